@@ -1,10 +1,10 @@
-"""The mirror's versions: which versions of the tables belong together, as one row each of the table `versions`.
+"""The mirror's versions: each row of the table `versions` names the Delta versions of all tables that belong together.
 
-The row is written last, in one Delta commit, so a version is there whole or not at all. Delta refuses the commit if
-somebody else's came first. The rows also hold what a refresh needs of the one before it: the server's time at which it
-began, and whose data the mirror holds.
+The row is written last, in one Delta commit, so a version is either complete or does not exist. Delta refuses the
+commit if another process has committed first. A row also holds the facts that the next refresh needs: the server's time
+at which the refresh began, and the firm whose data the mirror holds.
 
-`find` reads how users name a version, `checked_span` how they give a span of time.
+`find_version` and `checked_span` read the versions and spans of time that users pass.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ import pyarrow.compute as pc
 from billframes.errors import MirrorError, ParameterError
 from billframes.mirror.storage import Storage
 
-__all__ = ["FORMAT", "Catalogue", "Version", "checked_span", "find", "in_words"]
+__all__ = ["FORMAT", "Catalogue", "Version", "checked_span", "find_version", "format_span"]
 
-# Raised when the tables change so that an older billframes would misread them.
+# Increased when the tables change in such a way that an older billframes would misread them.
 FORMAT = 1
 NAME = "versions"
 _SCHEMA = pa.schema(
@@ -49,19 +49,21 @@ class Version:
     Parameters
     ----------
     number : int
-        Counted from 1.
+        The version's number, from 1.
     time : datetime
-        The server's time when the refresh began: what was changed before is in it.
+        The server's time when the refresh began. Earlier changes are in the version.
     began : datetime
         When the refresh began, by this machine's clock.
     tables : mapping of str to int
-        Each table's Delta version.
+        The Delta version of each table.
     firm : mapping
-        Whose data these are: the API's address, and whether rates are shown.
+        The API's address, whether the credential sees rates, and facts for the next refresh.
     summary : sequence of mapping
-        What the refresh did, a row a resource.
+        The result of the refresh, one row per resource.
     tags : tuple of str
-        Names that keep the version for good.
+        Names of the version; a version with a tag is never removed.
+    format : int
+        The format of the tables.
     """
 
     number: int
@@ -89,7 +91,7 @@ class Version:
 
 class Catalogue:
     """
-    The versions of the mirror in one place.
+    The table of the mirror's versions.
 
     Parameters
     ----------
@@ -100,7 +102,7 @@ class Catalogue:
         self._storage = storage
 
     def exists(self) -> bool:
-        """Tell whether a version was ever committed."""
+        """Tell whether there is a version."""
         return self._storage.exists(NAME)
 
     def newest(self) -> Version:
@@ -115,7 +117,7 @@ class Catalogue:
         Raises
         ------
         MirrorError
-            There is no mirror here, or a later release of billframes made it.
+            There is no mirror here, or a later release of billframes wrote it.
         """
         return self._read()[0]
 
@@ -127,17 +129,17 @@ class Catalogue:
         """Return the table of versions, and its own Delta version."""
         if not self.exists():
             raise MirrorError(
-                f"{self._storage.place} is not a mirror, or its first refresh has not finished. "
-                f"Fill it with bf.mirror(…).refresh() or `billframes sync {self._storage.place}`."
+                f"{self._storage.location} is not a mirror, or its first refresh has not finished. "
+                f"Fill it with bf.mirror(…).refresh() or `billframes sync {self._storage.location}`."
             )
         at = self._storage.version(NAME)
         rows = self._storage.read(NAME, at)
         if "format" not in rows.column_names:
-            raise MirrorError(f"{self._storage.place} holds a table called {NAME} that is not a mirror's.")
+            raise MirrorError(f"{self._storage.location} holds a table called {NAME} that is not a mirror's.")
         written = pc.max(rows.column("format")).as_py()
         if written > FORMAT:
             raise MirrorError(
-                f"The mirror {self._storage.place} was written by a later release of billframes (format "
+                f"The mirror {self._storage.location} was written by a later release of billframes (format "
                 f"{written}, this one reads up to {FORMAT}). Upgrade billframes; nothing was changed."
             )
         return rows, at
@@ -147,28 +149,28 @@ class Catalogue:
         rows, at = self._rows() if self.exists() else (_SCHEMA.empty_table(), None)
         if rows.num_rows and pc.max(rows.column("number")).as_py() >= version.number:
             raise MirrorError(
-                f"Another refresh of {self._storage.place} finished first. Its version is whole; refresh again."
+                f"Another refresh of {self._storage.location} finished first. Its version is complete; refresh again."
             )
-        # The other rows are written as they were read: a mirror that is refreshed every hour has thousands of them.
+        # The other rows are not decoded: a mirror that is refreshed every hour has thousands of them.
         new = pa.Table.from_pylist([version.row()], _SCHEMA)
-        self._storage.write_at(NAME, pa.concat_tables([rows.select(_SCHEMA.names).cast(_SCHEMA), new]), at)
+        self._storage.replace_if_at(NAME, pa.concat_tables([rows.select(_SCHEMA.names).cast(_SCHEMA), new]), at)
 
     def tag(self, number: int, name: str) -> None:
-        """Give a version a name; another version that had it loses it."""
+        """Give a version a name, and take the name from any other version."""
         versions, at = self._read()
-        self._write([_tagged(each, name, number) for each in versions], at)
+        self._write([_with_tag(each, name, number) for each in versions], at)
 
-    def keep(self, numbers: Sequence[int]) -> None:
-        """Forget all versions but these."""
+    def keep_only(self, numbers: Sequence[int]) -> None:
+        """Remove all versions except these."""
         versions, at = self._read()
         self._write([each for each in versions if each.number in numbers], at)
 
     def _write(self, versions: Sequence[Version], at: int | None) -> None:
         rows = pa.Table.from_pylist([each.row() for each in versions], _SCHEMA)
-        self._storage.write_at(NAME, rows, at)
+        self._storage.replace_if_at(NAME, rows, at)
 
 
-def find(versions: Sequence[Version], which: Any, place: str) -> Version:
+def find_version(versions: Sequence[Version], which: Any, location: str) -> Version:
     """
     Return the version that a number, tag, date or time names.
 
@@ -177,43 +179,44 @@ def find(versions: Sequence[Version], which: Any, place: str) -> Version:
     Raises
     ------
     MirrorError
-        There is none.
+        There is no such version.
     ParameterError
-        It is none of these.
+        `which` is not a number, tag, date or time.
     """
     if isinstance(which, bool) or not isinstance(which, int | str | dt.date):
         raise ParameterError(f"{which!r} names no version; give a date, a time, a version's number or a tag.")
     if isinstance(which, int):
-        return _numbered(versions, which, place)
+        return _numbered(versions, which, location)
     tagged = [each for each in versions if which in each.tags]
     if tagged:
         return tagged[-1]
-    until = _until(which)
+    until = _end_of(which)
     if until is None:
         known = ", ".join(repr(tag) for each in versions for tag in each.tags) or "none"
         raise MirrorError(
-            f"The mirror {place} has no tag {which!r} (it has {known}), and that is not a day such as '2026-10-31'."
+            f"The mirror {location} has no tag {which!r} (it has {known}), and that is not a day such as '2026-10-31'."
         )
     before = [each for each in versions if each.time < until]
     if not before:
         raise MirrorError(
-            f"The mirror {place} goes back to {versions[0].time:%Y-%m-%d %H:%M} UTC; it can't show {which} as it stood."
+            f"The mirror {location} goes back to {versions[0].time:%Y-%m-%d %H:%M} UTC, so it has no version of "
+            f"{which}."
         )
     return before[-1]
 
 
-def _numbered(versions: Sequence[Version], number: int, place: str) -> Version:
+def _numbered(versions: Sequence[Version], number: int, location: str) -> Version:
     found = next((each for each in versions if each.number == number), None)
     if found is None:
         raise MirrorError(
-            f"The mirror {place} has no version {number}; it has {versions[0].number} to {versions[-1].number}, "
-            "less those that were vacuumed."
+            f"The mirror {location} has no version {number}; it has {versions[0].number} to {versions[-1].number}, "
+            "without those that were vacuumed."
         )
     return found
 
 
-def _until(which: str | dt.date) -> dt.datetime | None:
-    """Return the instant before which a version's time must be."""
+def _end_of(which: str | dt.date) -> dt.datetime | None:
+    """Return the instant before which a version must have begun; None if the text is not a date or time."""
     try:
         if isinstance(which, str) and len(which) == 10:
             which = dt.date.fromisoformat(which)
@@ -227,7 +230,7 @@ def _until(which: str | dt.date) -> dt.datetime | None:
     return utc + dt.timedelta(microseconds=1)
 
 
-def _tagged(version: Version, name: str, number: int) -> Version:
+def _with_tag(version: Version, name: str, number: int) -> Version:
     tags = [each for each in version.tags if each != name]
     return replace(version, tags=(*tags, name) if version.number == number else tuple(tags))
 
@@ -247,7 +250,7 @@ def _version(row: Mapping[str, Any]) -> Version:
 
 def checked_span(name: str, given: str | dt.timedelta | None) -> dt.timedelta | None:
     """
-    Return a span that was given as text. Raise `ParameterError`, which names the argument, if the text is not a span.
+    Convert a span of time from text; raise `ParameterError` that names the argument if the text is not a span.
 
     Examples
     --------
@@ -259,17 +262,17 @@ def checked_span(name: str, given: str | dt.timedelta | None) -> dt.timedelta | 
     try:
         span: dt.timedelta = pd.Timedelta(given).to_pytimedelta()
     except ValueError:
-        raise ParameterError(f"{name}={given!r} is not a span of time; it takes one such as '1 day'.") from None
+        raise ParameterError(f"{name}={given!r} is not a span of time such as '1 day'.") from None
     return span
 
 
-def in_words(span: dt.timedelta) -> str:
+def format_span(span: dt.timedelta) -> str:
     """
-    Return a span in hours, or in days if it is long.
+    Return a span as text in hours, or in days if it is at least two days.
 
     Examples
     --------
-    >>> in_words(dt.timedelta(hours=47)), in_words(dt.timedelta(hours=60))
+    >>> format_span(dt.timedelta(hours=47)), format_span(dt.timedelta(hours=60))
     ('47.0 hours', '2.5 days')
     """
     hours = span / dt.timedelta(hours=1)

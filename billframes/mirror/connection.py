@@ -1,12 +1,13 @@
-"""A connection that answers from the mirror's tables: what the loaders use in place of a client.
+"""Answer loaders from the mirror's tables: a connection that takes the place of a client.
 
-Lists with filters are answered by `queries`. The few lists without any (codes, definitions of custom fields, balances)
-are given back as the JSON that the server would send, so their loaders run unchanged.
+Lists with filters are answered by `queries`. The few lists without filters (codes, definitions of custom fields,
+balances) are returned as the JSON that the server would send, so that their loaders run unchanged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any, NoReturn
 from urllib.parse import unquote
 
@@ -17,7 +18,7 @@ from billframes.loading.checks import check_rates
 from billframes.loading.load import definitions_of, finish
 from billframes.loading.query_args import ListRequest
 from billframes.loading.select_names import SelectNames
-from billframes.mirror.queries import count, read
+from billframes.mirror.queries import count_rows, read_rows
 from billframes.mirror.snapshot import Snapshot
 from billframes.paging import LoadResult
 from billframes.schema.records import ClientBalances
@@ -27,19 +28,12 @@ from billframes.transport.http import OutcomeCheck, Query, Response
 
 __all__ = ["MirrorConnection", "MirrorTables"]
 
-# Seconds that a load from the tables may take.
-PATIENCE = 3600.0
+# The seconds that a load from the tables may take.
+_LOAD_SECONDS = 3600.0
 
 
-class MirrorConnection:
-    """
-    Answers loaders from a version of the mirror.
-
-    Parameters
-    ----------
-    opened : callable
-        Returns the version to read: the newest, or the one that the mirror is opened at.
-    """
+class MirrorConnection(ABC):
+    """Answers loaders from a version of the mirror."""
 
     page_size = 1000
     concurrency = 1
@@ -48,9 +42,12 @@ class MirrorConnection:
     acting_user = None
     acting_user_header = ""
 
-    def __init__(self, opened: Callable[[], Snapshot]) -> None:
-        self._snapshot_to_read = opened
+    def __init__(self) -> None:
         self.select_names = SelectNames(None)
+
+    @abstractmethod
+    def _snapshot_to_load(self) -> Snapshot:
+        """Return the version to load from."""
 
     @property
     def tables(self) -> MirrorTables:
@@ -59,7 +56,7 @@ class MirrorConnection:
 
     def cancel_scope(self) -> CancelScope:
         """Return a cancel scope for the requests of one load."""
-        return CancelScope(PATIENCE)
+        return CancelScope(_LOAD_SECONDS)
 
     def fetch(
         self,
@@ -70,8 +67,8 @@ class MirrorConnection:
         scope: CancelScope | None = None,
         may_be_empty: bool = False,
     ) -> Response:
-        """Answer a GET of a list that is kept whole; raise `MirrorError` for any other."""
-        snapshot = self._snapshot_to_read()
+        """Answer a GET of a list without filters; raise `MirrorError` for other paths."""
+        snapshot = self._snapshot_to_load()
         if path == CODES.path:
             return _response(_codes(snapshot))
         if path == CUSTOM_FIELDS.path:
@@ -93,7 +90,7 @@ class MirrorConnection:
         headers: Mapping[str, str] | None = None,
         check_outcome: OutcomeCheck | None = None,
     ) -> NoReturn:
-        """Refuse: a mirror is only read."""
+        """Raise `MirrorError`, because a mirror can only be read."""
         raise MirrorError(f"A mirror can't be written to ({resource}). Connect to the server, then refresh the mirror.")
 
 
@@ -110,18 +107,18 @@ class MirrorTables:
         self._connection = connection
 
     def load(self, request: ListRequest, *, to: str) -> Any:
-        """Return the frame that a request asks for."""
-        snapshot = self._connection._snapshot_to_read()
+        """Return the frame of a request."""
+        snapshot = self._connection._snapshot_to_load()
         entity = request.resource.entity
         custom = definitions_of(self._connection, entity) if entity and "customFields" in request.select else ()
-        table = read(snapshot, request, custom)
+        table = read_rows(snapshot, request, custom)
         check_rates(table, request.resource.name)
         version = snapshot.version
         return finish(table, request, LoadResult(proof="mirror"), version.time, custom, to, version.firm["address"])
 
     def count(self, request: ListRequest) -> int:
-        """Return how many records match."""
-        return count(self._connection._snapshot_to_read(), request)
+        """Return the number of records that match."""
+        return count_rows(self._connection._snapshot_to_load(), request)
 
 
 def _response(data: Any) -> Response:

@@ -19,7 +19,7 @@ from billframes.mirror.catalogue import Version
 from billframes.mirror.storage import Storage
 from billframes.mirror.tables import POSITION, TABLES, Table
 
-__all__ = ["changed_rows", "changes", "history", "summary"]
+__all__ = ["changes", "history", "rows_of_changed_files", "summary"]
 
 _CHANGES = {
     "resource": "str",
@@ -44,7 +44,7 @@ _HISTORY = {
 
 
 def history(versions: Sequence[Version]) -> pd.DataFrame:
-    """Return a row a version, oldest first."""
+    """Return one row per version, oldest first."""
     rows = [
         {
             "version": each.number,
@@ -58,13 +58,13 @@ def history(versions: Sequence[Version]) -> pd.DataFrame:
 
 
 def summary(version: Version) -> pd.DataFrame:
-    """Return what the refresh that made a version did, a row a resource."""
+    """Return the result of the refresh that made a version, one row per resource."""
     columns = ["resource", "added", "updated", "removed", "requests", "seconds"]
     return pd.DataFrame(list(version.summary), columns=columns)
 
 
 def changes(storage: Storage, versions: Sequence[Version], resources: Sequence[str]) -> pd.DataFrame:
-    """Return a row a changed cell, and one for each row that was added or removed, over all these versions."""
+    """Return one row per changed cell, and one per added or removed row, for each version after the first."""
     rows = [
         {"resource": name, **row, "when": after.time, "version": after.number}
         for before, after in pairwise(versions)
@@ -74,33 +74,34 @@ def changes(storage: Storage, versions: Sequence[Version], resources: Sequence[s
     return _frame(rows, _CHANGES)
 
 
-def changed_rows(storage: Storage, table: Table, before: Version, after: Version) -> tuple[pa.Table, pa.Table]:
-    """Return the rows that differ between two versions, as they were and as they are."""
-    at = before.tables[table.name], after.tables[table.name]
-    if at[0] == at[1]:
-        nothing = storage.schema(table.name, at[1]).empty_table()
-        return nothing, nothing
-    parts = [{part.uri: part for part in storage.parts(table.name, each)} for each in at]
-    one, other = (
-        storage.dataset(table.name, version, parts=[part for uri, part in own.items() if uri not in others]).to_table()
-        for version, own, others in ((at[0], parts[0], parts[1]), (at[1], parts[1], parts[0]))
+def rows_of_changed_files(storage: Storage, table: Table, before: Version, after: Version) -> tuple[pa.Table, pa.Table]:
+    """Return the rows of both versions in files that the other version lacks; all rows that differ are among them."""
+    first, last = before.tables[table.name], after.tables[table.name]
+    if first == last:
+        no_rows = storage.schema(table.name, last).empty_table()
+        return no_rows, no_rows
+    old_files, new_files = (storage.data_files(table.name, version) for version in (first, last))
+    shared = {file.uri for file in old_files} & {file.uri for file in new_files}
+    old, new = (
+        storage.dataset(table.name, version, data_files=[file for file in files if file.uri not in shared]).to_table()
+        for version, files in ((first, old_files), (last, new_files))
     )
-    return one, other
+    return old, new
 
 
 def _cells(storage: Storage, table: Table, before: Version, after: Version) -> Iterator[dict[str, Any]]:
-    old, new = changed_rows(storage, table, before, after)
-    was, now = ({_id(row, table): row for row in rows.to_pylist()} for rows in (old, new))
-    for id_ in was.keys() - now.keys():
+    tables = rows_of_changed_files(storage, table, before, after)
+    old_rows, new_rows = ({_id(row, table): row for row in rows.to_pylist()} for rows in tables)
+    for id_ in old_rows.keys() - new_rows.keys():
         yield {"id": id_, "change": "removed", "column": None, "before": None, "after": None}
-    for id_, row in now.items():
-        if id_ not in was:
+    for id_, row in new_rows.items():
+        if id_ not in old_rows:
             yield {"id": id_, "change": "added", "column": None, "before": None, "after": None}
             continue
-        for name in dict.fromkeys([*was[id_], *row]):
-            one, other = was[id_].get(name), row.get(name)
-            if one != other and name != POSITION:
-                yield {"id": id_, "change": "changed", "column": name, "before": _text(one), "after": _text(other)}
+        for name in dict.fromkeys([*old_rows[id_], *row]):
+            old, new = old_rows[id_].get(name), row.get(name)
+            if old != new and name != POSITION:
+                yield {"id": id_, "change": "changed", "column": name, "before": _text(old), "after": _text(new)}
 
 
 def _id(row: dict[str, Any], table: Table) -> str:

@@ -16,7 +16,7 @@ import pandas as pd
 from billframes.errors import MirrorError
 from billframes.mirror.balances import CENT
 from billframes.mirror.catalogue import Catalogue, Version
-from billframes.mirror.history import changed_rows
+from billframes.mirror.history import rows_of_changed_files
 from billframes.mirror.mirror import Mirror
 from billframes.mirror.tables import TABLES
 from billframes.periods import DateLike, resolve
@@ -41,24 +41,31 @@ _RECEIPTS = {
 
 def receipts(mirror: Mirror, start: DateLike, end: DateLike | None = None) -> pd.DataFrame:
     """
-    Show what balances of final invoices fell by between refreshes, by invoice.
+    List by how much the balances of final invoices fell between refreshes.
 
     Parameters
     ----------
     mirror : Mirror
-        Refreshed before and during the period; the oftener, the closer the times.
+        A mirror that was refreshed before and during the period. The more often it was refreshed, the more exact are
+        the times.
     start, end : date-like
-        A period, or its first and last day, inclusive, in UTC: that of the refresh which first saw the fall.
+        A period, or its first and last day, inclusive, in UTC. A fall counts on the day of the first refresh that found
+        it.
 
     Returns
     -------
     DataFrame
-        One row an invoice and pair of refreshes between which its balance fell (a negative fall is a rise, as when a
-        payment is taken back): `invoice_id`, `invoice_number`, `client_id`, `client_name`; `after` and `until`, the
-        times of the two refreshes; `balance_before`, `balance_after`, `fall_amount`; `adjusted_amount`, what the
-        invoice's own amount fell by; `credited_amount`, what the client's credits were used for in the same time,
-        oldest invoices first; `implied_receipt_amount`, the rest. An invoice first seen with a balance below its amount
-        counts with the difference. Invoices that were voided are left out.
+        One row for each invoice and pair of refreshes between which its balance changed. A rise, as after a reversed
+        payment, is a negative fall. Voided and negative invoices are left out. If an invoice was not final at the
+        earlier refresh, its amount counts as the balance before.
+
+        - `invoice_id`, `invoice_number`, `client_id`, `client_name`
+        - `after`, `until`: the times of the two refreshes
+        - `balance_before`, `balance_after`, `fall_amount`
+        - `adjusted_amount`: the part of the fall by which the invoice's own amount was reduced
+        - `credited_amount`: the part that the client's credits explain, because they were used in the same time. They
+          count for the oldest invoices first.
+        - `implied_receipt_amount`: the rest of the fall
 
     Raises
     ------
@@ -72,43 +79,43 @@ def receipts(mirror: Mirror, start: DateLike, end: DateLike | None = None) -> pd
     span = resolve(start, end)
     versions = Catalogue(mirror._storage).read()
     versions = [each for each in versions if each.number <= mirror.version]
-    inside = [each for each in versions if _within(each, span.start, span.end)]
+    in_period = [each for each in versions if _is_within(each, span.start, span.end)]
     before = [each for each in versions if span.start and each.time.date() < span.start][-1:]
-    chosen = [*before, *inside]
+    chosen = [*before, *in_period]
     if len(chosen) < 2:
         raise MirrorError(
             f"The mirror {mirror.path} has no two versions to compare for this period; it has {len(chosen)}. "
-            "Receipts are known from a refresh before and one after them."
+            "Receipts are found by comparing a refresh before and a refresh after them."
         )
     names = dict(mirror.clients(select="")[["client_id", "name"]].itertuples(index=False, name=None))
     rows = [
         {**row, "client_name": names.get(row["client_id"])}
-        for one, other in pairwise(chosen)
-        for row in _between(mirror, one, other)
+        for previous, following in pairwise(chosen)
+        for row in _between(mirror, previous, following)
     ]
     frame = pd.DataFrame(rows, columns=list(_RECEIPTS)).astype(_RECEIPTS)
     return frame.sort_values(["until", "invoice_number"], ignore_index=True)
 
 
-def _within(version: Version, start: Any, end: Any) -> bool:
+def _is_within(version: Version, start: Any, end: Any) -> bool:
     day = version.time.date()
     return (start is None or day >= start) and (end is None or day <= end)
 
 
 def _between(mirror: Mirror, before: Version, after: Version) -> Iterator[dict[str, Any]]:
-    old, new = changed_rows(mirror._storage, TABLES["invoices"], before, after)
-    was = {row["invoice_id"]: row for row in old.to_pylist() if row["invoice_state"] == "final"}
-    now = [row for row in new.to_pylist() if row["invoice_state"] == "final"]
-    used = _credits_used(was, now)
-    for row in sorted(now, key=lambda each: (each["invoice_date"], each["invoice_number"])):
-        known = was.get(row["invoice_id"]) or {"amount": row["amount"], "balance": row["amount"]}
+    old, new = rows_of_changed_files(mirror._storage, TABLES["invoices"], before, after)
+    earlier = {row["invoice_id"]: row for row in old.to_pylist() if row["invoice_state"] == "final"}
+    later = [row for row in new.to_pylist() if row["invoice_state"] == "final"]
+    credits_used = _credits_used(earlier, later)
+    for row in sorted(later, key=lambda each: (each["invoice_date"], each["invoice_number"])):
+        known = earlier.get(row["invoice_id"]) or {"amount": row["amount"], "balance": row["amount"]}
         fall = known["balance"] - row["balance"]
         if abs(fall) < CENT or row["amount"] < 0:
             continue
         adjusted = known["amount"] - row["amount"]
-        rest = fall - adjusted
-        credited = min(max(rest, 0.0), used.get(row["client_id"], 0.0))
-        used[row["client_id"]] = used.get(row["client_id"], 0.0) - credited
+        unexplained = fall - adjusted
+        credited = min(max(unexplained, 0.0), credits_used.get(row["client_id"], 0.0))
+        credits_used[row["client_id"]] = credits_used.get(row["client_id"], 0.0) - credited
         yield {
             "invoice_id": row["invoice_id"],
             "invoice_number": row["invoice_number"],
@@ -120,16 +127,16 @@ def _between(mirror: Mirror, before: Version, after: Version) -> Iterator[dict[s
             "fall_amount": fall,
             "adjusted_amount": adjusted,
             "credited_amount": credited,
-            "implied_receipt_amount": rest - credited,
+            "implied_receipt_amount": unexplained - credited,
         }
 
 
-def _credits_used(was: dict[str, dict[str, Any]], now: list[dict[str, Any]]) -> dict[str, float]:
-    """Return how far each client's credits (negative invoices, overpaid ones) came closer to 0."""
-    used: dict[str, float] = {}
-    for row in now:
-        known = was.get(row["invoice_id"]) or {"balance": row["amount"]}
+def _credits_used(earlier: dict[str, dict[str, Any]], later: list[dict[str, Any]]) -> dict[str, float]:
+    """Return by how much each client's credits (negative and overpaid invoices) were used, that is moved towards 0."""
+    credits_used: dict[str, float] = {}
+    for row in later:
+        known = earlier.get(row["invoice_id"]) or {"balance": row["amount"]}
         owed = min(known["balance"], 0.0), min(row["balance"], 0.0)
         if owed[1] > owed[0]:
-            used[row["client_id"]] = used.get(row["client_id"], 0.0) + owed[1] - owed[0]
-    return used
+            credits_used[row["client_id"]] = credits_used.get(row["client_id"], 0.0) + owed[1] - owed[0]
+    return credits_used

@@ -1,4 +1,4 @@
-"""One refresh at a time: a lock on the mirror's folder, which the operating system releases when a process ends."""
+"""Lock the mirror's folder during a refresh; the operating system releases the lock when the process ends."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from pathlib import Path
 
 from billframes.errors import MirrorError
 
-__all__ = ["locked", "private_files"]
+__all__ = ["folder_lock", "private_files"]
 
-PAUSE = 0.1
+_PAUSE = 0.1
 
 
 @contextmanager
-def locked(folder: Path | None, wait: float) -> Iterator[None]:
+def folder_lock(folder: Path | None, wait: float) -> Iterator[None]:
     """
-    Hold the lock of a mirror; its files are readable for their owner only.
+    Hold the lock of a mirror's folder, and make files that only their owner can read.
 
-    A mirror in a bucket has no lock: there, Delta's commits refuse the later of two refreshes.
+    A mirror in a bucket has no lock. There, the later of two refreshes is refused when it commits.
 
     Parameters
     ----------
     folder : Path, optional
         The mirror's folder; None in a bucket.
     wait : float
-        Seconds to wait for another process that holds it.
+        The seconds to wait for another process that holds the lock.
 
     Raises
     ------
@@ -39,17 +39,17 @@ def locked(folder: Path | None, wait: float) -> Iterator[None]:
     if folder is None:
         yield
         return
-    handle = _opened(folder)
+    handle = _open_lock_file(folder)
     try:
-        _wait(handle, folder, wait)
-        with _PRIVATE:
+        _wait_for_lock(handle, folder, wait)
+        with private_files:
             yield
     finally:
         os.close(handle)
 
 
-class _Private:
-    """Files made meanwhile are their owner's alone; the mask is the process's, so the last to leave puts it back."""
+class _PrivateFiles:
+    """Makes files that only their owner can read. The mask is the process's, so the last thread to exit restores it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -69,15 +69,11 @@ class _Private:
                 os.umask(self._mask)
 
 
-_PRIVATE = _Private()
+private_files = _PrivateFiles()
+"""Use it as a context: `with private_files:`."""
 
 
-def private_files() -> _Private:
-    """Make files that their owner alone can read; for writes that need no lock."""
-    return _PRIVATE
-
-
-def _opened(folder: Path) -> int:
+def _open_lock_file(folder: Path) -> int:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
@@ -85,15 +81,15 @@ def _opened(folder: Path) -> int:
         raise MirrorError(f"The mirror {folder} can't be written: {error.strerror}. Nothing was changed.") from error
 
 
-def _wait(handle: int, folder: Path, wait: float) -> None:
+def _wait_for_lock(handle: int, folder: Path, wait: float) -> None:
     end = time.monotonic() + wait
-    while not _take(handle):
+    while not _try_lock(handle):
         if time.monotonic() > end:
             raise MirrorError(f"Another process has been refreshing the mirror {folder} for {wait:g} seconds.")
-        time.sleep(PAUSE)
+        time.sleep(_PAUSE)
 
 
-def _take(handle: int) -> bool:
+def _try_lock(handle: int) -> bool:
     try:
         if sys.platform == "win32":
             import msvcrt

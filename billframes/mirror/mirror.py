@@ -1,4 +1,4 @@
-"""The mirror as users hold it: loaders that read the tables, and what keeps the tables."""
+"""`Mirror`, the class that users work with: loaders that read the tables, and methods for the tables themselves."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from billframes.config.firm import FirmSettings
 from billframes.errors import MirrorError, ParameterError
 from billframes.loaders.loader_set import LoaderSet, Owner
 from billframes.loading.progress import Progress, checked_progress
-from billframes.mirror.catalogue import Catalogue, Version, checked_span, find, in_words
+from billframes.mirror.catalogue import Catalogue, Version, checked_span, find_version, format_span
 from billframes.mirror.connection import MirrorConnection
 from billframes.mirror.engines import MEMORY_LIMIT, scan
 from billframes.mirror.history import changes, history, summary
-from billframes.mirror.lock import locked
+from billframes.mirror.lock import folder_lock
 from billframes.mirror.refresh import Refresh, checked_full
-from billframes.mirror.remembered import MirrorCodes
 from billframes.mirror.server import Server
+from billframes.mirror.side_tables import ItemCodeTable
 from billframes.mirror.snapshot import Snapshot
 from billframes.mirror.storage import Storage
 from billframes.mirror.tables import TABLES
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Mirror"]
 
-# Seconds that a refresh waits for another one.
+# The seconds to wait for a refresh by another process.
 WAIT = 3600.0
 
 
@@ -40,11 +40,11 @@ class Mirror(MirrorConnection, LoaderSet):
     """
     A local copy of all resources, with a loader for each.
 
-    Made by `bf.mirror`. The loaders are those of a client: same names, same arguments, same frames, without a request.
-    All of them read one version: the newest when the mirror is first read, and the new one after `refresh`.
+    Created by `bf.mirror`. It has a client's loaders, with the same names, arguments and frames, but they send no
+    request. All of them read one version: the newest when the mirror is first read, and the new one after `refresh`.
     """
 
-    # Settings of the firm come from a client's profile.
+    # A client has the firm's settings from its profile; a mirror has none.
     settings: FirmSettings | None = None
 
     def __init__(
@@ -56,102 +56,105 @@ class Mirror(MirrorConnection, LoaderSet):
         max_age: dt.timedelta | None = None,
         version: Version | None = None,
     ) -> None:
-        MirrorConnection.__init__(self, self._opened)
+        MirrorConnection.__init__(self)
         self._storage = storage
         self._default, self._client = default, client
         self._max_age = max_age
-        self._pinned = version
+        self._fixed_version = version
         self._snapshot: Snapshot | None = None if version is None else Snapshot(storage, version)
         LoaderSet.__init__(self, Owner(self))
 
     @property
     def path(self) -> str:
-        """Where the mirror is."""
-        return str(self._storage.local or self._storage.place)
+        """The mirror's folder or address."""
+        return str(self._storage.local or self._storage.location)
 
     @property
     def item_codes(self) -> CodeStore:
-        """The codes of expenses and fixed fees that e-billing checks read one by one, remembered with the mirror."""
-        return MirrorCodes(self._storage)
+        """The codes of expenses and fixed fees that e-billing checks have read, stored with the mirror."""
+        return ItemCodeTable(self._storage)
 
     @property
     def version(self) -> int:
         """The number of the version that is read."""
-        return self._open().version.number
+        return self._open_snapshot().version.number
 
     @property
     def time(self) -> dt.datetime:
-        """The server's time when the version's refresh began: what was changed before is in it."""
-        return self._open().version.time
+        """The server's time when the version's refresh began. Earlier changes are in the version."""
+        return self._open_snapshot().version.time
 
     @property
     def age(self) -> dt.timedelta:
-        """How long ago the version's refresh began, by this machine's clock."""
-        return dt.datetime.now(dt.UTC) - self._open().version.began
+        """The time since the version's refresh began, by this machine's clock."""
+        return dt.datetime.now(dt.UTC) - self._open_snapshot().version.began
 
     def refresh(
         self, full: bool | str | Collection[str] = False, *, progress: bool | Progress | None = None
     ) -> pd.DataFrame:
         """
-        Bring the mirror up to date; the first time, load everything.
+        Update the mirror to the server's current state; the first time, load everything.
 
         Parameters
         ----------
         full : bool, str or list of str, default False
-            Load these resources whole (True is all) and take the server's data as they are. Finds edits that did not
-            move a record's modified date.
+            Resources to load completely (True for all), accepting the server's data without the check for vanished
+            records. This finds edits that did not change a record's modified date.
         progress : bool or callable, optional
             As for loaders.
 
         Returns
         -------
         DataFrame
-            One row a resource: `resource`, `added`, `updated`, `removed`, `requests`, `seconds`.
+            One row per resource: `resource`, `added`, `updated`, `removed`, `requests`, `seconds`.
 
         Raises
         ------
         MirrorError
-            The mirror is another firm's, much of a table seems to have vanished, or the folder can't be written. What
-            was there stays as it was.
+            The mirror has another firm's data, much of a table seems to have vanished, or the folder can't be written.
+            The last version is unchanged.
         ApiError, PagingError, DecodeError
-            As for loaders; what was there stays as it was.
+            As for the loaders. The last version is unchanged.
         """
-        if self._pinned is not None:
-            raise MirrorError(f"This is the mirror as of {self._pinned.time:%Y-%m-%d %H:%M} UTC; refresh bf.mirror(…).")
+        if self._fixed_version is not None:
+            raise MirrorError(
+                f"This is the mirror as of {self._fixed_version.time:%Y-%m-%d %H:%M} UTC; refresh bf.mirror(…)."
+            )
         names = checked_full(full)
         checked_progress(progress)
-        client = self._client or self._default_server()
-        with locked(self._storage.local, WAIT):
+        client = self._client or self._default_client()
+        with folder_lock(self._storage.local, WAIT):
             version = Refresh(self._storage, Server(client, progress), names).run()
         self._snapshot = Snapshot(self._storage, version)
         return summary(version)
 
     def as_of(self, when: str | dt.date | int) -> Mirror:
         """
-        Open the mirror as it stood.
+        Open an earlier version of the mirror.
 
         Parameters
         ----------
         when : date, datetime, str or int
-            A date (the last refresh that began on or before that day, in UTC), an instant, a tag, or a version's
-            number.
+            A date or an instant (for the last refresh that began by then, in UTC), a tag, or a version's number.
 
         Returns
         -------
         Mirror
-            With the same loaders; it can't be refreshed.
+            A mirror with the same loaders that can't be refreshed.
 
         Raises
         ------
         MirrorError
-            The mirror does not go back so far, or has no such version or tag.
+            The mirror has no version from that time, or no such version or tag.
         """
         versions = Catalogue(self._storage).read()
-        return Mirror(self._storage, default=self._default, version=find(versions, when, self._storage.place))
+        return Mirror(
+            self._storage, default=self._default, version=find_version(versions, when, self._storage.location)
+        )
 
     def book(self, start: DateLike, end: DateLike | None = None, *, settings: FirmSettings | None = None) -> Book:
         """
-        Open a period's book on the mirror; see `bf.book`.
+        Open the book of a period on the mirror; see `bf.book`.
 
         Parameters
         ----------
@@ -172,33 +175,34 @@ class Mirror(MirrorConnection, LoaderSet):
         Returns
         -------
         DataFrame
-            One row a version: `version`, `time` (the server's, when the refresh began), `tags`, `added`, `updated`,
+            One row per version: `version`, `time` (the server's, when the refresh began), `tags`, `added`, `updated`,
             `removed`, `requests`, `seconds`.
         """
         return history(self._versions())
 
     def changes(self, since: str | dt.date | int, resource: str | None = None) -> pd.DataFrame:
         """
-        List what changed since a version, cell by cell.
+        List the changes since a version, cell by cell.
 
         Parameters
         ----------
         since : date, datetime, str or int
-            As `as_of` takes it.
+            The version, as for `as_of`.
         resource : str, optional
-            Only this one.
+            Only this resource.
 
         Returns
         -------
         DataFrame
-            One row a changed cell: `resource`, `id`, `change` ("changed"), `column`, `before` and `after` as text,
-            `when` (the time of the refresh that saw it first) and its `version`. A row that was added or removed is one
-            row with that `change` and no column. Names that belong to another record change there, once.
+            One row per changed cell: `resource`, `id`, `change` ("changed"), `column`, `before` and `after` as text,
+            `when` (the time of the first refresh that found it) and that refresh's `version`. An added or removed row
+            is one row with the `change` "added" or "removed" and no column. If a client is renamed, only the client is
+            listed, and not the other records that show its name.
         """
         if resource is not None and resource not in TABLES:
             raise ParameterError(f"resource={resource!r} is not known; it takes {', '.join(TABLES)}.")
         versions = self._versions()
-        first = find(versions, since, self._storage.place)
+        first = find_version(versions, since, self._storage.location)
         later = [each for each in versions if each.number >= first.number]
         return changes(self._storage, later, [resource] if resource else list(TABLES))
 
@@ -209,36 +213,36 @@ class Mirror(MirrorConnection, LoaderSet):
         Parameters
         ----------
         name : str
-            If another version has the name, it loses it.
+            If another version has the name, the name is moved to this version.
         version : int, optional
-            The version that is read if not given.
+            The version's number; the version that is read if not given.
         """
         if not isinstance(name, str) or not name.strip():
             raise ParameterError(f"name={name!r} is not a text.")
-        found = find(self._versions(), self.version if version is None else version, self._storage.place)
-        with locked(self._storage.local, WAIT):
+        found = find_version(self._versions(), self.version if version is None else version, self._storage.location)
+        with folder_lock(self._storage.local, WAIT):
             Catalogue(self._storage).tag(found.number, name)
 
     def vacuum(self, keep: str | dt.timedelta = "30 days") -> pd.DataFrame:
         """
-        Remove the files that only old versions need.
+        Remove old versions, and the files that only they need.
 
         Parameters
         ----------
         keep : timedelta or str, default "30 days"
-            Versions that were made within this time stay, and so do tagged ones and the newest.
+            Versions that are newer than this are kept, and so are tagged versions and the newest one.
 
         Returns
         -------
         DataFrame
-            The versions that are left, as `history` lists them.
+            The remaining versions, as `history` lists them.
         """
         span = checked_span("keep", keep) or dt.timedelta(0)
-        with locked(self._storage.local, WAIT):
+        with folder_lock(self._storage.local, WAIT):
             versions = Catalogue(self._storage).read()
             since = dt.datetime.now(dt.UTC) - span
             kept = [each for each in versions if each.tags or each.began >= since or each is versions[-1]]
-            Catalogue(self._storage).keep([each.number for each in kept])
+            Catalogue(self._storage).keep_only([each.number for each in kept])
             for name in versions[-1].tables:
                 self._storage.vacuum(name, sorted({each.tables[name] for each in kept if name in each.tables}))
         return history(kept)
@@ -253,46 +257,46 @@ class Mirror(MirrorConnection, LoaderSet):
         memory_limit: str = MEMORY_LIMIT,
     ) -> Any:
         """
-        Hand a resource over to an engine as a lazy table, without loading it.
+        Open a resource in an engine as a lazy table, without loading it.
 
         Parameters
         ----------
         resource : str
             Such as "time_entries".
         engine : {"arrow", "polars", "duckdb", "pyspark"}
-            "arrow" gives a dataset of the stored columns; the others a lazy table with the frame's columns.
+            "arrow" returns a dataset of the stored columns; the others return a lazy table with the frame's columns.
         columns : list of str, optional
-            Only these. What other records show, such as an invoice's state on a time entry, is joined only if a column
-            of it is among them.
+            Only these columns. Columns of other records, such as an invoice's state on a time entry, are joined only if
+            they are among them.
         session : optional
             A DuckDB connection or a SparkSession; the default one if not given.
         memory_limit : str, default "1GB"
-            What DuckDB's default connection may hold, unless a limit was set there already; it writes what is more to
-            disk, and no longer keeps the order of the files.
+            The memory that DuckDB's default connection may use, unless it has a limit already. It writes more data to
+            disk, and does not keep the order of the files.
 
         Returns
         -------
         pyarrow.dataset.Dataset, polars.LazyFrame, duckdb.DuckDBPyRelation or pyspark.sql.DataFrame
         """
-        return scan(self._open(), resource, engine, session, columns, memory_limit)
+        return scan(self._open_snapshot(), resource, engine, session, columns, memory_limit)
 
     def sizes(self) -> pd.DataFrame:
         """
-        Tell how large each table is.
+        Return the size of each table.
 
         Returns
         -------
         DataFrame
-            One row a table: `resource`, `rows`, `bytes` of the files that the version needs.
+            One row per table: `resource`, `rows`, and the `bytes` of the version's files.
         """
-        return self._open().sizes()
+        return self._open_snapshot().sizes()
 
     def _versions(self) -> list[Version]:
         """Return the versions up to the one that is read."""
         return [each for each in Catalogue(self._storage).read() if each.number <= self.version]
 
-    def _open(self) -> Snapshot:
-        """Return the version that is read: the newest when this was first asked for."""
+    def _open_snapshot(self) -> Snapshot:
+        """Return the version that is read: the newest one at the first call."""
         if self._snapshot is None:
             self._snapshot = Snapshot(self._storage, self._newest())
         return self._snapshot
@@ -300,31 +304,31 @@ class Mirror(MirrorConnection, LoaderSet):
     def _newest(self) -> Version:
         return Catalogue(self._storage).newest()
 
-    def _opened(self) -> Snapshot:
-        """Return the version to load from; look for a newer one if it is too old, and refuse if there is none."""
-        if self._max_age is None or self._pinned is not None:
-            return self._open()
+    def _snapshot_to_load(self) -> Snapshot:
+        """Return the version to load from; if it is too old, open the newest one, and raise if that is too old, too."""
+        if self._max_age is None or self._fixed_version is not None:
+            return self._open_snapshot()
         if self.age > self._max_age:
             self._snapshot = Snapshot(self._storage, self._newest())
         if self.age > self._max_age:
             raise MirrorError(
-                f"The mirror {self.path} is {in_words(self.age)} old, and max_age is {in_words(self._max_age)}. "
+                f"The mirror {self.path} is {format_span(self.age)} old, and max_age is {format_span(self._max_age)}. "
                 "Refresh it."
             )
-        return self._open()
+        return self._open_snapshot()
 
-    def _default_server(self) -> Client:
-        """Return the default client to refresh from."""
+    def _default_client(self) -> Client:
+        """Return the default client to refresh from; raise if it is a mirror."""
         client: Any = self._default()
         if isinstance(client, Mirror):
             raise MirrorError(
-                "The default client is itself a mirror, so nothing says which server to refresh from. "
-                "Give bf.mirror(path, client=bf.Client(…))."
+                "The default client is itself a mirror, so the server to refresh from is unknown. "
+                "Use bf.mirror(path, client=bf.Client(…))."
             )
         return cast("Client", client)
 
     def close(self) -> None:
-        """Do nothing: a mirror holds nothing open. It can take a client's place."""
+        """Do nothing. A client has this method, and a mirror can take its place."""
 
     def __enter__(self) -> Self:
         return self
@@ -333,19 +337,25 @@ class Mirror(MirrorConnection, LoaderSet):
         self.close()
 
     def __repr__(self) -> str:
-        if self._pinned is None and not Catalogue(self._storage).exists():
+        if self._fixed_version is None and not Catalogue(self._storage).exists():
             return f"<billframes mirror {self.path}, empty>"
         return f"<billframes mirror {self.path}, version {self.version} of {self.time:%Y-%m-%d %H:%M} UTC>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopen, (self._storage.place, self._storage.options, self._default, self._max_age, self._pinned)
+        return _reopen, (
+            self._storage.location,
+            self._storage.options,
+            self._default,
+            self._max_age,
+            self._fixed_version,
+        )
 
 
 def _reopen(
-    place: str,
+    location: str,
     options: Mapping[str, str],
     default: Callable[[], Client],
     max_age: dt.timedelta | None,
     version: Version | None,
 ) -> Mirror:
-    return Mirror(Storage(place, options), default=default, max_age=max_age, version=version)
+    return Mirror(Storage(location, options), default=default, max_age=max_age, version=version)

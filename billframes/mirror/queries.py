@@ -1,8 +1,8 @@
-"""A loader's checked request, answered from the tables instead of by the server.
+"""Answer a loader's request from the tables.
 
-Periods choose partitions, filters and columns are applied while the files are read, references are joined, and rows are
-ordered as a load orders them. What filters mean beyond "equal to a field" is written here as the API's description has
-it, or as the sandbox documents where the description is silent.
+A period selects partitions. Filters and columns are applied while the files are read. References are joined, and rows
+are sorted as a load sorts them. Filters that are more than "equal to a field" are defined here as in the API's
+description, or as in the sandbox's documentation if the description does not define them.
 """
 
 from __future__ import annotations
@@ -29,51 +29,51 @@ from billframes.schema.custom_fields import CustomColumn
 from billframes.schema.decode import parse_instant
 from billframes.schema.sources import Source, sources_of
 
-__all__ = ["count", "read", "typed"]
+__all__ = ["count_rows", "read_rows", "with_declared_types"]
 
-# Sent with every request, and no filter of the rows.
+# Query parameters that are not filters by field.
 _NOT_FILTERS = frozenset({"startDate", "endDate", "select", "sort", "modifiedSince"})
 
 
-def read(snapshot: Snapshot, request: ListRequest, custom: Collection[CustomColumn]) -> pa.Table:
+def read_rows(snapshot: Snapshot, request: ListRequest, custom: Collection[CustomColumn]) -> pa.Table:
     """
-    Return the rows that a request asks for, with the columns, types and order that a load gives them.
+    Return the rows of a request, with the columns, types and order of a load.
 
     Raises
     ------
     ParameterError
-        The request can only be answered by a server: it has parameters or sort names of its own.
+        Only a server can answer the request, because it has unknown parameters or sort names.
     """
     _check(request)
     table = TABLES[request.resource.name]
     sources = sources_of(request.resource.record)
-    rows = _matching(snapshot, table, request)
-    wanted = _needed(request, sources, table)
+    rows = _matching_rows(snapshot, table, request)
+    wanted = _joined_columns(request, sources, table)
     for reference in table.references:
         if wanted & reference.columns.keys():
-            for name, values in snapshot.joined(rows, reference, request.period.start).items():
+            for name, values in snapshot.reference_columns(rows, reference, request.period.start).items():
                 rows = rows.append_column(name, values)
-    rows = _ordered(rows, request, sources)
+    rows = _sorted(rows, request, sources)
     if request.limit is not None:
         rows = rows.slice(0, request.limit)
     chosen = [source.column for source in sources_of(request.resource.record, request.select)]
-    return typed(rows, [*chosen, *(each.column for each in custom)], request.resource.name)
+    return with_declared_types(rows, [*chosen, *(each.column for each in custom)], request.resource.name)
 
 
-def count(snapshot: Snapshot, request: ListRequest) -> int:
-    """Return how many rows a request asks for."""
+def count_rows(snapshot: Snapshot, request: ListRequest) -> int:
+    """Return the number of rows that match a request."""
     _check(request)
-    return int(_matching(snapshot, TABLES[request.resource.name], request).num_rows)
+    return int(_matching_rows(snapshot, TABLES[request.resource.name], request).num_rows)
 
 
-def typed(rows: pa.Table, columns: Collection[Column], resource: str) -> pa.Table:
-    """Return columns in their declared types; a column that is not stored is missing throughout."""
-    arrays = [_typed(rows, column, resource) for column in columns]
+def with_declared_types(rows: pa.Table, columns: Collection[Column], resource: str) -> pa.Table:
+    """Return columns in their declared types; a column that is not in `rows` has only missing values."""
+    arrays = [_with_declared_type(rows, column, resource) for column in columns]
     fields = [column.field.with_type(array.type) for column, array in zip(columns, arrays, strict=True)]
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
 
 
-def _typed(rows: pa.Table, column: Column, resource: str) -> pa.Array | pa.ChunkedArray:
+def _with_declared_type(rows: pa.Table, column: Column, resource: str) -> pa.Array | pa.ChunkedArray:
     if column.name not in rows.column_names:
         return pa.nulls(rows.num_rows, column.type)
     values = rows.column(column.name)
@@ -103,20 +103,20 @@ def _check(request: ListRequest) -> None:
         )
 
 
-def _needed(request: ListRequest, sources: Collection[Source], table: Table) -> set[str]:
-    """Return the joined columns that are asked for, or sorted by."""
-    asked = {source.column.name for source in sources_of(request.resource.record, request.select)}
+def _joined_columns(request: ListRequest, sources: Collection[Source], table: Table) -> set[str]:
+    """Return the joined columns that are selected or sorted by."""
+    selected = {source.column.name for source in sources_of(request.resource.record, request.select)}
     sorted_by = {snake_case(request.resource.sort[name].replace(".", "_")) for name, _ in request.sort}
-    return (asked | sorted_by) & table.joined
+    return (selected | sorted_by) & table.joined
 
 
-def _ordered(rows: pa.Table, request: ListRequest, sources: Collection[Source]) -> pa.Table:
+def _sorted(rows: pa.Table, request: ListRequest, sources: Collection[Source]) -> pa.Table:
     if not orderable(request, frozenset(rows.column_names)):
         return rows
     declared = {source.column.name: source.column for source in sources}
 
     def comparable(name: str) -> Any:
-        # Categories are ordered by their place in the declaration.
+        # Categories are sorted in the order of their declaration.
         column = declared[name]
         return _enum(rows.column(name), column) if column.kind == "enum" else rows.column(name)
 
@@ -124,17 +124,17 @@ def _ordered(rows: pa.Table, request: ListRequest, sources: Collection[Source]) 
     return rows if order is None else rows.take(order)
 
 
-def _matching(snapshot: Snapshot, table: Table, request: ListRequest) -> pa.Table:
+def _matching_rows(snapshot: Snapshot, table: Table, request: ListRequest) -> pa.Table:
     """Return the stored rows that fit the request's filters."""
     filters = _filters(request)
     expressions = [*_period(table, request), *_since(request)]
-    kinds = {each.name: each for each in request.resource.filters}
-    special: list[Callable[[pa.Table], pa.Table]] = []
+    declared_filters = {each.name: each for each in request.resource.filters}
+    special_filters: list[tuple[_RowFilter, set[str]]] = []
     for name, texts in filters.items():
-        declared = kinds[name]
-        own = _SPECIAL.get((table.name, name))
-        if own is not None:
-            special.append(lambda rows, own=own, texts=texts: own(snapshot, rows, texts, filters))  # type: ignore[misc]
+        declared = declared_filters[name]
+        special = _SPECIAL_FILTERS.get((table.name, name))
+        if special is not None:
+            special_filters.append((special, texts))
         else:
             expressions.append(_equal(snake_case(str(declared.field)), declared.kind, texts))
     rows = snapshot.read(
@@ -142,13 +142,13 @@ def _matching(snapshot: Snapshot, table: Table, request: ListRequest) -> pa.Tabl
         rows=reduce(and_, expressions) if expressions else None,
         partitions=snapshot.partitions(table, request.period.start, request.period.end),
     )
-    for narrow in special:
-        rows = narrow(rows)
+    for special, texts in special_filters:
+        rows = special(snapshot, rows, texts, filters)
     return rows
 
 
 def _filters(request: ListRequest) -> dict[str, set[str]]:
-    """Return the values of each filter, in the wire's words."""
+    """Return the values of each filter, by the API's names."""
     values: dict[str, set[str]] = {}
     for query in request.streams:
         for name, text in query:
@@ -182,11 +182,11 @@ def _equal(column: str, kind: str, texts: Collection[str]) -> ds.Expression:
     return pc.utf8_lower(pc.field(column)).isin([text.lower() for text in texts])
 
 
-_Narrow = Callable[[Snapshot, pa.Table, Collection[str], Mapping[str, Collection[str]]], pa.Table]
+_RowFilter = Callable[[Snapshot, pa.Table, Collection[str], Mapping[str, Collection[str]]], pa.Table]
 
 
-def _any_holds(rows: pa.Table, columns: Collection[str], text: str, *, whole: bool = False) -> pa.Array:
-    """Return which rows have a text, or only a text, in any of the columns, without regard to case."""
+def _contain(rows: pa.Table, columns: Collection[str], text: str, *, whole: bool = False) -> pa.Array:
+    """Return which rows contain a text in any of the columns, or equal it if `whole`, without regard to case."""
     sought = text.casefold()
 
     def fits(value: str | None) -> bool:
@@ -196,72 +196,72 @@ def _any_holds(rows: pa.Table, columns: Collection[str], text: str, *, whole: bo
     return pa.array([any(each) for each in zip(*found, strict=True)], pa.bool_())
 
 
-def _client_query(_snapshot: Snapshot, rows: pa.Table, texts: Collection[str], _: Any) -> pa.Table:
+def _filter_clients_by_query(_snapshot: Snapshot, rows: pa.Table, texts: Collection[str], _: Any) -> pa.Table:
     (text,) = texts
-    return rows.filter(_any_holds(rows, ("name", "reference"), text))
+    return rows.filter(_contain(rows, ("name", "reference"), text))
 
 
-def _matter_query(snapshot: Snapshot, rows: pa.Table, texts: Collection[str], _: Any) -> pa.Table:
+def _filter_matters_by_query(snapshot: Snapshot, rows: pa.Table, texts: Collection[str], _: Any) -> pa.Table:
     (text,) = texts
-    clients = _client_query(snapshot, snapshot.lookup("clients"), texts, _).column("client_id")
-    own = _any_holds(rows, ("name", "reference"), text)
-    return rows.filter(pc.or_(own, pc.is_in(rows.column("client_id"), value_set=clients).combine_chunks()))
+    clients = _filter_clients_by_query(snapshot, snapshot.lookup("clients"), texts, _).column("client_id")
+    matches = _contain(rows, ("name", "reference"), text)
+    return rows.filter(pc.or_(matches, pc.is_in(rows.column("client_id"), value_set=clients).combine_chunks()))
 
 
-def _client_reference(snapshot: Snapshot, rows: pa.Table, texts: Collection[str], _: Any) -> pa.Table:
+def _filter_matters_by_client_reference(snapshot: Snapshot, rows: pa.Table, texts: Collection[str], _: Any) -> pa.Table:
     known = snapshot.lookup("clients")
     clients = known.filter(pc.field("reference").isin(list(texts))).column("client_id")
     return rows.filter(pc.is_in(rows.column("client_id"), value_set=clients))
 
 
-def _assigned(snapshot: Snapshot, rows: pa.Table, texts: Collection[str], _: Any) -> pa.Table:
-    """Return the matters that a user is responsible for or has time on."""
+def _filter_matters_by_user(snapshot: Snapshot, rows: pa.Table, texts: Collection[str], _: Any) -> pa.Table:
+    """Return the matters for which a user is responsible or has time entries."""
     worked = snapshot.read("time_entries", ["matter_id"], _equal("user_id", "id", texts)).column("matter_id")
-    own = pc.is_in(pc.utf8_lower(rows.column("responsible_id")), value_set=_lowered(texts))
-    return rows.filter(pc.or_(own, pc.is_in(rows.column("matter_id"), value_set=pc.unique(worked))))
+    matches = pc.is_in(pc.utf8_lower(rows.column("responsible_id")), value_set=_lowered(texts))
+    return rows.filter(pc.or_(matches, pc.is_in(rows.column("matter_id"), value_set=pc.unique(worked))))
 
 
-def _originated(_snapshot: Snapshot, rows: pa.Table, texts: Collection[str], _: Any) -> pa.Table:
+def _filter_matters_by_originator(_snapshot: Snapshot, rows: pa.Table, texts: Collection[str], _: Any) -> pa.Table:
     sought = {text.lower() for text in texts}
     ids = rows.column("originator_ids").to_pylist()
     return rows.filter(pa.array([any(each.lower() in sought for each in of or ()) for of in ids], pa.bool_()))
 
 
-def _covers(snapshot: Snapshot, rows: pa.Table, texts: Collection[str], _: Any) -> pa.Table:
-    """Return the invoices that show a matter, or have its items on them."""
+def _filter_invoices_by_matter(snapshot: Snapshot, rows: pa.Table, texts: Collection[str], _: Any) -> pa.Table:
+    """Return the invoices of a matter, and those with time entries, expenses or fixed fees of the matter."""
     condition = _equal("matter_id", "id", texts)
     on = [
         snapshot.read(name, ["invoice_id"], condition).column("invoice_id")
         for name in ("time_entries", "expenses", "fixed_fees")
     ]
     invoices = pc.unique(pa.chunked_array([chunk for each in on for chunk in each.chunks], pa.string()))
-    own = pc.is_in(pc.utf8_lower(rows.column("matter_id")), value_set=_lowered(texts))
-    return rows.filter(pc.or_(own, pc.is_in(rows.column("invoice_id"), value_set=invoices)))
+    matches = pc.is_in(pc.utf8_lower(rows.column("matter_id")), value_set=_lowered(texts))
+    return rows.filter(pc.or_(matches, pc.is_in(rows.column("invoice_id"), value_set=invoices)))
 
 
-def _email(_snapshot: Snapshot, rows: pa.Table, texts: Collection[str], _: Any) -> pa.Table:
+def _filter_users_by_email(_snapshot: Snapshot, rows: pa.Table, texts: Collection[str], _: Any) -> pa.Table:
     (text,) = texts
-    return rows.filter(_any_holds(rows, ("email",), text, whole=True))
+    return rows.filter(_contain(rows, ("email",), text, whole=True))
 
 
-def _user_query(_snapshot: Snapshot, rows: pa.Table, texts: Collection[str], filters: Any) -> pa.Table:
+def _filter_users_by_query(_snapshot: Snapshot, rows: pa.Table, texts: Collection[str], filters: Any) -> pa.Table:
     (text,) = texts
     whole = "true" in filters.get("queryFullMatch", ())
-    return rows.filter(_any_holds(rows, ("first_name", "last_name", "initials", "email"), text, whole=whole))
+    return rows.filter(_contain(rows, ("first_name", "last_name", "initials", "email"), text, whole=whole))
 
 
 def _lowered(texts: Collection[str]) -> pa.Array:
     return pa.array([text.lower() for text in texts], pa.string())
 
 
-_SPECIAL: dict[tuple[str, str], _Narrow] = {
-    ("clients", "query"): _client_query,
-    ("matters", "query"): _matter_query,
-    ("matters", "clientReference"): _client_reference,
-    ("matters", "userId"): _assigned,
-    ("matters", "originatorId"): _originated,
-    ("invoices", "matterId"): _covers,
-    ("users", "email"): _email,
-    ("users", "query"): _user_query,
+_SPECIAL_FILTERS: dict[tuple[str, str], _RowFilter] = {
+    ("clients", "query"): _filter_clients_by_query,
+    ("matters", "query"): _filter_matters_by_query,
+    ("matters", "clientReference"): _filter_matters_by_client_reference,
+    ("matters", "userId"): _filter_matters_by_user,
+    ("matters", "originatorId"): _filter_matters_by_originator,
+    ("invoices", "matterId"): _filter_invoices_by_matter,
+    ("users", "email"): _filter_users_by_email,
+    ("users", "query"): _filter_users_by_query,
     ("users", "queryFullMatch"): lambda _snapshot, rows, _texts, _filters: rows,
 }

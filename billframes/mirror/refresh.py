@@ -1,12 +1,12 @@
-"""Bring the mirror up to date with the server.
+"""Update the mirror to the server's current state.
 
-Tables are brought up to date one after another, those that others refer to last, and a version that names them all is
-committed at the end. Until then readers see the version before; if the process ends, the next refresh puts every table
-back to that version and starts again.
+Tables are updated one after another, those that others refer to last. At the end, a version is committed that names the
+Delta versions of all tables. Until then, readers see the version before. If the process is killed, the next refresh
+restores all tables to that version and starts again.
 
-A refresh requests what changed since the server's time at which the last run began, less an overlap for clocks,
-replicas and late commits. It does not start at the newest modified date received, because a commit may become visible
-late. Lists without `modifiedSince` are loaded whole, and written only if they differ.
+A refresh requests the changes since the server's time at which the last refresh began, less an overlap for differing
+clocks, replicas and late commits. It does not start at the newest modified date received, because a commit may become
+visible late. Lists without `modifiedSince` are loaded completely, and written only if they differ.
 """
 
 from __future__ import annotations
@@ -26,29 +26,28 @@ from billframes._messages import warn
 from billframes._names import closest
 from billframes.errors import BillframesWarning, MirrorError, PagingError, ParameterError
 from billframes.mirror.balances import (
-    Steady,
-    agree,
-    in_turn,
-    merged,
-    settled_clients,
-    steady_clients,
-    unbalanced_clients,
+    balances_equal,
+    combine_balances,
+    next_to_check,
+    store_open_invoices,
+    unchanged_balances,
+    unreconciled_clients,
 )
 from billframes.mirror.catalogue import Catalogue, Version
-from billframes.mirror.changing import Changing
-from billframes.mirror.deletions import ASKED, check_vanished, confirmed, missing, number_asked, reload
-from billframes.mirror.remembered import Seen
+from billframes.mirror.deletions import SAMPLE, check_vanished, confirm_deleted, find_missing, reload_table, sample_size
 from billframes.mirror.server import Server
+from billframes.mirror.side_tables import ReferenceCollector
 from billframes.mirror.storage import Storage
+from billframes.mirror.stored_table import StoredTable
 from billframes.mirror.tables import POSITION, REFERENCES, TABLES, Table, to_stored
-from billframes.mirror.windows import fill, windows_of
+from billframes.mirror.windows import cut_windows, fill
 
 __all__ = ["OVERLAP", "Refresh", "checked_full"]
 
 OVERLAP = dt.timedelta(minutes=15)
-# Taken further back if the server does not say what time it is.
+# The overlap if the server does not state its time.
 NO_DATE = dt.timedelta(days=1)
-# After the changes, a table's rows and the server's total must agree within this many rounds.
+# The number of rounds in which a table's number of rows and the server's total must become equal.
 ROUNDS = 4
 
 
@@ -68,7 +67,7 @@ def checked_full(full: bool | str | Collection[str]) -> frozenset[str]:
 @dataclass
 class Refresh:
     """
-    One run, from the newest version to the next.
+    One refresh, from the newest version to the next.
 
     Parameters
     ----------
@@ -81,292 +80,300 @@ class Refresh:
     storage: Storage
     server: Server
     full: frozenset[str]
-    _old: Version | None = None
-    _at: dict[str, int] = field(default_factory=dict)
+    _previous: Version | None = None
+    # The current Delta version of each table.
+    _versions: dict[str, int] = field(default_factory=dict)
     _summary: list[dict[str, Any]] = field(default_factory=list)
-    _redefined: bool = False
-    # The last client whose balance was requested in turn.
-    _checked: str = ""
-    # The changes of each table so far.
-    _taken: dict[str, pa.Table] = field(default_factory=dict)
+    _custom_fields_changed: bool = False
+    # The last client whose balance was checked in turn.
+    _last_checked: str = ""
+    # The last list of changes of each table.
+    _last_changes: dict[str, pa.Table] = field(default_factory=dict)
 
     def run(self) -> Version:
         """Refresh all tables and commit the new version. The caller holds the lock."""
         here = dt.datetime.now(dt.UTC)
         catalogue = Catalogue(self.storage)
-        self._old = catalogue.newest() if catalogue.exists() else None
-        self._checked = self._old.firm.get("checked", "") if self._old else ""
-        with _once_each():
-            firm = self._firm()
-            self._put_back()
-            self._seen = Seen(self.storage, self._old.tables.get(REFERENCES.name) if self._old else None)
+        self._previous = catalogue.newest() if catalogue.exists() else None
+        self._last_checked = self._previous.firm.get("checked", "") if self._previous else ""
+        with _each_warning_once():
+            firm = self._check_firm()
+            self._restore_tables()
+            self._references = ReferenceCollector(
+                self.storage, self._previous.tables.get(REFERENCES.name) if self._previous else None
+            )
             for table in TABLES.values():
-                self._timed(table)
-            self._at[REFERENCES.name] = self._seen.commit(self._at)
+                self._refresh_table(table)
+            self._versions[REFERENCES.name] = self._references.commit(self._versions)
         began = self.server.time or here
         overlap = OVERLAP if self.server.time else NO_DATE
         version = Version(
-            number=(self._old.number if self._old else 0) + 1,
+            number=(self._previous.number if self._previous else 0) + 1,
             time=began,
             began=here,
-            tables=self._at,
-            firm={**firm, "mark": (began - overlap).isoformat(), "checked": self._checked},
+            tables=self._versions,
+            firm={**firm, "mark": (began - overlap).isoformat(), "checked": self._last_checked},
             summary=self._summary,
         )
         catalogue.commit(version)
         return version
 
-    def _firm(self) -> Mapping[str, Any]:
-        """Return whose data the server has. Refuse if the mirror has another firm's, or the credential sees less."""
+    def _check_firm(self) -> Mapping[str, Any]:
+        """Return facts about the firm; refuse another firm than the mirror's, or a credential that sees less."""
         now = {"address": self.server.address, "rates": self.server.shows_rates()}
-        if self._old is None:
+        if self._previous is None:
             return now
-        known = self._old.firm
+        known = self._previous.firm
         if known["address"] != now["address"]:
             raise MirrorError(
-                f"The mirror {self.storage.place} holds the data of {known['address']}, and this client is connected "
-                f"to {now['address']}. Keep a mirror for each firm; nothing was changed."
+                f"The mirror {self.storage.location} holds the data of {known['address']}, and this client is "
+                f"connected to {now['address']}. Keep a mirror for each firm; nothing was changed."
             )
         if known["rates"] and now["rates"] is False:
             raise MirrorError(
-                f"The mirror {self.storage.place} holds rates, and this credential lacks the scope read.rates. "
+                f"The mirror {self.storage.location} holds rates, and this credential lacks the scope read.rates. "
                 "Refresh it with a credential that has it; nothing was changed."
             )
         if known["rates"] is False and now["rates"]:
-            # Rates that were hidden are loaded now: what a credential may see does not change an entry's modified date.
+            # Hidden rates become visible without a new modified date, so all entries are loaded.
             self.full |= {"time_entries"}
         if now["rates"] is None:
             now["rates"] = known["rates"]
-        self._check_people()
+        self._check_users(self._previous)
         return now
 
-    def _check_people(self) -> None:
-        """Refuse if the server has none of the mirror's users: one address can serve several firms."""
-        old = Changing(self.storage, TABLES["users"], self._version_of("users"))
-        known = set(old.read(["user_id"]).column(0).to_pylist())
-        there = set(self.server.load("users", select="").column("user_id").to_pylist())
-        if known and not known & there:
+    def _check_users(self, previous: Version) -> None:
+        """Refuse if the server has none of the mirror's users, because one address can serve several firms."""
+        known = set(self.storage.read("users", previous.tables["users"], ["user_id"]).column(0).to_pylist())
+        on_server = set(self.server.load("users", select="").column("user_id").to_pylist())
+        if known and not known & on_server:
             raise MirrorError(
-                f"The mirror {self.storage.place} holds another firm's data: none of its {len(known)} users is on the "
-                "server. Connect with that firm's credential, or keep another mirror; nothing was changed."
+                f"The mirror {self.storage.location} holds another firm's data: none of its {len(known)} users is on "
+                "the server. Connect with that firm's credential, or keep another mirror; nothing was changed."
             )
 
-    def _put_back(self) -> None:
-        """Undo the commits of a run that did not finish."""
-        for name, version in (self._old.tables if self._old else {}).items():
-            self._at[name] = self.storage.restore(name, version)
+    def _restore_tables(self) -> None:
+        """Restore the tables to the last version: undo the commits of a refresh that did not finish."""
+        for name, version in (self._previous.tables if self._previous else {}).items():
+            self._versions[name] = self.storage.restore(name, version)
 
-    def _version_of(self, name: str) -> int | None:
-        return self._old.tables.get(name) if self._old else None
+    def _stored(self, name: str) -> StoredTable:
+        """Return a table at its current Delta version."""
+        return StoredTable(self.storage, TABLES[name], self._versions.get(name))
 
-    def _timed(self, table: Table) -> None:
-        begun, requests = time.monotonic(), self.server.requests
-        changing = Changing(self.storage, table, self._at.get(table.name))
+    def _refresh_table(self, table: Table) -> None:
+        started, requests = time.monotonic(), self.server.requests
+        stored = self._stored(table.name)
         if table.incremental:
-            self._incremental(changing)
+            self._refresh_changes(stored)
         elif table.name == "client_balances":
-            self._balances(changing)
+            self._refresh_balances(stored)
         else:
-            self._whole(changing)
-        self._at[table.name] = changing.at
-        self._seen.keep_removed(changing)
+            self._refresh_whole(stored)
+        self._versions[table.name] = stored.current_version
+        self._references.collect_removed(stored)
         self._summary.append(
             {
                 "resource": table.name,
-                "added": changing.added,
-                "updated": changing.updated,
-                "removed": changing.removed,
+                "added": stored.added,
+                "updated": stored.updated,
+                "removed": stored.removed,
                 "requests": self.server.requests - requests,
-                "seconds": time.monotonic() - begun,
+                "seconds": time.monotonic() - started,
             }
         )
 
-    def _whole(self, changing: Changing) -> None:
-        """Load a list that has no `modifiedSince`, and write it if it differs."""
-        name = changing.table.name
-        rows = to_stored(self.server.load(name), changing.table)
-        self._replace(changing, rows)
+    def _refresh_whole(self, stored: StoredTable) -> None:
+        """Load a list that has no `modifiedSince`, and store it if it differs."""
+        name = stored.table.name
+        rows = to_stored(self.server.load(name), stored.table)
+        self._replace(stored, rows)
         if name == "custom_fields":
-            self._redefined = self._old is not None and changing.version != self._old.tables[name]
+            self._custom_fields_changed = self._previous is not None and stored.version != self._previous.tables[name]
 
-    def _replace(self, changing: Changing, rows: pa.Table) -> None:
-        name, before = changing.table.name, len(changing)
+    def _replace(self, stored: StoredTable, rows: pa.Table) -> None:
+        name, before = stored.table.name, len(stored)
         if name not in self.full:
             check_vanished(name, before - rows.num_rows, before)
-        changing.replace_all(rows)
+        stored.replace_all(rows)
 
-    def _balances(self, changing: Changing) -> None:
-        """Load the balances of clients that can have changed, and reload invoices that don't add up to them."""
-        invoices = Changing(self.storage, TABLES["invoices"], self._at["invoices"])
-        steady = self._steady(changing)
-        answered, balances = (steady and self._changed_balances(changing, steady)) or (self.server.balances(),) * 2
-        self._reload_invoices(invoices, unbalanced_clients(invoices, answered))
-        self._amended(invoices)
-        clients = Changing(self.storage, TABLES["clients"], self._at["clients"])
-        listed, answered_for = clients.read(["client_id"]).column(0), balances.column("client_id")
-        # These clients were deleted after they were listed; all others have balances.
-        gone = listed.filter(pc.invert(pc.is_in(listed, value_set=answered_for.cast(pa.string())))).to_pylist()
-        if gone:
-            check_vanished("clients", len(gone), len(clients))
-            clients.remove(gone)
-            self._amended(clients)
-        self._replace(changing, to_stored(balances, changing.table))
+    def _refresh_balances(self, stored: StoredTable) -> None:
+        """Load the balances that can have changed, and reload invoices that don't add up to their client's balance."""
+        invoices, clients = self._stored("invoices"), self._stored("clients")
+        requested, balances = self._load_balances(stored)
+        self._reload_invoices(invoices, unreconciled_clients(invoices, requested))
+        self._note_later_changes(invoices)
+        ids = clients.read(["client_id"]).column(0)
+        # Clients without a balance were deleted after they were listed.
+        with_balance = balances.column("client_id").cast(pa.string())
+        deleted = ids.filter(pc.invert(pc.is_in(ids, value_set=with_balance))).to_pylist()
+        if deleted:
+            check_vanished("clients", len(deleted), len(clients))
+            clients.remove(deleted)
+            self._note_later_changes(clients)
+        self._replace(stored, to_stored(balances, stored.table))
 
-    def _amended(self, changing: Changing) -> None:
-        """Keep changes that were made to a table after its turn."""
-        self._at[changing.table.name] = changing.at
-        self._seen.keep_removed(changing)
-        row = next(each for each in self._summary if each["resource"] == changing.table.name)
+    def _note_later_changes(self, stored: StoredTable) -> None:
+        """Note changes of a table that was refreshed before."""
+        self._versions[stored.table.name] = stored.current_version
+        self._references.collect_removed(stored)
+        row = next(each for each in self._summary if each["resource"] == stored.table.name)
         for name in ("added", "updated", "removed"):
-            row[name] += getattr(changing, name)
+            row[name] += getattr(stored, name)
 
-    def _steady(self, changing: Changing) -> Steady | None:
-        if self._old is None or self.server.time is None or changing.table.name in self.full:
-            return None
-        before, now = (
-            Changing(self.storage, TABLES["invoices"], at["invoices"]) for at in (self._old.tables, self._at)
-        )
-        return steady_clients(changing.read(), before, now, (self._old.time.date(), self.server.time.date()))
+    def _load_balances(self, stored: StoredTable) -> tuple[pa.Table, pa.Table]:
+        """Return the requested balances, and the balances of all clients."""
+        previous, now = self._previous, self.server.time
+        if previous is not None and now is not None and stored.table.name not in self.full:
+            found = self._load_changed_balances(stored, previous, now)
+            if found is not None:
+                return found
+        balances = self.server.balances()
+        return balances, balances
 
-    def _changed_balances(self, changing: Changing, steady: Steady) -> tuple[pa.Table, pa.Table] | None:
-        """Return the requested balances, and those of all clients; None if all of them must be requested."""
-        if self._old is None or self.server.time is None:
+    def _load_changed_balances(
+        self, stored: StoredTable, previous: Version, now: dt.datetime
+    ) -> tuple[pa.Table, pa.Table] | None:
+        """Load the balances that can have changed, and some others as a check; None if all have to be loaded."""
+        before = StoredTable(self.storage, TABLES["invoices"], previous.tables["invoices"])
+        days = previous.time.date(), now.date()
+        unchanged = unchanged_balances(stored.read(), before, self._stored("invoices"), days)
+        if unchanged is None:
             return None
-        ids = self._clients(changing)
-        turn = in_turn(ids, self._checked, self.server.time - self._old.time)
-        self._checked = turn[-1] if turn else ""
-        checks = steady.checks(ids, turn, self._old.number)
-        asked = [id_ for id_ in ids if id_ not in steady.answers or id_ in checks]
-        answered = self.server.balances(asked)
-        if not agree(answered, [steady.answers[id_] for id_ in checks]):
-            # This server's balances contain more than the invoices show.
+        ids = self._client_ids(stored)
+        turn = next_to_check(ids, self._last_checked, now - previous.time)
+        self._last_checked = turn[-1] if turn else ""
+        checked = unchanged.clients_to_check(ids, turn, previous.number)
+        requested_ids = [id_ for id_ in ids if id_ not in unchanged.balances or id_ in checked]
+        requested = self.server.balances(requested_ids)
+        if not balances_equal(requested, [unchanged.balances[id_] for id_ in checked]):
+            # On this server, balances contain more than invoices.
             return None
-        return answered, merged(answered, steady, ids, asked)
+        return requested, combine_balances(requested, unchanged, ids, requested_ids)
 
-    def _clients(self, balances: Changing) -> list[str]:
-        """Return all clients after their refresh: first those with a stored balance, in that order."""
+    def _client_ids(self, balances: StoredTable) -> list[str]:
+        """Return the ids of all clients: first those with a stored balance in their order, then new clients."""
         known = balances.read(["client_id", POSITION]).sort_by(POSITION).column("client_id").to_pylist()
-        listed = {*self.storage.read("clients", self._at["clients"], ["client_id"]).column(0).to_pylist()}
+        listed = {*self.storage.read("clients", self._versions["clients"], ["client_id"]).column(0).to_pylist()}
         return [*(id_ for id_ in known if id_ in listed), *sorted(listed - {*known})]
 
-    def _incremental(self, changing: Changing) -> None:
-        table = changing.table
-        if changing.version is None or self._misfits(table):
-            self._first(changing)
-            self._catch_up(changing)
+    def _refresh_changes(self, stored: StoredTable) -> None:
+        table = stored.table
+        if stored.version is None or self._needs_other_columns(table):
+            self._fill(stored)
+            self._catch_up(stored)
         elif table.name in self.full:
-            self._remove(changing, reload(self.server, changing), check=False)
-            self._catch_up(changing)
+            self._remove(stored, reload_table(self.server, stored), check=False)
+            self._catch_up(stored)
         else:
-            self._catch_up(changing)
+            self._catch_up(stored)
             if table.name == "invoices":
-                self._reload_invoices(changing, settled_clients(self.server, changing))
+                self._reload_invoices(stored, store_open_invoices(self.server, stored))
 
-    def _misfits(self, table: Table) -> bool:
-        """Tell whether custom fields were redefined, so that the table needs other columns."""
-        return self._redefined and table.resource is not None and table.resource.entity is not None
+    def _needs_other_columns(self, table: Table) -> bool:
+        """Tell whether the table needs other columns because custom fields were changed."""
+        return self._custom_fields_changed and table.resource is not None and table.resource.entity is not None
 
-    def _first(self, changing: Changing) -> None:
-        """Fill a table, or fill it again in other columns."""
-        table = changing.table
-        if changing.version is not None:
-            changing.replace_all(to_stored(self.server.load(table.name), table))
+    def _fill(self, stored: StoredTable) -> None:
+        """Fill a new table, or replace a table that needs other columns."""
+        table = stored.table
+        if stored.version is not None:
+            stored.replace_all(to_stored(self.server.load(table.name), table))
             return
-        windows = windows_of(self.server, table, self.server.count(table.name))
-        for frame in fill(self.server, changing, windows):
-            self._seen.look(frame, table)
+        windows = cut_windows(self.server, table, self.server.count(table.name))
+        for frame in fill(self.server, stored, windows):
+            self._references.collect(frame, table)
         if len(windows) > 1:
-            changing.drop_doubles()
+            stored.drop_duplicates()
 
-    def _catch_up(self, changing: Changing) -> None:
+    def _catch_up(self, stored: StoredTable) -> None:
         """Store changes and remove deleted records until the number of rows equals the server's total."""
-        table = changing.table
-        busy, alive = False, False
+        table = stored.table
+        busy, thorough = False, False
         for _ in range(1 + ROUNDS):
-            # The total comes first: if nothing changed afterwards, nothing had when it was counted.
+            # The total is requested first: if there is no change after it, there was none before it either.
             total = self.server.count(table.name)
-            quiet = not self._take_changes(changing)
-            if not quiet:
+            if self._store_changes(stored):
                 busy = True
-            elif total == len(changing):
+            elif total == len(stored):
                 return
             else:
-                alive = not self._remove_deleted(changing, total, thorough=alive)
+                thorough = not self._remove_deleted(stored, total, thorough=thorough)
         total = self.server.count(table.name)
-        if total >= len(changing) or self._take_changes(changing):
-            # If people are writing at this moment, the next refresh finds the deletions since then.
+        if total >= len(stored) or self._store_changes(stored):
+            # People are writing, so the next refresh will find the deletions.
             return
         if not busy:
             raise PagingError(
-                f"{table.name}: the server counts fewer records than its lists hold, {ROUNDS} times in a row. Nothing "
-                "of this refresh was kept; try again."
+                f"{table.name}: the server's total is lower than the number of records in its lists, {ROUNDS} times in "
+                "a row. Nothing of this refresh was kept; try again."
             )
-        for thorough in (alive, True):
-            if self._remove_deleted(changing, total, thorough=thorough):
-                return
+        if not self._remove_deleted(stored, total, thorough=thorough):
+            self._remove_deleted(stored, total, thorough=True)
 
-    def _remove_deleted(self, changing: Changing, total: int, *, thorough: bool) -> bool:
+    def _remove_deleted(self, stored: StoredTable, total: int, *, thorough: bool) -> bool:
         """
-        Find and remove the rows that the server's totals lack. Return whether all rows that were found are deleted.
+        Find and remove deleted rows. Return whether all rows that seemed to be deleted are.
 
-        A row that was found and still exists has another date without a new modified date, and can hide a deleted one
-        in the totals. Then `thorough` loads the whole table.
+        If one of them still exists, its date was changed without a new modified date. Such a record can hide a deleted
+        one in the totals, so the next search has to be `thorough`: it loads the whole table.
         """
-        name, gone, requests = changing.table.name, len(changing) - total, self.server.requests
+        name, number, requests = stored.table.name, len(stored) - total, self.server.requests
         if name not in self.full:
-            check_vanished(name, gone, len(changing))
-        found = reload(self.server, changing) if thorough else missing(self.server, changing, total)
-        most = number_asked(self.server, changing, self.server.requests - requests, agree=len(found) == gone)
-        return self._remove(changing, found, most, check=name not in self.full)
+            check_vanished(name, number, len(stored))
+        missing = reload_table(self.server, stored) if thorough else find_missing(self.server, stored, total)
+        most = sample_size(self.server, stored, self.server.requests - requests, totals_agree=len(missing) == number)
+        return self._remove(stored, missing, most, check=name not in self.full)
 
-    def _take_changes(self, changing: Changing) -> bool:
-        """Store what changed since the last run began. Return whether any of it was new."""
-        frame = self.server.load(changing.table.name, modified_since=self._mark())
-        rows = to_stored(frame, changing.table)
-        if rows.equals(self._taken.get(changing.table.name)):
+    def _store_changes(self, stored: StoredTable) -> bool:
+        """Store the changes since the last refresh began. Return whether any of them was new."""
+        frame = self.server.load(stored.table.name, modified_since=self._changes_since())
+        rows = to_stored(frame, stored.table)
+        if rows.equals(self._last_changes.get(stored.table.name)):
             return False
-        self._taken[changing.table.name] = rows
-        self._seen.look(frame, changing.table)
-        before = changing.version
-        changing.upsert(rows)
-        return before != changing.version
+        self._last_changes[stored.table.name] = rows
+        self._references.collect(frame, stored.table)
+        before = stored.version
+        stored.upsert(rows)
+        return before != stored.version
 
-    def _mark(self) -> dt.datetime:
-        if self._old is not None:
-            return dt.datetime.fromisoformat(self._old.firm["mark"])
+    def _changes_since(self) -> dt.datetime:
+        """Return the `modifiedSince` of this refresh."""
+        if self._previous is not None:
+            return dt.datetime.fromisoformat(self._previous.firm["mark"])
         return (self.server.time - OVERLAP) if self.server.time else dt.datetime.now(dt.UTC) - NO_DATE
 
-    def _remove(self, changing: Changing, ids: list[str], most: int = ASKED, *, check: bool) -> bool:
-        """Remove the ids that are deleted, with at most `most` requests. Return whether all of them are."""
+    def _remove(self, stored: StoredTable, ids: list[str], most: int = SAMPLE, *, check: bool) -> bool:
+        """Remove the rows whose deletion is confirmed, as `confirm_deleted` does. Return whether all are."""
         if check:
-            check_vanished(changing.table.name, len(ids), len(changing))
-        gone = confirmed(self.server, changing, ids, most) if ids else []
-        if gone:
-            changing.remove(gone)
-            taken = self._taken.get(changing.table.name)
-            if taken is not None and {*gone} & {*taken.column(changing.table.id).to_pylist()}:
-                del self._taken[changing.table.name]
-        return len(gone) == len(ids)
+            check_vanished(stored.table.name, len(ids), len(stored))
+        deleted = confirm_deleted(self.server, stored, ids, most) if ids else []
+        if deleted:
+            stored.remove(deleted)
+            changes = self._last_changes.get(stored.table.name)
+            if changes is not None and {*deleted} & {*changes.column(stored.table.id).to_pylist()}:
+                del self._last_changes[stored.table.name]
+        return len(deleted) == len(ids)
 
-    def _reload_invoices(self, invoices: Changing, client_ids: list[str]) -> None:
-        """Load the invoices of some clients again, or all invoices if that takes fewer requests."""
+    def _reload_invoices(self, invoices: StoredTable, client_ids: list[str]) -> None:
+        """Reload the invoices of some clients, or all invoices if that takes fewer requests."""
         if not client_ids:
             return
-        if len(client_ids) > ASKED + len(invoices) // self.server.page_size:
-            self._remove(invoices, reload(self.server, invoices), check=True)
+        if len(client_ids) > SAMPLE + len(invoices) // self.server.page_size:
+            self._remove(invoices, reload_table(self.server, invoices), check=True)
         else:
             frame = self.server.invoices_of(client_ids)
-            self._seen.look(frame, invoices.table)
+            self._references.collect(frame, invoices.table)
             rows = to_stored(frame, invoices.table)
-            here = invoices.read(["invoice_id"], pc.field("client_id").isin(client_ids)).column(0)
-            gone = here.filter(pc.invert(pc.is_in(here, value_set=rows.column("invoice_id")))).to_pylist()
-            check_vanished("invoices", len(gone), len(invoices))
-            invoices.upsert(rows, gone)
+            ids = invoices.read(["invoice_id"], pc.field("client_id").isin(client_ids)).column(0)
+            deleted = ids.filter(pc.invert(pc.is_in(ids, value_set=rows.column("invoice_id")))).to_pylist()
+            check_vanished("invoices", len(deleted), len(invoices))
+            invoices.upsert(rows, deleted)
 
 
 @contextmanager
-def _once_each() -> Iterator[None]:
-    """Give each warning of a run once, although many loads give it."""
+def _each_warning_once() -> Iterator[None]:
+    """Issue each warning once at the end, although many loads issue it."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield

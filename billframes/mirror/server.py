@@ -1,4 +1,4 @@
-"""The server as a refresh sees it: the client's loaders, with every request counted and the server's time noted."""
+"""Load the server's lists for a refresh: count the requests, and note the server's time."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ LOADERS = {
     "time_entries": TimeEntries,
     "users": Users,
 }
-# How often balances are asked for again if a client is deleted between the list and its balance.
-TRIES = 3
-# Invoices listed beyond those that are open in the mirror, to see that there are no others.
-MORE = 50
+# The most times that balances are requested if a client is deleted between the list and its balance.
+_TRIES = 3
+# The number of invoices listed in addition to those that are open in the mirror, to find new ones.
+EXTRA_INVOICES = 50
 
 
-class _Counted:
-    """A connection that counts its requests and keeps the earliest time the server told."""
+class _CountingConnection:
+    """A connection that counts its requests and keeps the earliest time that the server states."""
 
     def __init__(self, client: ApiConnection, progress: bool | Progress | None) -> None:
         self._client = client
@@ -66,8 +66,8 @@ class _Counted:
         self.progress = client.progress if progress is None else progress
         self.requests = 0
         self.first_date: dt.datetime | None = None
-        # One set of definitions for the whole refresh, so that all of its frames have the same columns, and one answer
-        # with the codes and their sets. Where all definitions were asked for, a load takes its own from among them.
+        # Custom fields and codes are requested once, so that all frames of a refresh have the same columns. If the
+        # definitions of all custom fields are known, a load takes those of its entity from them.
         self._definitions: dict[tuple[str, Query], Response] = {}
 
     page_size = property(lambda self: self._client.page_size)
@@ -111,10 +111,10 @@ class _Counted:
         raise MirrorError("A refresh writes nothing to the server.")
 
 
-class _Noting:
-    """A connection that keeps the answers of one list, for what they state beside the rows."""
+class _RecordingConnection:
+    """A connection that keeps the responses of one list, for the total that they state."""
 
-    def __init__(self, connection: _Counted, path: str) -> None:
+    def __init__(self, connection: _CountingConnection, path: str) -> None:
         self._connection = connection
         self._path = path
         self.bodies: list[bytes] = []
@@ -142,27 +142,27 @@ class Server:
 
     def __init__(self, client: Any, progress: bool | Progress | None = None) -> None:
         self.address = str(client.base_url)
-        self._connection = _Counted(client, progress)
+        self._connection = _CountingConnection(client, progress)
         self._loaders: dict[str, Any] = {name: loader(lambda: self._connection) for name, loader in LOADERS.items()}
 
     @property
     def requests(self) -> int:
-        """Requests sent so far."""
+        """The number of requests so far."""
         return self._connection.requests
 
     @property
     def page_size(self) -> int:
-        """Records of a page."""
+        """The number of records on a page."""
         return int(self._connection.page_size)
 
     @property
     def concurrency(self) -> int:
-        """Requests under way at once."""
+        """The largest number of requests under way at once."""
         return int(self._connection.concurrency)
 
     @property
     def time(self) -> dt.datetime | None:
-        """The server's time at the first answer; None if it does not say."""
+        """The server's time at the first response; None if it does not state it."""
         return self._connection.first_date
 
     def load(self, name: str, *period: Any, **options: Any) -> pa.Table:
@@ -175,22 +175,22 @@ class Server:
         return int(self._loaders[name].count(*period, **options))
 
     def first_page(self, name: str, resource: Resource, *period: Any, **options: Any) -> tuple[pa.Table, int] | None:
-        """Load the first page of a dated list, and the list's total as it states it; None if it came in pieces."""
+        """Load the first page of a dated list, and the total that it states; None if it took several requests."""
         sort = next(name for name, path in resource.sort.items() if path == resource.date)
-        noting = _Noting(self._connection, resource.path)
+        recording = _RecordingConnection(self._connection, resource.path)
         options |= {"sort": sort, "limit": self.page_size, "progress": False, "to": "arrow"}
-        loader: Any = LOADERS[name](lambda: cast("ApiConnection", noting))
+        loader: Any = LOADERS[name](lambda: cast("ApiConnection", recording))
         frame: pa.Table = loader(*period, **options)
-        total = stated_total(noting.bodies[0])
-        return None if total is None or len(noting.bodies) > 1 else (frame, total)
+        total = stated_total(recording.bodies[0])
+        return None if total is None or len(recording.bodies) > 1 else (frame, total)
 
     def client_ids(self) -> list[str]:
         """Return the ids of all clients, in the order in which their balances are listed."""
         return list(self.load("clients", select="", progress=False).column("client_id").to_pylist())
 
     def balances(self, client_ids: Collection[str] | None = None) -> pa.Table:
-        """Load clients' balances, of all if none are given; a client may be deleted while they are read."""
-        for _ in range(TRIES - 1):
+        """Load the balances of some or all clients; a client may be deleted while they are read."""
+        for _ in range(_TRIES - 1):
             try:
                 return self.load("client_balances", client_ids)
             except NotFoundError:
@@ -199,27 +199,27 @@ class Server:
         return self.load("client_balances", client_ids)
 
     def open_invoices(self, above: int, below: int) -> pa.Table:
-        """Load the final invoices with a balance above 0, of which there were so many, and below 0."""
+        """Load the final invoices with a balance above or below 0; there were about `above` and `below` of them."""
         return pa.concat_tables([self._balances_from("-balance", above, 1), self._balances_from("balance", below, -1)])
 
     def _balances_from(self, sort: str, about: int, sign: int) -> pa.Table:
-        # A few more than are expected show where they end; never more pages for it.
+        # A few more rows than expected, to find the end of the open ones, but not an additional page.
         page = self._connection.page_size
-        limit = min(about + MORE, (about // page + 1) * page)
+        limit = min(about + EXTRA_INVOICES, (about // page + 1) * page)
         while True:
             rows = self.load("invoices", invoice_state="final", sort=sort, limit=limit, progress=False)
-            outstanding = rows.filter(pc.greater(pc.multiply(rows.column("balance"), sign), 0))
-            if rows.num_rows < limit or outstanding.num_rows < rows.num_rows:
-                return outstanding
+            open_rows = rows.filter(pc.greater(pc.multiply(rows.column("balance"), sign), 0))
+            if rows.num_rows < limit or open_rows.num_rows < rows.num_rows:
+                return open_rows
             limit *= 2
 
     def shows_rates(self) -> bool | None:
-        """Tell whether the credential sees rates; None if no entry can tell."""
+        """Tell whether the credential sees rates; None if there is no billable entry."""
         entries = self.load("time_entries", billing_type="billable", limit=1, progress=False)
         return bool(entries.column("rate").null_count == 0) if entries.num_rows else None
 
-    def gone(self, table: Table, id_: str) -> bool:
-        """Tell whether the server has no record of this id any more."""
+    def is_deleted(self, table: Table, id_: str) -> bool:
+        """Tell whether the server no longer has the record; True for lists without single records."""
         if table.resource is None or table.resource.detail is None:
             return True
         try:

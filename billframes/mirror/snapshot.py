@@ -1,4 +1,4 @@
-"""One version of the mirror, opened for reading: its tables, and what records show of others."""
+"""Read the tables of one version of the mirror, and the columns that records show of other records."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pyarrow.dataset as ds
 
 from billframes.mirror.catalogue import Version
 from billframes.mirror.storage import Storage
-from billframes.mirror.tables import POSITION, REFERENCES, TABLES, Reference, Table
+from billframes.mirror.tables import POSITION, REFERENCES, TABLES, Reference, Table, shown_columns
 
 __all__ = ["Snapshot"]
 
@@ -50,109 +50,104 @@ class Snapshot:
         return list(self.empty(name).column_names)
 
     def files(self, name: str) -> list[str]:
-        """Return the addresses of a table's files, without empty ones."""
-        return [part.uri for part in self.storage.parts(name, self.version.tables[name]) if part.rows]
+        """Return the addresses of a table's files that have rows."""
+        return [file.uri for file in self.storage.data_files(name, self.version.tables[name]) if file.rows]
 
     def sizes(self) -> pd.DataFrame:
         """Return the rows and bytes of each table."""
-        parts = {name: self.storage.parts(name, self.version.tables[name]) for name in TABLES}
+        files = {name: self.storage.data_files(name, self.version.tables[name]) for name in TABLES}
         return pd.DataFrame(
             {
-                "resource": list(parts),
-                "rows": [sum(part.rows for part in each) for each in parts.values()],
-                "bytes": [sum(part.size for part in each) for each in parts.values()],
+                "resource": list(files),
+                "rows": [sum(file.rows for file in each) for each in files.values()],
+                "bytes": [sum(file.size for file in each) for each in files.values()],
             }
         )
 
     def empty(self, name: str) -> pa.Table:
-        """Return a table's stored columns without rows."""
+        """Return an empty table with the stored columns."""
         return self.storage.schema(name, self.version.tables[name]).empty_table()
 
     def partitions(self, table: Table, start: dt.date | None, end: dt.date | None) -> set[str] | None:
-        """Return the partitions that can hold a period's rows; None is all."""
+        """Return the partitions that can have rows of a period; None for all."""
         if not table.partition or not (start or end):
             return None
         cut = 7 if table.partition == "month" else 4
         first, last = (start or dt.date.min).isoformat()[:cut], (end or dt.date.max).isoformat()[:cut]
-        parts = self.storage.parts(table.name, self.version.tables[table.name])
-        return {part.partition for part in parts if part.partition and first <= part.partition <= last}
+        files = self.storage.data_files(table.name, self.version.tables[table.name])
+        return {file.partition for file in files if file.partition and first <= file.partition <= last}
 
-    def joined(self, rows: pa.Table, reference: Reference, since: dt.date | None = None) -> dict[str, pa.ChunkedArray]:
+    def reference_columns(
+        self, rows: pa.Table, reference: Reference, since: dt.date | None = None
+    ) -> dict[str, pa.ChunkedArray]:
         """
-        Return what a reference brings, a value for each row.
+        Return the columns of a reference, with a value for each row.
 
         Parameters
         ----------
+        rows : Table
+        reference : Reference
         since : date, optional
-            The first day of the rows' period. What they refer to is mostly as new, so it is looked for there first.
+            The first day of the rows' period. The other records mostly have later dates, so these are read first.
         """
         keys = rows.column(reference.key)
-        if not pa.types.is_list(keys.type) and (known := self._since(reference.table, since)) is not None:
-            places = pc.index_in(keys, value_set=known.column(TABLES[reference.table].id))
+        if not pa.types.is_list(keys.type) and (shown := self._recent_lookup(reference.table, since)) is not None:
+            places = pc.index_in(keys, value_set=shown.column(TABLES[reference.table].id))
             if places.null_count == keys.null_count:
-                return {name: known.column(own).take(places) for name, own in reference.columns.items()}
-        known = self.lookup(reference.table)
-        ids = known.column(TABLES[reference.table].id)
+                return {name: shown.column(source).take(places) for name, source in reference.columns.items()}
+        shown = self.lookup(reference.table)
+        ids = shown.column(TABLES[reference.table].id)
         if pa.types.is_list(keys.type):
-            return {name: _of_lists(keys, ids, known.column(own)) for name, own in reference.columns.items()}
+            return {name: _look_up_lists(keys, ids, shown.column(source)) for name, source in reference.columns.items()}
         places = pc.index_in(keys, value_set=ids)
-        return {name: known.column(own).take(places) for name, own in reference.columns.items()}
+        return {name: shown.column(source).take(places) for name, source in reference.columns.items()}
 
-    def _since(self, name: str, since: dt.date | None) -> pa.Table | None:
-        """Return what others show of the records dated since then; None if that is no less than to read them all."""
+    def _recent_lookup(self, name: str, since: dt.date | None) -> pa.Table | None:
+        """Return the shown columns of records with a later date; None if all records would have to be read."""
         if name in self._lookups:
             return None
-        near = self.partitions(TABLES[name], since, None)
-        return None if near is None else self.read(name, self._shown(name), partitions=near)
+        partitions = self.partitions(TABLES[name], since, None)
+        if partitions is None:
+            return None
+        return self.read(name, [TABLES[name].id, *shown_columns(name)], partitions=partitions)
 
     def lookup(self, name: str) -> pa.Table:
-        """Return what other records show of a table's records, those included that are in no list any more."""
+        """Return the columns of a table that other records show, also for records that are no longer in its list."""
         if name not in self._lookups:
-            id_, columns = TABLES[name].id, self._shown(name)
-            own_rows = self.read(name, columns)
-            seen = self.seen(name).rename_columns({"id": id_}).select(columns)
-            unlisted = pc.invert(pc.is_in(seen.column(id_), value_set=own_rows.column(id_)))
-            self._lookups[name] = pa.concat_tables([own_rows, seen.filter(unlisted)]).combine_chunks()
+            id_ = TABLES[name].id
+            columns = [id_, *shown_columns(name)]
+            listed = self.read(name, columns)
+            unlisted = self.unlisted(name).rename_columns({"id": id_}).select(columns)
+            is_listed = pc.is_in(unlisted.column(id_), value_set=listed.column(id_))
+            self._lookups[name] = pa.concat_tables([listed, unlisted.filter(pc.invert(is_listed))]).combine_chunks()
         return self._lookups[name]
 
-    @staticmethod
-    def _shown(name: str) -> list[str]:
-        """Return the columns of a table that other records show, its id first."""
-        shown = [
-            own
-            for table in TABLES.values()
-            for reference in table.references
-            if reference.table == name
-            for own in reference.columns.values()
-        ]
-        return list(dict.fromkeys([TABLES[name].id, *shown]))
-
-    def seen(self, name: str) -> pa.Table:
-        """Return what was last seen of a table's records that are, or were, in no list."""
-        return self._references.filter(pc.field("table") == name)
+    def unlisted(self, name: str) -> pa.Table:
+        """Return the last shown values of a table's records that were once missing in its list."""
+        return self._unlisted_references.filter(pc.field("table") == name)
 
     @functools.cached_property
-    def _references(self) -> pa.Table:
+    def _unlisted_references(self) -> pa.Table:
         return self.read(REFERENCES.name)
 
     @functools.cached_property
     def balances(self) -> dict[str, dict[str, Any]]:
-        """Each client's balances by the client's id."""
+        """The balances of each client by the client's id."""
         return {row["client_id"]: row for row in self.rows("client_balances")}
 
     def rows(self, name: str) -> list[dict[str, Any]]:
-        """Return a small table's rows."""
+        """Return the rows of a small table."""
         rows: list[dict[str, Any]] = self.read(name).to_pylist()
         return rows
 
 
-def _of_lists(keys: pa.ChunkedArray, ids: pa.ChunkedArray, values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Look up each id of lists of ids."""
+def _look_up_lists(keys: pa.ChunkedArray, ids: pa.ChunkedArray, values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Look up the value of each id in a column of lists of ids."""
     lists = keys.combine_chunks()
     if isinstance(lists, pa.ChunkedArray):
         lists = pa.concat_arrays(lists.chunks) if lists.num_chunks else pa.array([], keys.type)
-    flat = pc.list_flatten(lists)
-    found = values.take(pc.index_in(flat, value_set=ids)).combine_chunks()
+    flat_keys = pc.list_flatten(lists)
+    found = values.take(pc.index_in(flat_keys, value_set=ids)).combine_chunks()
     if isinstance(found, pa.ChunkedArray):
         found = pa.concat_arrays(found.chunks) if found.num_chunks else pa.array([], values.type)
     lengths = pc.fill_null(pc.list_value_length(lists), 0)

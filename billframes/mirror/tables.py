@@ -1,8 +1,8 @@
-"""The mirror's tables: which columns each resource stores, and which it joins from other tables.
+"""The mirror's tables: the columns that each resource stores, and the columns that it joins from other tables.
 
-The columns come from the resources' declaration. A column that comes from a reference to another record is not stored;
-it is joined from that record's own table. Delta has no time of day and no categories: times are stored as microseconds
-since midnight, categories as text, and both get their declared type back when they are read.
+The columns are those of the resources' declarations. A column that shows another record is not stored; it is joined
+from that record's own table. Delta has no time of day and no categories. Times are stored as microseconds since
+midnight and categories as text, and both are converted to their declared types when they are read.
 """
 
 from __future__ import annotations
@@ -36,28 +36,29 @@ __all__ = [
     "Reference",
     "Table",
     "partition_of",
-    "reference_type",
+    "reference_schema",
+    "shown_columns",
     "to_stored",
 ]
 
 PARTITION = "partition"
-# Keeps the server's order of a list that has no order of its own.
+# The column that keeps the server's order, for lists without an order of their own.
 POSITION = "position"
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
     """
-    What a record shows of another one.
+    The columns of a table that show another record.
 
     Parameters
     ----------
     key : str
-        The column that holds the other record's id, or a list of ids.
+        The column with the other record's id, or with a list of ids.
     table : str
         The other record's table.
     columns : mapping of str to str
-        The columns it brings, each with the other table's own column.
+        The names of the columns, each with the name of the column in the other table.
     """
 
     key: str
@@ -77,11 +78,11 @@ class Table:
     key : tuple of str
         The columns that identify a row.
     resource : Resource, optional
-        The declaration of a list that has one.
+        The resource's declaration, if there is one.
     references : tuple of Reference
-        What is joined when the table is read.
+        The columns that are joined when the table is read.
     partition : {"month", "year"}, optional
-        How the table is partitioned by its date.
+        The part of its date by which the table is partitioned.
     """
 
     name: str
@@ -92,27 +93,27 @@ class Table:
 
     @property
     def id(self) -> str:
-        """The column that identifies a row of a table with one key."""
+        """The id's column, for tables with one key column."""
         return self.key[0]
 
     @property
     def date(self) -> str | None:
-        """The column that periods apply to."""
+        """The column by which periods are filtered."""
         return snake_case(self.resource.date) if self.resource and self.resource.date else None
 
     @property
     def incremental(self) -> bool:
-        """Whether the API can be asked for what changed."""
+        """Whether the API can list the changes since an instant."""
         return self.resource is not None and self.resource.paginated
 
     @property
     def joined(self) -> frozenset[str]:
-        """The columns that are not stored."""
+        """The columns that are joined and not stored."""
         return frozenset(name for each in self.references for name in each.columns)
 
 
-# Which table a reference's fields are found in, and under which names.
-_PARENTS: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
+# The table of each referenced record, and the names of columns that are different there.
+_REFERENCED_TABLES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
     {
         "client": ("clients", {}),
         "matter": ("matters", {}),
@@ -139,21 +140,23 @@ def _references(resource: Resource) -> tuple[Reference, ...]:
     found: dict[str, dict[str, str]] = {}
     for source in sources_of(resource.record):
         parent = source.parent or ""
-        if parent in _PARENTS:
+        if parent in _REFERENCED_TABLES:
             own = source.column.name.removeprefix(f"{parent.removesuffix('s')}_")
-            found.setdefault(parent, {})[source.column.name] = _PARENTS[parent][1].get(own, own)
+            found.setdefault(parent, {})[source.column.name] = _REFERENCED_TABLES[parent][1].get(own, own)
     return tuple(
-        Reference("originator_ids" if parent == "originators" else f"{parent}_id", _PARENTS[parent][0], columns)
+        Reference(
+            "originator_ids" if parent == "originators" else f"{parent}_id", _REFERENCED_TABLES[parent][0], columns
+        )
         for parent, columns in found.items()
     )
 
 
-def _of(resource: Resource, partition: str | None = None) -> Table:
+def _table_of(resource: Resource, partition: str | None = None) -> Table:
     return Table(resource.name, (snake_case(resource.id),), resource, _references(resource), partition)
 
 
-# In the order in which a refresh brings them up to date: what others refer to comes last, so that a record that is
-# named by a row is in its own table at least as new as the row.
+# In the order of a refresh. Tables that others refer to are last, so that a referenced record is at least as new as the
+# row that refers to it.
 TABLES: Mapping[str, Table] = MappingProxyType(
     {
         table.name: table
@@ -161,20 +164,20 @@ TABLES: Mapping[str, Table] = MappingProxyType(
             Table("custom_fields", ("entity", "id")),
             Table("codes", ("code_type", "code_set_id", "code")),
             Table("code_sets", ("code_set_id",)),
-            _of(TIME_ENTRIES, "month"),
-            _of(EXPENSES, "year"),
-            _of(FIXED_FEES, "year"),
-            _of(INVOICES, "year"),
-            _of(MATTERS),
-            _of(CLIENTS),
+            _table_of(TIME_ENTRIES, "month"),
+            _table_of(EXPENSES, "year"),
+            _table_of(FIXED_FEES, "year"),
+            _table_of(INVOICES, "year"),
+            _table_of(MATTERS),
+            _table_of(CLIENTS),
             Table("client_balances", ("client_id",)),
-            _of(USERS),
-            _of(PRACTICE_AREAS),
+            _table_of(USERS),
+            _table_of(PRACTICE_AREAS),
         )
     }
 )
 
-# What was last seen of records that are in no list: the table they would be in, their id, and their columns.
+# The last shown values of records that are in no list: the table they would be in, their id, and the shown columns.
 REFERENCES = Table("references", ("table", "id"))
 _REFERENCE_COLUMNS = {
     "table": pa.string(),
@@ -191,13 +194,19 @@ _REFERENCE_COLUMNS = {
 }
 
 
-def reference_type() -> pa.Schema:
+def shown_columns(name: str) -> list[str]:
+    """Return the names of a table's columns that other tables show."""
+    references = [each for table in TABLES.values() for each in table.references if each.table == name]
+    return list(dict.fromkeys(column for each in references for column in each.columns.values()))
+
+
+def reference_schema() -> pa.Schema:
     """Return the columns of the table `references`."""
     return pa.schema(list(_REFERENCE_COLUMNS.items()))
 
 
 def to_stored(frame: pa.Table, table: Table) -> pa.Table:
-    """Return a loader's Arrow table in the columns and types that are stored, with its partition."""
+    """Return the columns of a loader's Arrow table that are stored, in the stored types, with the partition."""
     names = [name for name in frame.column_names if name not in table.joined]
     columns = {name: _stored(frame.column(name)) for name in names}
     if table.partition and table.date:
@@ -209,7 +218,7 @@ def to_stored(frame: pa.Table, table: Table) -> pa.Table:
 
 def partition_of(dates: pa.ChunkedArray, partition: str) -> pa.ChunkedArray:
     """
-    Return which partition each date belongs to.
+    Return the partition of each date.
 
     Examples
     --------

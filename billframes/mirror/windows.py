@@ -1,8 +1,7 @@
-"""Read a long list of dated records window by window, so that memory stays flat.
+"""Load a long list of dated records window by window, so that little memory is needed.
 
-Each window is a load of its own, proved like any other. A record whose date moves while the windows are read can be in
-two of them, or in none; the caller takes in what changed since the run began, which brings the latter, and drops what
-came twice.
+Each window is loaded separately, and proved to be complete. A record whose date changes while the windows are loaded
+can be in two of them, or in none. So the caller removes duplicates, and stores the changes since the refresh began.
 """
 
 from __future__ import annotations
@@ -13,21 +12,21 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
 
-from billframes.mirror.changing import Changing
-from billframes.mirror.narrowing import Window
+from billframes.mirror.day_search import Window
 from billframes.mirror.server import Server
+from billframes.mirror.stored_table import StoredTable
 from billframes.mirror.tables import Table, to_stored
 
-__all__ = ["ROWS", "fill", "windows_of"]
+__all__ = ["WINDOW_ROWS", "cut_windows", "fill"]
 
-# Records of one window.
-ROWS = 50_000
+# The number of records in a window.
+WINDOW_ROWS = 50_000
 _DAY = dt.timedelta(days=1)
 
 
-def windows_of(server: Server, table: Table, total: int) -> list[Window]:
-    """Cut a list into windows of no more than about `ROWS` records; the first and last are open."""
-    if not table.date or total <= ROWS:
+def cut_windows(server: Server, table: Table, total: int) -> list[Window]:
+    """Cut a list into windows of at most about `WINDOW_ROWS` records; the first and last window are open."""
+    if not table.date or total <= WINDOW_ROWS:
         return [(None, None)]
     sort = next(name for name, path in _sorts(table) if path == table.resource.date)  # type: ignore[union-attr]
     first, last = (
@@ -39,24 +38,22 @@ def windows_of(server: Server, table: Table, total: int) -> list[Window]:
     return list(zip(starts, [*cuts, None], strict=True))
 
 
-def fill(server: Server, changing: Changing, windows: list[Window]) -> Iterator[pa.Table]:
+def fill(server: Server, stored: StoredTable, windows: list[Window]) -> Iterator[pa.Table]:
     """
-    Load all windows into an empty table; each is written while the next one is loaded.
+    Load all windows into an empty table; each window is written while the next one is loaded.
 
     Yields
     ------
     Table
-        Each window's rows as they came.
+        The rows of each window as they were loaded.
     """
     with ThreadPoolExecutor(1) as writing:
         pending = None
         for window in windows:
-            frame = (
-                server.load(changing.table.name, *window) if changing.table.date else server.load(changing.table.name)
-            )
+            frame = server.load(stored.table.name, *window) if stored.table.date else server.load(stored.table.name)
             if pending is not None:
                 pending.result()
-            pending = writing.submit(changing.append, to_stored(frame, changing.table))
+            pending = writing.submit(stored.append, to_stored(frame, stored.table))
             yield frame
         if pending is not None:
             pending.result()
@@ -67,8 +64,8 @@ def _sorts(table: Table) -> list[tuple[str, str]]:
 
 
 def _cuts(server: Server, table: Table, first: dt.date, last: dt.date, total: int) -> Iterator[dt.date]:
-    """Return the last days of windows between two days, at ends of months where there are any."""
-    if total <= ROWS or first >= last:
+    """Yield the last days of windows between two days; these are ends of months if possible."""
+    if total <= WINDOW_ROWS or first >= last:
         return
     cut = _middle(first, last)
     before = server.count(table.name, first, cut)
@@ -78,7 +75,7 @@ def _cuts(server: Server, table: Table, first: dt.date, last: dt.date, total: in
 
 
 def _middle(first: dt.date, last: dt.date) -> dt.date:
-    """Return a day before `last`, about in the middle; the end of a month if that is between the two."""
+    """Return a day before `last`, about in the middle; the end of a month if there is one between the days."""
     day = first + (last - first) // 2
     end_of_month = day.replace(day=1) - _DAY
     return end_of_month if first <= end_of_month < last else day

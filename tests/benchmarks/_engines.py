@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 
 import billframes as bf
 from billframes.mirror.catalogue import Catalogue
-from billframes.mirror.changing import Changing
 from billframes.mirror.storage import Storage
+from billframes.mirror.stored_table import StoredTable
 from billframes.mirror.tables import TABLES, to_stored
 
 __all__ = ["grown", "realized"]
@@ -33,9 +33,9 @@ def grown(place: Path, copies: int) -> None:
         parts = storage.parts(name, old.tables[name])
         for part in parts:
             rows = storage.dataset(name, old.tables[name], parts=[part]).to_table()
-            changing = Changing(storage, TABLES[name], at[name])
-            changing.append(_copies(rows, name, copies))
-            at[name] = changing.at
+            stored = StoredTable(storage, TABLES[name], at[name])
+            stored.append(_copies(rows, name, copies))
+            at[name] = stored.current_version
     now = dt.datetime.now(dt.UTC)
     catalogue.commit(type(old)(old.number + 1, now, now, at, old.firm))
 

@@ -123,7 +123,7 @@ def _bare(url: str, token: str) -> Figures:
     """Load the pages that a first refresh loads, window by window, and throw them away."""
     from billframes.mirror.server import Server
     from billframes.mirror.tables import TABLES
-    from billframes.mirror.windows import windows_of
+    from billframes.mirror.windows import cut_windows
 
     with bf.Client(url, token, progress=False) as client:
 
@@ -133,7 +133,7 @@ def _bare(url: str, token: str) -> Figures:
                 if not table.incremental:
                     server.load(table.name)
                     continue
-                for window in windows_of(server, table, server.count(table.name)):
+                for window in cut_windows(server, table, server.count(table.name)):
                     server.load(table.name, *window) if table.date else server.load(table.name)
             return {"requests": server.requests}
 

@@ -15,7 +15,7 @@ import pytest
 import billframes as bf
 from billframes import mirror
 from billframes.mirror import balances
-from billframes.mirror.server import MORE, Server
+from billframes.mirror.server import EXTRA_INVOICES, Server
 from billframes.sandbox import Sandbox, app
 from billframes.sandbox.clients import read_balances
 from tests.frames import assert_frame_equal
@@ -134,7 +134,7 @@ def test_a_quiet_refresh_asks_about_few_clients(m, served):
 
 
 def test_each_client_is_asked_about_in_its_turn(m, served, monkeypatch):
-    monkeypatch.setattr(balances, "CHECKED", 20)
+    monkeypatch.setattr(balances, "CHECKED_CLIENTS", 20)
     asked: set[str] = set()
     everybody = set(m.client_balances()["client_id"])
     for _ in range(-(-len(everybody) // 20)):
@@ -170,7 +170,7 @@ def test_a_silent_payment_of_less_than_half_a_cent_is_seen(m, served, firm, clie
 def test_all_open_invoices_are_listed_however_few_are_expected(client):
     final = client.invoices(invoice_state="final")
     expected = sorted(final.loc[final["balance"] != 0, "invoice_id"])
-    assert len(expected) > MORE
+    assert len(expected) > EXTRA_INVOICES
     for about in (0, len(expected) - 1, len(expected), 5 * len(expected)):
         assert sorted(Server(client).open_invoices(about, 0).column("invoice_id").to_pylist()) == expected
 
@@ -198,7 +198,7 @@ def test_where_one_balance_holds_more_than_invoices_all_are_asked_about(m, serve
 
 
 def test_the_first_credit_of_a_firm_is_found_in_turn(m, served, client, monkeypatch):
-    monkeypatch.setattr(balances, "CHECKED", 20)
+    monkeypatch.setattr(balances, "CHECKED_CLIENTS", 20)
     (first,) = steady_ones(m, served, 1)
     served.extra[first] = -250.0
     for _ in range(-(-len(m.client_balances()) // 20)):
@@ -259,7 +259,7 @@ def test_a_client_that_is_new_or_gone_is_so_in_the_balances(m, served, firm, cli
 
 
 def test_a_client_deleted_while_balances_are_read_does_not_stay(m, answers, firm, client, monkeypatch):
-    monkeypatch.setattr(balances, "CHECKED", 1000)
+    monkeypatch.setattr(balances, "CHECKED_CLIENTS", 1000)
     made = client.clients.create(name="Soon Gone Ltd", contact={"company_name": "Soon Gone Ltd"})
     m.refresh(full="client_balances")
     ids = set(client.clients()["client_id"])

@@ -59,7 +59,9 @@ def test_a_full_disk_keeps_the_last_version_and_the_next_refresh_finishes(writer
     filler = disk / "filler"
     with pytest.raises(OSError, match="No space left"):
         fill(filler)
-    with pytest.raises(bf.MirrorError, match=r"the disk is full. The last version is whole; free some space") as caught:
+    with pytest.raises(
+        bf.MirrorError, match=r"the disk is full. The last version is complete; free some space"
+    ) as caught:
         m.refresh()
     assert "\n" not in str(caught.value)
     assert capfd.readouterr().err == ""

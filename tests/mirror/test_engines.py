@@ -14,10 +14,10 @@ import pytest
 
 import billframes as bf
 from billframes import mirror
-from billframes.mirror.changing import Changing
 from billframes.mirror.engines import scan
 from billframes.mirror.snapshot import Snapshot
-from billframes.mirror.tables import REFERENCES, TABLES, reference_type
+from billframes.mirror.stored_table import StoredTable
+from billframes.mirror.tables import REFERENCES, TABLES, reference_schema
 
 ENGINES = ["polars", "duckdb"]
 
@@ -71,15 +71,15 @@ def test_columns_that_are_not_asked_for_are_not_joined(refreshed, engine):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_record_in_no_list_keeps_its_last_seen_name(refreshed, engine):
     """Others are as listed, also where nothing is given there any more."""
-    snapshot, people = refreshed._open(), refreshed._open().read("users")
+    snapshot, people = refreshed._open_snapshot(), refreshed._open_snapshot().read("users")
     gone, known = people.column("user_id").to_pylist()[:2]
     at = dict(snapshot.version.tables)
-    listed = Changing(refreshed._storage, TABLES["users"], at["users"])
+    listed = StoredTable(refreshed._storage, TABLES["users"], at["users"])
     listed.replace_all(people.slice(1))
-    seen = Changing(refreshed._storage, REFERENCES, at[REFERENCES.name])
+    seen = StoredTable(refreshed._storage, REFERENCES, at[REFERENCES.name])
     names = [{"table": "users", "id": gone, "name": "Gone"}, {"table": "users", "id": known, "name": "Former name"}]
-    seen.replace_all(pa.Table.from_pylist(names, reference_type()))
-    tables = {**at, "users": listed.at, REFERENCES.name: seen.at}
+    seen.replace_all(pa.Table.from_pylist(names, reference_schema()))
+    tables = {**at, "users": listed.current_version, REFERENCES.name: seen.current_version}
     changed = Snapshot(refreshed._storage, replace(snapshot.version, tables=tables))
     rows = frame_of(scan(changed, "time_entries", engine, None, ["user_id", "user_name"]))
     shown = dict(zip(rows["user_id"], rows["user_name"], strict=True))
@@ -148,7 +148,7 @@ def test_duckdb_is_limited_unless_its_user_has_set_a_limit(refreshed):
 def test_an_engine_that_is_not_installed_is_named(refreshed, monkeypatch):
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(bf.MirrorError, match=r"pip install 'billframes\[polars\]'"):
-        scan(refreshed._open(), "users", "polars", None)
+        scan(refreshed._open_snapshot(), "users", "polars", None)
 
 
 # The system chooses the port when the server takes it, so nobody else can have it.

@@ -188,7 +188,7 @@ def test_what_only_a_server_does_is_refused(refreshed, client):
 
 
 def test_stored_tables_hold_no_names_of_other_records(refreshed):
-    stored = refreshed._storage.schema("time_entries", refreshed._open().version.tables["time_entries"])
+    stored = refreshed._storage.schema("time_entries", refreshed._open_snapshot().version.tables["time_entries"])
     assert "client_id" in stored.names
     assert not {"client_name", "matter_name", "user_name", "invoice_state"} & set(stored.names)
     assert not pa.types.is_dictionary(stored.field("billing_type").type)

@@ -14,11 +14,11 @@ import pytest
 import billframes as bf
 from billframes import mirror
 from billframes.mirror import windows
-from billframes.mirror.changing import Changing
 from billframes.mirror.refresh import ROUNDS, Refresh
-from billframes.mirror.remembered import Seen
 from billframes.mirror.server import LOADERS, Server
+from billframes.mirror.side_tables import ReferenceCollector
 from billframes.mirror.snapshot import Snapshot
+from billframes.mirror.stored_table import StoredTable
 from billframes.mirror.tables import REFERENCES, TABLES
 from billframes.sandbox import Sandbox
 from billframes.sandbox.fault_injection import Trouble
@@ -59,11 +59,11 @@ def unbilled(client, number, seed=1):
 
 
 def test_a_refresh_of_an_unchanged_firm_writes_nothing(m):
-    tables = dict(m._open().version.tables)
+    tables = dict(m._open_snapshot().version.tables)
     summary = m.refresh()
     assert summary["resource"].tolist()[0] == "custom_fields"
     assert summary[["added", "updated", "removed"]].to_numpy().sum() == 0
-    assert dict(m._open().version.tables) == tables
+    assert dict(m._open_snapshot().version.tables) == tables
     assert m.version == 2
 
 
@@ -91,11 +91,15 @@ def test_a_change_that_becomes_visible_minutes_after_its_date_is_taken_over(m, w
 
 
 def test_a_small_change_leaves_other_files_alone(m, writer):
-    before = {part.uri for part in m._storage.parts("time_entries", m._open().version.tables["time_entries"])}
+    before = {
+        part.uri for part in m._storage.data_files("time_entries", m._open_snapshot().version.tables["time_entries"])
+    }
     (entry,) = writer.time_entries("2026-10", billed=False, limit=1)["time_entry_id"]
     writer.time_entries.update(entry, description="Once more")
     m.refresh()
-    after = {part.uri for part in m._storage.parts("time_entries", m._open().version.tables["time_entries"])}
+    after = {
+        part.uri for part in m._storage.data_files("time_entries", m._open_snapshot().version.tables["time_entries"])
+    }
     assert len(after - before) == len(before - after) == 1
 
 
@@ -240,16 +244,16 @@ def test_edits_that_leave_the_date_alone_are_found_by_a_full_refresh(m, writer, 
 
 
 def test_a_record_in_no_list_keeps_its_last_seen_name(refreshed):
-    at = dict(refreshed._open().version.tables)
-    people = refreshed._open().read("users")
+    at = dict(refreshed._open_snapshot().version.tables)
+    people = refreshed._open_snapshot().read("users")
     rows = refreshed.time_entries("2026-10", user_id=people.column("user_id")[0].as_py(), to="arrow")
-    listed = Changing(refreshed._storage, TABLES["users"], at["users"])
+    listed = StoredTable(refreshed._storage, TABLES["users"], at["users"])
     listed.replace_all(people.slice(1))
-    seen = Seen(refreshed._storage, at[REFERENCES.name])
-    seen.look(rows, TABLES["time_entries"])
-    tables = {**at, "users": listed.at, REFERENCES.name: 0}
+    seen = ReferenceCollector(refreshed._storage, at[REFERENCES.name])
+    seen.collect(rows, TABLES["time_entries"])
+    tables = {**at, "users": listed.current_version, REFERENCES.name: 0}
     tables[REFERENCES.name] = seen.commit(tables)
-    shown = Snapshot(refreshed._storage, replace(refreshed._open().version, tables=tables)).lookup("users")
+    shown = Snapshot(refreshed._storage, replace(refreshed._open_snapshot().version, tables=tables)).lookup("users")
     assert shown.num_rows == people.num_rows
     assert people.column("name")[0] in shown.column("name")
 
@@ -265,7 +269,7 @@ def test_redefined_custom_fields_change_the_columns(m, writer, firm):
 
 @pytest.mark.slow
 def test_a_first_refresh_in_many_windows_is_equal(writer, tmp_path, monkeypatch):
-    monkeypatch.setattr(windows, "ROWS", 600)
+    monkeypatch.setattr(windows, "WINDOW_ROWS", 600)
     opened = mirror(tmp_path / "firm", client=writer)
     opened.refresh()
     equal(opened, writer, ["time_entries", "expenses"])
@@ -304,13 +308,13 @@ def test_a_deletion_in_a_quiet_moment_after_busy_ones_is_no_error(m, writer, fir
     """Where changes come all the time, totals are never compared until the last moment."""
     (gone,) = unbilled(writer, 1, seed=7)
     writer.time_entries.delete(gone)
-    take, calls = Refresh._take_changes, []
+    take, calls = Refresh._store_changes, []
 
-    def busy(run, changing):
-        calls.append(changing.table.name)
-        return take(run, changing) or calls.count("time_entries") <= 1 + ROUNDS
+    def busy(run, stored):
+        calls.append(stored.table.name)
+        return take(run, stored) or calls.count("time_entries") <= 1 + ROUNDS
 
-    monkeypatch.setattr(Refresh, "_take_changes", busy)
+    monkeypatch.setattr(Refresh, "_store_changes", busy)
     assert did(m.refresh(), "time_entries")[2] == 1
     assert gone not in set(m.time_entries()["time_entry_id"])
     equal(m, writer, ["time_entries"])
@@ -320,14 +324,14 @@ def test_a_deletion_in_a_quiet_moment_after_busy_ones_is_no_error(m, writer, fir
 def test_a_deletion_that_a_silent_move_hides_is_found_at_the_last_moment(m, writer, firm, monkeypatch):
     """Totals are only compared once, as others wrote until then; the search for one finds the other, which is alive."""
     monkeypatch.setattr(Server, "page_size", 50)
-    take, remove, tables, ways = Refresh._take_changes, Refresh._remove_deleted, [], []
+    take, remove, tables, ways = Refresh._store_changes, Refresh._remove_deleted, [], []
 
-    def busy(run, changing):
-        tables.append(changing.table.name)
-        return take(run, changing) or tables.count("time_entries") <= 1 + ROUNDS
+    def busy(run, stored):
+        tables.append(stored.table.name)
+        return take(run, stored) or tables.count("time_entries") <= 1 + ROUNDS
 
-    def noted(run, changing, total, *, thorough):
-        ways.append((changing.table.name, thorough, remove(run, changing, total, thorough=thorough)))
+    def noted(run, stored, total, *, thorough):
+        ways.append((stored.table.name, thorough, remove(run, stored, total, thorough=thorough)))
         return ways[-1][2]
 
     # The search can come across the day of the deletion on its way: then it needs no second one.
@@ -340,7 +344,7 @@ def test_a_deletion_that_a_silent_move_hides_is_found_at_the_last_moment(m, writ
         tables.clear()
         ways.clear()
         with monkeypatch.context() as patched:
-            patched.setattr(Refresh, "_take_changes", busy)
+            patched.setattr(Refresh, "_store_changes", busy)
             patched.setattr(Refresh, "_remove_deleted", noted)
             assert did(m.refresh(), "time_entries") == (0, 1, 1)
         equal(m, writer, ["time_entries"])

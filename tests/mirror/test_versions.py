@@ -126,12 +126,11 @@ def test_another_firms_data_are_refused(m, writer):
     with Sandbox(seed=5) as other, bf.Client(other.base_url, other.tokens["full"]) as client:
         with pytest.raises(bf.MirrorError, match="Keep a mirror for each firm"):
             mirror(m.path, client=client).refresh()
-        known = dict(m._open().version.firm)
+        known = dict(m._open_snapshot().version.firm)
         refresh = Refresh(Storage(m.path), None, frozenset())
-        refresh._old = m._open().version
         refresh.server = type("There", (), {"load": lambda *_, **__: client.users(to="arrow")})()
         with pytest.raises(bf.MirrorError, match="holds another firm's data: none of its 19 users"):
-            refresh._check_people()
+            refresh._check_users(m._open_snapshot().version)
     assert known["address"] == writer.base_url
 
 
@@ -175,7 +174,7 @@ def test_a_mirror_of_a_later_release_is_left_alone(m, writer, tmp_path):
     at = storage.version("versions")
     rows = storage.read("versions", at)
     place = rows.column_names.index("format")
-    storage.write_at("versions", rows.set_column(place, "format", pa.array([7] * len(rows), pa.int64())), at)
+    storage.replace_if_at("versions", rows.set_column(place, "format", pa.array([7] * len(rows), pa.int64())), at)
     with pytest.raises(bf.MirrorError, match=r"later release of billframes \(format 7.*Upgrade"):
         mirror(tmp_path / "firm", client=writer).refresh()
     with pytest.raises(bf.MirrorError, match="Upgrade"):
@@ -189,7 +188,7 @@ def test_storage_that_refuses_is_said_in_one_sentence(m):
         ("No space left on device (os error 28)", "the disk is full"),
         ("Read-only file system (os error 30)", "read-only"),
     ]:
-        with pytest.raises(bf.MirrorError, match=said) as caught, storage._said():
+        with pytest.raises(bf.MirrorError, match=said) as caught, storage._as_mirror_errors():
             raise OSError(text)
         assert "\n" not in str(caught.value)
     with pytest.raises(bf.ParameterError, match=r"full='expense'.*Did you mean 'expenses'"):
@@ -197,4 +196,4 @@ def test_storage_that_refuses_is_said_in_one_sentence(m):
 
 
 def test_no_secret_is_stored(m, firm):
-    assert firm.tokens["full"] not in json.dumps(dict(m._open().version.firm))
+    assert firm.tokens["full"] not in json.dumps(dict(m._open_snapshot().version.firm))

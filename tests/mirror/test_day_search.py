@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from billframes.mirror.narrowing import Answer, Days, narrow
+from billframes.mirror.day_search import Days, SpanResult, search_days
 
 FIRST = dt.date(2026, 1, 1)
 MOST = 5000
@@ -24,17 +24,17 @@ class Firm:
         self.requests, self.looked = 0, set()
 
     def search(self):
-        narrow(self.days, sum(self.here) - sum(self.there), self.page, MOST, self.look)
+        search_days(self.days, sum(self.here) - sum(self.there), self.page, MOST, self.send)
         return self.looked
 
-    def look(self, looks):
-        return [self.answer(each.part.first, each.last, each.how) for each in looks]
+    def send(self, requests):
+        return [self.answer(each.span.first, each.last, each.kind) for each in requests]
 
     def answer(self, first, last, how):
         rows = self.there[first : last + 1]
         self.requests += 1
         if how == "total":
-            return Answer(sum(rows), first - 1, 0)
+            return SpanResult(sum(rows), first - 1, 0)
         until = last
         if how == "all":
             self.requests += sum(rows) // self.page
@@ -43,7 +43,7 @@ class Firm:
             until = first + fit[-1] if fit else first
             self.requests += 0 if fit else sum(rows[:1]) // self.page
         self.looked |= {*range(first, until + 1)}
-        return Answer(sum(rows), until, sum(self.there[first : until + 1]))
+        return SpanResult(sum(rows), until, sum(self.there[first : until + 1]))
 
 
 def firm(chosen, number, least, most, gone, since=0):
