@@ -1,6 +1,6 @@
-"""Aging: who owes what, and for how long.
+"""Aging: open balances of final invoices by the days since they were due.
 
-Only final invoices are owed. A day past due is a day after the due date; an invoice due today is current.
+An invoice due today is current. One day later it is one day past due.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from billframes.periods import DateLike, Period, local_day
 __all__ = ["ANALYSIS", "aging"]
 
 C = nw.col
-# An age measured further ahead of the load than this is a slip of the year rather than the end of a month.
+# An `as_of` later than this after the load is probably a wrong year, not the end of a month.
 _DAYS_AHEAD = 31
 
 
@@ -57,35 +57,36 @@ def aging(
     Days overdue = `as_of` - due date, so an invoice due on that day is current. Balances are as loaded, not as
     they stood on `as_of`.
 
-    By client, the invoice itself tells. By matter, user or what follows from them, a balance is spread over the
-    invoice's items in proportion to what each was billed at: time at its share of the net billed time fees (see
-    `realization`), expenses and fixed fees at their amounts. What an invoice bills beyond its items is `Unassigned`.
+    By client, a balance belongs to the client of the invoice. By matter, user or a key that depends on them (such as
+    practice area), a balance is spread over the invoice's items in proportion to the amount billed for each: for time
+    its share of the net billed time fees (see `realization`), for expenses and fixed fees their amounts. An amount
+    that is billed without an item is `Unassigned`.
 
     Parameters
     ----------
     invoices : frame
-        With `invoice_id`, `invoice_date`, `invoice_state`, `due_date`, `balance`, and what `by` needs.
+        With `invoice_id`, `invoice_date`, `invoice_state`, `due_date`, `balance`, and the columns that `by` needs.
     as_of : str or date
         The day to measure from.
     by : str or list of str, optional
-        What to group by; None gives one row. Months are those of the invoice's date.
+        Keys to group by; None gives one row. Months are those of the invoice's date.
     basis : {"due_date", "invoice_date"}
         Whether buckets count days past due or days since the invoice's date.
     buckets : sequence of int
-        Upper bounds of the buckets in days, rising; the last bucket has none.
+        Upper bounds of the buckets in days, rising; the last bucket has no upper bound.
     time_entries, expenses, fixed_fees : frame, optional
-        The invoices' items, all of them, for keys of matters and users.
+        All items of the invoices. Required to group by matter, user or a key that depends on them.
     matters, users : frame, optional
-        With `matter_id` or `user_id` and what `by` names.
+        With `matter_id` or `user_id` and the columns that `by` names.
     clients : frame, optional
-        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
-        `originator_weights`, `roles`, and the time zone for the day of the load.
+        Used are `originator_weights`, `roles`, and the time zone, in which the day of the load is calculated.
 
     Returns
     -------
     frame
-        Of the kind passed in, sorted by label: the keys and, as float64 money, `current`, `1-30`, `31-60`,
+        Of the same kind as the input, sorted by label: the keys and, as float64 money, `current`, `1-30`, `31-60`,
         `61-90`, `91+` (for the invoice-date basis `0-30`, `31-60`, `61-90`, `91+`), `total`, `overdue` (past
         its due date, whatever the basis) and `weighted_days_overdue` (Σ days overdue * balance ÷ Σ balance, of
         the overdue balances above 0, because a credit makes no debt younger; missing if there is none); and
@@ -102,16 +103,15 @@ def aging(
     -----
     IncompleteDataWarning
         The state of an invoice is missing or unknown, a final invoice has no due date (its invoice date is used),
-        `as_of` lies before the day the frame was loaded or more than 31 days after it, or only some kinds of items
+        `as_of` is before the day the frame was loaded or more than 31 days after it, or only some kinds of items
         were passed.
     RatesHiddenWarning
-        By matter or user, time on open invoices has no amount: their balances are spread over its hours.
+        By matter or user: time on open invoices has no amount, so balances are spread over hours.
 
     Notes
     -----
     On lazy frames this runs two queries (by matter or user three), and one more for each of `matters`, `users` and
-    `clients` that `by` needs. One of them adds the rows up; the rest is done in memory, and the result is lazy
-    again.
+    `clients` that `by` needs. One query adds up the rows. The rest is done in memory, and the result is lazy again.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def aging(
         _check_items(frames, by)
         items = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
         need_work_on_invoices("aging", {"invoices": invoices, **items}, Period(None, day))
-    _warn_of_another_day(invoices, frames["invoices"], day, grouping.settings)
+    _warn_if_loaded_on_another_day(invoices, frames["invoices"], day, grouping.settings)
     return cast("IntoFrameT", to_native(open_balances(frames, grouping, limits, basis, day), invoices))
 
 
@@ -157,13 +157,13 @@ def _check_items(frames: dict[str, Frame], by: By) -> None:
     given = {name: frames.get(name) for name in ITEMS}
     if not any(frame is not None for frame in given.values()):
         raise ParameterError(
-            f"by={by!r} needs the invoices' items: pass time_entries=, expenses= and fixed_fees= "
-            "(the loaders of these names), loaded wide enough to hold all items of the invoices."
+            f"by={by!r} needs all items of the invoices: pass time_entries=, expenses= and fixed_fees= of every date, "
+            "from the loaders of these names."
         )
     warn_of_absent_items(**given)
 
 
-def _warn_of_another_day(invoices: Any, frame: Frame, day: dt.date, settings: FirmSettings) -> None:
+def _warn_if_loaded_on_another_day(invoices: Any, frame: Frame, day: dt.date, settings: FirmSettings) -> None:
     """Warn if the frame was loaded, or one of its records changed, after `day`; or if `day` is long after the load."""
     info = load_info(invoices)
     if info is not None and info.time is not None:
@@ -175,14 +175,14 @@ def _warn_of_another_day(invoices: Any, frame: Frame, day: dt.date, settings: Fi
     local = local_day(instant, settings.time_zone)
     if local > day:
         warn(
-            f"as_of={day} lies before {since} ({local}): balances are as loaded, "
-            "later payments already taken off. History needs the mirror.",
+            f"as_of={day} is before {since} ({local}). Balances are as loaded, so later payments are already "
+            "deducted. For balances of a past day, use a mirror.",
             IncompleteDataWarning,
         )
     elif info is not None and (day - local).days > _DAYS_AHEAD:
         warn(
-            f"as_of={day} lies {(day - local).days:,} days after {since} ({local}): what is invoiced and paid until "
-            "then is not in the frame.",
+            f"as_of={day} is {(day - local).days:,} days after {since} ({local}). Invoices and payments between "
+            "these days are not in the frame.",
             IncompleteDataWarning,
         )
 
@@ -196,7 +196,7 @@ def _last_change(frame: Frame) -> dt.datetime | None:
 
 
 def _frames_for(by: By) -> tuple[str, ...]:
-    """Name the frames that a book passes: a client's receivables are its invoices', any other key needs their items."""
+    """Return the names of the frames that a book passes: any key but the client needs the invoices' items."""
     return ("invoices",) if by in (None, "client") else ("invoices", *ITEMS, "matters", "users", "clients")
 
 
@@ -204,8 +204,8 @@ ANALYSIS = Analysis(
     name="aging",
     question="Who owes what, and for how long has it been due?",
     summary=(
-        "It adds up the open balances of final invoices by the days since their due date. It shows what is "
-        "late and how late it is, for the firm, each client or each matter."
+        "It adds up the open balances of final invoices by the days since their due date. It shows which amounts are "
+        "late, and how late, for the firm, each client or each matter."
     ),
     example=(
         "On 31 October, an invoice of 100 due that day is current, and one of 50 due on 1 October is in "
@@ -213,25 +213,25 @@ ANALYSIS = Analysis(
     ),
     formula=(
         'days past due = `as_of` − due date (with `basis="invoice_date"`, days since the invoice\'s date); '
-        "`overdue` = what is at least one day past due"
+        "`overdue` = balances at least one day past due"
     ),
     numerator=(
-        "Open balances of final invoices dated on or before `as_of`, each in the bucket of its days past due. Due on "
-        "the day itself is current."
+        "Open balances of final invoices dated on or before `as_of`, each in the bucket of its days past due. An "
+        "invoice due on the day itself is current."
     ),
     left_out=(
-        "Drafts and invoices in review or approved, which nobody owes yet; invoices dated after `as_of`; balances of "
-        "0.",
+        "Draft, review and approved invoices, because clients do not owe them yet; invoices dated after `as_of`; "
+        "balances of 0.",
         "Invoices whose state is missing or unknown: their balance is in `unknown_amount`, not in `total`.",
-        "Credits, in `weighted_days_overdue`: it weighs debts only.",
-        "Nothing else: credits keep their sign and bucket, so a cell can be negative, and what is billed beside any "
-        "item stays `Unassigned` by matter or user.",
+        "Credits, in `weighted_days_overdue` only: it is an average over debts.",
+        "Nothing else. Credits keep their sign and bucket, so a cell can be negative. By matter or user, an amount "
+        "billed without an item is in the row `Unassigned`.",
     ),
     cannot_tell=(
-        "Past balances: they are as loaded, and what was paid since `as_of` is already taken off. Only dated copies of "
-        "the data could tell.",
-        "Which part of a balance is tax, expenses or disputed, and when or how anything was paid.",
-        "Which matter of several a balance belongs to: it is spread in proportion to what each was billed at.",
+        "Past balances: balances are as loaded, and payments after `as_of` are already deducted. Only dated copies of "
+        "the data show past balances.",
+        "Which part of a balance is tax, is for expenses or is disputed, and when or how something was paid.",
+        "Which of several matters a balance belongs to: it is spread in proportion to the amount billed for each.",
     ),
     columns=(
         *shared_measures("current"),
@@ -250,8 +250,8 @@ ANALYSIS = Analysis(
         columns=(),
         words=["{total}"],
         age=("days past due", "days since the invoice date"),
-        shows="a column a bucket, or for several rows a bar each, cut into buckets.",
-        more="Older is darker. Credits lie to the left of zero. A bar's words are its total.",
+        shows="one column per bucket; for several rows, one bar per row, divided into buckets.",
+        more="Older amounts are darker. Credits are to the left of zero. The text beside a bar is its total.",
         example={"client_name": ["Acme", "Bolt"], "current": [60.0, 0.0], "1-30": [40.0, -5.0], "total": [100.0, -5.0]},
         gives=(["100", "−5"], "Receivables by client, by days past due"),
     ),
@@ -273,7 +273,7 @@ ANALYSIS = Analysis(
         tiles=("total", "overdue", "91+"),
         order="total",
         filters="marked_matters",
-        note="An invoice for several matters is divided among them. Filters on single entries, such as billing type, "
-        "do not apply here.",
+        note="The balance of an invoice for several matters is divided among them. Filters on single entries, such as "
+        "billing type, do not apply here.",
     ),
 )

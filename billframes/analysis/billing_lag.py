@@ -1,7 +1,6 @@
-"""Billing lag: how long work waits for its invoice.
+"""Billing lag: the days from the date of the work to the date of its final invoice.
 
-The lag is counted from the work's date to the date of its final invoice. Work that is not invoiced yet has no lag; its
-age is in work in progress.
+Work that is not on a final invoice yet has no lag. Work in progress shows its age.
 """
 
 from __future__ import annotations
@@ -38,25 +37,12 @@ __all__ = ["ANALYSIS", "billing_lag"]
 
 C = nw.col
 
-
-_ROW = (
+_SUMS = (
     *("entries", "billable_hours", "worked_amount", "total_lag_days", "hour_days", "amount_days", "_hidden"),
     "postdated_entries",
 )
-_MEASURES = (*_ROW, "_lost")
-_LOST = -1.0
-_COLUMNS = (
-    "entries",
-    "total_lag_days",
-    "mean_lag_days",
-    "worked_amount",
-    "amount_days",
-    "amount_weighted_lag_days",
-    "billable_hours",
-    "hour_days",
-    "hours_weighted_lag_days",
-    "postdated_entries",
-)
+# The value of `_counted` for entries whose invoice was not passed; for others it is 1.0 or 0.0.
+_NOT_PASSED = -1.0
 
 
 def billing_lag(
@@ -72,37 +58,40 @@ def billing_lag(
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
-    Days from work to invoice: of billable time on final invoices dated in the period, whenever it was done.
+    Days from the work to its invoice, for billable time on final invoices dated in the period.
+
+    The work itself can be of any date.
 
     Parameters
     ----------
     time_entries : frame
-        With `date`, `hours`, `billing_type`, `amount` and `invoice_id`, and what `by` needs; of any period.
+        With `date`, `hours`, `billing_type`, `amount` and `invoice_id`, and the columns that `by` needs; of any period.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     by : str or list of str, optional
-        What to group by; None gives one row. Months are those of the invoice.
+        Keys to group by; None gives one row. Months are those of the invoice.
     start, end : str or date, optional
-        First and last day of the invoices, inclusive, None is open; or a whole period such as "2026-Q3" as `start`.
+        First and last day of the invoices, inclusive; None leaves an end open. `start` also takes a whole period
+        such as "2026-Q3".
     matters, users : frame, optional
-        What else `by` names.
+        With `matter_id` or `user_id` and the columns that `by` names.
     clients : frame, optional
-        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
-        `originator_weights` split by originator.
+        `originator_weights` divide entries among originators.
 
     Returns
     -------
     frame
-        Of the kind passed in, sorted by label: the keys and, as float64,
+        Of the same kind as the input, sorted by label: the keys and, as float64,
 
-        - `entries`: billable entries on the invoices (parts of them by originator)
-        - `total_lag_days`: Σ days, `mean_lag_days`: ÷ entries
-        - `worked_amount`, `amount_days` (Σ days * amount), `amount_weighted_lag_days` (their ratio): what a day of
-          waiting costs; missing if rates are hidden
-        - `billable_hours`, `hour_days` (Σ days * hours), `hours_weighted_lag_days`: the same by hours, known with
-          rates hidden, too
-        - `postdated_entries`: dated after their invoice. Their days are negative and count as such
+        - `entries`: billable entries on the invoices; by originator, an entry can be divided
+        - `total_lag_days`: Σ days; `mean_lag_days`: `total_lag_days` ÷ `entries`
+        - `worked_amount`; `amount_days`: Σ (days * amount); `amount_weighted_lag_days`: `amount_days` ÷
+          `worked_amount`. All three are missing if rates are hidden
+        - `billable_hours`; `hour_days`: Σ (days * hours); `hours_weighted_lag_days`: `hour_days` ÷ `billable_hours`.
+          All three are known even if rates are hidden
+        - `postdated_entries`: entries dated after their invoice. Their days are negative and are added as such
 
         Ratios are missing for 0 ÷ 0.
 
@@ -118,12 +107,12 @@ def billing_lag(
     RatesHiddenWarning
         Entries have no amount: the figures weighted by amount are missing.
     IncompleteDataWarning
-        Entries name an invoice that was not passed, unless their own `invoice_date` says it is of another period.
+        Entries name an invoice that was not passed, unless their own `invoice_date` is in another period.
 
     Notes
     -----
     On lazy frames this runs two queries, with a period up to three more, and one more for each of `matters`,
-    `users` and `clients` that `by` needs. One of them adds the rows up; the rest is done in memory, and the result
+    `users` and `clients` that `by` needs. One of them adds up the rows; the rest is done in memory, and the result
     is lazy again.
 
     Examples
@@ -149,46 +138,47 @@ def billing_lag(
     need_work_on_invoices("billing_lag", {"invoices": invoices, "time_entries": time_entries}, period)
     warn_of_removed_rows("billing_lag", {"time_entries": time_entries}, "work that waited long can be missing")
     grouping = Grouping.of(by, frames, settings)
-    entries, heads = frames["time_entries"], _heads(frames["invoices"], period)
+    entries, dated_invoices = frames["time_entries"], _dated_invoices(frames["invoices"], period)
     time = billable_time(lazy(entries), ("date", *grouping.row_columns), ("invoice_date",))
-    waited = collect(collect(sum_by(_waited(time, heads, grouping), grouping.base, _MEASURES), entries))
-    _warn(waited, time, frames, period)
-    billed = heads.filter(C("_final") & (C("_total") > 0))
+    lags = _lags(time, dated_invoices, grouping)
+    sums = collect(collect(sum_by(lags, grouping.base, (*_SUMS, "_not_passed")), entries))
+    _warn(sums, time, frames, period)
+    billed = dated_invoices.filter(C("_final") & (C("_total") > 0))
     missing = "work that waited long can be missing"
     warn_of_late_start("billing_lag", time_entries, (time, "date"), (billed, "_invoice_date"), period.start, missing)
-    # Entries whose invoice was not passed can have keys of their own.
-    waited = waited.filter(C("entries") > 0) if grouping.base else waited
-    return cast("IntoFrameT", to_native(_result(grouping.add_up(waited, _ROW), grouping), time_entries))
+    # A group may have only entries whose invoice was not passed.
+    sums = sums.filter(C("entries") > 0) if grouping.base else sums
+    return cast("IntoFrameT", to_native(_result(grouping.add_up(sums, _SUMS), grouping), time_entries))
 
 
-def _heads(invoices: Frame, period: Period) -> Frame:
-    """Give each invoice its day, and whether it counts."""
+def _dated_invoices(invoices: Frame, period: Period) -> Frame:
+    """Select the invoices with the number of their day, and whether they count."""
     columns = ("invoice_id", "invoice_state", "invoice_date", "amount", "balance")
-    heads = select_columns(lazy(invoices), "invoices", columns)
+    selected = select_columns(lazy(invoices), "invoices", columns)
     final = C("invoice_state") == "final"
-    return heads.select(
+    return selected.select(
         "invoice_id",
         _invoice_date=C("invoice_date"),
-        _day=day_number("invoice_date", heads),
+        _day=day_number("invoice_date", selected),
         _final=final,
         _counted=as_float(final & is_in_period("invoice_date", period)),
         _total=C("amount"),
     )
 
 
-def _waited(time: Frame, heads: Frame, grouping: Grouping) -> Frame:
-    """Give entries on invoices that count the days they waited; mark those whose invoice was not passed."""
+def _lags(time: Frame, invoices: Frame, grouping: Grouping) -> Frame:
+    """Calculate the lag of entries on invoices that count; mark entries whose invoice was not passed."""
     columns = dict.fromkeys(("invoice_id", "date", "hours", "worth", *grouping.row_columns))
     on_invoices = time.filter(~C("invoice_id").is_null()).select(*columns)
-    rows = join_by_id(on_invoices, heads.select("invoice_id", "_invoice_date", "_day", "_counted"), "invoice_id")
-    rows = rows.with_columns(C("_counted").fill_null(_LOST)).filter(C("_counted") != 0)
+    rows = join_by_id(on_invoices, invoices.select("invoice_id", "_invoice_date", "_day", "_counted"), "invoice_id")
+    rows = rows.with_columns(C("_counted").fill_null(_NOT_PASSED)).filter(C("_counted") != 0)
     counted = C("_counted") > 0
     rows = rows.with_columns(total_lag_days=C("_day") - day_number("date", rows)).with_columns(
         entries=as_float(counted),
         billable_hours=value_if(counted, "hours"),
         worked_amount=value_if(counted, C("worth").fill_null(0.0)),
         _hidden=as_float(counted & C("worth").is_null()),
-        _lost=as_float(~counted),
+        _not_passed=as_float(~counted),
         hour_days=C("total_lag_days") * C("hours"),
         amount_days=C("total_lag_days") * C("worth").fill_null(0.0),
         postdated_entries=as_float(C("total_lag_days") < 0),
@@ -203,18 +193,18 @@ def _result(totals: Frame, grouping: Grouping) -> Frame:
         amount_weighted_lag_days=ratio("amount_days", "worked_amount"),
         hours_weighted_lag_days=ratio("hour_days", "billable_hours"),
     )
-    return grouping.finish(totals, _COLUMNS)
+    return grouping.finish(totals, ANALYSIS.measure_names)
 
 
-def _warn(waited: Frame, time: Frame, frames: Mapping[str, Frame], period: Period) -> None:
-    """Warn of what is missing or hidden; everything is counted in one query."""
-    counts = collect_counts((waited, {"hidden": C("_hidden").sum(), "lost": C("_lost").sum()}))
-    if counts["lost"] and (period.start or period.end):
-        # What the entries say of their invoice tells whether it is of the period.
+def _warn(sums: Frame, time: Frame, frames: Mapping[str, Frame], period: Period) -> None:
+    """Warn of entries without an amount, and of entries whose invoice was not passed."""
+    counts = collect_counts((sums, {"hidden": C("_hidden").sum(), "not_passed": C("_not_passed").sum()}))
+    if counts["not_passed"] and (period.start or period.end):
+        # An entry may have the date of its invoice, which shows whether the invoice is of the period.
         on_invoices = collect(time_on_invoices(time), frames["time_entries"])
         rates = allocation_rates(on_invoices, frames["invoices"], None, None, unknown_invoices=True)
-        counts |= collect_counts((rates, {"lost": count_on_unknown_invoices(rates, period)}))
-    warn_of_unknown_invoices(counts["lost"])
+        counts |= collect_counts((rates, {"not_passed": count_on_unknown_invoices(rates, period)}))
+    warn_of_unknown_invoices(counts["not_passed"])
     if counts["hidden"]:
         warn(
             f"{round(counts['hidden'])} billable time entries have no amount (the credential lacks read.rates); the "
@@ -227,8 +217,8 @@ ANALYSIS = Analysis(
     name="billing_lag",
     question="How many days pass from doing the work to invoicing it?",
     summary=(
-        "It counts the days from the work to the date of its final invoice. The weighted figures give large "
-        "entries more say than small ones."
+        "It counts the days from the date of the work to the date of its final invoice. In the weighted figures, large "
+        "entries count more than small ones."
     ),
     example=(
         "Work worth 900 waited 10 days and work worth 100 waited 30 days: 20 days on average, and 12 days "
@@ -238,11 +228,11 @@ ANALYSIS = Analysis(
     numerator="days from the work's date to the date of its final invoice, of billable entries",
     denominator="entries; their amount, or their hours, for the weighted figures",
     left_out=(
-        "work not on a final invoice yet: `wip` tells its age",
+        "work not on a final invoice yet: `wip` shows its age",
         "fixed-fee and non-billable time",
-        "entries on an invoice that was not passed, which a warning counts",
+        "entries on an invoice that was not passed; a warning states how many",
     ),
-    cannot_tell=("when an invoice was sent: its date is what counts",),
+    cannot_tell=("when an invoice was sent: the invoice date counts",),
     columns=(
         *shared_measures("entries"),
         sum_measure("total_lag_days", "Days in all", "days", "Days from work to invoice, of all entries."),
@@ -250,7 +240,7 @@ ANALYSIS = Analysis(
             "mean_lag_days",
             "Mean lag",
             "total_lag_days / entries",
-            "Days from work to invoice of a mean entry.",
+            "Average days from work to invoice; each entry counts the same.",
             unit="days",
         ),
         *shared_measures("worked_amount"),
@@ -293,8 +283,8 @@ ANALYSIS = Analysis(
         words=["{mean_lag_days} days"],
         hidden="amount_weighted_lag_days",
         instead={"columns": ("mean_lag_days", "hours_weighted_lag_days")},
-        shows="the mean entry's days and, beside it, days weighted by worth.",
-        more="If rates are hidden, the weights are hours. A row's words are its mean.",
+        shows="the average days and, beside them, the days weighted by worth.",
+        more="If rates are hidden, the weights are hours. The text beside a row is its average.",
         example={
             "client_name": ["Acme"],
             "mean_lag_days": [30.0],

@@ -67,7 +67,7 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
     Returns
     -------
     frame
-        Of the kind passed in, largest change first, then by label: the keys and, as float64, for a ratio
+        Of the same kind as the input, largest change first, then by label: the keys and, as float64, for a ratio
 
         - `before_ratio`, `after_ratio`: the group's own ratio; missing for 0 ÷ 0
         - `own_change_ratio`, `mix_change_ratio` and `change_ratio`, both together: what the group contributes to the

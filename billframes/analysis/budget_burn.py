@@ -58,8 +58,7 @@ def budget_burn(
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     expenses, fixed_fees : frame, optional
-        With `invoice_id` and `amount`, the fixed fees also with `matter_id`. None is taken as none at all, with a
-        warning.
+        With `invoice_id` and `amount`, the fixed fees also with `matter_id`. None counts as no rows, with a warning.
     settings : FirmSettings
         With `budgets`: money by matter id.
     matters : frame, optional
@@ -68,7 +67,7 @@ def budget_burn(
     Returns
     -------
     frame
-        Of the kind passed in, a row a matter with a budget, also without any work, sorted by label then id:
+        Of the same kind as the input, a row a matter with a budget, also without any work, sorted by label then id:
         `matter_id`, `matter_name` (the id if no frame has the name) and, as float64 money,
 
         - `budget_amount`

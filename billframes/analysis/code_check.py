@@ -107,12 +107,13 @@ def code_check(
         With `fixed_fee_id`, `date`, `matter_id`, `activity_code` and `task_code`. The API's lists of expenses and
         fixed fees have no codes; its single records have (`expenses.get(id)`).
     start, end : str or date, optional
-        First and last day of the items, inclusive, None is open; or a whole period such as "2026-10" as `start`.
+        First and last day of the items, inclusive; None leaves an end open. `start` also takes a whole period such
+        as "2026-10".
 
     Returns
     -------
     frame
-        Of the kind passed in, a row a finding, sorted by date, item, id and field: `item` ("time_entry",
+        Of the same kind as the input, a row a finding, sorted by date, item, id and field: `item` ("time_entry",
         "expense" or "fixed_fee"), `item_id`, `date`, `user_id`, `user_name`, `matter_id`, `matter_name`,
         `invoice_id` (what is on an invoice can't be changed any more), `field`, `code` and `problem`. Names and
         invoice are missing if the items don't have them.

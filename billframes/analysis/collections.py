@@ -1,7 +1,7 @@
-"""Collections: which invoices are overdue, and whether the firm is still working for those clients.
+"""Collections: the overdue invoices, and the work for their clients since they were due.
 
-Balances and days are those of `aging`, which is asked for each invoice. What was worked for a client since an invoice
-fell due is added up by client and day, so that each invoice only looks its own days up.
+Balances and days are calculated by `aging`, grouped by invoice. The work is added up by client and day once, and each
+invoice adds the days after its due date.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ C = nw.col
 _WORK = ("hours", "_worth", "_hidden")
 _NO_WORK = dict.fromkeys(("hours_since_due", "worked_since_due", "last_date_since_due"))
 _LATEST = midnight(dt.date.max)
-# A client's number and a day's become one number: no day has as high a number as this.
+# To sort by client and day at once, both are put into one number. The number of a day is below this.
 _DAYS = 10_000_000
 _SCHEMA = {
     "invoice_id": pa.string(),
@@ -82,42 +82,42 @@ def collections(
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
-    Overdue invoices, a row each, with the client's other balances and the work done for the client since.
+    Overdue invoices, one row each, with the client's other balances and the work for the client since the due date.
 
-    Counts what `aging` counts as overdue: final invoices dated on or before `as_of`, due before it, with a balance
-    that is not 0. Credits keep their sign, so the rows add up to the `overdue` of `aging`.
+    Counts the same invoices as `overdue` in `aging`: final invoices dated on or before `as_of`, due before it, with a
+    balance that is not 0. Credits keep their sign, so the rows add up to the `overdue` of `aging`.
 
     Parameters
     ----------
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `due_date`, `balance`, `client_id` and `client_name`;
-        `invoice_number` is kept and `matter_id` is used if they are there.
+        optionally with `invoice_number` and `matter_id`.
     time_entries : frame
         All of them, with `date`, `client_id`, `matter_id`, `billing_type`, `hours`, `amount` and `invoice_id`.
     as_of : str or date
         The day to measure from; work dated on it counts.
     expenses, fixed_fees : frame, optional
-        With `invoice_id` and `matter_id`: the other items that tell which matters an invoice is for.
+        With `invoice_id` and `matter_id`: like time entries, they show which matters an invoice is for.
     matters : frame, optional
-        With `matter_id`, `responsible_id` and `responsible_name`; without, no invoice has a responsible lawyer.
+        With `matter_id`, `responsible_id` and `responsible_name`. If omitted, no invoice has a responsible lawyer.
     settings : FirmSettings, optional
-        The time zone for the day of the load; nothing else of them is used.
+        Only the time zone is used, to calculate the day of the load.
 
     Returns
     -------
     frame
-        Of the kind passed in, largest balance first, then by date and id: `invoice_id`, `invoice_number`,
-        `client_id`, `client_name`, `responsible_id`, `responsible_name` (of the matters that the invoice has items
-        on; if these are several people, all names and no id), `invoice_date`, `due_date` and, as float64,
+        Of the same kind as the input, largest balance first, then by date and id: `invoice_id`, `invoice_number`,
+        `client_id`, `client_name`, `responsible_id`, `responsible_name` (of the matters of the invoice's items; for
+        several people, all their names and no id), `invoice_date`, `due_date` and, as float64,
 
-        - `balance`: what is open of the invoice
+        - `balance`: the open amount of the invoice
         - `days_overdue`: `as_of` - due date; from the invoice date if there is no due date
-        - `other_balance`, `other_overdue`: the client's other open invoices, due or not, and those overdue;
-          missing if the invoice has no client
+        - `other_balance`: the balances of the client's other open invoices, due or not; `other_overdue`: the overdue
+          part. Missing if the invoice has no client
         - `hours_since_due`: billable and fixed-fee hours for the client, on any matter, dated after the due date up
-          to `as_of`; `worked_since_due`: worth of the billable time among them; both are of the client, so rows of
-          one client don't add up
-        - `last_date_since_due`: datetime64, the last day of that work; missing if there was none
+          to `as_of`; `worked_since_due`: worth of the billable hours among them. Both are figures of the client, so
+          rows of one client don't add up
+        - `last_date_since_due`: datetime64, the last day of that work; missing if there is no such work
 
     Raises
     ------
@@ -129,19 +129,19 @@ def collections(
     Warns
     -----
     RatesHiddenWarning
-        Billable time since then has no amount: what it is worth is missing.
+        Billable time after a due date has no amount: its worth is missing.
     IncompleteDataWarning
-        As in `aging`; or rows were taken away from some of the frames after their load, or the invoices bill far more
-        than the work passed.
+        As in `aging`. Also if rows were removed from some of the frames after their load, or if the invoices bill far
+        more than the work passed.
 
     Notes
     -----
-    Days are looked up in Python, so on lazy frames the overdue invoices and the sums by client and day are collected.
-    The result is of the kind passed in, lazy if that was.
+    On lazy frames the overdue invoices and the sums by client and day are collected.
+    The result is of the same kind as the input, also if that is lazy.
 
     Examples
     --------
-    Acme's invoice was due on 1 October, and 3 hours were worked since:
+    Acme's invoice was due on 1 October. Since then, 3 hours were worked for Acme:
 
     >>> import pandas as pd
     >>> invoices = pd.DataFrame({
@@ -176,69 +176,72 @@ def collections(
     given = {name: native for name, native in natives.items() if name != "matters"}
     warn_of_partial_frames("collections", given, frames, "hours and worth since the due date are only of the others")
     with skip_checks(natives, frames):
-        late, totals = _late(invoices, frames["invoices"], day, settings)
-    people = responsible_of_invoices({row["invoice_id"]: row["matter_id"] for row in late}, frames)
-    since = _work_since(frames["time_entries"], late, day)
+        overdue, totals = _overdue(invoices, frames["invoices"], day, settings)
+    people = responsible_of_invoices({row["invoice_id"]: row["matter_id"] for row in overdue}, frames)
+    work_since = _work_since_due(frames["time_entries"], overdue, day)
     rows = [
         _row(each, totals, day) | people.get(each["invoice_id"], {}) | work
-        for each, work in zip(late, since, strict=True)
+        for each, work in zip(overdue, work_since, strict=True)
     ]
     table = pa.Table.from_pylist(rows, pa.schema(_SCHEMA))
     return cast("IntoFrameT", to_native(eager_from_arrow(frames["invoices"], table), invoices))
 
 
-def _late(
+def _overdue(
     native: Any, invoices: Frame, day: dt.date, settings: FirmSettings | None
 ) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
-    """Return the overdue invoices, largest first, and what each of their clients owes."""
+    """Return the overdue invoices, largest balance first, and the open and overdue balances of each client."""
     zone = keep_time_zone(settings)
     aged = aging(native, as_of=day, by=["client", "invoice_id"], buckets=(30,), settings=zone)
-    owed = as_arrow(nw.from_native(aged))
-    late = owed.filter(C("overdue").is_null() | (C("overdue").abs() > RESIDUE))
-    heads = select_columns(
+    open_invoices = as_arrow(nw.from_native(aged))
+    overdue = open_invoices.filter(C("overdue").is_null() | (C("overdue").abs() > RESIDUE))
+    details = select_columns(
         invoices, "invoices", ("invoice_id", "invoice_date", "due_date"), ("invoice_number", "matter_id")
     )
-    rows = to_dicts(join_by_id(late.select("client_id", "client_name", "invoice_id", "overdue"), heads, "invoice_id"))
+    balances = overdue.select("client_id", "client_name", "invoice_id", "overdue")
+    rows = to_dicts(join_by_id(balances, details, "invoice_id"))
     for row in rows:
         row |= {"due": row["due_date"] or row["invoice_date"], "matter_id": row.get("matter_id")}
-    rows.sort(key=lambda row: (row["overdue"] is None, -(row["overdue"] or 0.0), _day(row), row["invoice_id"]))
-    totals = to_dicts(sum_by(owed, ["client_id"], ["total", "overdue"]))
+    rows.sort(key=lambda row: (row["overdue"] is None, -(row["overdue"] or 0.0), _invoice_day(row), row["invoice_id"]))
+    totals = to_dicts(sum_by(open_invoices, ["client_id"], ["total", "overdue"]))
     return rows, {row["client_id"]: row for row in totals if row["client_id"] is not None}
 
 
-def _day(row: Mapping[str, Any]) -> dt.datetime:
+def _invoice_day(row: Mapping[str, Any]) -> dt.datetime:
     return row["invoice_date"] or dt.datetime.max  # noqa: DTZ901 - dates inside the analyses have no zone
 
 
-def _work_since(entries: Frame, late: list[dict[str, Any]], day: dt.date) -> list[dict[str, Any]]:
+def _work_since_due(entries: Frame, overdue: list[dict[str, Any]], day: dt.date) -> list[dict[str, Any]]:
     """Add up, for each overdue invoice, the work for its client after its due date."""
-    codes = {client: code for code, client in enumerate(dict.fromkeys(row["client_id"] for row in late))}
-    worked = _by_day(entries, codes, min((row["due"] for row in late if row["due"]), default=midnight(day)), day)
-    places = worked["_client"].to_numpy() * _DAYS + _ordinals(worked["date"].to_numpy())
-    order = np.argsort(places)
-    places = places[order]
-    owners = np.array([codes[row["client_id"]] for row in late], np.int64)
-    due = _ordinals(np.array([row["due"] or _LATEST for row in late], "datetime64[us]"))
-    first = np.searchsorted(places, owners * _DAYS + due, side="right")
-    after = np.searchsorted(places, (owners + 1) * _DAYS)
-    hours, worth, hidden = (_sums(worked[name].to_numpy()[order], first, after) for name in _WORK)
-    _warn_of_hidden(worked)
-    days = [None if at == end else int(places[end - 1] % _DAYS) for at, end in zip(first, after, strict=True)]
-    since = zip(hours.tolist(), worth.tolist(), hidden.tolist(), days, late, strict=True)
+    codes = {client: code for code, client in enumerate(dict.fromkeys(row["client_id"] for row in overdue))}
+    first_due = min((row["due"] for row in overdue if row["due"]), default=midnight(day))
+    work = _work_by_day(entries, codes, first_due, day)
+    days = work["_client"].to_numpy() * _DAYS + _ordinals(work["date"].to_numpy())
+    order = np.argsort(days)
+    days = days[order]
+    clients = np.array([codes[row["client_id"]] for row in overdue], np.int64)
+    due = _ordinals(np.array([row["due"] or _LATEST for row in overdue], "datetime64[us]"))
+    begin = np.searchsorted(days, clients * _DAYS + due, side="right")
+    end = np.searchsorted(days, (clients + 1) * _DAYS)
+    hours, worth, hidden = (_sums_of_ranges(work[name].to_numpy()[order], begin, end) for name in _WORK)
+    _warn_of_hidden(work)
+    last_days = [None if low == high else int(days[high - 1] % _DAYS) for low, high in zip(begin, end, strict=True)]
     return [
         _NO_WORK
         if row["client_id"] is None or row["due"] is None
         else {
-            "hours_since_due": done,
-            "worked_since_due": None if unknown else value,
+            "hours_since_due": client_hours,
+            "worked_since_due": None if is_hidden else amount,
             "last_date_since_due": None if last is None else midnight(dt.date.fromordinal(last)),
         }
-        for done, value, unknown, last, row in since
+        for client_hours, amount, is_hidden, last, row in zip(
+            hours.tolist(), worth.tolist(), hidden.tolist(), last_days, overdue, strict=True
+        )
     ]
 
 
-def _by_day(entries: Frame, codes: Mapping[str | None, int], first: dt.datetime, day: dt.date) -> pa.Table:
-    """Add up the work of the clients named after a day; clients are numbers, which are quicker to sort than ids."""
+def _work_by_day(entries: Frame, codes: Mapping[str | None, int], first: dt.datetime, day: dt.date) -> pa.Table:
+    """Add up the clients' work after `first` by day. Clients are numbers, which are faster to sort than ids."""
     columns = ("date", "client_id", "billing_type", "hours", "amount")
     billable = C("billing_type") == "billable"
     work = select_columns(lazy(entries), "time_entries", columns).filter(
@@ -262,46 +265,46 @@ def _ordinals(days: npt.NDArray[np.datetime64]) -> npt.NDArray[np.int64]:
     return numbers
 
 
-def _sums(
-    values: npt.NDArray[np.float64], first: npt.NDArray[np.int64], after: npt.NDArray[np.int64]
+def _sums_of_ranges(
+    values: npt.NDArray[np.float64], begin: npt.NDArray[np.int64], end: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float64]:
-    """Add up each stretch of values; an empty one is 0."""
-    if not len(first):
+    """Add up the values from `begin` to before `end` of each range; the sum of an empty range is 0."""
+    if not len(begin):
         return np.zeros(0)
-    # In rising order, the values between two stretches are passed once.
-    rising = np.argsort(first)
-    bounds = np.column_stack([first[rising], after[rising]]).ravel()
-    sums = np.empty(len(first))
-    sums[rising] = np.add.reduceat(np.append(values, 0.0), bounds)[::2]
-    return np.where(first < after, sums, 0.0)
+    # `reduceat` also adds up the values between the ranges; with sorted ranges it does so once.
+    order = np.argsort(begin)
+    bounds = np.column_stack([begin[order], end[order]]).ravel()
+    sums = np.empty(len(begin))
+    sums[order] = np.add.reduceat(np.append(values, 0.0), bounds)[::2]
+    return np.where(begin < end, sums, 0.0)
 
 
-def _warn_of_hidden(worked: pa.Table) -> None:
-    count = int(worked["_hidden"].to_numpy().sum())
+def _warn_of_hidden(work: pa.Table) -> None:
+    count = int(work["_hidden"].to_numpy().sum())
     if count:
         warn(
             f"{count} billable time entries for clients with overdue invoices have no amount (the credential lacks "
-            "read.rates); what was worked since an invoice fell due is missing where they count.",
+            "read.rates); worked_since_due is missing in the rows that they belong to.",
             RatesHiddenWarning,
         )
 
 
-def _row(late: Mapping[str, Any], totals: Mapping[str, Mapping[str, Any]], day: dt.date) -> dict[str, Any]:
-    """Return the row of one invoice, but for the work and who is responsible."""
-    balance, due = late["overdue"], late["due"]
-    owed = totals.get(late["client_id"], {"total": None, "overdue": None})
+def _row(invoice: Mapping[str, Any], totals: Mapping[str, Mapping[str, Any]], day: dt.date) -> dict[str, Any]:
+    """Return the columns of one invoice, without the work and the responsible lawyer."""
+    balance, due = invoice["overdue"], invoice["due"]
+    of_client = totals.get(invoice["client_id"], {"total": None, "overdue": None})
     return {
-        **{name: late.get(name) for name in ("invoice_id", "invoice_number", "client_id", "client_name")},
+        **{name: invoice.get(name) for name in ("invoice_id", "invoice_number", "client_id", "client_name")},
         "responsible_name": UNASSIGNED,
-        **{name: late[name] for name in ("invoice_date", "due_date")},
+        **{name: invoice[name] for name in ("invoice_date", "due_date")},
         "balance": balance,
         "days_overdue": None if due is None else float((midnight(day) - due).days),
-        "other_balance": _less(owed["total"], balance),
-        "other_overdue": _less(owed["overdue"], balance),
+        "other_balance": _difference(of_client["total"], balance),
+        "other_overdue": _difference(of_client["overdue"], balance),
     }
 
 
-def _less(whole: float | None, part: float | None) -> float | None:
+def _difference(whole: float | None, part: float | None) -> float | None:
     if whole is None or part is None:
         return None
     rest = whole - part
@@ -312,12 +315,12 @@ ANALYSIS = Analysis(
     name="collections",
     question="Which invoices are overdue, and are we still working for those clients?",
     summary=(
-        "It lists every overdue invoice with the client's other balances. Beside them are the hours worked for the "
-        "client since the invoice fell due, and what they are worth."
+        "It lists every overdue invoice with the client's other balances. It also shows the hours worked for the "
+        "client since the invoice was due, and their worth."
     ),
     example=(
-        "Acme owes 500 since 1 October, and 80 that are not due yet. In October 3 hours worth 600 were worked for it: "
-        "the row says 500, 30 days, 80 others, 3 hours, 600."
+        "Acme owes 500 since 1 October, and 80 that are not due yet. On 31 October, 3 hours worth 600 were worked for "
+        "Acme since then. The row shows a balance of 500, 30 days, other balances of 80, 3 hours and 600."
     ),
     formula="balance and days as in aging; hours and worth of the client's work after the due date up to the day",
     left_out=(
@@ -326,18 +329,18 @@ ANALYSIS = Analysis(
         "Invoices whose state is missing or unknown.",
     ),
     cannot_tell=(
-        "Promises, disputes and reminders: the billing system does not know them.",
-        "When and how anything was paid: balances are as loaded.",
-        "Whose invoice it is if several people are responsible for its matters: all of them are named.",
+        "Promises, disputes and reminders: they are not in the billing system.",
+        "When and how something was paid: balances are as loaded.",
+        "Who should collect the invoice if several people are responsible for its matters: all their names are shown.",
     ),
     columns=(
         *shared_measures("balance"),
         Measure("days_overdue", "Days past due", "count", "Days since the due date."),
-        Measure("other_balance", "Other balances", "money", "The client’s other open invoices, due or not."),
-        Measure("other_overdue", "Others overdue", "money", "The client’s other overdue invoices."),
-        Measure("hours_since_due", "Hours since", "hours", "Hours worked for the client since the invoice fell due."),
+        Measure("other_balance", "Other balances", "money", "Balances of the client’s other invoices, due or not."),
+        Measure("other_overdue", "Others overdue", "money", "Balances of the client’s other overdue invoices."),
+        Measure("hours_since_due", "Hours since", "hours", "Hours worked for the client since the invoice was due."),
         Measure(
-            "worked_since_due", "Worked since", "money", "Worth of the work for the client since the invoice fell due."
+            "worked_since_due", "Worked since", "money", "Worth of the work for the client since the invoice was due."
         ),
         Measure("last_date_since_due", "Last since", "date", "Last day of that work."),
     ),
@@ -354,6 +357,6 @@ ANALYSIS = Analysis(
         tiles=("balance",),
         order="balance",
         filters="rows",
-        note="An invoice is the client’s, whoever worked on it.",
+        note="An invoice belongs to its client, whoever worked on it.",
     ),
 )

@@ -85,13 +85,13 @@ def compare(
     Returns
     -------
     frame
-        Of the kind passed in, sorted by key and period: the keys, `month`, `quarter` or `year`, and, as float64, six
-        columns that end in the measure's unit, of these:
-        `now_amount`, `previous_amount`, `since_previous_amount`, `year_ago_amount`, `since_year_ago_amount`,
-        `twelve_months_amount`, `now_rate`, `previous_rate`, `since_previous_rate`, `year_ago_rate`,
-        `since_year_ago_rate`, `twelve_months_rate`, `now_hours`, `previous_hours`, `since_previous_hours`,
-        `year_ago_hours`, `since_year_ago_hours`, `twelve_months_hours`, `now_ratio`, `previous_ratio`,
-        `since_previous_ratio`, `year_ago_ratio`, `since_year_ago_ratio`, `twelve_months_ratio`
+        Of the same kind as the input, sorted by key and period: the keys, `month`, `quarter` or `year`, and, as
+        float64, six columns that end in the measure's unit, of these: `now_amount`, `previous_amount`,
+        `since_previous_amount`, `year_ago_amount`, `since_year_ago_amount`, `twelve_months_amount`, `now_rate`,
+        `previous_rate`, `since_previous_rate`, `year_ago_rate`, `since_year_ago_rate`, `twelve_months_rate`,
+        `now_hours`, `previous_hours`, `since_previous_hours`, `year_ago_hours`, `since_year_ago_hours`,
+        `twelve_months_hours`, `now_ratio`, `previous_ratio`, `since_previous_ratio`, `year_ago_ratio`,
+        `since_year_ago_ratio`, `twelve_months_ratio`
 
         - `now_…`: the figure; `previous_…`: that of the period before; `since_previous_…`: now - before
         - `year_ago_…`: the figure of the same period a year before; `since_year_ago_…`: now - a year ago
@@ -227,7 +227,7 @@ def compare_of_book(
     periods : int
         How many periods are shown.
     by : str or list of str, optional
-        What to group by; None gives one row a period.
+        Keys to group by; None gives one row a period.
     as_columns : bool
         Whether each period is a column and not a row, with the changes of the last one beside them.
 

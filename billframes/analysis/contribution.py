@@ -56,27 +56,28 @@ def contribution(
     Parameters
     ----------
     time_entries : frame
-        With `hours`, `billing_type`, `amount` and `invoice_id`, and what `by` needs.
+        With `hours`, `billing_type`, `amount` and `invoice_id`, and the columns that `by` needs.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     expenses, fixed_fees : frame, optional
-        With `invoice_id` and `amount`, the fixed fees also with the ids that `by` needs. None is taken as none at
-        all, with a warning.
+        With `invoice_id` and `amount`, the fixed fees also with the ids that `by` needs. None counts as no rows,
+        with a warning.
     by : str or list of str, optional
-        What to group by; None gives one row. Months are those of the invoices' dates.
+        Keys to group by; None gives one row. Months are those of the invoices' dates.
     start, end : str or date, optional
-        First and last day of the invoices' dates, inclusive, None is open; or a whole period as `start`.
+        First and last day of the invoices' dates, inclusive; None leaves an end open. `start` also takes a whole
+        period.
     matters, users : frame, optional
-        With `matter_id` or `user_id` and what `by` names.
+        With `matter_id` or `user_id` and the columns that `by` names.
     clients : frame, optional
-        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `originator_weights` and `roles`.
 
     Returns
     -------
     frame
-        Of the kind passed in, largest fees first, then by label: the keys and, as float64,
+        Of the same kind as the input, largest fees first, then by label: the keys and, as float64,
 
         - `billed_amount`: net billed time fees
         - `fixed_fee_amount`: fixed fees

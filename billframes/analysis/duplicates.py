@@ -52,14 +52,14 @@ def duplicates(
         description is compared without regard to case, spaces and punctuation, numbers to a millionth, all else
         exactly; missing agrees with missing.
     start, end : str or date, optional
-        First and last day, inclusive, None is open; or a whole period such as "2026-Q3" as `start`.
+        First and last day, inclusive; None leaves an end open. `start` also takes a whole period such as "2026-Q3".
 
     Returns
     -------
     frame
-        Of the kind passed in: the rows with another like them, whole, behind `duplicate_group` (int64, from 1 on).
-        Groups are numbered by their first date and id; rows are sorted by group, date and id. A firm that sees
-        no reason to keep more than one of a group strikes all rows but the first.
+        Of the same kind as the input: the rows with another like them, whole, behind `duplicate_group` (int64, from
+        1 on). Groups are numbered by their first date and id; rows are sorted by group, date and id. A firm that
+        sees no reason to keep more than one of a group strikes all rows but the first.
 
     Raises
     ------

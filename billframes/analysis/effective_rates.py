@@ -53,16 +53,16 @@ def effective_rates(
     time_entries, invoices, expenses, fixed_fees : frame
         As for `realization`.
     by : str or list of str, optional
-        What to group by; None gives one row.
+        Keys to group by; None gives one row.
     basis : {"invoice_date", "work_date"}
         Final invoices dated in the period with all the work on them; or time dated in the period that is on final
         invoices by now.
     start, end : str or date, optional
-        First and last day, inclusive, None is open; or a whole period such as "2026-Q3" as `start`.
+        First and last day, inclusive; None leaves an end open. `start` also takes a whole period such as "2026-Q3".
     matters, users : frame, optional
-        With `matter_id` and `matter_type`, or `user_id` and `name`, and what else `by` names.
+        With `matter_id` and `matter_type`, or `user_id` and `name`, and the columns that `by` names.
     clients : frame, optional
-        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `standard_rates` add the standard columns.
     matter_types : collection of str, optional
@@ -71,7 +71,7 @@ def effective_rates(
     Returns
     -------
     frame
-        Of the kind passed in, sorted by label: the keys and, as float64,
+        Of the same kind as the input, sorted by label: the keys and, as float64,
 
         - `billable_hours`: hours of the billable time on the final invoices counted
         - `billed_amount`: its net billed fees; `effective_rate`: billed ÷ hours, known with rates hidden, too

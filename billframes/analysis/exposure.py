@@ -1,8 +1,7 @@
-"""Exposure: what the firm would lose with a client or a matter, in work not yet invoiced and in invoices not yet paid.
+"""Exposure: the work in progress and the receivables of a client or matter, which the firm could lose.
 
-Work in progress and receivables are those of `wip` and `aging`, so no figure has a second definition. Beside them
-stand the last day of work and of an invoice: an old balance of a client that is still served is another matter than
-one of a client that nobody has worked for since spring.
+Work in progress and receivables are calculated by `wip` and `aging`. The last day of work and of an invoice show
+whether the firm still works for the client.
 """
 
 from __future__ import annotations
@@ -36,14 +35,15 @@ __all__ = ["ANALYSIS", "exposure"]
 
 C = nw.col
 
-_OF_WORK = {
+# Columns of `wip` and `aging`, and their names here.
+_WIP_COLUMNS = {
     "unbilled_amount": "unbilled_amount",
     "prebill_amount": "prebill_amount",
     "unknown_amount": "unknown_amount",
     "total": "wip_amount",
     "contingent_amount": "contingent_amount",
 }
-_OF_BALANCES = {"total": "receivable_amount", "overdue": "overdue", "unknown_amount": "unknown_balance_amount"}
+_AGING_COLUMNS = {"total": "receivable_amount", "overdue": "overdue", "unknown_amount": "unknown_balance_amount"}
 _DATES = ("last_work_date", "last_invoice_date")
 
 
@@ -64,73 +64,72 @@ def exposure(
     """
     Work in progress and receivables together, with the last day of work and of an invoice.
 
-    Rows are those that have work in progress or a balance; their amounts are those of `wip` and `aging` with the same
-    arguments. The last day of work is that of any time entry, non-billable ones too, and the last invoice a final one
-    that bills something; both on or before `as_of`.
+    The result has a row for each group with work in progress or a balance. Its amounts equal those of `wip` and
+    `aging` with the same arguments. The last day of work is the date of the last time entry, non-billable ones
+    included; the last invoice is the last final one with an amount above 0. Both are on or before `as_of`.
 
     Parameters
     ----------
     time_entries : frame
-        With `date`, `billing_type`, `hours`, `amount` and `invoice_id`, and what `by` needs; all of them.
+        With `date`, `billing_type`, `hours`, `amount` and `invoice_id`, and the columns that `by` needs; all of them.
     expenses, fixed_fees : frame or None
-        With `date`, `amount` and `invoice_id`, and the ids that `by` needs. None is taken as none at all, with a
-        warning: pass an empty frame to say that there are none.
+        With `date`, `amount` and `invoice_id`, and the ids that `by` needs. None counts as no rows, with a warning;
+        if there are no rows, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `due_date`, `amount`, `balance` and `client_id`.
     as_of : str or date
-        The day to measure from; what is dated on it counts.
+        The day to measure from; items and invoices dated on it count.
     by : str or list of str, optional
-        What to group by, no months, quarters or years; None gives one row.
+        Keys to group by, except months, quarters and years; None gives one row.
     buckets : sequence of int
-        Upper bounds of the receivables' buckets in days past due, rising; the last bucket has none.
+        Upper bounds of the receivables' buckets in days past due, rising; the last bucket has no upper bound.
     matters, users : frame, optional
-        With `matter_id` or `user_id` and what `by` names.
+        With `matter_id` or `user_id` and the columns that `by` names.
     clients : frame, optional
-        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `originator_weights` and `roles`.
 
     Returns
     -------
     frame
-        Of the kind passed in, sorted by label: the keys and, as float64 money,
+        Of the same kind as the input, sorted by label: the keys and, as float64 money,
 
-        - `unbilled_amount`, `prebill_amount`: work in progress on no invoice, and on a prebill; `wip_amount`: all of
-          it, with `unknown_amount`, which is on an invoice that was not passed
-        - `current`, `1-30`, `31-60`, `61-90`, `91+`: open balances by days past due; `receivable_amount`: all of
-          them; `overdue`: past due
+        - `unbilled_amount`, `prebill_amount`: work in progress on no invoice, and on a prebill; `unknown_amount`: work
+          in progress in an unknown billing state, as in `wip`; `wip_amount`: the sum of the three
+        - `current`, `1-30`, `31-60`, `61-90`, `91+`: open balances by days past due; `receivable_amount`: the sum of
+          these; `overdue`: the part past due
         - `exposure_amount`: `wip_amount` + `receivable_amount`; missing if rates are hidden
-        - `last_work_date`, `last_invoice_date`: datetime64; missing if there is none
-        - `days_since_work`, `days_since_invoice`: days from these to `as_of`, float64
-        - `contingent_amount`: the part of `wip_amount` on contingency matters, which waits for an outcome
-        - `unknown_balance_amount`: balances of invoices whose state is unknown, which are in no other column
+        - `last_work_date`, `last_invoice_date`: datetime64; missing if there is no such entry or invoice
+        - `days_since_work`, `days_since_invoice`: days from these dates to `as_of`, float64
+        - `contingent_amount`: the part of `wip_amount` on contingency matters, whose fee depends on the outcome
+        - `unknown_balance_amount`: balances of invoices whose state is unknown; they are in no other column
 
     Raises
     ------
     ParameterError
-        `by` is unknown or a period, frames are of different engines, or were loaded for a part of the time.
+        `by` is unknown or a period, frames are of different engines, or a frame was loaded for too short a period.
     MissingColumnError
         A column is missing.
 
     Warns
     -----
     RatesHiddenWarning
-        As in `wip` and `aging`: worth is missing, and receivables are known.
+        As in `wip` and `aging`: amounts of work are missing, and receivables are known.
     IncompleteDataWarning
-        As in `wip` and `aging`: among them, that `as_of` lies before the day of the load, so that later payments are
-        already taken off; and rows were taken away from some of the frames after their load, or the invoices bill
-        far more than the work passed.
+        As in `wip` and `aging`, for example if `as_of` is before the day of the load. Also if rows were removed from
+        some of the frames after their load, or if the invoices bill far more than the work passed.
 
     Notes
     -----
     On lazy frames this runs eight queries, and one more for each of `matters`, `users` and `clients` that `by`
-    needs, for work, for balances and for last days. They add the rows up; the rest is done in memory, and the
+    needs, for work, for balances and for last days. They add up the rows; the rest is done in memory, and the
     result is lazy again.
 
     Examples
     --------
-    On 31 October, Acme has work worth 300 on no invoice, and owes 50 since 1 October; nobody has worked for Bolt since
-    June, which owes 100:
+    On 31 October, Acme has work worth 300 on no invoice, and owes 50 since 1 October. Bolt owes 100, and the last work
+    for Bolt was in June:
 
     >>> import pandas as pd
     >>> entries = pd.DataFrame({
@@ -166,60 +165,50 @@ def exposure(
     frames = from_native(**natives)
     rows = frozenset().union(*[column_names(frames[name]) for name in ITEMS if name in frames])
     grouping = Grouping.of(by, frames, settings, rows, prefer_matters=True)
-    asked: dict[str, Any] = {"as_of": as_of, "by": by, "buckets": buckets, "settings": grouping.settings}
+    options: dict[str, Any] = {"as_of": as_of, "by": by, "buckets": buckets, "settings": grouping.settings}
     with skip_checks(natives, frames):
-        work = _open(wip(**natives, **asked), grouping, _OF_WORK)
-        owed = _open(aging(**natives, **asked), grouping, _OF_BALANCES | {name: name for name in limits})
-    warn_of_partial_frames("exposure", _of_both(natives), frames, "amounts and last days are those of a part only")
-    parts = [work, owed, *_last_days(frames, grouping, invoice_grouping(by, frames, grouping.settings), day)]
-    measures = (*_OF_WORK.values(), *_OF_BALANCES.values(), *limits, "_open")
+        work = _select(wip(**natives, **options), grouping, _WIP_COLUMNS)
+        balances = _select(aging(**natives, **options), grouping, _AGING_COLUMNS | {name: name for name in limits})
+    given = {name: natives[name] for name in (*ITEMS, "invoices")}
+    warn_of_partial_frames("exposure", given, frames, "amounts and last days are those of a part only")
+    parts = [work, balances, *_last_days(frames, grouping, invoice_grouping(by, frames, grouping.settings), day)]
+    measures = (*_WIP_COLUMNS.values(), *_AGING_COLUMNS.values(), *limits, "_open")
     totals = grouping.combine(parts, measures, _DATES)
     totals = totals.filter(C("_open") > 0) if grouping.keys else totals
     return cast("IntoFrameT", to_native(_result(totals, grouping, [*limits], day), time_entries))
 
 
-def _of_both(natives: dict[str, Any]) -> dict[str, Any]:
-    return {name: natives[name] for name in (*ITEMS, "invoices")}
-
-
 def _refuse_periods(by: By) -> None:
-    names = names_in(by)
-    for name in names:
+    for name in names_in(by):
         if name in TIMES:
             raise ParameterError(
-                f"by={name!r}: exposure is that of one day, and work and invoices are of different {name}s. Give "
-                "another as_of= for another day, or group wip() or aging() by it."
+                f"by={name!r}: exposure is calculated for one day, so it has no {name}s. Pass as_of= for another day, "
+                "or group wip() or aging() by it."
             )
 
 
-def _open(result: Any, grouping: Grouping, renamed: dict[str, str]) -> Frame:
-    """Take the columns of a finished result that count, under their names here."""
+def _select(result: Any, grouping: Grouping, names: dict[str, str]) -> Frame:
+    """Select the keys and some columns of a result, under new names, and mark its rows."""
     rows = as_arrow(cast("Frame", nw.from_native(result)))
-    columns = {name: C(old) for old, name in renamed.items()}
+    columns = {new: C(old) for old, new in names.items()}
     return rows.select(*grouping.columns, **columns, _open=nw.lit(1.0))
 
 
 def _last_days(frames: dict[str, Frame], grouping: Grouping, of_invoices: Grouping, day: dt.date) -> list[Frame]:
     """Return the last day of work by the keys, and the last day of an invoice."""
-    final = _billing(frames["invoices"], of_invoices, day)
+    final = _final_invoices(frames["invoices"], of_invoices, day)
     itemized = needs_items(of_invoices)
-    invoiced = {}
-    worked = None
-    for name in ITEMS:
-        if name not in frames or not (itemized or name == "time_entries"):
-            continue
-        pairs = _pairs(frames[name], name, grouping, day, with_invoice=itemized)
-        worked = pairs if name == "time_entries" else worked
-        invoiced[name] = pairs
-    parts = [] if worked is None else [_latest(worked, grouping, "last_work_date")]
+    names = [name for name in ITEMS if name in frames and (itemized or name == "time_entries")]
+    days = {name: _last_days_of_items(frames[name], name, grouping, day, with_invoice=itemized) for name in names}
+    parts = [_latest(days["time_entries"], grouping, "last_work_date")]
     if not itemized:
         return [*parts, _latest(final, of_invoices, "last_invoice_date")]
-    on_final = (join_by_id(each, final, "invoice_id", "inner") for each in invoiced.values())
+    on_final = (join_by_id(each, final, "invoice_id", "inner") for each in days.values())
     return [*parts, *(_latest(each, grouping, "last_invoice_date") for each in on_final)]
 
 
-def _billing(invoices: Frame, grouping: Grouping, day: dt.date) -> Frame:
-    """Select the final invoices up to the day that bill something."""
+def _final_invoices(invoices: Frame, grouping: Grouping, day: dt.date) -> Frame:
+    """Select the final invoices up to the day with an amount above 0."""
     columns = ("invoice_id", "invoice_state", "invoice_date", "amount")
     own = [] if needs_items(grouping) else grouping.row_columns
     rows = select_columns(invoices, "invoices", (*columns, *own))
@@ -227,12 +216,12 @@ def _billing(invoices: Frame, grouping: Grouping, day: dt.date) -> Frame:
     return rows.filter(counted).select("invoice_id", *own, last_invoice_date=C("invoice_date"))
 
 
-def _pairs(items: Frame, name: str, grouping: Grouping, day: dt.date, *, with_invoice: bool) -> Frame:
-    """Return the last day of items by what the keys derive from and, if asked for, their invoice."""
-    own = ["invoice_id"] if with_invoice else []
-    rows = grouping.select_items(lazy(items), name, ("date", *own))
+def _last_days_of_items(items: Frame, name: str, grouping: Grouping, day: dt.date, *, with_invoice: bool) -> Frame:
+    """Return the last day of items by the columns that the keys derive from, and by invoice if requested."""
+    invoice = ["invoice_id"] if with_invoice else []
+    rows = grouping.select_items(lazy(items), name, ("date", *invoice))
     dated = nw.when(C("date") <= midnight(day)).then(C("date"))
-    by = list(dict.fromkeys([*grouping.base, *own]))
+    by = list(dict.fromkeys([*grouping.base, *invoice]))
     rows = rows.select(*by, last_work_date=dated)
     latest = rows.group_by(*by).agg(C("last_work_date").max()) if by else rows.select(C("last_work_date").max())
     return collect(latest, items)
@@ -263,27 +252,28 @@ ANALYSIS = Analysis(
     name="exposure",
     question="What would we lose with this client, in work not invoiced and invoices not paid?",
     summary=(
-        "It adds work in progress and receivables up for each client or matter. The days since the last work and the "
-        "last invoice tell whether the firm still works for them."
+        "It adds work in progress and receivables for each client or matter. The days since the last work and since "
+        "the last invoice show whether the firm still works for them."
     ),
     example=(
-        "On 31 October, Acme has work worth 300 on no invoice and owes 50: 350. Bolt owes 100, and nobody has worked "
-        "for it for 123 days."
+        "On 31 October, Acme has work worth 300 on no invoice and owes 50: its exposure is 350. Bolt owes 100, and the "
+        "last work for Bolt was 123 days ago."
     ),
     formula="`exposure_amount` = `wip_amount` + `receivable_amount`",
     numerator=(
-        "The total of `wip` and the open balances of final invoices as in `aging`, both up to `as_of`. The last "
-        "work is any time entry, the last invoice a final one of more than 0."
+        "The total of `wip` and the open balances of final invoices as in `aging`, both up to `as_of`. The last work "
+        "is the last time entry of any kind, and the last invoice the last final one of more than 0."
     ),
     left_out=(
-        "Whoever has neither work in progress nor a balance.",
-        "Balances of invoices whose state is unknown: `unknown_balance_amount`.",
-        "Nothing else: work on contingency matters is in `wip_amount`, and `contingent_amount` tells how much; credits "
+        "Clients or matters without work in progress and without a balance.",
+        "Balances of invoices whose state is unknown: they are in `unknown_balance_amount`.",
+        "Nothing else. Work on contingency matters is in `wip_amount`; `contingent_amount` shows how much. Credits "
         "keep their sign.",
     ),
     cannot_tell=(
-        "What the work will be billed at, and what of it will be paid: work counts at its worth at its rates.",
-        "Past balances: they are as loaded. Money held in trust for the client.",
+        "The amount that will be billed for the work, and the part that will be paid: work counts at its worth.",
+        "Past balances: balances are as loaded.",
+        "Money held in trust for the client.",
     ),
     columns=(
         *shared_measures("unbilled_amount", "prebill_amount", "wip_amount", "current"),
@@ -313,12 +303,12 @@ ANALYSIS = Analysis(
         kind="stacks",
         title="Work in progress and receivables",
         columns=("unbilled_amount", "prebill_amount", "current", "overdue"),
-        # Beside work in progress, "Current" alone would not say what is current.
+        # Beside work in progress, "Current" alone would be unclear.
         legend={"current": "Receivables, current"},
         words=["{exposure_amount}", "{receivable_amount} owed"],
         shows="unbilled work, prebills, current receivables and overdue ones.",
-        more="The surer to be lost, the darker. A bar's words are the exposure; what is owed, if rates are hidden. "
-        "Credits lie to the left of zero.",
+        more="From unbilled (pale) to overdue (dark). The text beside a bar is the exposure, or the receivables if "
+        "rates are hidden. Credits are to the left of zero.",
         example={
             "client_name": ["Acme", "Bolt"],
             "unbilled_amount": [300.0, 0.0],

@@ -82,24 +82,26 @@ def fixed_fee_realization(
     Parameters
     ----------
     time_entries : frame
-        With `date`, `user_id`, `hours`, `billing_type` and `fixed_fee_id`, and what `by` needs; of any period.
+        With `date`, `user_id`, `hours`, `billing_type` and `fixed_fee_id`, and the columns that `by` needs; of any
+        period.
     fixed_fees : frame
         With `fixed_fee_id`, `date` and `amount`, and the client, matter or user id that `by` needs; of any period.
     by : str or list of str, optional
-        What to group by; None gives one row. Months are those of the fee.
+        Keys to group by; None gives one row. Months are those of the fee.
     start, end : str or date, optional
-        First and last day of the fees, inclusive, None is open; or a whole period such as "2026-Q3" as `start`.
+        First and last day of the fees, inclusive; None leaves an end open. `start` also takes a whole period such
+        as "2026-Q3".
     matters, users : frame, optional
-        What else `by` names.
+        With `matter_id` or `user_id` and the columns that `by` names.
     clients : frame, optional
-        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `standard_rates`, money an hour by user. Without them what needs them is missing.
 
     Returns
     -------
     frame
-        Of the kind passed in, sorted by label: the keys and, as float64, money unrounded,
+        Of the same kind as the input, sorted by label: the keys and, as float64, money unrounded,
 
         - `fee_amount`: fees that have linked time, whether invoiced or not
         - `linked_hours`, `effective_rate` (fee ÷ hours)

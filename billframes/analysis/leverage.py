@@ -64,14 +64,14 @@ def leverage(
     end : str or date, optional
         Last day, inclusive. Needed if `start` is a date.
     by : str or list of str, optional
-        What to group by; None gives one row.
+        Keys to group by; None gives one row.
     users : frame, optional
         With `user_id`, `name` and `role`. Needed unless the settings' `roles` or a column `user_role` of the
         entries tell roles.
     matters : frame, optional
         With `matter_id` and `matter_type`; needed if the entries have no `matter_type`.
     clients : frame, optional
-        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `roles` take precedence over the users list; the calendar says who was there.
     include_fixed_fee, include_probono, roster
@@ -80,7 +80,7 @@ def leverage(
     Returns
     -------
     frame
-        Of the kind passed in, sorted by label, with the keys and, as float64,
+        Of the same kind as the input, sorted by label, with the keys and, as float64,
 
         - `principal_hours`, `non_principal_hours`, `unknown_role_hours`: client hours, which re-add to the whole
         - `hours_leverage`: non-principal ÷ principal hours; missing without principals' hours
@@ -104,7 +104,7 @@ def leverage(
     Notes
     -----
     On lazy frames this runs four queries, and one more for each of `matters` and `clients` that `by` needs. One of
-    them adds the rows up; the rest is done in memory, and the result is lazy again.
+    them adds up the rows; the rest is done in memory, and the result is lazy again.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Lock-up: how many days of fees are tied up in work in progress and in receivables."""
+"""Lock-up: the days of fees that are tied up in work in progress and in receivables."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ def lockup(
     Parameters
     ----------
     wip_amount : float
-        Work in progress on a day: the `total` of `wip`. None if it is not known, as when rates are hidden.
+        Work in progress on a day: the `total` of `wip`. None if it is unknown, for example because rates are hidden.
     receivable_amount : float
         Receivables on that day: the `total` of `aging`.
     fees_amount : float
         Fees billed in the days up to that day: the `fees_amount` of `contribution`.
     days : float
-        How many days the fees are of, above 0. A year by default.
+        The number of days in which the fees were billed, above 0; a year by default.
     contingent_amount : float
-        The part of `wip_amount` on contingency matters, which is left out: the `contingent_amount` of `wip`. None is
-        not known.
+        The part of `wip_amount` on contingency matters, which is left out: the `contingent_amount` of `wip`. None if
+        it is unknown.
 
     Returns
     -------
     DataFrame
         One row: `wip_amount` (without the contingent part), `receivable_amount`, `fees_amount`, `days` and, as float64
-        days, `wip_days`, `receivable_days` (amount ÷ fees * days) and `lockup_days` (both together); then
-        `left_out_wip_amount`, the contingent part. Missing if an amount is not known, or if fees are 0 or less.
+        days, `wip_days`, `receivable_days` (amount ÷ fees * days) and `lockup_days` (their sum); then
+        `left_out_wip_amount`, the contingent part. Days are missing if an amount is unknown, or if fees are 0 or less.
 
     Raises
     ------
@@ -58,17 +58,17 @@ def lockup(
 
     See Also
     --------
-    billframes.Book.lockup : With the three amounts from a book's frames.
+    billframes.Book.lockup : Calculates the amounts from a book's frames.
 
     Examples
     --------
-    With 730,000 of fees a year, 100,000 of work and 60,000 of receivables are 50 and 30 days:
+    With fees of 730,000 a year, work in progress of 100,000 is 50 days and receivables of 60,000 are 30 days:
 
     >>> lockup(100_000, 60_000, 730_000)[["wip_days", "receivable_days", "lockup_days"]]
        wip_days  receivable_days  lockup_days
     0      50.0             30.0         80.0
 
-    If 20,000 of the work is on contingency matters, 80,000 count, which are 40 days:
+    If 20,000 of the work is on contingency matters, only 80,000 count, which is 40 days:
 
     >>> lockup(100_000, 60_000, 730_000, contingent_amount=20_000)[["wip_amount", "wip_days", "left_out_wip_amount"]]
        wip_amount  wip_days  left_out_wip_amount
@@ -80,13 +80,12 @@ def lockup(
     amounts["wip_amount"] -= left_out
     length = _number(days, "days")
     if not 0 < length < math.inf:
-        raise ParameterError(f"days={days!r} must be a number above 0: how many days the fees are of.")
+        raise ParameterError(f"days={days!r} must be a number above 0: the days in which the fees were billed.")
     fees = amounts["fees_amount"]
-    a_day = fees / length if fees > RESIDUE else math.nan
-    waits = {"wip_days": amounts["wip_amount"] / a_day, "receivable_days": amounts["receivable_amount"] / a_day}
-    lockup_days = sum(waits.values())
-    made = amounts | {"days": length} | waits | {"lockup_days": lockup_days, "left_out_wip_amount": left_out}
-    return pd.DataFrame([made])
+    per_day = fees / length if fees > RESIDUE else math.nan
+    parts = {"wip_days": amounts["wip_amount"] / per_day, "receivable_days": amounts["receivable_amount"] / per_day}
+    total = {"lockup_days": sum(parts.values()), "left_out_wip_amount": left_out}
+    return pd.DataFrame([amounts | {"days": length} | parts | total])
 
 
 def _number(value: float | None, name: str) -> float:
@@ -95,7 +94,7 @@ def _number(value: float | None, name: str) -> float:
     except (TypeError, ValueError) as error:
         kind = type(value).__name__
         raise ParameterError(
-            f"{name} is a {kind}, not a number; of a frame with one row, pass a value such as frame['total'].iloc[0]."
+            f"{name} is a {kind}, not a number; from a frame with one row, pass a value such as frame['total'].iloc[0]."
         ) from error
 
 
@@ -106,63 +105,65 @@ def lockup_of_book(book: Any, *, by: By = None, as_of: DateLike | None = None, d
     Parameters
     ----------
     by : str or list of str, optional
-        What to group by, such as "responsible"; no month, quarter or year. None gives one row.
+        Keys to group by, such as "responsible", except months, quarters and years; None gives one row.
     as_of : date-like, optional
         The day to measure on; the period's last day by default.
     days : int
-        The fees are those of final invoices dated in so many days up to that day, itself among them.
+        Fees are those of the final invoices dated in this number of days up to and including that day.
 
     Returns
     -------
     DataFrame
-        A row a group, or one: the keys, `as_of`, `fees_start` and `fees_end` (first and last day of the fees, both
+        One row per group: the keys, `as_of`, `fees_start` and `fees_end` (first and last day of the fees, both
         inclusive), and the columns of `billframes.lockup`. Work in progress is the total of `wip` less its
-        `contingent_amount`, which is in `left_out_wip_amount`; receivables are the total of `aging`, and fees net
-        billed time fees and fixed fees (`fees_amount` of `contribution`), both of all matters.
+        `contingent_amount`, which is in `left_out_wip_amount`. Receivables are the total of `aging`, and fees are net
+        billed time fees and fixed fees (`fees_amount` of `contribution`), both of matters of every type.
     """
     last = pd.Timestamp(read_date(book.day(as_of), "as_of"))
     first = last - dt.timedelta(days=read_whole_number(days, "days", "days") - 1)
     if by is None:
-        # Work on contingency matters waits for an outcome, not for an invoice.
-        work, owed = book.wip(as_of=last).iloc[0], book.aging(as_of=last)["total"].iloc[0]
-        amounts = (work["total"], owed, book.fees(first, last))
-        return _with_days(lockup(*amounts, days=days, contingent_amount=work["contingent_amount"]), 0, first, last)
-    return _grouped(book, by, first, last, days)
+        work, receivables = book.wip(as_of=last).iloc[0], book.aging(as_of=last)["total"].iloc[0]
+        amounts = (work["total"], receivables, book.fees(first, last))
+        return _with_dates(lockup(*amounts, days=days, contingent_amount=work["contingent_amount"]), 0, first, last)
+    return _lockup_by(book, by, first, last, days)
 
 
-def _grouped(book: Any, by: By, first: pd.Timestamp, last: pd.Timestamp, days: int) -> pd.DataFrame:
-    """Join the three amounts by the keys; a group that one of them lacks has 0 there."""
+def _lockup_by(book: Any, by: By, first: pd.Timestamp, last: pd.Timestamp, days: int) -> pd.DataFrame:
+    """Join the amounts by the keys; an amount that has no row for a group is 0 there."""
     if times := set(TIMES).intersection(names_in(by)):
-        raise ParameterError(f"lockup is of one day and can't be by {min(times)}; give as_of= for each day.")
+        raise ParameterError(f"lockup is of one day and can't be by {min(times)}; pass as_of= for each day.")
     work = book.wip(by, as_of=last)
     keys = [name for name in work.columns if measure(str(name)) is None]
     work = work[[*keys, "total", "contingent_amount"]]
-    owed = book.aging(by, as_of=last)[[*keys, "total"]].rename(columns={"total": "owed"})
+    receivables = book.aging(by, as_of=last)[[*keys, "total"]].rename(columns={"total": "receivables"})
     fees = book.contribution(by, start=first, end=last)[[*keys, "fees_amount"]]
-    rows = _joined(_joined(work.assign(_work=1.0), owed.assign(_owed=1.0), keys), fees.assign(_fees=1.0), keys)
-    for name, there in (
-        ("total", "_work"),
-        ("contingent_amount", "_work"),
-        ("owed", "_owed"),
-        ("fees_amount", "_fees"),
-    ):
-        rows[name] = rows[name].astype("float64").mask(rows[there].isna(), 0.0)
-    columns = (rows[name] for name in ("total", "owed", "fees_amount", "contingent_amount"))
-    made = [lockup(*amounts, days=days, contingent_amount=left) for *amounts, left in zip(*columns, strict=True)]
-    told = pd.concat(made, ignore_index=True) if made else lockup(0, 0, 0, days=days).iloc[:0]
-    return _with_days(pd.concat([rows[keys], told], axis=1), len(keys), first, last)
+    rows = _outer_join(work.assign(_work=1.0), receivables.assign(_receivables=1.0), keys)
+    rows = _outer_join(rows, fees.assign(_fees=1.0), keys)
+    sources = {
+        "total": "_work",
+        "receivables": "_receivables",
+        "fees_amount": "_fees",
+        "contingent_amount": "_work",
+    }
+    for name, source in sources.items():
+        rows[name] = rows[name].astype("float64").mask(rows[source].isna(), 0.0)
+    amounts = zip(*(rows[name] for name in sources), strict=True)
+    lockups = [lockup(*each, days=days, contingent_amount=contingent) for *each, contingent in amounts]
+    result = pd.concat(lockups, ignore_index=True) if lockups else lockup(0, 0, 0, days=days).iloc[:0]
+    return _with_dates(pd.concat([rows[keys], result], axis=1), len(keys), first, last)
 
 
-def _joined(left: pd.DataFrame, right: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """Join all rows of both; pandas can't merge texts that have no row on either side."""
+def _outer_join(left: pd.DataFrame, right: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    # pandas can't merge text columns if both sides are empty.
     if left.empty and right.empty:
         return left.reindex(columns=[*left.columns, *right.columns.difference(keys)])
     return left.merge(right, on=keys, how="outer")
 
 
-def _with_days(result: pd.DataFrame, place: int, first: pd.Timestamp, last: pd.Timestamp) -> pd.DataFrame:
-    for more, (name, each) in enumerate({"as_of": last, "fees_start": first, "fees_end": last}.items()):
-        result.insert(place + more, name, pd.Series([each] * len(result), dtype="datetime64[us]", index=result.index))
+def _with_dates(result: pd.DataFrame, position: int, first: pd.Timestamp, last: pd.Timestamp) -> pd.DataFrame:
+    for offset, (name, day) in enumerate({"as_of": last, "fees_start": first, "fees_end": last}.items()):
+        days = pd.Series([day] * len(result), dtype="datetime64[us]", index=result.index)
+        result.insert(position + offset, name, days)
     return result
 
 
@@ -170,8 +171,8 @@ ANALYSIS = Analysis(
     name="lockup",
     question="For how many days are we financing our clients?",
     summary=(
-        "It tells how many days of fees are tied up in work that is not invoiced yet and in invoices that are "
-        "not paid yet. Contingency work in progress is left out and shown."
+        "It shows how many days of fees are tied up in work that is not invoiced yet and in invoices that are not paid "
+        "yet. Work in progress on contingency matters is left out and shown separately."
     ),
     example=(
         "With fees of 730000 a year, work in progress of 100000 is 50 days and receivables of 60000 are 30 "
@@ -181,17 +182,18 @@ ANALYSIS = Analysis(
     numerator="work in progress, without contingency matters, and open receivables on a day",
     denominator="time fees and fixed fees billed in the days up to that day, a year by default",
     left_out=(
-        "Work in progress on contingency matters, which waits for an outcome and not for an invoice: "
+        "Work in progress on contingency matters, because its fee depends on the outcome: it is in "
         "`left_out_wip_amount`. Invoices on such matters count, in receivables and in fees.",
-        "Expenses, in the fees; work in progress and receivables have them.",
+        "Expenses, in the fees only: they are part of work in progress and receivables.",
     ),
     cannot_tell=(
-        "Days until cash comes in: the billing system has no dates of payment, so billed fees stand for fees earned.",
+        "Days until cash is received: the billing system has no dates of payment, so the days are an estimate from "
+        "billed fees.",
     ),
     columns=(
-        Measure("as_of", "As of", "date", "The day that amounts are of, in a book’s lock-up."),
-        Measure("fees_start", "Fees from", "date", "First day of the fees, in a book’s lock-up."),
-        Measure("fees_end", "Fees to", "date", "Last day of the fees, in a book’s lock-up."),
+        Measure("as_of", "As of", "date", "The day of the amounts, in the result of a book."),
+        Measure("fees_start", "Fees from", "date", "First day of the fees, in the result of a book."),
+        Measure("fees_end", "Fees to", "date", "Last day of the fees, in the result of a book."),
         retitled(
             "wip_amount",
             "Work in progress counted",
@@ -203,10 +205,10 @@ ANALYSIS = Analysis(
             "All fees up to the day",
             "Net billed time fees and fixed fees on final invoices of the days counted, a year by default.",
         ),
-        Measure("days", "Days of fees", "days", "How many days the fees are of."),
+        Measure("days", "Days of fees", "days", "The number of days in which the fees were billed."),
         Measure("wip_days", "Days of work", "days", "Work in progress counted ÷ all fees up to the day × days."),
         Measure("receivable_days", "Days of receivables", "days", "Receivables ÷ all fees up to the day × days."),
-        Measure("lockup_days", "Lock-up", "days", "Days of work and of receivables together."),
+        Measure("lockup_days", "Lock-up", "days", "Days of work + days of receivables."),
         sum_measure(
             "left_out_wip_amount",
             "Work in progress left out",
@@ -247,8 +249,8 @@ ANALYSIS = Analysis(
         columns=("wip_days", "receivable_days"),
         words=["{lockup_days} days"],
         shows="days of work in progress (pale) and of receivables (dark).",
-        more="A bar's words are the days of both. Several results under each other, such as a row a month with `month` "
-        "in front, are a bar each.",
+        more="The text beside a bar is the sum of both. If several results are concatenated, such as one row per month "
+        "with `month` as the first column, each row is one bar.",
         example={"wip_days": [50.0], "receivable_days": [30.0], "lockup_days": [80.0]},
         gives=(["80.0 days"], "Days of fees tied up"),
     ),

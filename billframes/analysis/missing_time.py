@@ -81,8 +81,8 @@ def missing_time(
     Returns
     -------
     frame
-        Of the kind passed in, a row a person and day, sorted by name, id and day: `date`, `user_id`, `user_name`,
-        `hours` (entered on the day, 0 if there is no entry; corrections can make them negative),
+        Of the same kind as the input, a row a person and day, sorted by name, id and day: `date`, `user_id`,
+        `user_name`, `hours` (entered on the day, 0 if there is no entry; corrections can make them negative),
         `threshold_hours`, `available_hours` (the person's hours a day) and `missing_hours` (available - entered).
         People without available hours have no missing days.
 
@@ -98,10 +98,8 @@ def missing_time(
     IncompleteDataWarning
         As in `utilization`.
 
-    Notes
-    -----
-    On lazy frames the roster and the hours by person and day are collected. The result is of the kind passed in,
-    lazy if that was.
+    Notes ----- On lazy frames the roster and the hours by person and day are collected. The result is of the same
+    kind as the input, also if that is lazy.
 
     Examples
     --------

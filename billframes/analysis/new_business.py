@@ -75,16 +75,16 @@ def new_business(
     Parameters
     ----------
     time_entries : frame
-        All of them, with `date`, `client_id`, `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and what
-        `by` needs.
+        All of them, with `date`, `client_id`, `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and
+        the columns that `by` needs.
     invoices : frame
         All of them, with `invoice_id`, `invoice_date`, `invoice_state`, `client_id`, `amount` and `balance`.
     expenses, fixed_fees : frame, optional
-        With `invoice_id` and `amount`, the fixed fees also with `client_id` and `matter_id`. None is taken as none at
-        all, with a warning.
+        With `invoice_id` and `amount`, the fixed fees also with `client_id` and `matter_id`. None counts as no
+        rows, with a warning.
     matters : frame
-        All of them, archived ones too, with `matter_id`, `client_id`, `opened` and what `by` names; `client_name` for
-        labels.
+        All of them, archived ones too, with `matter_id`, `client_id`, `opened` and the columns that `by` names;
+        `client_name` for labels.
     start, end : str or date
         First and last day, inclusive, of the days on which matters were opened and of the invoices' dates; or a whole
         period as `start`.
@@ -96,14 +96,14 @@ def new_business(
     users : frame, optional
         With `user_id` and `name`: the names of originators.
     clients : frame, optional
-        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `originator_weights`, which also split matters opened.
 
     Returns
     -------
     frame
-        Of the kind passed in, sorted by label: the keys and, as float64 unless said otherwise,
+        Of the same kind as the input, sorted by label: the keys and, as float64 unless said otherwise,
 
         - `opened_matters`: matters opened in the period; several originators have a part each
         - `undated_matters`: matters whose `opened` is missing, of whatever day
@@ -138,10 +138,8 @@ def new_business(
         Entries name an invoice that was not passed, expenses or fixed fees were not passed, or nothing is older than
         twelve months, so that every client looks new.
 
-    Notes
-    -----
-    On lazy frames the fees by client, and the first and last days of clients, are collected. The result is of the kind
-    passed in, lazy if that was.
+    Notes ----- On lazy frames the fees by client, and the first and last days of clients, are collected. The result
+    is of the same kind as the input, also if that is lazy.
 
     Examples
     --------

@@ -53,9 +53,9 @@ def normalize_balances(client_balances: IntoFrameT) -> IntoFrameT:
     Returns
     -------
     frame
-        Of the kind passed in, a row a row, in their order: `client_id`, `client_name` if it is there and, as float64
-        money, `current`, `1-30`, `31-60`, `61-90`, `91+`, `total`, `overdue`; `weighted_days_overdue`, which balances
-        can't tell, is missing.
+        Of the same kind as the input, a row a row, in their order: `client_id`, `client_name` if it is there and,
+        as float64 money, `current`, `1-30`, `31-60`, `61-90`, `91+`, `total`, `overdue`; `weighted_days_overdue`,
+        which balances can't tell, is missing.
 
     Raises
     ------

@@ -41,31 +41,31 @@ def origination(
     Parameters
     ----------
     time_entries : frame
-        With `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and what `by` needs.
+        With `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and the columns that `by` needs.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     expenses, fixed_fees : frame, optional
-        With `invoice_id` and `amount`, the fixed fees also with `matter_id`. None is taken as none at all, with a
-        warning.
+        With `invoice_id` and `amount`, the fixed fees also with `matter_id`. None counts as no rows, with a warning.
     matters : frame
         With `matter_id` and `originator_ids`, and `originator_names` for labels.
     by : str or list of str, optional
         More keys, after the originator, such as "client".
     start, end : str or date, optional
-        First and last day of the invoices' dates, inclusive, None is open; or a whole period as `start`.
+        First and last day of the invoices' dates, inclusive; None leaves an end open. `start` also takes a whole
+        period.
     users : frame, optional
         With `user_id` and `name`: the names of originators.
     clients : frame, optional
-        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `originator_weights`, which add up to 1 for each matter.
 
     Returns
     -------
     frame
-        Of the kind passed in, sorted by label: `originator_id`, `originator_name`, the other keys and, as float64
-        money, `worked_amount`, `billed_amount` and `settled_amount` (of time, as in `realization`; worked is missing
-        if rates are hidden), `fixed_fee_amount`, and `fees_amount` (billed and fixed fees).
+        Of the same kind as the input, sorted by label: `originator_id`, `originator_name`, the other keys and, as
+        float64 money, `worked_amount`, `billed_amount` and `settled_amount` (of time, as in `realization`; worked
+        is missing if rates are hidden), `fixed_fee_amount`, and `fees_amount` (billed and fixed fees).
 
     Raises
     ------
@@ -85,7 +85,7 @@ def origination(
     Notes
     -----
     On lazy frames this runs three queries, and one more for each of `matters`, `users` and `clients` that `by`
-    needs. One of them adds the rows up; the rest is done in memory, and the result is lazy again.
+    needs. One of them adds up the rows; the rest is done in memory, and the result is lazy again.
 
     Examples
     --------

@@ -92,8 +92,8 @@ def prebill_review(
         All of them, with `invoice_id`, `invoice_date`, `invoice_state`, `due_date`, `amount`, `balance`, `client_id`
         and `client_name`; `invoice_number` is used if it is there.
     expenses, fixed_fees : frame, optional
-        With `expense_id` or `fixed_fee_id`, `date`, `matter_id`, `amount` and `invoice_id`. None is taken as none at
-        all, with a warning.
+        With `expense_id` or `fixed_fee_id`, `date`, `matter_id`, `amount` and `invoice_id`. None counts as no rows,
+        with a warning.
     invoice : str or collection of str, optional
         Numbers or ids of the invoices; all that are not final by default.
     responsible : str, optional
@@ -113,11 +113,11 @@ def prebill_review(
     Returns
     -------
     frame
-        Of the kind passed in, by invoice (client, number, id), then item by date: `invoice_id`, `invoice_number`,
-        `invoice_date`, `invoice_state`, `client_id`, `client_name`, `matter_id`, `matter_name`, `responsible_id`,
-        `responsible_name` (of the item's matter), `item` ("time_entry", "expense" or "fixed_fee"), `item_id`, `date`,
-        `user_id`, `user_name`, `description`, `billing_type`, and as float64 `hours`, `rate`, `item_amount`; then
-        `activity_code`, `task_code`, and
+        Of the same kind as the input, by invoice (client, number, id), then item by date: `invoice_id`,
+        `invoice_number`, `invoice_date`, `invoice_state`, `client_id`, `client_name`, `matter_id`, `matter_name`,
+        `responsible_id`, `responsible_name` (of the item's matter), `item` ("time_entry", "expense" or
+        "fixed_fee"), `item_id`, `date`, `user_id`, `user_name`, `description`, `billing_type`, and as float64
+        `hours`, `rate`, `item_amount`; then `activity_code`, `task_code`, and
 
         - `flags`: text, separated by "; ", missing if there is nothing: "possible duplicate" (see `duplicates`),
           "entered 9 days later" (more than 7), "16 hours on that day" (more than `hours_a_day`), "task code missing"
@@ -139,10 +139,8 @@ def prebill_review(
         As in `reconcile`, `aging` and `code_check`; and rows were taken away from some of the frames after their load,
         or the invoices bill far more than the work passed.
 
-    Notes
-    -----
-    Flags are worked out in Python over the items on prebills, so on lazy frames these are collected. The result is of
-    the kind passed in, lazy if that was.
+    Notes ----- Flags are worked out in Python over the items on prebills, so on lazy frames these are collected.
+    The result is of the same kind as the input, also if that is lazy.
 
     Examples
     --------

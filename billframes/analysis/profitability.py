@@ -85,15 +85,15 @@ def profitability(
     Parameters
     ----------
     time_entries : frame
-        With `date`, `user_id`, `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and what `by`
-        needs; wide, as for `realization`.
+        With `date`, `user_id`, `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and the columns
+        that `by` needs; wide, as for `realization`.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     expenses, fixed_fees : frame, optional
         With `invoice_id` and `amount`, fixed fees also with `date` (by work date) and the ids that `by` needs.
-        None is taken as none at all, with a warning.
+        None counts as no rows, with a warning.
     by : str or list of str, optional
-        What to group by; None gives one row. A fixed fee counts for its own matter, client and user, not for
+        Keys to group by; None gives one row. A fixed fee counts for its own matter, client and user, not for
         those who did the work under it.
     basis : {"invoice_date", "work_date"}
         Fees of final invoices dated in the period against the hours worked in it; or the hours worked in the period
@@ -101,18 +101,18 @@ def profitability(
         date, invoices without time (credit notes) have no place and are left out. Over all time (no `start`, no
         `end`) the two differ only in these.
     start, end : str or date, optional
-        First and last day, inclusive, None is open; or a whole period such as "2026-Q3" as `start`.
+        First and last day, inclusive; None leaves an end open. `start` also takes a whole period such as "2026-Q3".
     matters, users : frame, optional
-        What else `by` names.
+        With `matter_id` or `user_id` and the columns that `by` names.
     clients : frame, optional
-        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `cost_rates`, money an hour by user.
 
     Returns
     -------
     frame
-        Of the kind passed in, sorted by label: the keys and, as float64, money unrounded,
+        Of the same kind as the input, sorted by label: the keys and, as float64, money unrounded,
 
         - `billed_amount`: net billed time fees
         - `fixed_fee_amount`: fixed fees on final invoices

@@ -69,11 +69,11 @@ def rates(
         Whether a year is that of the final invoices, with all the work on them; or that of the work which is on final
         invoices by now.
     start, end : str or date, optional
-        First and last day, inclusive, None is open; or a whole period such as "2026" as `start`.
+        First and last day, inclusive; None leaves an end open. `start` also takes a whole period such as "2026".
     matters, users : frame, optional
-        With `matter_id` and `matter_type`, or `user_id` and `name`, and what else `by` names.
+        With `matter_id` and `matter_type`, or `user_id` and `name`, and the columns that `by` names.
     clients : frame, optional
-        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `standard_rates` add the standard columns, and may have dates from which they hold; `originator_weights` and
         `roles`.
@@ -83,7 +83,7 @@ def rates(
     Returns
     -------
     frame
-        Of the kind passed in, sorted by label and year: the keys and, as float64,
+        Of the same kind as the input, sorted by label and year: the keys and, as float64,
 
         - `billable_hours`, `worked_amount`, `worked_rate`, `billed_amount`, `effective_rate`: as in `effective_rates`
         - `worked_rate_growth`, `effective_rate_growth`: the rate ÷ that of the year before − 1; 0.03 is 3 % more.

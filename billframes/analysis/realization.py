@@ -54,24 +54,24 @@ def realization(
     Parameters
     ----------
     time_entries : frame
-        With `date`, `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and what `by` needs.
+        With `date`, `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and the columns that `by` needs.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     expenses, fixed_fees : frame, optional
-        With `invoice_id` and `amount`. None is taken as none at all, with a warning: pass an empty frame to
-        say that there are none.
+        With `invoice_id` and `amount`. None counts as no rows, with a warning; if there are no rows, pass an empty
+        frame.
     by : str or list of str, optional
-        What to group by; None gives one row. Months are those of the basis.
+        Keys to group by; None gives one row. Months are those of the basis.
     basis : {"invoice_date", "work_date"}
         Final invoices dated in the period with all the work on them; or billable time dated in the period,
         followed to whatever invoice it is on. By work date, invoices without time have no place and are left
         out.
     start, end : str or date, optional
-        First and last day, inclusive, None is open; or a whole period such as "2026-Q3" as `start`.
+        First and last day, inclusive; None leaves an end open. `start` also takes a whole period such as "2026-Q3".
     matters, users : frame, optional
-        With `matter_id` and `matter_type`, or `user_id`, `name` and `role`, and what else `by` names.
+        With `matter_id` and `matter_type`, or `user_id`, `name` and `role`, and the columns that `by` names.
     clients : frame, optional
-        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `standard_rates` add the standard columns; `originator_weights` split by originator.
     matter_types : collection of str, optional
@@ -88,7 +88,7 @@ def realization(
     Returns
     -------
     frame
-        Of the kind passed in, sorted by label: the keys and, as float64, money unrounded,
+        Of the same kind as the input, sorted by label: the keys and, as float64, money unrounded,
 
         - `worked_amount`: worth of billed work, which is the billable time on the final invoices counted; missing if
           rates are hidden
@@ -135,7 +135,7 @@ def realization(
     Notes
     -----
     On lazy frames this runs three queries, and one more for each of `matters`, `users` and `clients` that `by`
-    needs. One of them adds the rows up; the rest is done in memory, and the result is lazy again.
+    needs. One of them adds up the rows; the rest is done in memory, and the result is lazy again.
 
     Examples
     --------

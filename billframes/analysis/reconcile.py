@@ -65,20 +65,21 @@ def reconcile(
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`; `invoice_number`, `client_id` and
         `client_name` are kept if they are there.
     expenses, fixed_fees : frame, optional
-        With `invoice_id`, `matter_id` and `amount`. None is taken as none at all, with a warning: pass an empty frame
-        to say that there are none.
+        With `invoice_id`, `matter_id` and `amount`. None counts as no rows, with a warning; if there are no rows,
+        pass an empty frame.
     by : str or list of str, optional
         "invoice" for a row an invoice, or what to add invoices up over: "client", "month", "quarter", "year" (of their
         dates), `invoice_state`, or another column of the invoices or clients. None gives one row.
     start, end : str or date, optional
-        First and last day of the invoices' dates, inclusive, None is open; or a whole period as `start`.
+        First and last day of the invoices' dates, inclusive; None leaves an end open. `start` also takes a whole
+        period.
     clients : frame, optional
-        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
 
     Returns
     -------
     frame
-        Of the kind passed in. A row an invoice, by date then id: `invoice_id`, what is kept, `invoice_date` and
+        Of the same kind as the input. A row an invoice, by date then id: `invoice_id`, what is kept, `invoice_date` and
         `invoice_state`; or the keys, sorted by label, and `invoices`, how many they are. Then, as float64 money,
 
         - `time_amount` (worth of billable time), `expense_amount`, `fixed_fee_amount`, and their sum `items_amount`;
@@ -105,7 +106,7 @@ def reconcile(
     Notes
     -----
     On lazy frames this runs two queries for the warnings. By invoice the result stays lazy; by anything else a
-    third query adds the rows up, and the result, made in memory, is lazy again.
+    third query adds up the rows, and the result, made in memory, is lazy again.
 
     Examples
     --------

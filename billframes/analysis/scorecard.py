@@ -89,14 +89,14 @@ def scorecard(
     Parameters
     ----------
     time_entries : frame
-        With `date`, `user_id`, `matter_id`, `hours`, `billing_type`, `amount`, `invoice_id` and `created_at`, and what
-        `by` needs; of all days.
+        With `date`, `user_id`, `matter_id`, `hours`, `billing_type`, `amount`, `invoice_id` and `created_at`, and
+        the columns that `by` needs; of all days.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `due_date`, `amount`, `balance` and `client_id`.
     expenses, fixed_fees : frame, optional
-        With `date`, `amount`, `invoice_id` and the ids that `by` needs. None is taken as none at all, with a warning.
+        With `date`, `amount`, `invoice_id` and the ids that `by` needs. None counts as no rows, with a warning.
     start, end : str or date
-        First and last day, inclusive; or a whole period such as "2026-Q3" as `start`.
+        First and last day, inclusive; `start` also takes a whole period such as "2026-Q3".
     as_of : str or date, optional
         The day that open amounts are of, and the last day that hours are expected; the period's last day by default.
         In a period that is not over, give the day of the load.
@@ -107,16 +107,16 @@ def scorecard(
         Whether `peer_…` are figures of all rows, or of those of the same role; for "role", `by` needs "user", and
         `role` is a column.
     matters, users : frame, optional
-        With `matter_id` and `matter_type`, or `user_id`, `name` and `role`, and what else `by` names.
+        With `matter_id` and `matter_type`, or `user_id`, `name` and `role`, and the columns that `by` names.
     clients : frame, optional
-        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         The calendar, targets, roles and people's hours.
 
     Returns
     -------
     frame
-        Of the kind passed in, sorted by label: the keys and, as float64,
+        Of the same kind as the input, sorted by label: the keys and, as float64,
 
         - `client_hours`, `capacity_hours`, `utilization`: as in `utilization`; with targets of hours also
           `target_hours` and `pace`

@@ -316,6 +316,11 @@ class Analysis(Explanation):
         function: Callable[..., Any] = getattr(importlib.import_module(f"{__package__}.{self.name}"), self.name)
         return function
 
+    @property
+    def measure_names(self) -> list[str]:
+        """The names of the columns, in order."""
+        return [each.name for each in self.columns]
+
     def measure(self, name: str) -> Measure | None:
         """Look up a column of its results, with its title in this analysis; None if the column is a key."""
         return next((each for each in self.columns if each.name == name), None) or measure(name)

@@ -105,10 +105,10 @@ def stale(
     Returns
     -------
     frame
-        Of the kind passed in, by finding, largest amount first, then by name: `finding`, `matter_id`, `matter_name`,
-        `client_id`, `client_name`, `responsible_id`, `responsible_name`, `fixed_fee_id`, `since` (datetime64), and as
-        float64 `days_since` (`as_of` - `since`), `open_amount`, `hours`, `effort_amount`; then `last_work_date` and
-        `last_invoice_date` of the matter, datetime64. The findings are
+        Of the same kind as the input, by finding, largest amount first, then by name: `finding`, `matter_id`,
+        `matter_name`, `client_id`, `client_name`, `responsible_id`, `responsible_name`, `fixed_fee_id`, `since`
+        (datetime64), and as float64 `days_since` (`as_of` - `since`), `open_amount`, `hours`, `effort_amount`; then
+        `last_work_date` and `last_invoice_date` of the matter, datetime64. The findings are
 
         - "old work in progress": `open_amount` is the matter's work in progress older than `wip_days`, as in `wip`;
           `since` is the date of the oldest
@@ -137,10 +137,8 @@ def stale(
         As in `wip` and `aging`; and rows were taken away from some of the frames after their load, or the invoices
         bill far more than the work passed.
 
-    Notes
-    -----
-    On lazy frames the sums by matter and fee, and the matters, are collected. The result is of the kind passed in, lazy
-    if that was.
+    Notes ----- On lazy frames the sums by matter and fee, and the matters, are collected. The result is of the same
+    kind as the input, also if that is lazy.
 
     Examples
     --------

@@ -121,22 +121,23 @@ def timekeeping_lag(
     Parameters
     ----------
     time_entries : frame
-        With `date` and `created_at` (UTC; the loader's `select` "meta" supplies it), and what `by` needs.
+        With `date` and `created_at` (UTC; the loader's `select` "meta" supplies it), and the columns that `by` needs.
     start, end : str or date, optional
-        First and last day of the work, inclusive, None is open; or a whole period such as "2026-Q3" as `start`.
+        First and last day of the work, inclusive; None leaves an end open. `start` also takes a whole period such
+        as "2026-Q3".
     by : str or list of str, optional
-        What to group by; None gives one row.
+        Keys to group by; None gives one row.
     users, matters : frame, optional
-        What else `by` names.
+        With `matter_id` or `user_id` and the columns that `by` names.
     clients : frame, optional
-        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `time_zone` tells on which day an instant falls; UTC without them.
 
     Returns
     -------
     frame
-        Of the kind passed in, sorted by label: the keys and, as float64,
+        Of the same kind as the input, sorted by label: the keys and, as float64,
 
         - `entries`: entries whose time of entry is known (parts of them by originator)
         - `median_lag_days`, `p90_lag_days`: interpolated between neighbours, as pandas does
@@ -160,10 +161,8 @@ def timekeeping_lag(
     IncompleteDataWarning
         Entries have no `created_at`, or it has no time zone and the firm's is not UTC (it is taken for UTC).
 
-    Notes
-    -----
-    Time zones and percentiles differ from engine to engine, so on lazy frames the columns needed are collected. The
-    result is of the kind passed in, lazy if that was.
+    Notes ----- Time zones and percentiles differ from engine to engine, so on lazy frames the columns needed are
+    collected. The result is of the same kind as the input, also if that is lazy.
 
     Examples
     --------

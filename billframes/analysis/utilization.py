@@ -66,14 +66,14 @@ def utilization(
     end : str or date, optional
         Last day, inclusive. Needed if `start` is a date.
     by : str or list of str, optional
-        What to group by; None gives one row. Keys of what was worked on (client, matter, practice area) leave
+        Keys to group by; None gives one row. Keys of what was worked on (client, matter, practice area) leave
         `capacity_hours`, `utilization` and targets missing: nobody's day is divided among them beforehand.
     users : frame, optional
         With `user_id`, `name` and `role`: who is on the roster, also without hours.
     matters : frame, optional
         With `matter_id` and `matter_type`; needed if the entries have no `matter_type`.
     clients : frame, optional
-        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         The calendar, people's hours, leave and targets.
     include_fixed_fee : bool
@@ -90,7 +90,7 @@ def utilization(
     Returns
     -------
     frame
-        Of the kind passed in, sorted by label, with the keys and, as float64 hours, `billable_hours`,
+        Of the same kind as the input, sorted by label, with the keys and, as float64 hours, `billable_hours`,
         `fixed_fee_hours`, `non_billable_hours`, `unknown_hours` (by billing type, internal matters included; unknown
         is any other type, and a missing one), `total_hours` (all of them), `client_hours`, `capacity_hours`, and
         `utilization` (client ÷ capacity; missing without capacity). With targets in the settings also `target_hours`
@@ -116,7 +116,7 @@ def utilization(
     Notes
     -----
     On lazy frames this runs three queries, and one more for each of `matters`, `users` and `clients` that `by`
-    needs. One of them adds the rows up; the rest is done in memory, and the result is lazy again.
+    needs. One of them adds up the rows; the rest is done in memory, and the result is lazy again.
 
     Examples
     --------

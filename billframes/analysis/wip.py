@@ -1,6 +1,6 @@
-"""Work in progress: what is done and not yet on a final invoice, and how long it has been waiting.
+"""Work in progress: work that is not yet on a final invoice, by its age.
 
-States are those of a day: a final invoice dated after that day was not final then, so the work on it was prebill.
+Billing states are those on a day: an invoice dated after that day was not final then, so the work on it was prebill.
 """
 
 from __future__ import annotations
@@ -45,87 +45,86 @@ def wip(
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
-    Work in progress: time, expenses and fixed fees that are on no final invoice, by age.
+    Work in progress: time, expenses and fixed fees that are not on a final invoice, by age.
 
     Counts items dated on or before `as_of` and not on a final invoice dated on or before `as_of`. An item on a
-    final invoice dated later was prebill on that day. Billable time counts at its `amount`, expenses and fixed
-    fees at theirs. Fixed-fee time has hours and no worth of its own, because its fee carries it; non-billable time
-    has neither. Matters of every type count by default; `contingent_amount` is the part on contingency matters.
+    final invoice dated later was prebill on that day. Billable time, expenses and fixed fees count at their `amount`.
+    Of fixed-fee time only the hours count, because the fee already has its worth; non-billable time does not count.
+    Matters of every type count by default; `contingent_amount` is the part on contingency matters.
 
-    Pass wide frames: work can wait for years, and only its invoice, of whatever date, shows that it was billed.
+    Pass all items and invoices, of any date: work can wait for years, and only its invoice shows that it was billed.
 
     Parameters
     ----------
     time_entries : frame
-        With `date`, `billing_type`, `hours`, `amount` and `invoice_id`, and what `by` needs.
+        With `date`, `billing_type`, `hours`, `amount` and `invoice_id`, and the columns that `by` needs.
     expenses, fixed_fees : frame
-        With `date`, `amount` and `invoice_id`, and the ids that `by` needs. None is taken as none at all, with a
-        warning: pass an empty frame to say that there are none. Those without a user are `Unassigned`.
+        With `date`, `amount` and `invoice_id`, and the ids that `by` needs. None counts as no rows, with a warning;
+        if there are no rows, pass an empty frame. Those without a user are `Unassigned`.
     invoices : frame
         With `invoice_id`, `invoice_state` and `invoice_date`.
     as_of : str or date
         The day to measure from; items dated on it count.
     by : str or list of str, optional
-        What to group by; None gives one row. Months are those of the items' dates.
+        Keys to group by; None gives one row. Months are those of the items' dates.
     include_prebill : bool
-        Whether items on draft, review and approved invoices count; without, only items on no invoice at all.
+        Whether items on draft, review and approved invoices count. If False, only items on no invoice count.
     buckets : sequence of int
-        Upper bounds of the buckets in days since the item's date, rising; the last bucket has none.
+        Upper bounds of the buckets in days since the item's date, rising; the last bucket has no upper bound.
     matter_types : collection of str, optional
-        Types of matter that count. "Unknown" is what has no type, and is implied if all five types are named. All
-        types by default.
+        Types of matter that count; all types by default. "Unknown" selects items on matters without a known type, and
+        is included if all five types are given.
     matters, users : frame, optional
-        With `matter_id` or `user_id` and what `by` names.
+        With `matter_id` or `user_id` and the columns that `by` names.
     clients : frame, optional
-        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `originator_weights` and `roles`.
 
     Returns
     -------
     frame
-        Of the kind passed in, sorted by label: the keys and, as float64 money and hours,
+        Of the same kind as the input, sorted by label: the keys and, as float64 money and hours,
 
-        - `0-30`, `31-60`, `61-90`, `91+`: worth of the items by days since their date; `total`: all of them
+        - `0-30`, `31-60`, `61-90`, `91+`: worth of the items by days since their date; `total`: the sum of these
         - `unbilled_amount`: on no invoice; `prebill_amount`: on a draft, review or approved invoice, or on a final
-          one dated after `as_of`; `unknown_amount`: on an invoice that is not among those passed. They add up to
-          `total`
-        - `time_amount`, `expense_amount`, `fixed_fee_amount`: the same total by kind
+          one dated after `as_of`; `unknown_amount`: on an invoice that was not passed or whose state is unknown, and
+          time of unknown billing type. The three add up to `total`
+        - `time_amount`, `expense_amount`, `fixed_fee_amount`: the same total by kind of item
         - `hours`: of billable time; `fixed_fee_hours`: of fixed-fee time
-        - `oldest_date`: datetime64, the date of the oldest item, fixed-fee time among them; missing if there is
-          none
-        - `unpriced_hours`: hours of billable time without an amount, which `hours` includes and no amount does
-        - `contingent_amount`: the part of `total` on contingency matters; missing if no frame tells matter types
+        - `oldest_date`: datetime64, the date of the oldest item, fixed-fee time included; missing if there are no
+          items
+        - `unpriced_hours`: hours of billable time without an amount; they are in `hours` and in no amount
+        - `contingent_amount`: the part of `total` on contingency matters; missing if no frame has matter types
 
-        If no time entry shows an amount, rates are hidden: amounts with such time in them are missing; the others are
-        known. If some show one, amounts are the known sum, without the entries that have no amount.
+        If no billable time entry has an amount, rates are hidden: amounts that include time are missing, the others
+        are known. If only some entries have no amount, amounts are the sum of the others.
 
     Raises
     ------
     ParameterError
         An argument is unknown, or frames are of different engines.
     MissingColumnError
-        A column is missing, or `matter_types` is given and no frame tells matter types.
+        A column is missing, or `matter_types` is given and no frame has matter types.
 
     Warns
     -----
     RatesHiddenWarning
-        No billable entry shows an amount.
+        No billable entry has an amount.
     IncompleteDataWarning
-        Some billable entries have no amount while others show theirs (names them), items name an invoice that was not
-        passed, matter types are unknown although `matter_types` chooses among them, or no expenses or fixed fees were
-        passed.
+        Only some billable entries have no amount (the warning names them), items name an invoice that was not passed,
+        items are on matters of unknown type, or no expenses or fixed fees were passed.
 
     Notes
     -----
     On lazy frames this runs two queries, one more to name an invoice that was not passed, and one more for each of
-    `matters`, `users` and `clients` that `by` needs. One of them adds the rows up; the rest is done in memory, and
-    the result is lazy again.
+    `matters`, `users` and `clients` that `by` needs. One query adds up the rows. The rest is done in memory, and the
+    result is lazy again.
 
     Examples
     --------
-    On 31 October the entry of the 1st is 30 days old. That of September is on an invoice of November, which was not
-    final then; that of August is billed:
+    On 31 October the entry of 1 October is 30 days old. The entry of September is on an invoice of November, which
+    was not final on that day. The entry of August is billed:
 
     >>> import pandas as pd
     >>> entries = pd.DataFrame({
@@ -164,8 +163,8 @@ def wip(
     warn_of_later_day("wip", time_entries, day, grouping.settings)
     if types is not None and grouping.type_key is None:
         raise MissingColumnError("matter_types= needs matters= with 'matter_id' and 'matter_type' (loader matters()).")
-    known = called_by_another() or load_info(time_entries) is not None
-    options = Options(day, tuple(buckets), tuple(names), grouping, include_prebill, types, known)
+    load_known = called_by_another() or load_info(time_entries) is not None
+    options = Options(day, tuple(buckets), tuple(names), grouping, include_prebill, types, load_known)
     return cast("IntoFrameT", to_native(open_items(frames, options), time_entries))
 
 
@@ -173,8 +172,8 @@ ANALYSIS = Analysis(
     name="wip",
     question="How much work is done and not yet invoiced, and how old is it?",
     summary=(
-        "It adds up the work that is not on a final invoice yet, at its worth, by the days since it was done. "
-        "Work on drafts counts and is shown as prebill."
+        "It adds up the worth of the work that is not on a final invoice yet, by the days since it was done. Work on "
+        "draft, review and approved invoices counts, and is shown as prebill."
     ),
     example=(
         "On 31 October, work of 1 October worth 300 and expenses of 50 are on no invoice. Work of September "
@@ -183,14 +182,15 @@ ANALYSIS = Analysis(
     formula="worth of time + expenses + fixed fees up to a day, less what is on final invoices up to that day",
     left_out=(
         "Non-billable time.",
-        "Fixed-fee time has hours (`fixed_fee_hours`) and no worth: its fee carries it.",
-        "What is dated after the day, and what is on a final invoice dated on or before it.",
-        "With `include_prebill=False`, what is on any invoice; with `matter_types`, matters of other types.",
+        "The worth of fixed-fee time, because the fixed fee counts. Its hours are in `fixed_fee_hours`.",
+        "Items dated after the day, and items on a final invoice dated on or before the day.",
+        "With `include_prebill=False`, items on any invoice; with `matter_types`, matters of other types.",
         "The worth of entries without an amount: their hours are in `unpriced_hours`.",
     ),
     cannot_tell=(
-        "What the work will be billed at: it is shown at its worth, on contingency matters (`contingent_amount`) too.",
-        "Work of a past day that was since changed or deleted, or entered later: it is as loaded.",
+        "The amount that will be billed: work is shown at its worth, also on contingency matters "
+        "(`contingent_amount`).",
+        "How the work looked on a past day: entries may have been changed, deleted or added since then.",
     ),
     columns=(
         *bucket_measures("0-30", "31-60", "61-90", "91+"),
@@ -210,7 +210,7 @@ ANALYSIS = Analysis(
             "unpriced_hours",
             "Hours without amount",
             "hours",
-            "Billable hours whose worth no amount shows; no money has them.",
+            "Billable hours of entries without an amount; no amount includes them.",
         ),
         *shared_measures("contingent_amount"),
     ),
@@ -229,8 +229,8 @@ ANALYSIS = Analysis(
         columns=(),
         words=["{total}"],
         age=("days since the work",),
-        shows="a column a bucket, or for several rows a bar each, cut into buckets.",
-        more="Older is darker, and what is negative lies to the left of zero. A bar's words are its total.",
+        shows="one column per bucket; for several rows, one bar per row, divided into buckets.",
+        more="Older amounts are darker. Negative amounts are to the left of zero. The text beside a bar is its total.",
         example={"0-30": [60.0], "31-60": [30.0], "61+": [10.0], "total": [100.0]},
         gives=(["60\n60.0%", "30\n30.0%", "10\n10.0%"], "Work in progress by days since the work"),
     ),
@@ -251,6 +251,6 @@ ANALYSIS = Analysis(
         tiles=("total", "unbilled_amount", "prebill_amount", "91+"),
         order="total",
         filters="items",
-        note="Expenses and fixed fees are not shown under filters that they have no value for, such as billing type.",
+        note="A filter on a field that expenses and fixed fees do not have, such as billing type, leaves them out.",
     ),
 )

@@ -88,16 +88,17 @@ def write_downs(
     Parameters
     ----------
     time_entries : frame
-        With `hours`, `billing_type`, `amount`, `matter_id` and `invoice_id`, and what `by` needs.
+        With `hours`, `billing_type`, `amount`, `matter_id` and `invoice_id`, and the columns that `by` needs.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     expenses, fixed_fees : frame, optional
-        With `invoice_id` and `amount`. None is taken as none at all, with a warning.
+        With `invoice_id` and `amount`. None counts as no rows, with a warning.
     by : str or list of str, optional
-        What to group by; None gives one row. Months are those of the invoices' dates. "size" is the size of the
+        Keys to group by; None gives one row. Months are those of the invoices' dates. "size" is the size of the
         invoice (see `sizes`).
     start, end : str or date, optional
-        First and last day of the invoices' dates, inclusive, None is open; or a whole period as `start`.
+        First and last day of the invoices' dates, inclusive; None leaves an end open. `start` also takes a whole
+        period.
     sizes : sequence of float
         Bounds of invoice sizes in money, rising. An invoice of exactly a bound is in the larger size. Invoices below
         0 are a size of their own, `credit`.
@@ -106,16 +107,16 @@ def write_downs(
     discounts : {"time", "items"}
         What bears an invoice's discount, as in `realization`.
     matters, users : frame, optional
-        With `matter_id` or `user_id` and what `by` names.
+        With `matter_id` or `user_id` and the columns that `by` names.
     clients : frame, optional
-        With `client_id` and what `by` names, such as custom fields (`client_cf_…`).
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `originator_weights` and `roles`.
 
     Returns
     -------
     frame
-        Of the kind passed in, largest write-down first, then by label: the keys and, as float64,
+        Of the same kind as the input, largest write-down first, then by label: the keys and, as float64,
 
         - `worked_amount`, `billed_amount`, `write_down_amount`: as in `realization`; the last is the first less the
           second, net of write-ups

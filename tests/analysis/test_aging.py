@@ -196,24 +196,24 @@ def test_a_day_before_the_load_needs_history(pandas_firm):
     bills = pandas_firm.invoices(*OPEN)
     bills.attrs["load"] = {"time": "2026-10-31T22:30:00Z"}
     aging(bills, as_of=DAY)
-    with pytest.warns(IncompleteDataWarning, match=r"lies before the day the invoices were loaded \(2026-11-01\)"):
+    with pytest.warns(IncompleteDataWarning, match=r"is before the day the invoices were loaded \(2026-11-01\)"):
         aging(bills, as_of=DAY, settings=FirmSettings(time_zone="Asia/Tokyo"))
-    with pytest.warns(IncompleteDataWarning, match="History needs the mirror"):
+    with pytest.warns(IncompleteDataWarning, match="For balances of a past day, use a mirror"):
         aging(bills, as_of="2026-10-30")
 
 
-def test_a_day_long_after_the_load_is_told(pandas_firm):
+def test_a_day_long_after_the_load_gives_a_warning(pandas_firm):
     bills = pandas_firm.invoices(*OPEN)
     bills.attrs["load"] = {"time": "2026-10-31T12:00:00Z"}
     aging(bills, as_of="2026-12-01")
-    with pytest.warns(IncompleteDataWarning, match=r"lies 32 days after the day the invoices were loaded"):
+    with pytest.warns(IncompleteDataWarning, match=r"is 32 days after the day the invoices were loaded"):
         aging(bills, as_of="2026-12-02")
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"by": "matter"}, "needs the invoices' items"),
+        ({"by": "matter"}, "needs all items of the invoices"),
         ({"by": "clint"}, "Did you mean 'client'"),
         ({"as_of": "2026-10"}, "as_of='2026-10' is not a date"),
         ({"as_of": None}, "as_of=None is not a date"),

@@ -98,7 +98,7 @@ def _date(text):
 
 def test_a_period_as_key_is_refused_with_what_to_do(book):
     for by in ("month", ["client", "year"]):
-        with pytest.raises(ParameterError, match=r"exposure is that of one day.* Give another as_of="):
+        with pytest.raises(ParameterError, match=r"exposure is calculated for one day.* Pass as_of="):
             book.exposure(by)
 
 

@@ -25,5 +25,5 @@ def test_plain_words_name_no_argument_and_are_whole_sentences():
     assert not [each for each in words if each and not (each[-1] == "." and not each[0].islower())]
     # Only texts that are about arguments alone are left out whole.
     assert [text for text, each in zip(texts, words, strict=True) if not each] == [
-        "With `include_prebill=False`, what is on any invoice; with `matter_types`, matters of other types."
+        "With `include_prebill=False`, items on any invoice; with `matter_types`, matters of other types."
     ]
