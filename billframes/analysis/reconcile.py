@@ -1,7 +1,7 @@
-"""Reconcile: the sum of each invoice's items next to its amount.
+"""Reconcile: the amount of each invoice beside the sum of its items.
 
-The API's invoices have no lines. Items show what was worked, the amount what was billed. The difference can be
-write-downs, write-ups, discounts, taxes and credits; the API does not distinguish them.
+The API's invoices have no lines. Items show the work, and the amount shows what was billed. The difference can be
+write-downs, write-ups, discounts, taxes and credits, which the API does not distinguish.
 """
 
 from __future__ import annotations
@@ -33,11 +33,13 @@ __all__ = ["ANALYSIS", "reconcile"]
 
 C = nw.col
 
+# The result column of each kind of item.
 _AMOUNTS = {"time_entries": "time_amount", "expenses": "expense_amount", "fixed_fees": "fixed_fee_amount"}
 _SUMS = (*_AMOUNTS.values(), "_hidden")
 _MONEY = (*_AMOUNTS.values(), "items_amount", "amount", "unexplained_amount", "balance")
-# A millionth of the currency: sums over thousands of invoices leave such residues.
+# A millionth of the currency: adding the floats of thousands of invoices leaves such differences.
 _RESIDUE = 1e-6
+# Other keys that would divide an invoice.
 _WORK_KEYS = ("matter_type", "role")
 
 
@@ -53,23 +55,23 @@ def reconcile(
     clients: IntoFrameT | None = None,
 ) -> IntoFrameT:
     """
-    Each invoice's items next to its amount, to check the other figures against.
+    Each invoice's amount beside the sum of its items, as a check of the other figures.
 
-    Pass wide frames: all items of the invoices, whatever their date. Invoices of every state are counted.
+    Pass all items of the invoices, of any date. Invoices of every state count.
 
     Parameters
     ----------
     time_entries : frame
         With `invoice_id`, `matter_id`, `billing_type`, `hours` and `amount`.
     invoices : frame
-        With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`; `invoice_number`, `client_id` and
-        `client_name` are kept if they are there.
+        With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`; optionally with `invoice_number`,
+        `client_id` and `client_name`.
     expenses, fixed_fees : frame, optional
         With `invoice_id`, `matter_id` and `amount`. None counts as no rows, with a warning; if there are no rows,
         pass an empty frame.
     by : str or list of str, optional
-        "invoice" for a row an invoice, or what to add invoices up over: "client", "month", "quarter", "year" (of their
-        dates), `invoice_state`, or another column of the invoices or clients. None gives one row.
+        "invoice" gives one row per invoice. Else the keys to add up invoices by: "client", "month", "quarter", "year"
+        (of the invoice date), `invoice_state`, or another column of the invoices or clients. None gives one row.
     start, end : str or date, optional
         First and last day of the invoices' dates, inclusive; None leaves an end open. `start` also takes a whole
         period.
@@ -79,20 +81,21 @@ def reconcile(
     Returns
     -------
     frame
-        Of the same kind as the input. A row an invoice, by date then id: `invoice_id`, what is kept, `invoice_date` and
-        `invoice_state`; or the keys, sorted by label, and `invoices`, how many they are. Then, as float64 money,
+        Of the same kind as the input. By invoice, sorted by date then id: `invoice_id`, the optional columns,
+        `invoice_date` and `invoice_state`. Else, sorted by label: the keys and `invoices`, the number of invoices.
+        Then, as float64 money,
 
         - `time_amount` (worth of billable time), `expense_amount`, `fixed_fee_amount`, and their sum `items_amount`;
           if rates are hidden, time and the sum are missing
-        - `amount`: of the invoice; `unexplained_amount`: amount - items, negative where time was written down
-        - `balance`: what is open of the amount
-        - `matter_count`: how many matters its items are on, int64; only of single invoices
+        - `amount`: of the invoice; `unexplained_amount`: amount - items, negative if time was written down
+        - `balance`: the open part of the amount
+        - `matter_count`: the number of matters of its items, int64; only by invoice
 
     Raises
     ------
     ParameterError
-        `by` is unknown or a key of matters or people (an invoice has one amount, whoever worked on it; see
-        `write_downs`), the period can't be read, or frames are of different engines.
+        `by` is unknown or a key of matters or people (the amount of an invoice is not divided; see `write_downs`),
+        the period can't be read, or frames are of different engines.
     MissingColumnError
         A column is missing.
 
@@ -105,8 +108,8 @@ def reconcile(
 
     Notes
     -----
-    On lazy frames this runs two queries for the warnings. By invoice the result stays lazy; by anything else a
-    third query adds up the rows, and the result, made in memory, is lazy again.
+    On lazy frames this runs two queries for the warnings. By invoice the result stays lazy. By other keys a third
+    query adds up the rows, the rest is done in memory, and the result is lazy again.
 
     Examples
     --------
@@ -132,43 +135,43 @@ def reconcile(
     frames = from_native(**items, invoices=invoices, clients=clients)
     grouping = None if by == "invoice" else _grouping(by, frames)
     need_work_on_invoices("reconcile", {"invoices": invoices, **items}, period)
-    heads, kept = _heads(frames["invoices"], () if grouping is None else grouping.row_columns)
-    rows = nw.concat([_of_matters(frames[kind], kind) for kind in _AMOUNTS if kind in frames])
+    selected, optional = _invoices(frames["invoices"], () if grouping is None else grouping.row_columns)
+    rows = nw.concat([_items_on_invoices(frames[kind], kind) for kind in _AMOUNTS if kind in frames])
     matters = rows.group_by("invoice_id", "matter_id").agg(*[C(name).sum() for name in (*_SUMS, "_rows")])
     matters = matters.with_columns(matter_count=as_float(~C("matter_id").is_null()))
     totals = matters.group_by("invoice_id").agg(*[C(name).sum() for name in (*_SUMS, "_rows", "matter_count")])
     warn_of_absent_items(expenses=expenses, fixed_fees=fixed_fees)
-    _warn(totals, heads, period)
-    rows = _reconciled(in_period(heads, "invoice_date", period), totals)
-    result = _by_invoice(rows, kept) if grouping is None else _added_up(rows, grouping)
+    _warn(totals, selected, period)
+    rows = _with_items(in_period(selected, "invoice_date", period), totals)
+    result = _by_invoice(rows, optional) if grouping is None else _by_keys(rows, grouping)
     return cast("IntoFrameT", to_native(result, time_entries))
 
 
 def _grouping(by: By, frames: dict[str, Frame]) -> Grouping:
-    """Find the keys of whole invoices; those of matters and people would divide an invoice."""
+    """Find the keys of whole invoices; raise if a key of matters or people would divide an invoice."""
     whole = [name for name in column_names(frames["invoices"]) if not name.startswith(("matter_", "user_"))]
     of_work = {*PEOPLE_AND_MATTERS, *(each for pair in PEOPLE_AND_MATTERS.values() for each in pair), *_WORK_KEYS}
     of_work -= {"client", *PEOPLE_AND_MATTERS["client"]}
     for name in names_in(by):
         if name in of_work:
             raise ParameterError(
-                f"by={name!r} divides invoices, and reconcile shows whole ones: by='invoice', 'client', 'month', "
-                "'quarter', 'year' or another column of the invoices. write_downs(by=…) divides them among their work."
+                f"by={name!r} would divide invoices, and reconcile shows whole invoices. It takes 'invoice', 'client', "
+                "'month', 'quarter', 'year' or another column of the invoices; write_downs(by=…) divides invoices."
             )
     return Grouping.of(by, {name: frames[name] for name in ("clients",) if name in frames}, None, whole)
 
 
-def _heads(invoices: Frame, keys: Sequence[str]) -> tuple[Frame, list[str]]:
+def _invoices(invoices: Frame, keys: Sequence[str]) -> tuple[Frame, list[str]]:
+    """Select the columns of the invoices; also return the names of the optional columns."""
     columns = ("invoice_id", "invoice_date", "invoice_state", "amount", "balance")
-    heads = select_columns(invoices, "invoices", columns, ("invoice_number", "client_id", "client_name", *keys))
-    kept = [name for name in column_names(heads) if name not in columns]
-    return heads, kept
+    selected = select_columns(invoices, "invoices", columns, ("invoice_number", "client_id", "client_name", *keys))
+    return selected, [name for name in column_names(selected) if name not in columns]
 
 
-def _of_matters(frame: Frame, kind: str) -> Frame:
-    """Select the items on invoices, with their amount in the column of its kind."""
+def _items_on_invoices(frame: Frame, kind: str) -> Frame:
+    """Select the items on invoices, with their amount in the column of their kind."""
     if kind == "time_entries":
-        # Time that is not billed is on the invoice too, and its matter counts.
+        # The matters of non-billable time on an invoice are counted, too.
         every = select_columns(frame, kind, ("invoice_id", "matter_id")).with_columns(
             worth=nw.lit(0.0), _rows=nw.lit(1.0)
         )
@@ -185,45 +188,49 @@ def _of_matters(frame: Frame, kind: str) -> Frame:
     return on_invoices.select("invoice_id", "matter_id", "_rows", **amounts, _hidden=hidden)
 
 
-def _reconciled(heads: Frame, totals: Frame) -> Frame:
-    """Put the items of each invoice beside it."""
+def _with_items(invoices: Frame, totals: Frame) -> Frame:
+    """Join the sums of their items to the invoices."""
     counts = [C(name).fill_null(0.0) for name in (*_SUMS, "matter_count")]
-    rows = heads.join(totals, on="invoice_id", how="left").with_columns(*counts)
+    rows = invoices.join(totals, on="invoice_id", how="left").with_columns(*counts)
     rows = rows.with_columns(time_amount=nw.when(C("_hidden") == 0).then(C("time_amount")))
     rows = rows.with_columns(items_amount=C("time_amount") + C("expense_amount") + C("fixed_fee_amount"))
     return rows.with_columns(unexplained_amount=C("amount") - C("items_amount"), invoices=nw.lit(1.0))
 
 
 def _without_residue(rows: Frame) -> Frame:
-    """Make residues of adding doubles 0: people filter for amounts below 0."""
-    apart = C("unexplained_amount")
-    return rows.with_columns(unexplained_amount=nw.when(apart.abs() <= _RESIDUE).then(nw.lit(0.0)).otherwise(apart))
+    """Round differences of float addition to 0, because users filter for amounts below 0."""
+    difference = C("unexplained_amount")
+    is_zero = difference.abs() <= _RESIDUE
+    return rows.with_columns(unexplained_amount=nw.when(is_zero).then(nw.lit(0.0)).otherwise(difference))
 
 
-def _by_invoice(rows: Frame, kept: list[str]) -> Frame:
+def _by_invoice(rows: Frame, optional: list[str]) -> Frame:
     rows = _without_residue(rows).with_columns(C("matter_count").cast(nw.Int64))
-    columns = ("invoice_id", *kept, "invoice_date", "invoice_state", *_MONEY, "matter_count")
+    columns = ("invoice_id", *optional, "invoice_date", "invoice_state", *_MONEY, "matter_count")
     return rows.sort("invoice_date", "invoice_id", nulls_last=True).select(*columns)
 
 
-def _added_up(rows: Frame, grouping: Grouping) -> Frame:
+def _by_keys(rows: Frame, grouping: Grouping) -> Frame:
     rows = grouping.with_periods(rows, "invoice_date")
-    # What is missing for one invoice is missing in the sum.
+    # If the amount of one invoice is missing, the sum is missing.
     known = [C(name).fill_null(float("nan")) for name in _MONEY]
     totals = grouping.add_up(rows.with_columns(*known), ("invoices", *_MONEY))
     return grouping.finish(_without_residue(totals), ("invoices", *_MONEY))
 
 
-def _warn(totals: Frame, heads: Frame, period: Period) -> None:
-    """Warn of what is missing or hidden; everything is counted in one query."""
-    passed = heads.select("invoice_id", _passed=as_float(is_in_period("invoice_date", period)))
-    rows = totals.join(passed, on="invoice_id", how="left")
-    lost = C("_passed").is_null()
-    hidden = value_if(lost | (C("_passed") > 0), "_hidden")
-    sums = {"rows": value_if(lost, "_rows"), "invoices": as_float(lost), "hidden": hidden}
-    sums["items"] = value_if(C("_passed") > 0, nw.sum_horizontal(*_AMOUNTS.values()))
-    billed = value_if(is_in_period("invoice_date", period), "amount").sum()
-    count = collect_counts((rows, {name: column.sum() for name, column in sums.items()}), (heads, {"billed": billed}))
+def _warn(totals: Frame, invoices: Frame, period: Period) -> None:
+    """Warn of items whose invoice was not passed, of hidden rates, and of work that seems to be missing."""
+    is_counted = is_in_period("invoice_date", period)
+    rows = totals.join(invoices.select("invoice_id", _counted=as_float(is_counted)), on="invoice_id", how="left")
+    not_passed, counted = C("_counted").is_null(), C("_counted") > 0
+    sums = {
+        "rows": value_if(not_passed, "_rows"),
+        "invoices": as_float(not_passed),
+        "hidden": value_if(not_passed | counted, "_hidden"),
+        "items": value_if(counted, nw.sum_horizontal(*_AMOUNTS.values())),
+    }
+    billed = {"billed": value_if(is_counted, "amount").sum()}
+    count = collect_counts((rows, {name: column.sum() for name, column in sums.items()}), (invoices, billed))
     if count["rows"]:
         warn(
             f"{int(count['rows'])} items name {int(count['invoices'])} invoices that are not among those passed; they "
@@ -244,26 +251,26 @@ ANALYSIS = Analysis(
     name="reconcile",
     question="Do an invoice's items explain its amount?",
     summary=(
-        "It puts the items of each invoice beside its amount. What the items do not explain is a discount, a "
-        "write-up or something the billing system does not show."
+        "It compares the amount of each invoice with the sum of its items. The difference is a discount, a write-up or "
+        "something else that the billing system does not show."
     ),
     example=(
-        "Items of 1100 (time worth 1000 and an expense of 100) are billed at 900: -200 is unexplained, which "
-        "is a discount."
+        "Items of 1100 (time worth 1000 and an expense of 100) are billed at 900. The unexplained amount is -200: "
+        "here, a discount."
     ),
     formula="amount − (time + expenses + fixed fees)",
     left_out=(
         "Items on no invoice.",
-        "Items on invoices that are not among those passed; they are counted in a warning.",
-        "Non-billable and fixed-fee time has no amount, but its matter is counted.",
+        "Items on invoices that were not passed; a warning states how many.",
+        "Non-billable and fixed-fee time, in the amounts only: its matters are counted.",
     ),
-    cannot_tell=("What the unexplained amount is: write-down, write-up, discount, tax or credit.",),
+    cannot_tell=("Whether the unexplained amount is a write-down, write-up, discount, tax or credit.",),
     columns=(
         *shared_measures("time_amount", "expense_amount", "fixed_fee_amount"),
         *shared_measures("items_amount"),
         sum_measure("amount", "Amount", "money", "Amount of the invoice."),
         *shared_measures("unexplained_amount", "balance", "invoices"),
-        Measure("matter_count", "Matters", "count", "How many matters the items are on."),
+        Measure("matter_count", "Matters", "count", "Number of matters of the items."),
     ),
     table=TableSpec(
         title="Invoices and their items",

@@ -1,6 +1,6 @@
-"""Stale: work that should have been billed, matters that should be closed or billed, and fixed fees that wait.
+"""Stale: old work in progress, archived matters with open amounts, idle matters, and open fixed fees.
 
-Amounts are those of `wip` and `aging` by matter; a finding only says which of them to look at.
+Amounts are calculated by `wip` and `aging`, grouped by matter. A finding shows which of them need attention.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ OLD, ARCHIVED_WORK, ARCHIVED_DEBT, IDLE, OPEN_FEE = FINDINGS = (
     "no work or invoice",
     "open fixed fee",
 )
-"""What a row can be about, in the order of the rows."""
+"""The kinds of finding, in the order of the rows."""
 
 _Row = dict[str, Any]
 
@@ -76,27 +76,27 @@ def stale(
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
-    Old work in progress, archived matters with money open, matters where nothing happens, and open fixed fees.
+    Old work in progress, archived matters with open amounts, idle matters, and open fixed fees.
 
-    A row a finding, so a matter can have several, and rows of different findings don't add up: the same work can be
-    old and on an archived matter. Within one finding they do.
+    The result has one row per finding, so a matter can have several rows. Rows of different findings don't add up: the
+    same work can be old and on an archived matter. Rows of one finding do.
 
     Parameters
     ----------
     time_entries, expenses, fixed_fees : frame
-        All of them, as `wip` takes them, with `matter_id`; time with `fixed_fee_id`, and fees with theirs. None for
-        expenses or fees is taken as none at all, with a warning.
+        All of them, with the columns that `wip` needs and `matter_id`; time entries and fixed fees also with
+        `fixed_fee_id`. None for expenses or fees counts as no rows, with a warning.
     invoices : frame
-        All of them, as `aging` takes them.
+        All of them, with the columns that `aging` needs.
     matters : frame
-        All of them, archived ones too, with `matter_id`, `name`, `archived`, `client_id`, `client_name`,
-        `responsible_id` and `responsible_name`; `opened` is used if it is there.
+        All of them, archived ones included, with `matter_id`, `name`, `archived`, `client_id`, `client_name`,
+        `responsible_id` and `responsible_name`; optionally with `opened`.
     as_of : str or date
         The day to measure from.
     wip_days : int
-        Work in progress older than so many days is old.
+        Work in progress is old if it is older than this number of days.
     idle_days : int
-        A matter with neither work nor a final invoice for more than so many days is idle.
+        A matter is idle if its last work and its last final invoice are more than this number of days ago.
     users : frame, optional
         With `user_id` and `email`, for settings that name people by their e-mail address.
     settings : FirmSettings, optional
@@ -111,17 +111,17 @@ def stale(
         `last_work_date` and `last_invoice_date` of the matter, datetime64. The findings are
 
         - "old work in progress": `open_amount` is the matter's work in progress older than `wip_days`, as in `wip`;
-          `since` is the date of the oldest
-        - "archived with work in progress": `open_amount` is all of the archived matter's, `hours` its billable hours;
-          `since` is the date of the oldest
-        - "archived with receivables": `open_amount` is the matter's part of the open balances, as in `aging`; `since`
-          is its last invoice
-        - "no work or invoice": an open matter whose last work and last final invoice of more than 0 (if there is none,
-          the day it was opened) are more than `idle_days` ago, which is `since`; `open_amount` is its work in progress
-          and receivables
-        - "open fixed fee": a fee dated up to `as_of` and not on a final invoice by then; `open_amount` is the fee,
-          `since` its date, `hours` all time linked to it up to `as_of`, and `effort_amount` these hours at standard
-          rates, missing without settings or if someone has none
+          `since` is the date of its oldest item
+        - "archived with work in progress": `open_amount` is all work in progress of an archived matter, `hours` its
+          billable hours; `since` is the date of its oldest item
+        - "archived with receivables": `open_amount` is an archived matter's part of the open balances, as in `aging`;
+          `since` is the date of its last invoice
+        - "no work or invoice": the matter is not archived, and its last work and last final invoice of more than 0 are
+          more than `idle_days` ago. `since` is the later of the two or, without work and invoices, the day on which the
+          matter was opened; `open_amount` is its work in progress and receivables
+        - "open fixed fee": a fee dated up to `as_of` and not on a final invoice by then. `open_amount` is the fee,
+          `since` its date, `hours` all hours linked to it up to `as_of`, and `effort_amount` these hours at standard
+          rates, which is missing without standard rates or if a person has no rate
 
     Raises
     ------
@@ -134,7 +134,7 @@ def stale(
     Warns
     -----
     RatesHiddenWarning, IncompleteDataWarning
-        As in `wip` and `aging`; and rows were taken away from some of the frames after their load, or the invoices
+        As in `wip` and `aging`. Also if rows were removed from some of the frames after their load, or if the invoices
         bill far more than the work passed.
 
     Notes ----- On lazy frames the sums by matter and fee, and the matters, are collected. The result is of the same
@@ -142,7 +142,8 @@ def stale(
 
     Examples
     --------
-    The Sale is archived with 600 of work since June on no invoice; nobody has touched the Lease since March:
+    The matter "Sale" is archived, and its work of June worth 600 is on no invoice. The matter "Lease" has had no work
+    and no invoice since March:
 
     >>> import pandas as pd
     >>> entries = pd.DataFrame({
@@ -180,17 +181,17 @@ def stale(
     frames = from_native(**natives)
     resolved = resolve_users(settings, frames)
     with skip_checks(natives, frames):
-        firm, fees = _asked(natives, frames, day, wip_days, resolved)
+        findings, fees = _findings(natives, frames, day, wip_days, resolved)
     given = {name: native for name, native in natives.items() if name != "users"}
     warn_of_partial_frames("stale", given, frames, "matters can look idle that are not, and amounts are of a part only")
-    rows = [*firm.old_work(), *firm.archived(), *firm.idle(idle_days), *firm.open_fees(fees)]
-    table = pa.Table.from_pylist(sorted(rows, key=_place), pa.schema(_SCHEMA))
+    rows = [*findings.old_work(), *findings.archived(), *findings.idle(idle_days), *findings.open_fees(fees)]
+    table = pa.Table.from_pylist(sorted(rows, key=_sort_key), pa.schema(_SCHEMA))
     return cast("IntoFrameT", to_native(eager_from_arrow(frames["time_entries"], table), time_entries))
 
 
 @dataclass(slots=True)
-class _Open:
-    """What is open on a matter; an amount that is not known is NaN."""
+class _OpenWork:
+    """The work in progress of a matter; an unknown amount is NaN."""
 
     total: float = 0.0
     old: float = 0.0
@@ -205,97 +206,98 @@ class _Open:
         self.oldest = min([each for each in (self.oldest, row["oldest_date"]) if each is not None], default=None)
 
 
-_NOTHING = _Open()
+_NO_WORK = _OpenWork()
 
 
 @dataclass(frozen=True, slots=True)
-class _Fee:
+class _OpenFee:
     """An open fixed fee."""
 
     id: str
-    matter: str | None
+    matter_id: str | None
     amount: float
     date: dt.datetime | None
     effort: Mapping[str, float | None]
 
 
 @dataclass(frozen=True, slots=True)
-class _Firm:
-    """What is open and when it last moved, by the matter's id."""
+class _Findings:
+    """The open amounts and the last activity of each matter, by its id, and the findings they lead to."""
 
     day: dt.date
     matters: Mapping[str, Mapping[str, Any]]
-    work: Mapping[str | None, _Open]
-    debts: Mapping[str | None, float]
+    work: Mapping[str | None, _OpenWork]
+    receivables: Mapping[str | None, float]
     activity: Mapping[str, Activity]
 
-    def row(self, finding: str, matter: str | None, since: dt.datetime | None, amount: float, **more: Any) -> _Row:
+    def row(self, finding: str, matter_id: str | None, since: dt.datetime | None, amount: float, **more: Any) -> _Row:
         """Return a row of the result."""
-        known = self.matters.get(matter or "", {})
-        active = self.activity.get(matter or "", Activity())
+        matter = self.matters.get(matter_id or "", {})
+        activity = self.activity.get(matter_id or "", Activity())
         return {
             "finding": finding,
-            "matter_id": matter,
-            "matter_name": known.get("name") or matter or UNASSIGNED,
-            **{name: known.get(name) for name in ("client_id", "responsible_id")},
-            **{name: known.get(name) or UNASSIGNED for name in ("client_name", "responsible_name")},
+            "matter_id": matter_id,
+            "matter_name": matter.get("name") or matter_id or UNASSIGNED,
+            **{name: matter.get(name) for name in ("client_id", "responsible_id")},
+            **{name: matter.get(name) or UNASSIGNED for name in ("client_name", "responsible_name")},
             "since": since,
             "days_since": None if since is None else float((midnight(self.day) - since).days),
             "open_amount": None if math.isnan(amount) else amount,
-            "last_work_date": active.work,
-            "last_invoice_date": active.invoice,
+            "last_work_date": activity.work,
+            "last_invoice_date": activity.invoice,
             **more,
         }
 
     def old_work(self) -> Iterator[_Row]:
-        for matter, work in self.work.items():
+        for matter_id, work in self.work.items():
             if _is_open(work.old):
-                yield self.row(OLD, matter, work.oldest, work.old)
+                yield self.row(OLD, matter_id, work.oldest, work.old)
 
     def archived(self) -> Iterator[_Row]:
-        for matter, known in self.matters.items():
-            if known["archived"] is not True:
+        for matter_id, matter in self.matters.items():
+            if matter["archived"] is not True:
                 continue
-            work, debt = self.work.get(matter, _NOTHING), self.debts.get(matter, 0.0)
+            work, receivables = self.work.get(matter_id, _NO_WORK), self.receivables.get(matter_id, 0.0)
             if _is_open(work.total):
-                yield self.row(ARCHIVED_WORK, matter, work.oldest, work.total, hours=work.hours)
-            if _is_open(debt):
-                yield self.row(ARCHIVED_DEBT, matter, self.activity.get(matter, Activity()).invoice, debt)
+                yield self.row(ARCHIVED_WORK, matter_id, work.oldest, work.total, hours=work.hours)
+            if _is_open(receivables):
+                last_invoice = self.activity.get(matter_id, Activity()).invoice
+                yield self.row(ARCHIVED_DEBT, matter_id, last_invoice, receivables)
 
     def idle(self, limit: int) -> Iterator[_Row]:
-        for matter, known in self.matters.items():
-            since = self.activity.get(matter, Activity()).last or as_midnight(known.get("opened"))
-            moved = since is not None and (midnight(self.day) - since).days <= limit
-            if known["archived"] is not True and not moved:
-                amount = self.work.get(matter, _NOTHING).total + self.debts.get(matter, 0.0)
-                yield self.row(IDLE, matter, since, amount)
+        for matter_id, matter in self.matters.items():
+            since = self.activity.get(matter_id, Activity()).last or as_midnight(matter.get("opened"))
+            is_active = since is not None and (midnight(self.day) - since).days <= limit
+            if matter["archived"] is not True and not is_active:
+                amount = self.work.get(matter_id, _NO_WORK).total + self.receivables.get(matter_id, 0.0)
+                yield self.row(IDLE, matter_id, since, amount)
 
-    def open_fees(self, fees: Iterable[_Fee]) -> Iterator[_Row]:
+    def open_fees(self, fees: Iterable[_OpenFee]) -> Iterator[_Row]:
         for fee in fees:
-            yield self.row(OPEN_FEE, fee.matter, fee.date, fee.amount, fixed_fee_id=fee.id, **fee.effort)
+            yield self.row(OPEN_FEE, fee.matter_id, fee.date, fee.amount, fixed_fee_id=fee.id, **fee.effort)
 
 
-def _asked(natives: Mapping[str, Any], frames: Mapping[str, Frame], day: dt.date, limit: int,
-           settings: FirmSettings) -> tuple[_Firm, list[_Fee]]:  # fmt: skip
-    """Ask the other analyses, once each."""
-    of_work = {name: natives[name] for name in ("time_entries", "expenses", "fixed_fees", "invoices", "matters")}
-    waiting = wip(**of_work, as_of=day, by=["matter", "fixed_fee_id"], buckets=(limit,), settings=settings)
-    owed = aging(**of_work, as_of=day, by="matter", buckets=(1,), settings=settings)
+def _findings(natives: Mapping[str, Any], frames: Mapping[str, Frame], day: dt.date, limit: int,
+              settings: FirmSettings) -> tuple[_Findings, list[_OpenFee]]:  # fmt: skip
+    """Collect the open amounts and the activity of matters, and the open fixed fees."""
+    items = {name: natives[name] for name in ("time_entries", "expenses", "fixed_fees", "invoices", "matters")}
+    work_rows = wip(**items, as_of=day, by=["matter", "fixed_fee_id"], buckets=(limit,), settings=settings)
+    balances = aging(**items, as_of=day, by="matter", buckets=(1,), settings=settings)
     old = f"{limit + 1}+"
     columns = ("matter_id", "fixed_fee_id", "total", old, "hours", "oldest_date", "fixed_fee_amount")
-    parts = to_dicts(cast("Frame", nw.from_native(waiting)).select(*columns))
-    debts = to_dicts(cast("Frame", nw.from_native(owed)).select("matter_id", "total"))
-    work: dict[str | None, _Open] = {}
+    parts = to_dicts(cast("Frame", nw.from_native(work_rows)).select(*columns))
+    receivables = to_dicts(cast("Frame", nw.from_native(balances)).select("matter_id", "total"))
+    work: dict[str | None, _OpenWork] = {}
     for row in parts:
-        work.setdefault(row["matter_id"], _Open()).add(row, old)
-    firm = _Firm(
+        work.setdefault(row["matter_id"], _OpenWork()).add(row, old)
+    findings = _Findings(
         day=day,
         matters=_matters(frames["matters"]),
         work=work,
-        debts={row["matter_id"]: or_nan(row["total"]) for row in debts},
+        receivables={row["matter_id"]: or_nan(row["total"]) for row in receivables},
         activity=activity_of_matters(frames, day),
     )
-    return firm, list(_fees(frames, parts, day, settings))
+    return findings, list(_open_fees(frames, parts, day, settings))
 
 
 def _matters(matters: Frame) -> dict[str, dict[str, Any]]:
@@ -303,10 +305,10 @@ def _matters(matters: Frame) -> dict[str, dict[str, Any]]:
     return {row["matter_id"]: row for row in to_dicts(select_columns(matters, "matters", columns, ("opened",)))}
 
 
-def _fees(
+def _open_fees(
     frames: Mapping[str, Frame], parts: Iterable[Mapping[str, Any]], day: dt.date, settings: FirmSettings
-) -> Iterator[_Fee]:
-    """List the open fees with the time linked to each; their amounts are those in `wip`."""
+) -> Iterator[_OpenFee]:
+    """List the open fees, with their amounts in `wip` and the time linked to each."""
     open_ = {row["fixed_fee_id"]: row for row in parts if _is_open(or_nan(row["fixed_fee_amount"]))}
     if not open_ or "fixed_fees" not in frames:
         return
@@ -320,25 +322,25 @@ def _fees(
         row = open_[fee["fixed_fee_id"]]
         done = efforts.get(fee["fixed_fee_id"], {"hours": 0.0, "_value": 0.0, "_unrated": 0.0})
         worth = done["_value"] if settings.standard_rates and not done["_unrated"] else None
-        effort = {"hours": _known(done["hours"]), "effort_amount": worth}
-        yield _Fee(fee["fixed_fee_id"], row["matter_id"], or_nan(row["fixed_fee_amount"]), fee["date"], effort)
+        effort = {"hours": _nan_to_none(done["hours"]), "effort_amount": worth}
+        yield _OpenFee(fee["fixed_fee_id"], row["matter_id"], or_nan(row["fixed_fee_amount"]), fee["date"], effort)
 
 
-def _known(value: float | None) -> float | None:
+def _nan_to_none(value: float | None) -> float | None:
     return None if value is None or math.isnan(value) else value
 
 
 def _is_open(amount: float) -> bool:
-    """Return whether there is an amount, be it unknown."""
+    """Return whether an amount is not 0; an unknown amount (NaN) is open."""
     return not abs(amount) <= RESIDUE
 
 
-def _place(row: _Row) -> tuple[Any, ...]:
+def _sort_key(row: _Row) -> tuple[Any, ...]:
     amount = row["open_amount"]
-    known = (amount is None, -(amount or 0.0))
     return (
         FINDINGS.index(row["finding"]),
-        *known,
+        amount is None,
+        -(amount or 0.0),
         row["matter_name"],
         row["matter_id"] or "",
         row.get("fixed_fee_id", ""),
@@ -349,28 +351,28 @@ ANALYSIS = Analysis(
     name="stale",
     question="Which work waits too long, and which matters should be billed, closed or woken up?",
     summary=(
-        "It lists old work in progress, and archived matters on which work or receivables are open. It also lists open "
-        "matters where nothing happens, and fixed fees that are not invoiced, with the effort so far."
+        "It lists old work in progress, and archived matters with work in progress or receivables. It also lists "
+        "matters without recent work or invoices, and fixed fees that are not invoiced yet, with the effort so far."
     ),
     example=(
-        "The Sale is archived, and its 600 of work since June are on no invoice: that is old work, and work on an "
-        "archived matter. The Lease had its last invoice in March and no work since, so it is idle."
+        'The matter "Sale" is archived, and its work of June worth 600 is on no invoice. This gives two findings: old '
+        'work, and work on an archived matter. The matter "Lease" had its last work and invoice in March: it is idle.'
     ),
-    formula="a row a matter or fixed fee and finding; amounts as in work in progress and receivables by matter",
+    formula=("one row per finding and matter or fixed fee; amounts as in work in progress and receivables by matter"),
     left_out=(
-        "Idle matters that are archived; open ones that were opened, worked on or invoiced within the limit.",
-        "Work and fees dated after the day, and what is on a final invoice by then.",
+        "Idle matters that are archived, and matters that were opened, worked on or invoiced within the limit.",
+        "Work and fees dated after the day, and items on a final invoice by then.",
     ),
     cannot_tell=(
         "Whether work waits for a reason, such as a contingency or a fee due at the end.",
-        "Whether a matter was archived on the day: it is as loaded.",
-        "What a fixed fee was planned to take: the billing system has no hours for it.",
+        "Whether a matter was already archived on the day: the status is as loaded.",
+        "The hours planned for a fixed fee: they are not in the billing system.",
     ),
     columns=(
-        Measure("finding", "Finding", "text", "What the row is about."),
+        Measure("finding", "Finding", "text", "The reason for the row, such as old work in progress."),
         Measure("since", "Since", "date", "The day from which the days count."),
-        Measure("days_since", "Days since", "count", "Days from then on."),
-        Measure("open_amount", "Open", "money", "What is open: work in progress, receivables or the fee."),
+        Measure("days_since", "Days since", "count", "Days from that day."),
+        Measure("open_amount", "Open", "money", "The open amount: work in progress, receivables or the fee."),
         *shared_measures("hours"),
         Measure("effort_amount", "Effort", "money", "Hours linked to the fixed fee at standard rates."),
         *shared_measures("last_work_date", "last_invoice_date"),

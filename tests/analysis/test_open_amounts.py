@@ -89,7 +89,7 @@ def test_both_field_sets_give_the_same_columns_and_figures(firm):
 @pytest.mark.parametrize("figures", [(40.0, 30.0, 50.0, 10.0), (40.0, 30.0, 10.0, 11.0), (101.0, 30.0, 10.0, 5.0)])
 def test_figures_that_rise_are_reported_and_not_converted(firm, figures):
     odd = ("c9", 100.0, figures[0], *NONE_A, *figures[1:])
-    with pytest.warns(IncompleteDataWarning, match="1 clients do not fall .*: c9"):
+    with pytest.warns(IncompleteDataWarning, match="the figures of 1 clients rise .*: c9"):
         rows = firm.rows(normalize_balances(balances(firm, odd, B)))
     assert [rows[0][name] for name in COLUMNS[1:]] == [None] * 5 + [100.0, figures[0], None]
     assert list(rows[1].values()) == ["c2", *FIGURES]
@@ -119,7 +119,7 @@ def test_one_set_of_columns_is_enough_and_none_is_named(pandas_firm):
     frame = balances(pandas_firm, B)
     assert normalize_balances(frame.drop(columns=list(SET_A)))["1-30"].tolist() == [40.0]
     assert normalize_balances(frame.iloc[:0]).columns.tolist() == COLUMNS
-    with pytest.raises(MissingColumnError, match=r"neither set of figures whole.*client_balances\(\)"):
+    with pytest.raises(MissingColumnError, match=r"needs all columns of one set.*client_balances\(\)"):
         normalize_balances(frame.drop(columns=["current", "overdue60"]))
     with pytest.raises(MissingColumnError, match="no column 'client_id'"):
         normalize_balances(frame.drop(columns="client_id"))

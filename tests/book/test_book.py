@@ -211,7 +211,7 @@ def test_balances_of_both_field_sets_are_one_and_the_receivables(book, client):
     with Sandbox(balances="B") as sandbox, bf.Client(sandbox.base_url, sandbox.tokens["full"]) as other:
         balances = other.client_balances()
     # One client's credit is larger than what is due beside it, so its figures rise and are not converted.
-    with pytest.warns(bf.IncompleteDataWarning, match="of 1 clients do not fall"):
+    with pytest.warns(bf.IncompleteDataWarning, match="of 1 clients rise"):
         second = bf.normalize_balances(balances)
     assert second["1-30"].isna().sum() == 1
     known = second["1-30"].notna()
