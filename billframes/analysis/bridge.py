@@ -1,9 +1,9 @@
-"""Bridge: where the change of a figure comes from, between two results of the same analysis.
+"""Bridge: split the change of a figure between two results of the same analysis into its causes.
 
-A ratio of sums changes for two reasons. Its groups change (a client's realization falls), or work moves between groups
-(more work for a client of low realization). Billed fees change with hours, rates, realization and the mix of the work.
-Each part is measured at the mean of before and after (the midpoint rule), so the parts add up to the change exactly,
-in every row and in the total, and no part depends on the order in which they are taken.
+A ratio of sums changes for two reasons: a group itself changes (a client's realization falls), or work moves between
+groups (more work is for a client with a low realization). Billed fees change with hours, rates, realization and the
+mix of the work. Each part is measured at the mean of before and after (the midpoint rule). So the parts add up to the
+change exactly, in every row and in the total, and do not depend on the order of the calculation.
 """
 
 from __future__ import annotations
@@ -45,24 +45,25 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
     """
     Split the change of a ratio into own change and mix by group, or of billed fees into hours, rate and realization.
 
-    A ratio is R = Σ numerator ÷ Σ denominator. With r a group's own ratio and w its share of the denominator, the
-    group's own change is ½ (w before + w after) * (r after - r before), and its mix is ½ ((r - R) before + (r - R)
-    after) * (w after - w before): work that moved to a group above the average raises the ratio. Own changes and
+    A ratio is R = Σ numerator ÷ Σ denominator. With r as a group's own ratio and w as its share of the denominator,
+    the group's own change is ½ (w before + w after) * (r after - r before), and its mix is ½ ((r - R) before + (r - R)
+    after) * (w after - w before): the ratio rises if work moves to a group above the average. The own changes and
     mixes of all groups add up to R after - R before.
 
-    Billed fees of a group are hours * rate (worth an hour) * realization (billed ÷ worth). A change of hours counts
-    at the mean effective rate of the whole (`hours_change_amount`), and what the group's effective rate is above or
-    below that is `mix_change_amount`; the rest is due to the group's own rate and realization.
+    Billed fees of a group are hours * rate (worth per hour) * realization (billed ÷ worth). The change of its hours at
+    the effective rate of the whole is `hours_change_amount`. The change of its hours at the difference between its
+    effective rate and that of the whole is `mix_change_amount`. The other parts are due to its own rate and
+    realization.
 
     Parameters
     ----------
     before, after : frame
-        Results of one analysis, each of one period, with the same keys and options, all rows of them.
+        Results of one analysis for two periods, with the same keys and options, and with all their rows.
     measure : str
         A ratio of the results, such as "billing_realization", "utilization" or "effective_rate"; or "billed_amount",
-        which needs `billable_hours` and `worked_amount` beside it.
+        which also needs the columns `billable_hours` and `worked_amount`.
     by : str or list of str, optional
-        Some of the results' keys, over which rows are added up first; all of them by default, and [] is none.
+        Those of the results' keys by which rows are added up first; all keys by default. [] gives one row.
 
     Returns
     -------
@@ -70,8 +71,8 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
         Of the same kind as the input, largest change first, then by label: the keys and, as float64, for a ratio
 
         - `before_ratio`, `after_ratio`: the group's own ratio; missing for 0 ÷ 0
-        - `own_change_ratio`, `mix_change_ratio` and `change_ratio`, both together: what the group contributes to the
-          change of the whole
+        - `own_change_ratio`, `mix_change_ratio`, and their sum `change_ratio`: what the group contributes to the change
+          of the whole
         - `before_part`, `before_whole`, `after_part`, `after_whole`: numerators and denominators
 
         for an hourly rate the same, as `before_rate`, `after_rate`, `own_change_rate`, `mix_change_rate` and
@@ -81,23 +82,23 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
         - `hours_change_amount`, `rate_change_amount`, `realization_change_amount`, `mix_change_amount`: its parts
         - `before_hours`, `after_hours`, `before_worked_amount`, `after_worked_amount`: what they are computed from
 
-        A group that comes or goes has no own change: it is mix (and hours). A numerator without a denominator, such as
-        a credit note, is own change, for billed fees a change of realization. Rows need an order, so lazy frames are
-        collected here; the result is of their kind again.
+        A group that is in only one of the results has no own change: its change is mix (and hours). A numerator
+        without a denominator, such as a credit note, is own change; for billed fees it is a change of realization.
+        Lazy frames are collected, because rows are sorted; the result is lazy again.
 
     Raises
     ------
     ParameterError
-        The measure can't be split, the results have different keys, the same keys twice, or months, quarters or years
-        among them, or frames are of different engines.
+        The measure can't be split; the results have different keys, the same keys twice, or a key that is a month,
+        quarter or year; or frames are of different engines.
     MissingColumnError
         A column is missing.
 
     Warns
     -----
     RatesHiddenWarning
-        Worth is missing: of billed fees the parts due to rate and realization are missing, and those due to hours and
-        mix are known.
+        Worth is missing. For billed fees, the parts due to rate and realization are then missing; the parts due to
+        hours and mix are known.
     IncompleteDataWarning
         A figure is missing in some rows, so the change can't be split.
 
@@ -117,7 +118,7 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
     0        Acme           0.9          0.8            -0.065            -0.024
     1        Bolt           0.6          0.6             0.000            -0.051
 
-    The firm's falls from 84% to 70%, by 14 points: 6.5 are Acme's own change, and 7.5 are mix.
+    The firm's realization falls from 84% to 70%, by 14 points: 6.5 are Acme's own change, and 7.5 are mix.
 
     >>> parts[["own_change_ratio", "mix_change_ratio", "change_ratio"]].sum().round(4).tolist()
     [-0.065, -0.075, -0.14]
@@ -132,22 +133,22 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
     groups = pair_results(tables, keys, split.columns)
     _warn(groups, split)
     rows = [{**each.keys, **figures} for each, figures in zip(groups, split.rows(groups), strict=True)]
-    rows.sort(key=lambda row: (-_size(row[split.change]), *(_text(row[name]) for name in reversed(keys))))
+    rows.sort(key=lambda row: (-_change_size(row[split.change]), *(_label_order(row[name]) for name in reversed(keys))))
     types = key_types(tables, keys) | dict.fromkeys(split.results, pa.float64())
     return cast("IntoFrameT", to_native(result_frame(frames["after"], rows, types), after))
 
 
-def _size(value: float) -> float:
-    """Return how large a change is, in steps that engines' residues don't show in; what is missing comes last."""
+def _change_size(value: float) -> float:
+    """Return the size of a change, rounded so that all engines sort alike; a missing change is the smallest."""
     return -1.0 if math.isnan(value) else round(abs(value), 9)
 
 
-def _text(value: Any) -> tuple[bool, str]:
+def _label_order(value: Any) -> tuple[bool, str]:
     return value is None, str(value)
 
 
 def _split_of(measure: str, frames: Mapping[str, Frame]) -> Split:
-    """Find how a measure is split, and check that both results have what that needs."""
+    """Return the split of a measure, and check that both results have the columns it needs."""
     there = {name: column_names(frame) for name, frame in frames.items()}
     common = [name for name in there["after"] if name in there["before"]]
     if measure == BILLED:
@@ -156,12 +157,12 @@ def _split_of(measure: str, frames: Mapping[str, Frame]) -> Split:
         return FeeSplit()
     found = measure_of(measure)
     if found is None or not _is_ratio(found):
-        can = [name for name in common if _is_ratio(measure_of(name))]
-        can += [BILLED] if set(FeeSplit.columns) <= set(common) else []
+        possible = [name for name in common if _is_ratio(measure_of(name))]
+        possible += [BILLED] if set(FeeSplit.columns) <= set(common) else []
         raise ParameterError(
-            f"measure={measure!r} can't be split.{closest(measure, can)} These results have "
-            f"{', '.join(map(repr, can)) or 'no measure that can'}: a ratio of sums, an hourly rate, or billed fees "
-            "with their hours and worth."
+            f"measure={measure!r} can't be split.{closest(measure, possible)} It takes a ratio of sums, an hourly "
+            "rate, or billed fees with their hours and worth; of these, the results have "
+            f"{', '.join(map(repr, possible)) or 'none'}."
         )
     pairs = [pair for pair in found.ratios if set(pair) <= set(common)]
     for name, frame in frames.items() if not pairs else ():
@@ -174,7 +175,7 @@ def _is_ratio(found: Measure | None) -> bool:
 
 
 def _warn(groups: Sequence[Group], split: Split) -> None:
-    """Warn of figures that are missing, by their column."""
+    """Warn of columns with missing figures."""
     missing = {name: sum(any(map(math.isnan, each.figures[name])) for each in groups) for name in split.columns}
     for name, count in missing.items():
         if not count:
@@ -182,8 +183,8 @@ def _warn(groups: Sequence[Group], split: Split) -> None:
         rows = f"{count} of {len(groups)} rows"
         if isinstance(split, FeeSplit) and name == "worked_amount":
             warn(
-                f"{name} is missing in {rows} (the credential lacks read.rates): how much of the change is due to rate "
-                "and to realization is missing there. What is due to hours and mix is known.",
+                f"{name} is missing in {rows} (the credential lacks read.rates), so the parts of the change due to "
+                "rate and to realization are missing there. The parts due to hours and mix are known.",
                 RatesHiddenWarning,
             )
         else:
@@ -207,13 +208,13 @@ def bridge_of_book(
     ----------
     measure : str
         A ratio or hourly rate of an analysis with a period, such as "billing_realization", "settlement_ratio",
-        "effective_rate" or "utilization"; or "billed_amount". Of several analyses, it is that of `realization`.
+        "effective_rate" or "utilization"; or "billed_amount". If several analyses have it, `realization` is used.
     start, end : date-like, optional
         Another period than the book's.
     by : str or list of str, optional
-        What to group by.
+        Keys to group by.
     before : date-like or (first, last), optional
-        The earlier period, such as "2025-10"; by default the one of the same length just before.
+        The earlier period, such as "2025-10"; by default the period of the same length that ends the day before.
 
     Returns
     -------
@@ -230,7 +231,7 @@ def bridge_of_book(
     if then.start is None or then.end is None or now.start is None or now.end is None:
         raise ParameterError("Both periods need a first and a last day: name months, quarters or years, or two dates.")
     if then.end >= now.start:
-        how = "overlaps" if then.start <= now.end else "lies after"
+        how = "overlaps" if then.start <= now.end else "is after"
         raise ParameterError(f"before ({then.start} to {then.end}) {how} {now.start} to {now.end}.")
     _warn_of_lengths(measure, then, now)
     analyse = getattr(book, analysis_of(measure))
@@ -240,25 +241,25 @@ def bridge_of_book(
 
 
 def _warn_of_lengths(measure: str, before: Period, after: Period) -> None:
-    """Warn of fees of periods that are not equally long; months differ by a tenth."""
+    """Warn if fees of periods of different lengths are compared; a tenth is normal for months."""
     days = [(each.end - each.start).days + 1 for each in (before, after) if each.start and each.end]
     if measure == BILLED and max(days) > 1.15 * min(days):
         warn(
-            f"bridge: the period before has {days[0]} days and the period {days[1]}, so what changed is due to that, "
-            "too. Compare periods of the same length.",
+            f"bridge: the period before has {days[0]} days and the period {days[1]}, so a part of the change is due to "
+            "the length. Compare periods of the same length.",
             IncompleteDataWarning,
         )
 
 
 def analysis_of(measure: str) -> str:
-    """Name the analysis of a book that a measure is from: realization before others."""
+    """Return the analysis with a period that has a measure; `realization` takes precedence over others."""
     for name in analyses_of_period(measure) if isinstance(measure, str) else ():
         if "by" in analyses()[name].takes:
             return name
     known = {name for name, each in measures().items() if each.ratios and analyses_of_period(name)} | {BILLED}
     raise ParameterError(
-        f"measure={measure!r} does not belong to an analysis with a period (balances and work in progress are those of "
-        f"one day).{closest(measure, known)} Try "
+        f"measure={measure!r} does not belong to an analysis with a period (balances and work in progress are figures "
+        f"of one day).{closest(measure, known)} Try "
         "'billing_realization', 'settlement_ratio', 'effective_rate', 'utilization' or 'billed_amount'."
     )
 
@@ -278,35 +279,35 @@ _STEPS = (
 
 ANALYSIS = Analysis(
     name="bridge",
-    question="Why did a ratio or the billed fees change, and who does the change come from?",
+    question="Why did a ratio or the billed fees change, and which clients, matters or people caused the change?",
     summary=(
-        "It splits the change of a ratio by group into what the group changed itself and what moved between groups, "
+        "It splits the change of a ratio into the groups' own changes and the mix (work that moved between groups), "
         "and the change of billed fees into hours, rate, realization and mix. The parts add up to the change exactly."
     ),
     example=(
-        "Acme's realization falls from 90% to 80%, and its share of the work from 80% to 50%; Bolt's stays at 60%. The "
-        "firm's falls from 84% to 70%, by 14 points: 6.5 are Acme's own change, and 7.5 are mix, because more of the "
-        "work is for Bolt."
+        "Acme's realization falls from 90% to 80%, and its share of the work from 80% to 50%. Bolt's realization stays "
+        "at 60%. The firm's realization falls from 84% to 70%, by 14 points: 6.5 are Acme's own change, and 7.5 are "
+        "mix, because more of the work is for Bolt."
     ),
     formula=(
-        "in a ratio: own change = ½ (w before + w after) × (r after − r before); mix = ½ ((r − R) before + (r − R) "
+        "for a ratio: own change = ½ (w before + w after) × (r after − r before); mix = ½ ((r − R) before + (r − R) "
         "after) × (w after − w before), with r the group's ratio, w its share of the denominator and R the ratio of "
-        "the whole. In billed fees: hours = ½ (E before + E after) × change of hours, with E the effective rate of the "
-        "whole; mix = ½ ((e − E) before + (e − E) after) × change of hours, with e the group's effective rate; rate = "
-        "mean hours × mean realization × change of worth an hour; realization = mean hours × mean worth an hour × "
-        "change of billed ÷ worth"
+        "the whole. For billed fees: hours = ½ (E before + E after) × change of hours, with E the effective rate of "
+        "the whole; mix = ½ ((e − E) before + (e − E) after) × change of hours, with e the group's effective rate; "
+        "rate = mean hours × mean realization × change of worth per hour; realization = mean hours × mean worth per "
+        "hour × change of billed ÷ worth"
     ),
-    numerator="Of a ratio its own numerator, and of an effective rate the billed fees.",
-    denominator="Of a ratio its own denominator, and of an effective rate the hours.",
+    numerator="The numerator of the ratio; for an effective rate, the billed fees.",
+    denominator="The denominator of the ratio; for an effective rate, the hours.",
     left_out=(
-        "Nothing: a group that comes or goes has no own change, it is mix (and hours). A numerator without a "
-        "denominator, such as a credit note, is own change; in billed fees it is realization.",
-        "Rows that are missing from what is passed in: pass whole results, not the first ten rows.",
+        "Nothing. A group that is in only one of the periods has no own change: its change is mix (and hours). A "
+        "numerator without a denominator, such as a credit note, is own change; for billed fees it is realization.",
+        "Rows that were not passed: pass whole results, not only the first ten rows.",
     ),
     cannot_tell=(
-        "Why a group changed: it tells where to ask.",
-        "What one lawyer's hour would have been worth in another matter: mix depends on the groups chosen, so a split "
-        "by client and one by timekeeper differ.",
+        "Why a group changed: the result only shows which group to look at.",
+        "The worth of a lawyer's hour if it had been worked in another matter: mix depends on the groups, so the "
+        "results by client and by timekeeper differ.",
     ),
     columns=split_columns(),
     table=TableSpec(title="What changed", columns=_SHOWN, optional=_SHOWN),
@@ -322,9 +323,9 @@ ANALYSIS = Analysis(
         ),
         words=(),
         shows="the steps from the figure before to the figure after.",
-        more="For a ratio or a rate, a step is a group's change, own change and mix together; after 11, all others are "
-        "one. For billed fees, the steps are hours, rate, realization and mix. Compare steps, not their distance from "
-        "the edge: the axis need not begin at 0.",
+        more="For a ratio or a rate, a step is the change of a group (own change + mix); after 11 groups, all others "
+        "are one step. For billed fees, the steps are hours, rate, realization and mix. Compare the lengths of the "
+        "steps only: the axis may not begin at 0.",
         example={
             "client_name": ["Acme", "Bolt"],
             "change_ratio": [-0.089, -0.051],

@@ -1,7 +1,7 @@
-"""Budget burn: how much of each matter's budget is used.
+"""Budget burn: the part of each matter's budget that is used.
 
-Work uses a budget when it is done, not when it is billed: billed fees count at what they were billed at, and time
-that is on no final invoice yet at its worth. A matter counts with all its life; a budget has no period.
+Work uses a budget when it is done, not when it is billed. Work on final invoices counts at its billed fees, other work
+at its worth. A budget has no period, so all work on the matter counts.
 """
 
 from __future__ import annotations
@@ -15,10 +15,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
 from billframes._names import first_few
-from billframes.analysis.allocation import (
-    unknown_state_reasons,
-    warn_of_absent_items,
-)
+from billframes.analysis.allocation import or_unknown_values, warn_of_absent_items
 from billframes.analysis.arguments import warn_of_unknown_ids
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_all_dates, warn_of_removed_rows
@@ -32,7 +29,6 @@ from billframes.config.firm import FirmSettings, check_settings
 from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
 
 __all__ = ["ANALYSIS", "budget_burn"]
-
 
 C = nw.col
 
@@ -49,7 +45,7 @@ def budget_burn(
     """
     Part of each matter's budget that is used: (net billed fees + prebill + unbilled time) ÷ budget.
 
-    Counts fees, not expenses, of the matter's whole life. Pass wide frames: all items and invoices.
+    Counts all fees of the matter, of any date; expenses do not count. Pass all items and invoices.
 
     Parameters
     ----------
@@ -67,19 +63,19 @@ def budget_burn(
     Returns
     -------
     frame
-        Of the same kind as the input, a row a matter with a budget, also without any work, sorted by label then id:
-        `matter_id`, `matter_name` (the id if no frame has the name) and, as float64 money,
+        Of the same kind as the input, with one row per matter that has a budget (also without work), sorted by label
+        then id: `matter_id`, `matter_name` (the id if no frame has the name) and, as float64 money,
 
         - `budget_amount`
         - `billed_amount`: net billed time fees, as in `realization`; `fixed_fee_amount`: fixed fees on final invoices
         - `prebill_amount`: worth of time, and fixed fees, on draft, review and approved invoices
-        - `unbilled_amount`: worth of the time on no invoice; `unknown_amount`: of time and fixed fees on invoices that
-          are not among those passed
-        - `used_amount`: all these; missing if rates of its time are hidden
+        - `unbilled_amount`: worth of the time on no invoice; `unknown_amount`: worth of time and fixed fees on invoices
+          that were not passed or whose state is unknown, and of time of unknown billing type
+        - `used_amount`: the sum of these five; missing if rates are hidden
         - `remaining_amount`: budget - used; `budget_burn`: used ÷ budget, missing for a budget of 0
         - `unbilled_fixed_fee_amount`: fixed fees on no invoice, which do not count
-        - `unbudgeted_matters`, `unbudgeted_amount`: how many matters have fees and no budget, and what these and fees
-          on no matter add up to; of the whole and the same in every row, so these two don't add up
+        - `unbudgeted_matters`: number of matters that have fees and no budget; `unbudgeted_amount`: the fees of these
+          matters, and fees on no matter. Both are figures of the firm, the same in every row, so they don't add up
 
     Raises
     ------
@@ -91,19 +87,19 @@ def budget_burn(
     Warns
     -----
     RatesHiddenWarning
-        Billable entries have no amount: what they used on no final invoice is missing, and fees of final invoices are
-        spread over hours.
+        Billable entries have no amount: the worth of work on no final invoice is missing, and fees of final invoices
+        are spread over hours.
     IncompleteDataWarning
         The settings name a matter that the matters frame lacks, items name an invoice that was not passed, or
-        expenses or fixed fees were not passed; or, without `matters`, no item is of a matter that has a budget.
+        expenses or fixed fees were not passed; or, without `matters`, no item is on a matter that has a budget.
 
     Notes
     -----
-    Lazy frames are added up by matter at once; the result, lazy again, is made from these sums.
+    Lazy frames are added up by matter first, and these sums are collected. The result is lazy again.
 
     Examples
     --------
-    Of a budget of 2,000, 800 are billed and 300 not yet:
+    Of a budget of 2,000, fees of 800 are billed, and work worth 300 is not billed yet:
 
     >>> import pandas as pd
     >>> entries = pd.DataFrame({
@@ -137,14 +133,14 @@ def budget_burn(
     used = collect(used)
     counts = _counts(used, budgets)
     _warn(counts)
-    rows, unnamed = _with_all_budgets(_named(used, frames.get("matters")), budgets)
-    if "matters" not in frames and len(unnamed) == len(budgets):
-        _warn_of_unnamed(unnamed)
-    return cast("IntoFrameT", to_native(_result(rows, budgets, _unbudgeted(counts)), time_entries))
+    rows, without_work = _with_all_budgets(_with_matters(used, frames.get("matters")), budgets)
+    if "matters" not in frames and len(without_work) == len(budgets):
+        _warn_of_no_work(without_work)
+    return cast("IntoFrameT", to_native(_result(rows, budgets, _unbudgeted_fees(counts)), time_entries))
 
 
-def _named(used: Frame, matters: Frame | None) -> Frame:
-    """Take the names, and the matters without work, from the matters frame."""
+def _with_matters(used: Frame, matters: Frame | None) -> Frame:
+    """Add the names of matters, and the matters without work, from the matters frame."""
     if matters is None:
         return used
     listed = select_columns(matters, "matters", ("matter_id", "name"))
@@ -153,25 +149,25 @@ def _named(used: Frame, matters: Frame | None) -> Frame:
 
 
 def _with_all_budgets(rows: Frame, budgets: dict[str, float]) -> tuple[Frame, list[str]]:
-    """Keep the matters with a budget; those that no frame has get a row of no work, and are also returned."""
+    """Keep the matters with a budget. Matters that no frame has get a row of zeros, and their ids are also returned."""
     rows = rows.filter(C("matter_id").is_in(list(budgets)))
     totals = rows.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in MEASURES])
     absent = sorted(set(budgets) - _ids(totals))
-    # A sum over no keys is one row on every engine, also of an empty frame.
-    empty = totals.select(*[C(name).sum() * 0.0 for name in MEASURES])
+    # A sum without keys is one row on every engine, also for an empty frame.
+    zeros = totals.select(*[C(name).sum() * 0.0 for name in MEASURES])
     extra = [
-        empty.select(matter_id=nw.lit(each), matter_name=null_column(nw.String), **{name: C(name) for name in MEASURES})
+        zeros.select(matter_id=nw.lit(each), matter_name=null_column(nw.String), **{name: C(name) for name in MEASURES})
         for each in absent
     ]
     return (nw.concat([totals, *extra]) if extra else totals), absent
 
 
-def _warn_of_unnamed(budgeted: list[str]) -> None:
-    """Warn that no budget is of a matter with work: without a list of matters, the ids may be wrong."""
-    if budgeted:
+def _warn_of_no_work(matter_ids: list[str]) -> None:
+    """Warn that no matter with a budget has work: the ids in the settings may be wrong."""
+    if matter_ids:
         warn(
-            f"No item is of a matter that has a budget ({first_few(budgeted)}), so nothing counts as used. Budgets are "
-            "by matter_id; pass matters= to have the ids checked.",
+            f"No item is on a matter that has a budget ({first_few(matter_ids)}), so nothing counts as used. Budgets "
+            "are by matter_id; pass matters= to have the ids checked.",
             IncompleteDataWarning,
         )
 
@@ -181,7 +177,7 @@ def _ids(frame: Frame) -> set[str]:
 
 
 def _counts(used: Frame, budgets: dict[str, float]) -> dict[str, float]:
-    """Count what warnings name, and add up the fees of matters without a budget, in one query."""
+    """Count the entries to warn of, and add up the fees of matters without a budget."""
     unbudgeted = C("matter_id").is_null() | ~C("matter_id").is_in(list(budgets))
     rows = used.with_columns(
         _unbudgeted=as_float(unbudgeted), _amount=nw.sum_horizontal(*USED), _hidden=nw.sum_horizontal(*HIDDEN)
@@ -198,8 +194,8 @@ def _counts(used: Frame, budgets: dict[str, float]) -> dict[str, float]:
     return collect_counts((rows, {name: column.sum() for name, column in sums.items()}))
 
 
-def _unbudgeted(counts: Mapping[str, float]) -> dict[str, float | None]:
-    """Return how many matters have fees and no budget, and the sum of these fees; None if rates are hidden."""
+def _unbudgeted_fees(counts: Mapping[str, float]) -> dict[str, float | None]:
+    """Return the number of matters with fees and no budget, and the sum of these fees (None if rates are hidden)."""
     amount = counts["unbudgeted_amount"]
     known = None if counts["unbudgeted_hidden"] or math.isnan(amount) else amount
     return {"unbudgeted_matters": counts["unbudgeted_matters"], "unbudgeted_amount": known}
@@ -221,10 +217,8 @@ def _result(rows: Frame, budgets: dict[str, float], unbudgeted: dict[str, float 
             unbudgeted_amount=nw.lit(unbudgeted["unbudgeted_amount"]).cast(nw.Float64),
         )
     )
-    figures = ("used_amount", "remaining_amount", "budget_burn", "unbilled_fixed_fee_amount", *unbudgeted)
-    return rows.sort("matter_name", "matter_id", nulls_last=True).select(
-        "matter_id", "matter_name", "budget_amount", *USED, *figures
-    )
+    ordered = rows.sort("matter_name", "matter_id", nulls_last=True)
+    return ordered.select("matter_id", "matter_name", *ANALYSIS.measure_names)
 
 
 def _warn(count: Mapping[str, float]) -> None:
@@ -236,7 +230,7 @@ def _warn(count: Mapping[str, float]) -> None:
             IncompleteDataWarning,
         )
     for name, where, consequence in (
-        ("hidden", "no final invoice", "what their matters used is missing"),
+        ("hidden", "no final invoice", "used_amount of their matters is missing"),
         ("spread", "final invoices", "the fees of these invoices are spread over the hours of their time"),
     ):
         if count[name]:
@@ -251,11 +245,11 @@ ANALYSIS = Analysis(
     name="budget_burn",
     question="How much of the budget of each matter is used up?",
     summary=(
-        "It compares the fees of each matter, billed and not yet billed, with the budget in the firm's "
-        "settings. The whole life of the matter counts."
+        "It compares the fees of each matter, billed and not yet billed, with the matter's budget in the firm's "
+        "settings. All work on the matter counts, of any date."
     ),
     example=(
-        "Of a budget of 2000, fees of 800 are billed and work worth 300 is not: 1100 is used, which is 55%, "
+        "Of a budget of 2000, fees of 800 are billed and work worth 300 is not billed yet: 1100 is used, which is 55%, "
         "and 900 remains."
     ),
     formula="(net billed fees + prebill + unbilled time) ÷ budget",
@@ -263,11 +257,11 @@ ANALYSIS = Analysis(
     "time, at their worth",
     denominator="the matter's budget in the settings",
     left_out=(
-        "Matters without a budget: `unbudgeted_matters` and `unbudgeted_amount` say how many, and what their fees are.",
+        "Matters without a budget: `unbudgeted_matters` is their number, and `unbudgeted_amount` their fees.",
         "Expenses; non-billable time; fixed fees on no invoice yet (`unbilled_fixed_fee_amount`).",
-        "Credit notes: they are on no matter, and are in `unbudgeted_amount`.",
+        "Credit notes: they belong to no matter, and are in `unbudgeted_amount`.",
     ),
-    cannot_tell=("Whether a budget was raised or agreed anew: the settings' present one counts.",),
+    cannot_tell=("Whether a budget was changed: the present budget in the settings counts.",),
     columns=(
         sum_measure("budget_amount", "Budget", "money", "The matter’s budget in the firm’s settings."),
         *shared_measures("billed_amount", "fixed_fee_amount", "prebill_amount"),
@@ -289,12 +283,12 @@ ANALYSIS = Analysis(
             "money",
             "Fixed fees on no invoice; they do not count as used.",
         ),
-        Measure("unbudgeted_matters", "Matters without budget", "count", "How many matters have fees and no budget."),
+        Measure("unbudgeted_matters", "Matters without budget", "count", "Number of matters with fees and no budget."),
         Measure(
             "unbudgeted_amount",
             "Fees without budget",
             "money",
-            "Fees used on matters without budget; same in every row.",
+            "Fees on matters without a budget and on no matter; the same in every row.",
         ),
     ),
     table=TableSpec(
@@ -316,7 +310,7 @@ ANALYSIS = Analysis(
         mark="budget_amount",
         darkest_first=True,
         shows="billed, on prebills and unbilled, and the budget as a black mark.",
-        more="A bar's words are used ÷ budget. What is on invoices that were not passed is drawn if there is any.",
+        more="The text beside a bar is used ÷ budget. Fixed fees and unknown amounts are drawn only if there are any.",
         example={
             "matter_name": ["Acme v. Bolt"],
             "budget_amount": [1000.0],

@@ -1,7 +1,7 @@
-"""Compare: a figure over months, quarters or years, beside the period before, the year before and twelve months.
+"""Compare: a figure over months, quarters or years, with its changes and the figure of twelve months.
 
-It takes the results of one analysis for several periods, so it has no definition of its own. Balances and work in
-progress have no history in the billing system: what a past day looked like, only results of that day can tell.
+It takes the results of one analysis for several periods. Balances and work in progress have no history in the billing
+system, so they can be compared only if the data was loaded on each of the days.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ from billframes.periods import parse_period, period_before
 __all__ = ["ANALYSIS", "compare", "compare_of_book"]
 
 _LABELS = {"month": r"\d{4}-\d{2}", "quarter": r"\d{4}-Q[1-4]", "year": r"\d{4}"}
-# Beside the columns of the periods themselves.
-_OF_LAST = ("since_previous", "since_year_ago", "twelve_months")
+# The columns of the last period that are shown if periods are columns.
+_LAST_PERIOD_COLUMNS = ("since_previous", "since_year_ago", "twelve_months")
 
 
 def compare(
@@ -64,23 +64,23 @@ def compare(
     of_each_day: bool = False,
 ) -> IntoFrameT:
     """
-    Compare a figure over months, quarters or years: with the period before, the year before, and twelve months.
+    Compare a figure over months, quarters or years with the period before and the same period a year before.
 
     Parameters
     ----------
     results : mapping of str to frame
-        Results of one analysis by their period: "2026-10" for months, "2026-Q3" for quarters, "2026" for years; each
-        with the same keys and options, and the whole of each.
+        Results of one analysis by their period: "2026-10" for months, "2026-Q3" for quarters, "2026" for years. All
+        must have the same keys and options, and all their rows.
     measure : str
         A column of the results.
     periods : int, optional
-        How many of the last periods are shown; all by default. Earlier ones are only compared with.
+        Number of periods to show, counted from the last; all by default. Earlier periods are only used to compare.
     as_columns : bool
-        Whether each period is a column and not a row, with the changes of the last one beside them.
+        Whether each period is a column instead of a row, followed by the changes of the last period.
     of_each_day : bool
-        Whether the results are of frames that were loaded on the days they tell of, such as versions of a mirror
-        (`m.as_of("2026-09-30").book("2026-09").aging()`). Balances and work in progress are refused without, because
-        today's frames tell today's.
+        Whether each result was calculated from frames that were loaded on its day, such as versions of a mirror
+        (`m.as_of("2026-09-30").book("2026-09").aging()`). Required for balances and work in progress, because frames
+        loaded today have only today's.
 
     Returns
     -------
@@ -93,28 +93,29 @@ def compare(
         `twelve_months_hours`, `now_ratio`, `previous_ratio`, `since_previous_ratio`, `year_ago_ratio`,
         `since_year_ago_ratio`, `twelve_months_ratio`
 
-        - `now_…`: the figure; `previous_…`: that of the period before; `since_previous_…`: now - before
-        - `year_ago_…`: the figure of the same period a year before; `since_year_ago_…`: now - a year ago
-        - `twelve_months_…`: of the twelve months that end with the period; a ratio is that of their sums
+        - `now_…`: the figure of the period
+        - `previous_…`: the figure of the period before; `since_previous_…`: now - previous
+        - `year_ago_…`: the figure of the same period a year before; `since_year_ago_…`: now - year ago
+        - `twelve_months_…`: the figure of the twelve months that end with the period; a ratio is the ratio of the sums
 
-        With `as_columns`, a row a key: the keys, a column a period ("amount_2026-10" or "ratio_2026-Q3"), and the last
-        period's `since_previous_…`, `since_year_ago_…` and `twelve_months_…`.
+        With `as_columns`, one row per key: the keys, one column per period ("amount_2026-10" or "ratio_2026-Q3"), and
+        `since_previous_…`, `since_year_ago_…` and `twelve_months_…` of the last period.
 
-        A period that was not passed is missing, and so are twelve months that lack one. A sum of a key that a result
-        does not have is 0, a ratio is missing. What is neither a sum nor a ratio of sums, such as a median, has no
-        `twelve_months_…`.
+        The figure of a period that was not passed is missing, and so are twelve months that include it. If a result
+        does not have a key, a sum is 0 and a ratio is missing. `twelve_months_…` is missing for a measure that is
+        neither a sum nor a ratio of sums, such as a median.
 
     Raises
     ------
     ParameterError
-        Periods can't be read or are of several kinds, results have different keys or periods among them, or the
+        Periods can't be read or are of different lengths, results have different keys or a key that is a period, or the
         measure is a balance of one day.
     MissingColumnError
-        A result lacks the measure or what it is computed from.
+        A result lacks the measure, or the columns that a ratio is calculated from.
 
     Examples
     --------
-    Fees of 100 in October 2025 and 120 and 90 in September and October 2026:
+    Fees are 100 in October 2025, 120 in September 2026 and 90 in October 2026:
 
     >>> import pandas as pd
     >>> fees = {"2025-10": 100.0, "2026-09": 120.0, "2026-10": 90.0}
@@ -124,7 +125,7 @@ def compare(
          month  now_amount  since_previous_amount  since_year_ago_amount
     0  2026-10        90.0                  -30.0                  -10.0
 
-    The same with the months as columns:
+    The same with months as columns:
 
     >>> rows = compare(results, "billed_amount", periods=2, as_columns=True)
     >>> rows[["amount_2026-09", "amount_2026-10", "since_previous_amount"]]
@@ -133,15 +134,15 @@ def compare(
     """
     if not isinstance(results, Mapping):
         kind = with_article(type(results).__name__)
-        raise ParameterError(f"results is {kind}; pass results by their period, or use book.compare().")
+        raise ParameterError(f"results is {kind}; pass a dict of results by period, or use book.compare().")
     time, found = _time_of(results), _measure_of(measure, of_each_day=of_each_day)
     if periods is not None:
         read_whole_number(periods, "periods", "periods")
     named = {f"results[{label!r}]": frame for label, frame in results.items()}
     frames = from_native(ids_only=True, **named)
     first = next(iter(frames.values()))
-    keys = key_columns(column_names(first))
-    pair = _pair_of(found, column_names(first))
+    keys = own_keys(column_names(first))
+    pair = _ratio_columns(found, column_names(first))
     for name, frame in frames.items():
         require(frame, name, pair if found.ratios else (measure,))
         _check_keys(name, key_columns(column_names(frame)), keys)
@@ -153,16 +154,16 @@ def compare(
     columns: dict[str, Any] = key_types(tables, keys)
     if as_columns:
         rows = periods_as_columns(rows, shown, time, unit)
-        numbers = [*(f"{unit}_{label}" for label in shown), *(f"{name}_{unit}" for name in _OF_LAST)]
+        numbers = [*(f"{unit}_{label}" for label in shown), *(f"{name}_{unit}" for name in _LAST_PERIOD_COLUMNS)]
     else:
         columns[time] = pa.int64() if time == "year" else pa.string()
         numbers = [f"{name}_{unit}" for name in COLUMNS]
     columns |= dict.fromkeys(numbers, pa.float64())
-    made = to_native(result_frame(first, rows, columns), next(iter(results.values())))
-    if isinstance(made, pd.DataFrame):
-        # For the titles of its table and chart, because the columns are named alike for every measure.
-        made.attrs[MEASURE] = found.title
-    return cast("IntoFrameT", made)
+    result = to_native(result_frame(first, rows, columns), next(iter(results.values())))
+    if isinstance(result, pd.DataFrame):
+        # The columns have the same names for every measure, so tables and charts take their title from here.
+        result.attrs[MEASURE] = found.title
+    return cast("IntoFrameT", result)
 
 
 def _time_of(results: Mapping[str, Any]) -> str:
@@ -170,25 +171,26 @@ def _time_of(results: Mapping[str, Any]) -> str:
         if results and all(re.fullmatch(pattern, str(label)) for label in results):
             return time
     raise ParameterError(
-        f"results has the periods {', '.join(map(repr, results)) or 'none'}; it takes months such as '2026-10', "
-        "quarters such as '2026-Q3' or years such as '2026', of one kind."
+        f"results has the periods {', '.join(map(repr, results)) or 'none'}; it takes months such as '2026-10', or "
+        "quarters such as '2026-Q3', or years such as '2026'."
     )
 
 
 def _measure_of(name: str, *, of_each_day: bool) -> Measure:
     found = measure_of(name)
-    if found is None or found.unit not in FIGURES:
-        raise ParameterError(f"measure={name!r} is not a figure of an analysis; name a column of the results.")
+    if found is None or found.unit not in UNITS:
+        raise ParameterError(f"measure={name!r} is not a figure of an analysis; pass the name of a result's column.")
     if not of_each_day and not analyses_of_period(name):
         raise ParameterError(
-            f"measure={name!r} is that of one day, and the billing system keeps no history of it: frames loaded today "
-            "give today's, whatever the period. A mirror keeps past versions: run the analysis on the version of each "
-            "day (as_of=) and pass of_each_day=True."
+            f"measure={name!r} is a figure of one day, and the billing system keeps no history of it: frames loaded "
+            "today have only today's figure. A mirror keeps past versions: run the analysis on the version of each day "
+            "(as_of=) and pass of_each_day=True."
         )
     return found
 
 
-def _pair_of(found: Measure, there: Sequence[str]) -> tuple[str, ...]:
+def _ratio_columns(found: Measure, there: Sequence[str]) -> tuple[str, ...]:
+    """Return the numerator and denominator of a measure; if it is not a ratio, twice the measure."""
     if not found.ratios:
         return (found.name, found.name)
     return next((pair for pair in found.ratios if set(pair) <= set(there)), found.ratios[0])
@@ -197,12 +199,12 @@ def _pair_of(found: Measure, there: Sequence[str]) -> tuple[str, ...]:
 def _check_keys(name: str, own: Sequence[str], keys: Sequence[str]) -> None:
     if list(own) != list(keys):
         raise ParameterError(
-            f"{name} has rows by {', '.join(own) or 'no keys'} and the first by {', '.join(keys) or 'no keys'}: pass "
-            "results of the same analysis with the same by=."
+            f"{name} is grouped by {', '.join(own) or 'no keys'}, and the first result by "
+            f"{', '.join(keys) or 'no keys'}: pass results of the same analysis with the same by=."
         )
     for time in TIMES:
         if time in keys:
-            raise ParameterError(f"{name} has rows by {time}; run the analysis without it, once for each period.")
+            raise ParameterError(f"{name} is grouped by {time}; run the analysis without it, once for each period.")
 
 
 def compare_of_book(
@@ -220,22 +222,22 @@ def compare_of_book(
     Parameters
     ----------
     measure : str
-        A figure of an analysis with a period, such as "billed_amount", "billing_realization" or "utilization". Of
-        several analyses, it is that of `realization`. Balances and work in progress have no history.
+        A figure of an analysis with a period, such as "billed_amount", "billing_realization" or "utilization". If
+        several analyses have it, `realization` is used. Balances and work in progress have no history.
     every : {"month", "quarter", "year"}
-        The length of the periods. The last is the one that the book's last day is in.
+        The length of the periods. The last period contains the book's last day.
     periods : int
-        How many periods are shown.
+        Number of periods to show.
     by : str or list of str, optional
-        Keys to group by; None gives one row a period.
+        Keys to group by; None gives one row per period.
     as_columns : bool
-        Whether each period is a column and not a row, with the changes of the last one beside them.
+        Whether each period is a column instead of a row, followed by the changes of the last period.
 
     Returns
     -------
     DataFrame
-        The columns of `billframes.compare`: the keys, `month`, `quarter` or `year`, and those in the measure's unit of
-        `now_amount`, `previous_amount`, `since_previous_amount`, `year_ago_amount`, `since_year_ago_amount`,
+        The columns of `billframes.compare`: the keys, `month`, `quarter` or `year`, and, in the measure's unit, of
+        these: `now_amount`, `previous_amount`, `since_previous_amount`, `year_ago_amount`, `since_year_ago_amount`,
         `twelve_months_amount`, `now_rate`, `previous_rate`, `since_previous_rate`, `year_ago_rate`,
         `since_year_ago_rate`, `twelve_months_rate`, `now_hours`, `previous_hours`, `since_previous_hours`,
         `year_ago_hours`, `since_year_ago_hours`, `twelve_months_hours`, `now_ratio`, `previous_ratio`,
@@ -248,22 +250,22 @@ def compare_of_book(
     quarter = f"{last.year}-Q{(last.month + 2) // 3}"
     label = {"month": f"{last:%Y-%m}", "quarter": quarter, "year": f"{last.year}"}[every]
     period, results = parse_period(label), {}
-    # The book's frames are the same for each period.
+    # The book's frames are the same for each period, so they are checked once.
     with share_checks():
-        for back in range(periods + PERIODS_PER_YEAR[every]):
+        for back in range(periods + A_YEAR[every]):
             end = min(period.end or last, last)
             results[earlier_period(label, back)] = analyse(by, start=period.start, end=end)
             period = period_before(period)
-    _warn_of_part(measure, label, parse_period(label).end, last)
+    _warn_of_unfinished_period(measure, label, parse_period(label).end, last)
     return cast("pd.DataFrame", compare(results, measure, periods=periods, as_columns=as_columns))
 
 
-def _warn_of_part(measure: str, label: str, end: dt.date | None, last: dt.date) -> None:
-    """Warn of a sum over a period that is not over beside those of whole ones."""
+def _warn_of_unfinished_period(measure: str, label: str, end: dt.date | None, last: dt.date) -> None:
+    """Warn if the sum of a period that is not over is compared with sums of whole periods."""
     found = measure_of(measure)
     if found is not None and found.adds_up and end is not None and last < end:
         warn(
-            f"compare: {label} counts only up to {last}, and is compared with whole periods. Ask for shorter ones "
+            f"compare: {label} counts only up to {last}, but is compared with whole periods. Choose shorter periods "
             "(every=), or a book that ends with the period.",
             IncompleteDataWarning,
         )
@@ -271,16 +273,16 @@ def _warn_of_part(measure: str, label: str, end: dt.date | None, last: dt.date) 
 
 def _measures() -> Iterator[Measure]:
     titles = {"amount": "Amount", "rate": "Hourly rate", "hours": "Hours", "ratio": "Ratio"}
-    said = {
+    texts = {
         "now": ("in the period", "The figure of the period."),
         "previous": ("in the period before", "The figure of the period before."),
-        "since_previous": ("changed", "The change on the period before."),
+        "since_previous": ("changed", "The change from the period before."),
         "year_ago": ("a year before", "The figure of the same period a year before."),
-        "since_year_ago": ("changed in a year", "The change on the same period a year before."),
+        "since_year_ago": ("changed in a year", "The change from the same period a year before."),
         "twelve_months": ("of twelve months", "The figure of the twelve months that end with the period."),
     }
-    for unit, short in FIGURES.items():
-        for name, (words, meaning) in said.items():
+    for unit, short in UNITS.items():
+        for name, (words, meaning) in texts.items():
             shown = "points" if unit == "ratio" and "since" in name else unit
             yield Measure(f"{name}_{short}", f"{titles[short]} {words}", cast("Any", shown), meaning)
 
@@ -291,25 +293,25 @@ _DRAWN = tuple(f"{name}_{short}" for short in FIGURES.values() for name in ("yea
 
 ANALYSIS = Analysis(
     name="compare",
-    question="How did a figure develop, month by month and on last year?",
+    question="How did a figure develop, from month to month and compared with last year?",
     summary=(
-        "It puts a figure of several months, quarters or years side by side, with the change on the period before and "
-        "on the year before. Beside them stands the figure of twelve months."
+        "It shows a figure for several months, quarters or years, with the change from the period before and from the "
+        "same period a year before. It also shows the figure of the last twelve months."
     ),
     example=(
-        "September brings fees of 120 and October 90, a change of −30. The October before had 100, so the change in a "
-        "year is −10."
+        "Fees are 120 in September and 90 in October, a change of −30. In October of the year before they were 100, so "
+        "the change in a year is −10."
     ),
     formula="change = now − before; change in a year = now − a year before; twelve months = the sum, or ratio of sums",
-    numerator="The figures of an analysis with a period, each as the analysis itself tells it.",
+    numerator="The figures of an analysis with a period, as that analysis calculates them.",
     left_out=(
-        "Periods that were not passed: what is compared with them is missing, and so are twelve months without one.",
-        "Balances and work in progress, which are those of one day. Versions of a mirror tell past ones.",
-        "Twelve months of a median, and of what is neither a sum nor a ratio of sums.",
+        "Periods that were not passed: changes from them are missing, and so are twelve months that include them.",
+        "Balances and work in progress, because they are figures of one day. Versions of a mirror have past ones.",
+        "Twelve months of a figure that is neither a sum nor a ratio of sums, such as a median.",
     ),
     cannot_tell=(
-        "How the figure stood when the period ended: entries and invoices are as they are today.",
-        "What is not over yet: the last period can be shorter than those it is compared with.",
+        "The figure as it was when the period ended: entries and invoices are as they are today.",
+        "The full figure of a period that is not over yet: the last period can be shorter than the others.",
     ),
     columns=_OWN,
     table=TableSpec(title="Compared", columns=(PERIODS, *_NAMES), optional=_NAMES, adds_up=False),
@@ -317,10 +319,10 @@ ANALYSIS = Analysis(
         kind="bars",
         title="Beside the year before",
         columns=_DRAWN,
-        optional=_DRAWN,
-        words=[f"{{now_{short}:axis}}" for short in FIGURES.values()],
-        shows="the figure (dark) on that of a year before (pale).",
-        more="Of one key, months stand side by side. Words are the figure of the period.",
+        where_there=_DRAWN,
+        words=[f"{{now_{short}:axis}}" for short in UNITS.values()],
+        shows="the figure (dark) on the figure of a year before (pale).",
+        more="For one key, months are side by side. The text beside a bar is the figure of the period.",
         example={"month": ["2026-09", "2026-10"], "year_ago_amount": [100.0, 100.0], "now_amount": [120.0, 90.0]},
         gives=(["120", "90"], "Beside the year before by month"),
     ),

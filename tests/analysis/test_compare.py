@@ -112,10 +112,10 @@ def test_twelve_months_are_the_sum_of_all_of_them():
 
 
 def test_balances_are_refused_but_for_results_of_each_day(book):
-    with pytest.raises(ParameterError, match=r"that of one day, .* no history.* A mirror keeps past versions"):
+    with pytest.raises(ParameterError, match=r"a figure of one day, .* no history.* A mirror keeps past versions"):
         compare({"2026-10": pd.DataFrame({"total": [80.0]})}, "total")
     for measure in ("total", "wip_amount", "receivable_amount", "overdue"):
-        with pytest.raises(ParameterError, match="those of one day"):
+        with pytest.raises(ParameterError, match="figures of one day"):
             book.compare(measure)
     owed = {"2026-09": pd.DataFrame({"total": [100.0]}), "2026-10": pd.DataFrame({"total": [80.0]})}
     rows = compare(owed, "total", of_each_day=True)
@@ -126,10 +126,10 @@ def test_balances_are_refused_but_for_results_of_each_day(book):
 ONE = pd.DataFrame({"billed_amount": [1.0]})
 REFUSED = {
     "no periods": ({}, "has the periods none"),
-    "periods of two kinds": ({"2026-10": ONE, "2026-Q3": ONE}, "of one kind"),
+    "periods of two kinds": ({"2026-10": ONE, "2026-Q3": ONE}, "or quarters such as"),
     "words": ({"October": ONE}, "it takes months such as"),
     "other keys": ({"2026-09": ONE, "2026-10": ONE.assign(client_id="c1")[["client_id", "billed_amount"]]}, "same by="),
-    "months in them": ({"2026-09": ONE.assign(month="2026-09")[["month", "billed_amount"]]}, "has rows by month"),
+    "months in them": ({"2026-09": ONE.assign(month="2026-09")[["month", "billed_amount"]]}, "is grouped by month"),
     "a key twice": ({"2026-09": pd.concat([ONE, ONE])}, "twice"),
 }
 

@@ -205,7 +205,7 @@ def test_a_budget_without_matters_frame_still_has_its_row(firm):
     rows = burned(firm, settings=FirmSettings(budgets={"m2": 3600, "m9": 10}), matters=None)
     assert [(row["matter_name"], row["budget_burn"]) for row in rows] == [("Lease", 0.5), ("m9", 0.0)]
     absent = pytest.warns(IncompleteDataWarning, match="3 time entries and fixed fees name an invoice")
-    unused = pytest.warns(IncompleteDataWarning, match=r"No item is of a matter that has a budget \(m9\)")
+    unused = pytest.warns(IncompleteDataWarning, match=r"No item is on a matter that has a budget \(m9\)")
     with absent, unused:
         (row,) = burned(firm, (), (), settings=FirmSettings(budgets={"m9": 10}), matters=None)
     assert (row["used_amount"], row["remaining_amount"]) == (0.0, 10.0)

@@ -231,7 +231,7 @@ def test_older_work_taken_away_is_warned_of(name, whole):
         getattr(analysis, name)(**frames, **options)
     said = [str(each.message) for each in told]
     assert any(f"{name}: rows of time_entries were taken away after the load, so {words}" in each for each in said)
-    assert name != "budget_burn" or any("No item is of a matter that has a budget (m)," in each for each in said)
+    assert name != "budget_burn" or any("No item is on a matter that has a budget (m)," in each for each in said)
 
 
 def test_invoices_that_bill_far_more_than_their_items_are_not_merely_unexplained(whole):
@@ -344,7 +344,7 @@ def test_balances_changed_after_the_day_asked_for_need_history(firm):
     bills = firm.frame(header, *rows)
     changed = _renamed(bills, "created_at", "modified_at")
     aging(changed, as_of="2026-11-02")
-    with pytest.warns(IncompleteDataWarning, match=r"last changed \(2026-11-02\): balances are as loaded"):
+    with pytest.warns(IncompleteDataWarning, match=r"last changed \(2026-11-02\)\. Balances are as loaded"):
         aging(changed, as_of="2026-10-31")
 
 

@@ -111,7 +111,7 @@ def test_a_wrong_value_is_refused_in_a_sentence_that_names_the_argument(book, me
 
 
 def test_a_single_result_has_nothing_to_compare_with(book):
-    with pytest.raises(bf.errors.ParameterError, match=r"results is a DataFrame; pass results by their period"):
+    with pytest.raises(bf.errors.ParameterError, match=r"results is a DataFrame; pass a dict of results by period"):
         bf.compare(book.realization(by="client"), "billed_amount")
 
 
