@@ -222,7 +222,7 @@ def test_balances_of_both_field_sets_are_one_and_the_receivables(book, client):
 
 
 def test_before_all_data_nobody_is_financed(client, october_book):
-    with pytest.warns(bf.IncompleteDataWarning, match="balances are as loaded"):
+    with pytest.warns(bf.IncompleteDataWarning, match="Balances are as loaded"):
         none = bf.book("2019-03", client=client).lockup(by="client")
     some = october_book.lockup(by="client")
     assert none.empty
