@@ -15,7 +15,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
 from billframes._names import first_few
-from billframes.analysis.allocation import or_unknown_values, warn_of_absent_items
+from billframes.analysis.allocation import unknown_state_reasons, warn_of_absent_items
 from billframes.analysis.arguments import warn_of_unknown_ids
 from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_all_dates, warn_of_removed_rows

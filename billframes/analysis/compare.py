@@ -141,7 +141,7 @@ def compare(
     named = {f"results[{label!r}]": frame for label, frame in results.items()}
     frames = from_native(ids_only=True, **named)
     first = next(iter(frames.values()))
-    keys = own_keys(column_names(first))
+    keys = key_columns(column_names(first))
     pair = _ratio_columns(found, column_names(first))
     for name, frame in frames.items():
         require(frame, name, pair if found.ratios else (measure,))
@@ -178,7 +178,7 @@ def _time_of(results: Mapping[str, Any]) -> str:
 
 def _measure_of(name: str, *, of_each_day: bool) -> Measure:
     found = measure_of(name)
-    if found is None or found.unit not in UNITS:
+    if found is None or found.unit not in FIGURES:
         raise ParameterError(f"measure={name!r} is not a figure of an analysis; pass the name of a result's column.")
     if not of_each_day and not analyses_of_period(name):
         raise ParameterError(
@@ -252,7 +252,7 @@ def compare_of_book(
     period, results = parse_period(label), {}
     # The book's frames are the same for each period, so they are checked once.
     with share_checks():
-        for back in range(periods + A_YEAR[every]):
+        for back in range(periods + PERIODS_PER_YEAR[every]):
             end = min(period.end or last, last)
             results[earlier_period(label, back)] = analyse(by, start=period.start, end=end)
             period = period_before(period)
@@ -281,7 +281,7 @@ def _measures() -> Iterator[Measure]:
         "since_year_ago": ("changed in a year", "The change from the same period a year before."),
         "twelve_months": ("of twelve months", "The figure of the twelve months that end with the period."),
     }
-    for unit, short in UNITS.items():
+    for unit, short in FIGURES.items():
         for name, (words, meaning) in texts.items():
             shown = "points" if unit == "ratio" and "since" in name else unit
             yield Measure(f"{name}_{short}", f"{titles[short]} {words}", cast("Any", shown), meaning)
@@ -319,8 +319,8 @@ ANALYSIS = Analysis(
         kind="bars",
         title="Beside the year before",
         columns=_DRAWN,
-        where_there=_DRAWN,
-        words=[f"{{now_{short}:axis}}" for short in UNITS.values()],
+        optional=_DRAWN,
+        words=[f"{{now_{short}:axis}}" for short in FIGURES.values()],
         shows="the figure (dark) on the figure of a year before (pale).",
         more="For one key, months are side by side. The text beside a bar is the figure of the period.",
         example={"month": ["2026-09", "2026-10"], "year_ago_amount": [100.0, 100.0], "now_amount": [120.0, 90.0]},
