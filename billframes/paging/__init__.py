@@ -1,9 +1,10 @@
-"""Read lists in full and prove that nothing is missing, or raise `PagingError`.
+"""Read whole lists and prove that no record is missing, or raise `PagingError`.
 
-The API pages by offset over data that others change meanwhile, its sorts allow ties, and it has no snapshots. So
-offsets are never trusted: what a page proves is derived from the keys of its rows. `date_windows` reads lists with
-dates, `key_ranges` lists with names, `changes` adds what changed during the load, counts, and finds what was
-deleted. `offset_pages` reads what can't be proved, and the result says so. `strategy` chooses between them.
+The API pages by offset over data that others change at the same time. Its sorts allow ties, and it has no snapshots. So
+offsets are never trusted: the keys of a page's rows show which part of the list is complete. `date_windows` reads lists
+with dates, `key_ranges` lists with names. `changes` adds records that changed during the load, counts, and finds
+deletions. `offset_pages` reads lists that can't be proved complete, and the result says so. `strategy` chooses between
+them.
 """
 
 from billframes.paging.list_schema import ListSchema

@@ -1,34 +1,34 @@
 """Catch up with what changed or was deleted while a list was read, and find out if the result is a snapshot.
 
-Windows and key ranges yield every record that stayed unchanged. A record that changed meanwhile may have moved from
-where nobody had looked yet to where somebody had. `modifiedSince` finds it. It is requested from the server's time
-before the reading, less an overlap for clocks, replicas and late commits, and again from each round's own beginning
-until one page is short, because one page is one instant. Then the result is *complete*. A longer list of changes is one
-instant too if it brings nothing new and as many records as its first page counted: each was known before that page and
-is unchanged after it, so it was the same at that instant, and there was no other. So a load ends even if more than a
-page was changed just before it. A longer list of time entries is read by key ranges sorted by creation and needs no
-other round: a changed record stays among the changed, and its creation time never changes, so no edit can hide it while
-the changes are read.
+**Changes.** Date windows and key ranges return every record that stayed unchanged. A record that changed meanwhile may
+have moved from a part of the list that was not read yet to a part that was. `modifiedSince` finds it. Changes are
+requested since the server's time before the reading, less an overlap for clocks, replicas and late commits. Each
+further round requests those since the beginning of the round before. The rounds end when the changes fit one page,
+because one page is one instant. Then the result is *complete*.
 
-A count between two catch-ups that bring nothing new, and equal to the number of records received, makes the result a
-*snapshot*: nothing was added or changed around that instant, so nothing received was deleted before it either. On a
-busy list two such counts in a row are needed, since a record created and deleted between two catch-ups can hide a
-deletion.
+Changes of more than a page are one instant, too, if they bring nothing new, and as many records as their first page
+counted: each was known before that page and is unchanged after it, so it was the same at that instant, and there were
+no others. So a load ends even if more than a page of records changed just before it. Changes of time entries of more
+than a page are read by key ranges sorted by creation, and need no other round: a changed record stays among the changed
+records, and its creation time never changes, so no edit can hide it while the changes are read.
 
-If every page was about the whole list and reported the same total, the number of rows equals it, and the first catch-up
-brings nothing new, no other count is needed: whatever existed when the last page was read has been received.
+**Count.** If a count between two catch-ups that bring nothing new equals the number of records received, the result is
+a *snapshot*: nothing was added or changed around that instant, so no received record was deleted before it either. On a
+busy list two such counts in a row are needed, because a record created and deleted between two catch-ups can hide a
+deletion. No count is needed if every page was of the whole list and reported the same total, the number of rows equals
+it, and the first catch-up brings nothing new: then every record that existed when the last page was read was received.
 
-Several lists put together (one for each id of a list of ids) are all read first and then caught up by one query without
-the parameters they differ in; of its rows, those that belong to one of the lists are added. So a record that moves from
-one list to another can't slip between two pages. They are complete, and not counted one by one.
+**Several lists** (one for each id of a list of ids) are all read first. Then one query, without the parameters in which
+they differ, catches up all of them; those of its rows that belong to one of the lists are added. So a record that moves
+from one list to another can't be missed between two pages. The result is complete, and the lists are not counted.
 
-The API does not report deletions. After catch-up every added or changed record was received, so *received − server's
-total* is the number deleted, and additions can't hide deletions. Totals of date windows are compared, halving only
-windows that differ. A differing window that fits a page is fetched, and a record that was received before and is not on
-that page did not exist in the window at that instant. A list without dates is read again by key ranges: what is missing
-then was deleted or changed. Either way only records that did not stay unchanged are removed. One that merely moved to
-another window, or changed while the list was read again, returns with the next catch-up, which looks back further than
-all of this.
+**Deletions.** The API does not report them. After a catch-up every added or changed record was received, so the number
+of records received less the server's total is the number of deletions; additions can't hide them. Totals of date
+windows are compared, and only windows that differ are halved. A differing window that fits a page is fetched; a record
+that was received before and is not on that page did not exist in the window at that instant. A list without dates is
+read again by key ranges; a record that is missing then was deleted or changed. Either way only records that did not
+stay unchanged are removed. If such a record only moved to another window, or changed while the list was read again, the
+next catch-up finds it, because it looks back further.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from billframes.paging.record_store import RecordStore
 from billframes.paging.scheduler import Scheduler
 from billframes.paging.undated import changes_request, read_undated
 
-__all__ = ["ChangeReader", "Stream", "remove_deleted", "walk"]
+__all__ = ["ChangeReader", "Stream", "read_list", "remove_deleted"]
 
 
 def remove_deleted(
@@ -62,16 +62,16 @@ def remove_deleted(
     query : query
     store : RecordStore
     missing : int
-        How many records more than the server counts were received.
+        The number of records received minus the server's count.
     budget : int
-        Most requests to send.
+        Largest number of requests to send.
     overlap : timedelta
-        How far before the previous request changes are looked for.
+        Changes are requested from this much before the previous request.
 
     Returns
     -------
     bool
-        False if the budget does not suffice; the deletions found are removed all the same.
+        False if the budget does not suffice. The deletions found are removed in any case.
     """
     if scheduler.schema.date_sort is None:
         try:
@@ -81,10 +81,10 @@ def remove_deleted(
         store.remove(store.positions.keys() - again.positions.keys())
         store.merge(again)
         return True
-    return _Search(scheduler, query, store, scheduler.requests + budget).search(None, None, missing)
+    return _DeletionSearch(scheduler, query, store, scheduler.requests + budget).search(None, None, missing)
 
 
-class _Search:
+class _DeletionSearch:
     """A binary search over the days of a list."""
 
     def __init__(self, scheduler: Scheduler, query: Query, store: RecordStore, end: int) -> None:
@@ -126,23 +126,24 @@ class _Search:
         return True
 
 
-# The most rounds of one catch-up, counts of one load, and counts that exceed the records received.
-ROUNDS = 8
-COUNTS = 4
-SMALLER = 3
+# The largest number of rounds of a catch-up, of counts of a load, and of counts that exceed the records received.
+MOST_ROUNDS = 8
+MOST_COUNTS = 4
+MOST_EXCEEDED = 3
 
 
 @dataclass(slots=True)
 class Stream:
-    """One query and the records received for it."""
+    """One query and the records received for it; if it is `done`, no other page has to be read."""
 
     query: Query
     store: RecordStore
+    done: bool = False
 
 
-def walk(scheduler: Scheduler, query: Query, store: RecordStore, first: Page | None = None) -> int | None:
+def read_list(scheduler: Scheduler, query: Query, store: RecordStore, first: Page | None = None) -> int | None:
     """
-    Read a list so that it is proved complete: by date windows if it has dates, else by key ranges.
+    Read a list by date windows if it has dates, else by key ranges; every record that stays unchanged is received.
 
     Returns the list's total if every page reported the same, else None.
     """
@@ -153,7 +154,7 @@ def walk(scheduler: Scheduler, query: Query, store: RecordStore, first: Page | N
 
 class ChangeReader:
     """
-    Adds what changed while lists were read, and counts.
+    Adds the records that changed while lists were read, and compares counts.
 
     Parameters
     ----------
@@ -163,7 +164,7 @@ class ChangeReader:
     started : datetime
         The server's time when the reading began.
     overlap : timedelta
-        How far before the previous request changes are looked for.
+        Changes are requested from this much before the previous request.
     """
 
     def __init__(
@@ -172,15 +173,15 @@ class ChangeReader:
         self._scheduler = scheduler
         self._streams = streams
         self._overlap = overlap
-        self._mark = started - overlap
+        self._since = started - overlap
         self._query, self._differing = _combine_queries([stream.query for stream in streams])
         # Changes go to the first list's store; when the lists are merged, the newest version wins.
         self._changed = scheduler.new_store() if self._differing else streams[0].store
 
     @staticmethod
     def can_combine(schema: ListSchema, queries: Sequence[Query]) -> bool:
-        """Return whether lists can be caught up by one query: whether their rows show what they differ in."""
-        return set(_combine_queries(queries)[1]) <= schema.shown.keys()
+        """Return whether one query can catch up the lists: whether rows show to which of the lists they belong."""
+        return set(_combine_queries(queries)[1]) <= schema.filter_columns.keys()
 
     def prove(self, counted: int | None = None) -> str:
         """
@@ -203,10 +204,10 @@ class ChangeReader:
         busy = self._catch_up()
         if len(self._streams) > 1:
             return "complete"
-        store, agreed, smaller = self._streams[0].store, 0, 0
+        store, agreed, exceeded = self._streams[0].store, 0, 0
         if not busy and counted == len(store):
             return "snapshot"
-        for _ in range(COUNTS):
+        for _ in range(MOST_COUNTS):
             total = self._scheduler.count(self._streams[0].query)
             if self._catch_up():
                 busy, agreed = True, 0
@@ -216,57 +217,57 @@ class ChangeReader:
                     return "snapshot"
             else:
                 busy, agreed = True, 0
-                smaller += total > len(store)
-                if smaller == SMALLER:
+                exceeded += total > len(store)
+                if exceeded == MOST_EXCEEDED:
                     raise self._too_few(len(store), total)
                 if total < len(store) and not self._remove_deleted(len(store) - total):
                     break
         return "complete"
 
     def _remove_deleted(self, missing: int) -> bool:
-        """Remove what was deleted, and catch up with what changed meanwhile; return whether all was found."""
+        """Remove deleted records, and catch up with what changed meanwhile; return whether all were found."""
         stream = self._streams[0]
-        # A search that costs more than a reload is of no use.
+        # A search that costs more than loading the list again is useless.
         budget = len(stream.store) // self._scheduler.page_size + 10
         removed = remove_deleted(self._scheduler, stream.query, stream.store, missing, budget, self._overlap)
         self._catch_up()
         return removed
 
     def _catch_up(self) -> bool:
-        """Add what changed since the last mark; return whether anything did."""
+        """Add the records that changed since the last catch-up; return whether there were any new ones."""
         before = self._updates()
-        for _ in range(ROUNDS):
-            if self._round():
+        for _ in range(MOST_ROUNDS):
+            if self._read_changes():
                 return self._updates() > before
         raise PagingError(
             f"{self._scheduler.schema.name}: records change faster than they can be read, so the list can't be shown "
-            f"to be complete. Try again when fewer people are writing, or {self._scheduler.schema.smaller}."
+            f"to be complete. Try again when fewer people are writing, or {self._scheduler.schema.narrowing_advice}."
         )
 
     def _updates(self) -> int:
         return sum(stream.store.updates for stream in self._streams)
 
-    def _round(self) -> bool:
-        """Request the changes since the mark and move the mark; return whether no change can have been missed."""
+    def _read_changes(self) -> bool:
+        """Request the changes since the last round; return whether no change can have been missed."""
         scheduler = self._scheduler
-        scheduler.started()
-        request = changes_request(scheduler, self._query, self._mark)
+        scheduler.take_earliest_time()
+        request = changes_request(scheduler, self._query, self._since)
         page = scheduler.fetch(request)
-        sure = page.is_whole
-        if sure:
+        complete = page.is_whole
+        if complete:
             self._changed.add(page)
         else:
-            sure = self._read_many_changes(request.query, page)
+            complete = self._read_many_changes(request.query, page)
         if self._differing:
             self._streams[0].store.merge(self._changed, self._differing)
-        started = scheduler.started()
+        started = scheduler.take_earliest_time()
         if started is None:
             raise PagingError(
-                f"{scheduler.schema.name}: a response lacks the server's time, so what changed since can't be "
-                "requested. Try again."
+                f"{scheduler.schema.name}: a response lacks the server's time, so later changes can't be requested. "
+                "Try again."
             )
-        self._mark = max(self._mark, started - self._overlap)
-        return sure
+        self._since = max(self._since, started - self._overlap)
+        return complete
 
     def _read_many_changes(self, query: Query, first: Page) -> bool:
         """Read changes of more than a page; return whether no change can have been missed."""
@@ -285,18 +286,18 @@ class ChangeReader:
             if not complete and (self._changed.updates > before or len(read) != first.total):
                 reader.read()
                 self._changed.merge(read)
-        # As many as the first page counted, each known from before it: the state at that instant.
+        # As many as the first page counted, and each was known before: this is the state at that page's instant.
         return self._changed.updates == before and len(read) == first.total
 
     def _too_few(self, here: int, there: int) -> PagingError:
         return PagingError(
             f"{self._scheduler.schema.name}: {here} of the {there} records that the server counts were received, "
-            f"{SMALLER} times in a row, so the list can't be shown to be complete. Try again in a few minutes."
+            f"{MOST_EXCEEDED} times in a row, so the list can't be shown to be complete. Try again in a few minutes."
         )
 
 
 def _combine_queries(queries: Sequence[Query]) -> tuple[Query, dict[str, frozenset[str]]]:
-    """Return the parameters that queries have in common, and the values of those they differ in."""
+    """Return the parameters that the queries have in common, and the values of the others, by parameter."""
     common = tuple(pair for pair in queries[0] if all(pair in query for query in queries))
     names = {name for query in queries for name, _ in query if (name, parameter(query, name)) not in common}
     return common, {name: frozenset((parameter(query, name) or "").casefold() for query in queries) for name in names}

@@ -1,16 +1,17 @@
-"""Date windows: read a list with dates without offsets, so that nothing can drift.
+"""Date windows: read a list with dates without offsets, so that no row can move between pages unnoticed.
 
-What a window proves. A full page at offset 0, sorted by date, holds every row of its window, as of its instant, that is
-dated before its last row's date; a short page holds them all. A record that stays unchanged keeps its date, so it is on
-whichever page proves its day. When the proved days cover the whole period, every such record has been received,
-whatever was written meanwhile: the pages need not agree on an instant.
+**What a window proves.** A full page at offset 0, sorted by date, has all rows of its window, at its instant, that are
+dated before the date of its last row. A short page has all rows of its window. A record that stays unchanged keeps its
+date, so it is on the page that proves its day. When the proved days cover the whole period, every such record was
+received, whatever was written meanwhile: the pages need not be of one instant.
 
-So each window is requested at offset 0; after a full page it continues from the last date, that day included. Two
-pages, one from each end of the list, show where the data are. The days between are cut into one window per connection,
-and a connection that runs out of work takes half of the largest window left. A day that overflows a page is split by
-`billed` and by billing type; what still overflows is read by key ranges. If days are dense the whole list is read by
-key ranges sorted by creation, as soon as that is known; if many entries were created at one instant these may not
-connect, and date windows follow.
+**Order.** Each window is requested at offset 0. After a full page it continues from the date of the last row, including
+that day. Two pages, one from each end of the list, show which days have data. The days between are divided into one
+window per connection. A connection without work takes half of the largest remaining window. A day of more than a page
+is split by `billed` and by billing type; a part of more than a page is read by key ranges.
+
+**Dense days.** If there are many records per day, the whole list is read by key ranges sorted by creation, as soon as
+this is known. If many entries were created at one instant, these ranges may not join; then date windows are read.
 """
 
 from __future__ import annotations
@@ -31,16 +32,16 @@ from billframes.paging.scheduler import Scheduler
 __all__ = ["query_for_days", "read_windows"]
 
 DAY = dt.timedelta(days=1)
-# Days are dense above this share of a page a day: a page would complete only a few of them.
+# Days are dense if they have more than this part of a page on average: a page would complete only a few days.
 DENSE = 0.2
-# A window worth halving holds this many pages.
+# A window is halved only if it has about this many pages.
 WORTH_HALVING = 2.0
 TRIES = 3
 
 
 @dataclass(eq=False, slots=True)
 class _Window:
-    """Days still to be read, both included; `awaited` while a page is under way."""
+    """Days still to be read, both ends included; `awaited` is True while a page of it is under way."""
 
     low: dt.date
     high: dt.date
@@ -52,7 +53,7 @@ class _Window:
 
 
 def query_for_days(query: Query, low: dt.date | None, high: dt.date | None) -> tuple[Query, Query]:
-    """Return a query for a range of days, and the parameters added for it; None leaves an end unchanged."""
+    """Return the query for a range of days, and the parameters added for it; None leaves that end unchanged."""
     ends = (("startDate", low), ("endDate", high))
     added_filters = tuple((name, day.isoformat()) for name, day in ends if day is not None)
     return with_parameters(query, **dict(added_filters)), added_filters
@@ -68,14 +69,14 @@ def read_windows(scheduler: Scheduler, query: Query, store: RecordStore, first: 
     query : query
         Without limit and offset.
     store : RecordStore
-        Receives the records. A short page at offset 0 ends the reading at once.
+        Receives the records.
     first : Page, optional
         The page at offset 0 of this query, in any sort.
 
     Returns
     -------
     int or None
-        The list's total, if every page was about the whole list and reported the same total; else None.
+        The list's total, if every page was of the whole list and reported the same total; else None.
 
     Raises
     ------
@@ -85,19 +86,21 @@ def read_windows(scheduler: Scheduler, query: Query, store: RecordStore, first: 
     sort, day = str(scheduler.schema.date_sort), scheduler.schema.date_of
     dense_days = _DenseDays(scheduler, query, store)
     if first is not None and parameter(query, "sort") == sort:
-        ranges = dense_days.read(*_expected(query, first, day), first)
+        ranges = dense_days.read(*_expected_days(query, first, day), first)
         if ranges is not None:
             return ranges.count
-        pages = [first, scheduler.fetch(_page(scheduler, query, f"-{sort}"))]
+        pages = [first, scheduler.fetch(_page_request(scheduler, query, f"-{sort}"))]
     else:
-        pages = scheduler.fetch_all([_page(scheduler, query, sort), _page(scheduler, query, f"-{sort}")])
+        pages = scheduler.fetch_all(
+            [_page_request(scheduler, query, sort), _page_request(scheduler, query, f"-{sort}")]
+        )
     first, last = pages
     for page in pages:
         store.add(page)
     if first.is_whole or last.is_whole:
         return None
     begin, low, high, end = (day(first.records[0]), day(first.records[-1]), day(last.records[-1]), day(last.records[0]))
-    # Every day before `low` and every day after `high` is proved.
+    # All days before `low` and all days after `high` are proved.
     if high < low:
         return first.total if first.total == last.total else None
     total = first.total or 0
@@ -109,8 +112,8 @@ def read_windows(scheduler: Scheduler, query: Query, store: RecordStore, first: 
     return None
 
 
-def _expected(query: Query, first: Page, day: Callable[[Any], dt.date]) -> tuple[dt.date, dt.date, int]:
-    """Return days and how many rows they have: of the query's period if it has one, else of the first page."""
+def _expected_days(query: Query, first: Page, day: Callable[[Any], dt.date]) -> tuple[dt.date, dt.date, int]:
+    """Return a first and a last day, and their number of rows: of the query's period, or else of the first page."""
     start, end = parameter(query, "startDate"), parameter(query, "endDate")
     if start and end:
         return dt.date.fromisoformat(start), dt.date.fromisoformat(end), first.total or 0
@@ -118,7 +121,7 @@ def _expected(query: Query, first: Page, day: Callable[[Any], dt.date]) -> tuple
 
 
 class _DenseDays:
-    """Reads a list by key ranges sorted by creation, once it is known that its days are dense."""
+    """Reads a list by key ranges sorted by creation as soon as it is known that its days are dense."""
 
     def __init__(self, scheduler: Scheduler, query: Query, store: RecordStore) -> None:
         self._scheduler = scheduler
@@ -127,7 +130,7 @@ class _DenseDays:
         self._tried = False
 
     def read(self, low: dt.date, high: dt.date, rows: int, first: Page) -> KeyRangeSet | None:
-        """Read the list if days with `rows` rows are dense; None if they are not, or the ranges don't cover it."""
+        """Read the list if these days are dense; return None if they are not, or if the ranges don't cover the list."""
         sort, page_size = self._scheduler.schema.creation_sort, self._scheduler.page_size
         if self._tried or sort is None or rows <= DENSE * page_size * ((high - low).days + 1):
             return None
@@ -136,12 +139,12 @@ class _DenseDays:
         return ranges if ranges.read(expected=first.total) else None
 
 
-def _page(scheduler: Scheduler, query: Query, sort: str) -> PageRequest:
+def _page_request(scheduler: Scheduler, query: Query, sort: str) -> PageRequest:
     return PageRequest(with_parameters(query, sort=sort), scheduler.page_size)
 
 
 class _Windows:
-    """The days between the first and the last page, cut into windows that connections read side by side."""
+    """The days between the first and the last page, divided into windows that are read side by side."""
 
     def __init__(
         self, scheduler: Scheduler, query: Query, store: RecordStore, low: dt.date, high: dt.date, rows: int
@@ -152,27 +155,27 @@ class _Windows:
         self._density = rows / ((high - low).days + 1)
         self._overfull: list[dt.date] = []
         pages = rows / scheduler.page_size
-        self._windows = _cut(low, high, max(1, min(scheduler.concurrency, round(pages / WORTH_HALVING))))
+        self._windows = _cut_days(low, high, max(1, min(scheduler.concurrency, round(pages / WORTH_HALVING))))
 
     def read(self) -> None:
         """Read every day."""
-        self._scheduler.run((), self._handle, self._more)
+        self._scheduler.run((), self._handle, self._next_request)
         for day in self._overfull:
             _read_day(self._scheduler, self._query, day, self._store)
 
-    def _more(self) -> PageRequest | None:
-        """Return a request for an idle connection: for a window that nobody reads, or for half of the largest."""
-        window = next((each for each in self._windows if not each.awaited), None) or self._half()
+    def _next_request(self) -> PageRequest | None:
+        """Return a request for an idle connection: for a window without one, or for half of the largest window."""
+        window = next((each for each in self._windows if not each.awaited), None) or self._split_largest()
         if window is None:
             return None
         window.awaited = True
         query, added_filters = query_for_days(self._query, window.low, window.high)
         return PageRequest(query, self._scheduler.page_size, added_filters=added_filters, tag=window)
 
-    def _half(self) -> _Window | None:
-        """Split off the later half of the largest window left; None if no window is worth splitting."""
+    def _split_largest(self) -> _Window | None:
+        """Split off the later half of the largest window; None if no window is large enough."""
         largest = max(self._windows, key=lambda each: each.days, default=None)
-        # The page under way will prove about a page of it.
+        # The page that is under way will prove about one page of the window.
         worth = (WORTH_HALVING + 1) * self._scheduler.page_size
         if largest is None or largest.days < 3 or largest.days * self._density < worth:
             return None
@@ -187,12 +190,12 @@ class _Windows:
         window: _Window = request.tag
         self._store.add(page)
         window.awaited = False
-        if page.is_whole or self._proved(window, self._scheduler.schema.date_of(page.records[-1])):
+        if page.is_whole or self._advance(window, self._scheduler.schema.date_of(page.records[-1])):
             self._windows.remove(window)
         return ()
 
-    def _proved(self, window: _Window, last: dt.date) -> bool:
-        """Move the window on after a full page that ends on day `last`; return whether the window is done."""
+    def _advance(self, window: _Window, last: dt.date) -> bool:
+        """Move the window's start after a full page that ends on day `last`; return whether the window is complete."""
         if last == window.low:
             self._overfull.append(last)
             if last == dt.date.max:
@@ -202,8 +205,8 @@ class _Windows:
         return window.low > window.high
 
 
-def _cut(low: dt.date, high: dt.date, parts: int) -> list[_Window]:
-    """Cut days into windows of about equal length."""
+def _cut_days(low: dt.date, high: dt.date, parts: int) -> list[_Window]:
+    """Divide days into windows of about equal length."""
     days = (high - low).days + 1
     parts = min(parts, days)
     cuts = [low + DAY * (days * part // parts) for part in range(parts)]
@@ -213,7 +216,7 @@ def _cut(low: dt.date, high: dt.date, parts: int) -> list[_Window]:
 def _read_day(scheduler: Scheduler, query: Query, day: dt.date, store: RecordStore) -> None:
     """Read a day of more than a page: by `billed` and billing type, then by key ranges."""
     of_day, added_filters = query_for_days(query, day, day)
-    parts = _parts(scheduler, of_day)
+    parts = _day_filters(scheduler, of_day)
     if len(parts) == 1:
         read_key_ranges(scheduler, of_day, scheduler.schema.key_sorts, store, added_filters=added_filters)
         return
@@ -236,10 +239,10 @@ def _read_day(scheduler: Scheduler, query: Query, day: dt.date, store: RecordSto
 
 
 def _agreeing_pages(scheduler: Scheduler, requests: list[PageRequest], whole: PageRequest, day: dt.date) -> list[Page]:
-    """Fetch the first page of each part of a day; their totals add up to the day's."""
+    """Fetch the first page of each part of a day; the totals must add up to the day's total."""
     for _ in range(TRIES):
         *pages, counted = scheduler.fetch_all([*requests, whole])
-        # If they don't add up, a filter of the server omits rows, or the day changed meanwhile.
+        # If they don't add up, a filter omits rows, or the day changed meanwhile.
         if sum(each.total or 0 for each in pages) == counted.total:
             return pages
     raise PagingError(
@@ -248,8 +251,8 @@ def _agreeing_pages(scheduler: Scheduler, requests: list[PageRequest], whole: Pa
     )
 
 
-def _parts(scheduler: Scheduler, query: Query) -> list[Query]:
-    """Return the combinations of filters that split a day; a single empty one if nothing splits it."""
+def _day_filters(scheduler: Scheduler, query: Query) -> list[Query]:
+    """Return the combinations of filters that split a day; one empty combination if no filter splits it."""
     choices = []
     for each in scheduler.schema.resource.filters:
         values = {"billed": ("true", "false"), "billingType": each.values}.get(each.name)

@@ -1,22 +1,22 @@
-"""Key ranges: read a list in overlapping pages whose keys, together, leave no gap (keyset paging).
+"""Key ranges: read a list in overlapping pages whose keys together leave no gap (keyset paging).
 
-What a page proves. Sorted by a key, a page holds every row, as of its instant, whose key lies strictly between the keys
-of its first and its last row: whatever else the list did, the rows between those two positions have keys between those
-two keys. The page at offset 0 holds every row before its last key, a short page at the end every row after its first.
-A record that stays unchanged keeps its key. So once these open intervals cover all keys, every such record has been
-received.
+**What a page proves.** Sorted by a key, a page has all rows, at its instant, whose keys are strictly between the keys
+of its first and its last row: whatever else happened to the list, the rows between those two positions have keys
+between those two keys. The page at offset 0 has all rows before its last key, and a short page at the end has all rows
+after its first key. A record that stays unchanged keeps its key. So when these open intervals cover all keys, every
+such record was received.
 
-Why joining two ranges needs a key strictly between. Ranges X and Y leave no gap if `first(Y) < last(X)`: every key is
-before the one or after the other. Equality is not enough, because a group of equal keys may extend beyond both pages.
-Dates, numbers and instants compare here as they do on the server. Text does not, since the server's collation is
-unknown. But a key K that occurs in both ranges lies between `first(Y)` and `last(X)` in whatever order the server uses,
-and if it differs from one of the two under every collation (see `keys`), the order is strict. That two pages share a
-record proves nothing: the record may have moved.
+**Why two ranges are joined only by a key strictly between.** Ranges X and Y leave no gap if `first(Y) < last(X)`: each
+key is then after `first(Y)` or before `last(X)`. Equality is not enough, because a group of equal keys may extend
+beyond both pages. Dates, numbers and instants compare here as they do on the server. Text does not, because the
+server's collation is unknown. But a key K that is in both ranges is between `first(Y)` and `last(X)` in any order that
+the server may use. If K differs from one of the two under every collation (see `keys`), the order is strict. Two pages
+that share a record prove nothing, because the record may have moved.
 
-If ranges don't join, because of drift, a long group of equal keys, or keys that may be equal, another page is fetched
-across the gap, within a budget of twice the pages plus ten. Then the next sort is tried; then `PagingError` is raised.
-On a quiet list there is a cheaper proof (see `undated`): once as many records were received as every page counted, the
-reading can stop for it, and continue if it fails.
+**Gaps.** Ranges may not join because rows moved, because of a long group of equal keys, or because of keys that may be
+equal. Then another page is fetched across the gap, within a budget of twice the pages plus ten. After that, the next
+sort is tried, and finally `PagingError` is raised. A quiet list has a cheaper proof (see `undated`): as soon as as many
+records were received as every page counted, reading can stop for that proof, and continue if it fails.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from billframes.paging.page import Page, PageRequest
 from billframes.paging.record_store import RecordStore
 from billframes.paging.scheduler import Scheduler
 
-__all__ = ["KeyRange", "KeyRangeReader", "KeyRangeSet", "joined", "read_key_ranges"]
+__all__ = ["KeyRange", "KeyRangeReader", "KeyRangeSet", "leave_no_gap", "read_key_ranges"]
 
 Key = tuple[Any, ...]
 
-# Two ranges join if they overlap by a row more than have equal keys. Few have, or another sort is chosen.
+# How many rows neighbouring pages share. Their ranges join if this is more than the number of rows with equal keys.
 LEAST_OVERLAP = 10
 OVERLAP_OF_TEXT = 0.02
 MOST_OVERLAP = 0.05
-# Ranges further apart than this many positions in the list of ranges are not compared.
+# Ranges that are more than this many positions apart in the list of ranges are not compared.
 NEAR = 8
-# After this many failed attempts to join the same range, the next sort may do better.
-VAIN = 7
-# If the list moved: where to look for the next range, in pages from the last joined one.
+# After this many failed attempts to join the same range, the next sort is tried.
+MOST_ATTEMPTS = 7
+# Where to look for the next range if rows have moved, in pages from the last joined one.
 _NEARER = (0.75, 0.5, 0.25, 0.0, -0.5)
 
 
@@ -57,28 +57,28 @@ def _differ(one: Key, other: Key) -> bool:
 
 @dataclass(eq=False)
 class KeyRange:
-    """The keys of a page in its order, whether the list ends with it, and how often a neighbour was looked for."""
+    """The keys of a page in its order, whether the list ends with it, and the attempts to join the next range."""
 
     keys: Sequence[Key]
     offset: int = 0
     is_last: bool = False
-    tried: int = 0
+    attempts: int = 0
     _joins: dict[KeyRange, bool] = field(default_factory=dict)
 
     def joins(self, other: KeyRange) -> bool:
-        """Return whether another range follows without a gap; computed once."""
+        """Return whether another range follows without a gap; the result is cached."""
         if other not in self._joins:
-            self._joins[other] = joined(self, other)
+            self._joins[other] = leave_no_gap(self, other)
         return self._joins[other]
 
     @cached_property
     def key_set(self) -> frozenset[Key]:
-        """Its keys, compared literally."""
+        """The keys, for literal comparison."""
         return frozenset(self.keys)
 
 
-def joined(one: KeyRange, other: KeyRange) -> bool:
-    """Return whether `other`'s first key surely comes strictly before `one`'s last."""
+def leave_no_gap(one: KeyRange, other: KeyRange) -> bool:
+    """Return whether the first key of `other` is surely before the last key of `one`."""
     if not one.keys or not other.keys:
         return False
     first, last = other.keys[0], one.keys[-1]
@@ -146,7 +146,7 @@ class KeyRangeReader:
         self._sort = parameter(query, "sort")
         ties = {sort: first.largest_tie(sort) if first else 0 for sort in sorts}
         most = scheduler.page_size * OVERLAP_OF_TEXT
-        # The sort that worked last time comes first, then those that have few equal keys on the first page.
+        # First the sort that worked last time, then those with few equal keys on the first page.
         self._sorts = tuple(sorted(sorts, key=lambda sort: (sort != scheduler.last_sort, ties[sort] >= most)))
         self._range_sets = [
             KeyRangeSet(scheduler, query, sort, store, added_filters, ties=ties[sort]) for sort in self._sorts
@@ -160,7 +160,7 @@ class KeyRangeReader:
 
     @property
     def all_counted(self) -> bool:
-        """Whether every page reported the same total, and as many records were received."""
+        """Whether every page reported the same total, and that many records were received."""
         totals = set[int]().union(*(range_set.totals for range_set in self._range_sets))
         if self._first is not None:
             totals.add(self._first.total or 0)
@@ -244,7 +244,7 @@ class KeyRangeSet:
         self._total = 0
         self._whole = False
         self._stuck = False
-        self._vain = False
+        self._gave_up = False
 
     @property
     def count(self) -> int | None:
@@ -263,12 +263,12 @@ class KeyRangeSet:
         Parameters
         ----------
         first : Page, optional
-            The page at offset 0 in this sort, if it was received already.
+            The page at offset 0 in this sort, if it was received before.
         expected : int, optional
-            The list's total, if known: then all pages are requested at once.
+            The list's total, if known; then all pages are requested at once.
         """
         if first is not None:
-            self._keep(first)
+            self._add_page(first)
         elif expected is None:
             self._fetch([0])
         else:
@@ -279,7 +279,7 @@ class KeyRangeSet:
     def close_gaps(self, budget: int, enough: Callable[[], bool] = lambda: False) -> bool:
         """Fetch pages across the gaps; False if the budget does not suffice, or `enough` returns True."""
         while not self._whole and (gap := self._gap_offset()) is not None:
-            if budget <= 0 or self._stuck or self._vain or enough():
+            if budget <= 0 or self._stuck or self._gave_up or enough():
                 return False
             self._fetch([gap])
             budget -= 1
@@ -298,9 +298,9 @@ class KeyRangeSet:
     def _fetch(self, offsets: list[int]) -> None:
         size = self._scheduler.page_size
         requests = [PageRequest(self._query, size, offset, self._added_filters) for offset in offsets]
-        self._scheduler.run(requests, lambda _request, page: self._keep(page))
+        self._scheduler.run(requests, lambda _request, page: self._add_page(page))
 
-    def _keep(self, page: Page) -> tuple[()]:
+    def _add_page(self, page: Page) -> tuple[()]:
         self._store.add(page)
         self._total = page.total or 0
         self.totals.add(self._total)
@@ -311,7 +311,7 @@ class KeyRangeSet:
             keys = [[*each[:1], *each[-1:]] for each in keys]
         key_range = KeyRange(list(zip(*keys, strict=True)), page.offset, is_last=page.is_short)
         self.ranges.append(key_range)
-        # No range can reach across a whole page of equal keys.
+        # No range can cross a whole page of equal keys.
         self._stuck = self._stuck or (
             not key_range.is_last and len(key_range.keys) > 1 and key_range.keys[0] == key_range.keys[-1]
         )
@@ -320,30 +320,30 @@ class KeyRangeSet:
     def _gap_offset(self) -> int | None:
         """Return the offset of a page across the first gap; None if there is no gap."""
         ranges = sorted((each for each in self.ranges if each.keys), key=lambda each: each.offset)
-        connected = _connected(ranges)
+        connected = _connected_ranges(ranges)
         if any(each.is_last for each in connected):
             return None
         if not connected:
             return 0
         one = connected[-1]
         other = next((each for each in ranges if each.offset > one.offset), None)
-        if other is None and one.tried == 0 and one.offset + self._step < self._total:
+        if other is None and one.attempts == 0 and one.offset + self._step < self._total:
             offset = one.offset + self._step
-        elif other is None and one.tried == 0:
-            # The list shrank before its last page was read.
+        elif other is None and one.attempts == 0:
+            # The list became shorter before its last page was read.
             offset = self._total - self._scheduler.page_size // 2
-        elif other is not None and one.tried == 0:
+        elif other is not None and one.attempts == 0:
             offset = (one.offset + other.offset) // 2
         else:
-            # The list moved: look again behind the last joined range, nearer to it each time.
-            offset = one.offset + int(_NEARER[one.tried % len(_NEARER)] * self._scheduler.page_size)
-        one.tried += 1
-        self._vain = one.tried > VAIN
+            # Rows have moved: look again after the last joined range, nearer to it each time.
+            offset = one.offset + int(_NEARER[one.attempts % len(_NEARER)] * self._scheduler.page_size)
+        one.attempts += 1
+        self._gave_up = one.attempts > MOST_ATTEMPTS
         return max(0, offset)
 
 
-def _connected(ranges: list[KeyRange]) -> list[KeyRange]:
-    """Return the ranges that are joined, step by step, to one at the list's beginning; by offset."""
+def _connected_ranges(ranges: list[KeyRange]) -> list[KeyRange]:
+    """Return the ranges that are joined, directly or by others, to one at offset 0; sorted by offset."""
     waiting = [place for place, each in enumerate(ranges) if each.offset == 0]
     connected = set(waiting)
     while waiting:

@@ -1,17 +1,16 @@
 """Decide whether two sort keys differ under every collation.
 
-The server's collation is unknown, and collations treat more as equal than case and accents: ø and o, æ and ae, ł and l,
-ß and ss, þ and th, hiragana and katakana, "2" and "02", v and w (Swedish), i, j and y (Lithuanian, Roman), "aa" and å
-(Danish), "ccs" and "cscs" (Hungarian). Two texts surely differ only if
+The server's collation is unknown. Besides case and accents, collations ignore differences such as ø and o, æ and ae, ł
+and l, ß and ss, þ and th, hiragana and katakana, "2" and "02", v and w (Swedish), i, j and y (Lithuanian, Roman), "aa"
+and å (Danish), "ccs" and "cscs" (Hungarian). Two texts surely differ only if
 
-- reading from the left, ignoring case, spaces and punctuation, there is a place at which one has an ASCII letter or
+- reading from the left, without case, spaces and punctuation, there is a position at which one has an ASCII letter or
   digit and the other has a different one, or has ended,
-- neither text has a character outside ASCII before that place, nor a combining mark on the letter there,
-- the letters there are not ones that some language treats as equal, nor part of a pair that some language sorts as one
-  letter,
-- and all of this holds whether a run of digits is compared digit by digit or by its value.
+- neither text has a character outside ASCII before that position, nor a combining mark on the letter there,
+- no language treats the letters there as equal, or sorts one of them together with its neighbour as one letter,
+- and all of this is true whether runs of digits are compared digit by digit or by value.
 
-Anything else is unsure. Numbers, dates and instants differ if they are not equal.
+In all other cases it is unsure. Numbers, dates and instants differ if they are not equal.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ __all__ = ["surely_differ"]
 # Servers may compare only the beginning of a long text: MySQL's max_sort_length is 1,024 bytes.
 COMPARED = 200
 _SAME = str.maketrans("jywv", "iiuu")
-# What some language writes or sorts as one letter: å, æ, ö, ü, ß, þ, and those of Czech, Spanish, Dutch, Croatian and
-# Hungarian.
+# Pairs that some language writes or sorts as one letter: å, æ, ö, ü, ß, þ, and those of Czech, Spanish, Dutch, Croatian
+# and Hungarian.
 _PAIRS = re.compile("aa|ae|oe|ue|ss|th|ch|ll|ij|lj|nj|dz|cs|gy|ly|ny|sz|ty|zs")
 _LETTERS = frozenset({"Lu", "Ll", "Lt", "Lo"})
 _ASCII = re.compile(r"[\x00-\x7f]*")
 _PARTS = re.compile(r"[a-z]|[0-9]+")
 
-# A letter's or number's value, and whether it may be equal to another.
+# The value of a letter or number, and whether it may be equal to another one.
 _Token: TypeAlias = tuple[str | int, bool]
-# The rest is outside ASCII, or too far from the beginning.
+# The rest of a text that is outside ASCII, or too far from the beginning.
 _UNKNOWN: _Token = ("", True)
 
 
@@ -57,12 +56,12 @@ def surely_differ(one: Any, other: Any) -> bool:
     """
     if isinstance(one, str | None) and isinstance(other, str | None):
         pairs = zip(_readings(one or ""), _readings(other or ""), strict=True)
-        return all(_apart(first, second) for first, second in pairs)
+        return all(_readings_differ(first, second) for first, second in pairs)
     return one is not None and other is not None and bool(one != other)
 
 
-def _apart(one: tuple[_Token, ...], other: tuple[_Token, ...]) -> bool:
-    """Return whether two readings differ, and surely so at the first position where they do."""
+def _readings_differ(one: tuple[_Token, ...], other: tuple[_Token, ...]) -> bool:
+    """Return whether two readings differ, and at the first difference surely."""
     for (value, unsure), (value_too, unsure_too) in zip(one, other, strict=False):
         if value != value_too:
             return not unsure and not unsure_too
@@ -74,26 +73,26 @@ def _apart(one: tuple[_Token, ...], other: tuple[_Token, ...]) -> bool:
 
 @lru_cache(maxsize=16384)
 def _readings(text: str) -> tuple[tuple[_Token, ...], tuple[_Token, ...]]:
-    """Read a text both ways: digit by digit, and with runs of digits as numbers."""
+    """Return a text's two readings: digit by digit, and with runs of digits as numbers."""
     known = str(_ASCII.match(text, 0, COMPARED)[0])  # type: ignore[index]
     parts = _PARTS.findall(known.lower())
     plain = "".join(parts)
-    single: list[_Token] = [(each.translate(_SAME), _paired(plain, place)) for place, each in enumerate(plain)]
+    single: list[_Token] = [(each.translate(_SAME), _is_in_pair(plain, place)) for place, each in enumerate(plain)]
     valued: list[_Token] = []
     place = 0
     for part in parts:
         valued.append((int(part), False) if part.isdigit() else single[place])
         place += len(part)
     rest = text[len(known) :]
-    return _ended(single, rest), _ended(valued, rest)
+    return _with_rest(single, rest), _with_rest(valued, rest)
 
 
-def _paired(letters: str, place: int) -> bool:
+def _is_in_pair(letters: str, place: int) -> bool:
     return any(_PAIRS.match(letters, begin) for begin in (place - 1, place) if begin >= 0)
 
 
-def _ended(tokens: list[_Token], rest: str) -> tuple[_Token, ...]:
-    """Add an unknown token for the rest of a text, which may also change the last token."""
+def _with_rest(tokens: list[_Token], rest: str) -> tuple[_Token, ...]:
+    """Add an unknown token for the rest of a text; its first character may also modify the last letter."""
     if not rest:
         return tuple(tokens)
     if tokens and unicodedata.category(rest[0]) not in _LETTERS:

@@ -1,4 +1,4 @@
-"""The parts of a list that paging needs: ids, dates, sort keys, and the sorts by which a list can be proved complete.
+"""Read ids, dates and sort keys of a list's records, and choose the sorts by which it can be proved complete.
 
 A list is proved complete by the keys of its rows. Dates, numbers and instants (in microseconds) become values that
 compare as they do on the server; text stays as it was received.
@@ -26,7 +26,7 @@ __all__ = ["ListSchema", "Query", "parameter", "with_parameters"]
 
 Query = tuple[tuple[str, str], ...]
 
-# The sorts by which key ranges can read a list, by resource; those that likely have the fewest ties come first.
+# The sorts by which key ranges can read a list, by resource; first those that are likely to have the fewest ties.
 _KEY_SORTS = {
     "time_entries": (("created",), ("hours", "description"), ("description", "hours")),
     "expenses": (("amount", "description"), ("description", "amount")),
@@ -51,7 +51,7 @@ def parameter(query: Query, name: str) -> str | None:
 @dataclass(frozen=True)
 class ListSchema:
     """
-    A list of one resource, as a load reads it.
+    What paging needs to know of one resource's list.
 
     Parameters
     ----------
@@ -59,8 +59,8 @@ class ListSchema:
     meta : bool
         Whether the rows have their metadata.
     provable : bool
-        Whether the reader may choose sort and windows itself. It may not if the caller set such parameters, or if the
-        requested order can't be made from the columns of the result.
+        Whether the reader may choose sorts and windows itself. It may not if the caller has set such parameters, or if
+        the result can't be sorted as requested by its own columns.
     """
 
     resource: Resource
@@ -88,13 +88,13 @@ class ListSchema:
         return next((sort for sort, path in self.resource.sort.items() if path == self.resource.date), None)
 
     @property
-    def smaller(self) -> str:
-        """How to get a smaller list, for messages."""
-        return "ask for a shorter period" if self.date_sort else "narrow the list with filters"
+    def narrowing_advice(self) -> str:
+        """How to load less, for messages."""
+        return "load a shorter period" if self.date_sort else "narrow the list with filters"
 
     @property
     def key_sorts(self) -> tuple[tuple[str, ...], ...]:
-        """The sorts by which key ranges can read the list, of those whose keys are in the rows."""
+        """The sorts by which key ranges can read the list; the rows have their keys."""
         sorts = _KEY_SORTS.get(self.name, ())
         return tuple(sort for sort in sorts if self.meta or "created" not in sort)
 
@@ -108,12 +108,12 @@ class ListSchema:
         return any(self.resource.sort[name].startswith("meta.") for name in sort)
 
     @cached_property
-    def shown(self) -> dict[str, str]:
-        """The column that each filter applies to."""
+    def filter_columns(self) -> dict[str, str]:
+        """The column of each filter, by the filter's name."""
         return {each.name: snake_case(each.field) for each in self.resource.filters if each.field}
 
     def keys(self, sort: str, records: Sequence[Any]) -> Sequence[Any]:
-        """Read records' keys under a sort."""
+        """Return the records' keys of a sort."""
         path = self.resource.sort[sort]
         keys = list(map(attrgetter(".".join(snake_case(part) for part in path.split("."))), records))
         if not path.startswith("meta."):
@@ -125,7 +125,7 @@ class ListSchema:
         return array("q", instants.view(pa.int64()).to_numpy().tobytes())
 
     def modified(self, record: Any) -> dt.datetime | None:
-        """Return when a record was last changed; None if it does not state it."""
+        """Return when a record was last changed; None without metadata."""
         meta = getattr(record, "meta", None)
         if meta is None:
             return None
@@ -136,6 +136,6 @@ class ListSchema:
 
     def _unreadable(self, record: Any, path: str) -> DecodeError:
         return DecodeError(
-            f"{self.name}: record {self.id_of(record)} breaks the API's description at $.data[*].{path}: what came "
-            "is not a date-time."
+            f"{self.name}: record {self.id_of(record)} breaks the API's description at $.data[*].{path}: the value is "
+            "not a date-time."
         )

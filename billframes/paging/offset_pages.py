@@ -1,11 +1,11 @@
-"""Plain pages by offset, for lists that can't be proved; the result is *counted* and promises no more.
+"""Read plain pages by offset, for lists that can't be proved complete; the result is only *counted*.
 
-Pages after the first are requested side by side. The result is used only if every page reported the same `total`, as
-many records were received, and no id was received twice; a list that changed meanwhile is read again, three times at
-most. If others write at the same time, a record can still move unnoticed from one page to another.
+Pages after the first are requested side by side. The result is used only if every page reported the same `total`, that
+many records were received, and no id was received twice. A list that changed meanwhile is read again, up to three times
+in all. If others write at the same time, a record can still move unnoticed from one page to another.
 
-Lists are read this way if the server does not page them or reports no total, if only the first rows are wanted
-(`limit`), and if only the server knows their order.
+Lists are read this way if the server does not page them or reports no total, if only the first rows are requested
+(`limit`), or if only the server knows their order.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TRIES = 3
 
 
 class _ChangedError(Exception):
-    """The list changed since its first page; the message says what showed that."""
+    """The list changed since its first page; the message says how this was noticed."""
 
 
 def read_pages(scheduler: Scheduler, query: Query, store: RecordStore, first: Page, wanted: int | None) -> None:
@@ -41,7 +41,7 @@ def read_pages(scheduler: Scheduler, query: Query, store: RecordStore, first: Pa
     first : Page
         The first page.
     wanted : int, optional
-        Number of records wanted; None is all.
+        Largest number of records to read; None is all.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def read_pages(scheduler: Scheduler, query: Query, store: RecordStore, first: Pa
                 raise PagingError(
                     f"{scheduler.schema.name}: the list changed while it was read, {TRIES} times in a row ({change}), "
                     "so it can't be shown to be complete. Try again when fewer people are writing, or "
-                    f"{scheduler.schema.smaller}."
+                    f"{scheduler.schema.narrowing_advice}."
                 ) from None
             page = None
         else:
@@ -84,7 +84,7 @@ class _Attempt:
         """Read all pages and return them in the server's order."""
         first = first or self._scheduler.fetch(self._request(0))
         self._scheduler.run(list(self._following(first)), lambda _request, page: list(self._following(page)))
-        return self._settled()
+        return self._checked_pages()
 
     def _request(self, offset: int) -> PageRequest:
         size = self._scheduler.page_size
@@ -93,33 +93,33 @@ class _Attempt:
         return PageRequest(self._query, size, offset)
 
     def _following(self, page: Page) -> Iterator[PageRequest]:
-        """Keep a page; yield the requests that follow from it."""
-        came, offset = len(page.records), page.offset
+        """Store a page, and yield the requests that follow from it."""
+        received, offset = len(page.records), page.offset
         if self._pages and page.total != self._total:
-            raise _ChangedError(f"the total went from {self._total} to {page.total}")
-        if page.total is None and came and offset:
+            raise _ChangedError(f"the total changed from {self._total} to {page.total}")
+        if page.total is None and received and offset:
             self._check_new(page)
         self._pages[offset], self._total = page, page.total
         self._store.add(page)
         if page.total is None:
             # Without a total, only an empty page shows the end.
-            if came and (self._wanted is None or offset + came < self._wanted):
-                yield self._request(offset + came)
+            if received and (self._wanted is None or offset + received < self._wanted):
+                yield self._request(offset + received)
         elif offset == 0:
             end = page.total if self._wanted is None else min(page.total, self._wanted)
-            # A server may grant fewer rows than requested; that is the page size from then on.
-            yield from map(self._request, range(came, end, max(1, min(came, self._scheduler.page_size))))
+            # If the server grants fewer rows than requested, that is the page size from then on.
+            yield from map(self._request, range(received, end, max(1, min(received, self._scheduler.page_size))))
 
     def _check_new(self, page: Page) -> None:
-        """Raise an error for a page without new records: without a total, such pages would never end."""
+        """Raise an error if a page has no new records: in a list without a total, such pages would never end."""
         schema = self._scheduler.schema
         if all(schema.id_of(record) in self._store for record in page.records):
             raise DecodeError(
-                f"{schema.name}: the page at offset {page.offset} holds only records that came before, so the "
-                "server does not honour offset and the rows can't be trusted."
+                f"{schema.name}: the page at offset {page.offset} has only records of earlier pages. The server "
+                "ignores offset, so its rows can't be trusted."
             )
 
-    def _settled(self) -> list[Page]:
+    def _checked_pages(self) -> list[Page]:
         pages = [self._pages[offset] for offset in sorted(self._pages)]
         ids = [self._scheduler.schema.id_of(record) for page in pages for record in page.records]
         if self._total is not None:

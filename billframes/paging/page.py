@@ -1,9 +1,9 @@
-"""A page of a list, and the checks it must pass before any of it is used.
+"""Check each page of a list before it is used.
 
-A proof is only as good as the pages it is made of. Each must be the part of the list that was requested, with no more
-rows than granted, each row with its id and no id twice, every row within the requested filters and in the requested
-order, and as many rows as its own `total` implies. A server that ignores a parameter it does not know returns
-everything: that is an error, not data. A page that fails a check is requested once more, then the error is raised.
+A proof is only as good as its pages. Each page must be the part of the list that was requested. It must have no more
+rows than granted, and as many as its own `total` implies. Each row must have an id, and no id may occur twice. Each row
+must fit the filters, and the rows must be in the requested order. A server that ignores an unknown parameter returns
+all records, which is an error. A page that fails a check is requested once more; then the error is raised.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["Pack", "Page", "PageRequest", "RecordBlock", "check_page"]
 
 
 class RecordBlock(Protocol):
-    """The records of one page in packed form."""
+    """The records of one page, packed as columns."""
 
     @property
     def rows(self) -> int:
@@ -47,9 +47,8 @@ class PageRequest:
     """
     A request for a part of a list.
 
-    `query` holds every parameter except limit and offset. `added_filters` are those of its parameters that the reader
-    added; every row is checked against them. If `limit` is None, neither limit nor offset is sent. `tag` is for the
-    caller's own use.
+    `query` has all parameters except limit and offset. `added_filters` are the parameters that the reader added; each
+    row is checked against them. If `limit` is None, neither limit nor offset is sent. `tag` is for the caller's use.
     """
 
     query: Query
@@ -69,10 +68,10 @@ class PageRequest:
 @dataclass(slots=True)
 class Page:
     """
-    One page of a list: the records, how many match in all, the page size granted, and the server's time.
+    One page of a list: the records, the total, the granted page size, and the server's time.
 
-    `total` and `granted` are None if the server does not page the list. `block` holds the packed records once the page
-    has passed its checks.
+    `total` and `granted_limit` are None if the server does not page the list. `block` has the packed records after the
+    page has passed its checks.
     """
 
     body: ListBody[Any]
@@ -89,22 +88,22 @@ class Page:
 
     @property
     def total(self) -> int | None:
-        """How many records match in all."""
+        """The number of matching records in all."""
         return self.body.pagination.total if self.body.pagination else None
 
     @property
-    def granted(self) -> int | None:
+    def granted_limit(self) -> int | None:
         """The page size that the server granted."""
         return self.body.pagination.limit if self.body.pagination else None
 
     def keys(self, sort: str) -> Sequence[Any]:
-        """Return the records' keys under a sort; read once."""
+        """Return the records' keys of a sort; the result is cached."""
         if sort not in self._keys:
             self._keys[sort] = self.schema.keys(sort, self.records)
         return self._keys[sort]
 
     def largest_tie(self, sort: Sequence[str]) -> int:
-        """Return the largest number of records with equal keys under a sort; 0 if some don't have the keys."""
+        """Return the largest number of records with equal keys of a sort; 0 if some records lack the keys."""
         if self.schema.needs_meta(sort) and not all(map(attrgetter("meta"), self.records)):
             return 0
         keys = Counter(zip(*map(self.keys, sort), strict=True))
@@ -113,33 +112,36 @@ class Page:
     @property
     def is_short(self) -> bool:
         """Whether the list ends on this page: it has fewer rows than granted."""
-        return self.granted is not None and len(self.records) < self.granted
+        return self.granted_limit is not None and len(self.records) < self.granted_limit
 
     @property
     def is_whole(self) -> bool:
-        """Whether this is the whole list, as it was at one instant."""
+        """Whether this is the whole list, at one instant."""
         return self.is_short and self.offset == 0
 
 
 def check_page(request: PageRequest, page: Page) -> BillframesError | None:
-    """Return what is wrong with a page; None if nothing is."""
+    """Return the error of a page that fails a check; None if it passes all."""
     return next((error for rule in _RULES for error in rule(request, page, page.schema)), None)
 
 
 def _check_position(request: PageRequest, page: Page, schema: ListSchema) -> Iterator[BillframesError]:
-    """Check that it is the part that was requested."""
+    """Check that the page is the requested part of the list."""
     where = page.body.pagination
     if where is None:
-        came = len(page.records)
-        if request.limit is not None and came > request.limit:
-            yield DecodeError(f"{schema.name}: asked for {request.limit} rows at most, the server sent {came}.")
+        rows = len(page.records)
+        if request.limit is not None and rows > request.limit:
+            yield DecodeError(f"{schema.name}: at most {request.limit} rows were requested, the server sent {rows}.")
         return
     if where.offset != request.offset:
         yield DecodeError(
-            f"{schema.name}: asked for the page at offset {request.offset}, the server sent the one at {where.offset}."
+            f"{schema.name}: the page at offset {request.offset} was requested, the server sent the one at offset "
+            f"{where.offset}."
         )
     if request.limit is not None and not 1 <= where.limit <= request.limit:
-        yield DecodeError(f"{schema.name}: asked for {request.limit} rows at most, the server granted {where.limit}.")
+        yield DecodeError(
+            f"{schema.name}: a limit of {request.limit} rows was requested, the server granted {where.limit}."
+        )
 
 
 def _check_count(request: PageRequest, page: Page, schema: ListSchema) -> Iterator[BillframesError]:
@@ -147,18 +149,18 @@ def _check_count(request: PageRequest, page: Page, schema: ListSchema) -> Iterat
     where = page.body.pagination
     if where is None:
         return
-    came, expected = len(page.records), max(0, min(where.limit, where.total - request.offset))
-    if came != expected:
+    rows, expected = len(page.records), max(0, min(where.limit, where.total - request.offset))
+    if rows != expected:
         yield PagingError(
-            f"{schema.name}: {came} rows came at offset {request.offset} instead of {expected}, of {where.total}"
-            " in all by the server's own count, so the list can't be shown to be complete. Try again later."
+            f"{schema.name}: the server sent {rows} rows at offset {request.offset} instead of {expected}, although it "
+            f"counts {where.total} in all, so the list can't be shown to be complete. Try again later."
         )
 
 
 def _check_ids(_request: PageRequest, page: Page, schema: ListSchema) -> Iterator[BillframesError]:
     ids = set(map(schema.id_of, page.records))
     if len(ids) < len(page.records):
-        yield PagingError(f"{schema.name}: a record came twice in one answer, so the rows can't be trusted.")
+        yield PagingError(f"{schema.name}: a record is twice in one response, so the rows can't be trusted.")
     if "" in ids:
         yield DecodeError(f"{schema.name}: a record has no {schema.resource.id}.")
 
@@ -166,7 +168,7 @@ def _check_ids(_request: PageRequest, page: Page, schema: ListSchema) -> Iterato
 def _check_filters(request: PageRequest, page: Page, schema: ListSchema) -> Iterator[BillframesError]:
     """Check every row against the filters that the reader added."""
     for name, text in request.added_filters:
-        fits = _FITS[name](text, schema)
+        fits = _ROW_CHECKS[name](text, schema)
         stray = next((record for record in page.records if not fits(record)), None)
         if stray is not None:
             yield DecodeError(
@@ -189,10 +191,10 @@ def _check_order(request: PageRequest, page: Page, schema: ListSchema) -> Iterat
         return
     if first.startswith("-"):
         keys = keys[::-1]
-    # Instants are many, and NumPy compares them at once.
+    # There are many instants, and NumPy compares them at once.
     in_order = not (np.diff(keys) < 0).any() if isinstance(keys, array) else list(keys) == sorted(keys)
     if not in_order:
-        yield DecodeError(f"{schema.name}: the rows did not come in the order asked for, sort={first}.")
+        yield DecodeError(f"{schema.name}: the rows are not in the requested order, sort={first}.")
 
 
 _COMPARABLE = {dt.date, int, float}
@@ -200,7 +202,7 @@ _Rule = Callable[[PageRequest, Page, ListSchema], Iterator[BillframesError]]
 _RULES: tuple[_Rule, ...] = (_check_position, _check_ids, _check_count, _check_filters, _check_order)
 
 
-def _since(text: str, schema: ListSchema) -> Callable[[Any], bool]:
+def _modified_since(text: str, schema: ListSchema) -> Callable[[Any], bool]:
     # Some servers cut instants to whole seconds.
     mark = parse_instant(text) - dt.timedelta(seconds=1)
 
@@ -211,20 +213,20 @@ def _since(text: str, schema: ListSchema) -> Callable[[Any], bool]:
     return fits
 
 
-def _from(text: str, schema: ListSchema) -> Callable[[Any], bool]:
+def _from_day(text: str, schema: ListSchema) -> Callable[[Any], bool]:
     day = dt.date.fromisoformat(text)
     return lambda record: schema.date_of(record) >= day
 
 
-def _to(text: str, schema: ListSchema) -> Callable[[Any], bool]:
+def _to_day(text: str, schema: ListSchema) -> Callable[[Any], bool]:
     day = dt.date.fromisoformat(text)
     return lambda record: schema.date_of(record) <= day
 
 
-_FITS: dict[str, Callable[[str, ListSchema], Callable[[Any], bool]]] = {
-    "modifiedSince": _since,
-    "startDate": _from,
-    "endDate": _to,
+_ROW_CHECKS: dict[str, Callable[[str, ListSchema], Callable[[Any], bool]]] = {
+    "modifiedSince": _modified_since,
+    "startDate": _from_day,
+    "endDate": _to_day,
     "billed": lambda text, _schema: lambda record: record.billed == (text == "true"),
     "billingType": lambda text, _schema: lambda record: record.billing_type.casefold() == text.casefold(),
 }

@@ -1,6 +1,6 @@
-"""The records a load has received so far: the newest version of each.
+"""Store the newest version of each record that a load has received.
 
-Records are packed page by page. The store keeps only the position of each record among the rows of all blocks.
+Records are packed page by page. The store has only the position of each record among the rows of all blocks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["DayIndex", "RecordStore"]
 
 
 class DayIndex:
-    """The records of each day."""
+    """Index of the records by day."""
 
     def __init__(self) -> None:
         self._ids: dict[dt.date, set[str]] = {}
@@ -36,12 +36,12 @@ class DayIndex:
             self._ids.setdefault(day, set()).add(name)
 
     def counts(self, low: dt.date | None, high: dt.date | None) -> list[tuple[dt.date, int]]:
-        """Return the number of records of each day from `low` to `high` that has any; None is an open end."""
+        """Return the days from `low` to `high` that have records, with their number; None is an open end."""
         first, last = low or dt.date.min, high or dt.date.max
         return sorted((day, len(ids)) for day, ids in self._ids.items() if first <= day <= last and ids)
 
     def ids(self, low: dt.date | None, high: dt.date | None) -> set[str]:
-        """Return the ids of the records from `low` to `high`."""
+        """Return the ids of the records dated from `low` to `high`."""
         return set().union(*(self._ids[day] for day, _ in self.counts(low, high)))
 
 
@@ -74,7 +74,7 @@ class RecordStore:
         self.updates = 0
         self.shows_modified = schema.meta
         self._index: DayIndex | None = None
-        self._moved: set[str] = set()
+        self._changed_ids: set[str] = set()
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -83,7 +83,7 @@ class RecordStore:
         return name in self.positions
 
     def add(self, page: Page) -> None:
-        """Add a page's records. The newer of two versions stays; of equally old ones, the one received later."""
+        """Add a page's records. Of two versions of a record, the newer is kept; if equally old, the last received."""
         records = page.records
         if not records:
             return
@@ -94,7 +94,7 @@ class RecordStore:
             place = fresh.pop(name)
             self._replace(name, place, self._schema.modified(records[place - first]))
         self.positions |= fresh
-        self._moved.update(fresh if self._index else ())
+        self._changed_ids.update(fresh if self._index else ())
         self.updates += len(fresh)
 
     def merge(self, other: RecordStore, only: Mapping[str, frozenset[str]] | None = None) -> None:
@@ -105,27 +105,27 @@ class RecordStore:
         ----------
         other : RecordStore
         only : mapping, optional
-            The values that a filter's field may have, in lower case, by filter. Other records are skipped.
+            The accepted values of a filter's field, in lower case, by filter. Other records are skipped.
         """
-        moved = self._end
+        first = self._end
         for block in other.blocks:
             self._append(block)
         self.shows_modified = self.shows_modified and other.shows_modified
         for name, place in other.positions.items():
-            if only and not self._fits(place + moved, only):
+            if only and not self._has_values(first + place, only):
                 continue
             if name in self.positions:
-                self._replace(name, place + moved, self._modified(place + moved))
+                self._replace(name, first + place, self._modified(first + place))
             else:
-                self.positions[name] = place + moved
-                self._moved.add(name)
+                self.positions[name] = first + place
+                self._changed_ids.add(name)
                 self.updates += 1
 
     def remove(self, ids: Iterable[str]) -> None:
         """Remove records."""
         for name in ids:
             if self.positions.pop(name, None) is not None:
-                self._moved.add(name)
+                self._changed_ids.add(name)
 
     def clear(self) -> None:
         """Remove all records."""
@@ -136,7 +136,7 @@ class RecordStore:
         self._index = None
 
     def days(self) -> DayIndex:
-        """Return the index by day, for lists with dates; it is updated by what changed since the last call."""
+        """Return the index by day, for lists with dates; each call updates it with the changes since the last call."""
         column = snake_case(str(self._schema.resource.date))
         if self._index is None:
             days = [day for block in self.blocks for day in block.values(column)]
@@ -144,19 +144,19 @@ class RecordStore:
             for name, place in self.positions.items():
                 self._index.put(name, days[place])
         else:
-            for name in self._moved:
+            for name in self._changed_ids:
                 here = self.positions.get(name)
                 self._index.put(name, None if here is None else self._value(column, here))
-        self._moved.clear()
+        self._changed_ids.clear()
         return self._index
 
     def latest_modified(self) -> dt.datetime | None:
-        """Return when the last change of any record was; None if some records do not state it."""
+        """Return the latest modified date of all records; None if some records do not state theirs."""
         instants = [self._modified(place) for place in self.positions.values()]
         return max((each for each in instants if each), default=None) if None not in instants else None
 
     def modified_since(self, mark: dt.datetime) -> set[str]:
-        """Return the ids of the records changed after an instant, of those that state when."""
+        """Return the ids of the records whose modified date is after an instant."""
         return {name for name, place in self.positions.items() if (at := self._modified(place)) and at > mark}
 
     def _append(self, block: RecordBlock) -> int:
@@ -171,16 +171,16 @@ class RecordStore:
         age = 0 if now is None or then is None else (now > then) - (now < then)
         if age >= 0:
             self.positions[name] = place
-            self._moved.add(name)
+            self._changed_ids.add(name)
         self.updates += age > 0
 
     def _modified(self, place: int) -> dt.datetime | None:
         instant: dt.datetime | None = self._value("modified_at", place)
         return instant
 
-    def _fits(self, place: int, only: Mapping[str, frozenset[str]]) -> bool:
-        shown = self._schema.shown
-        return all(str(self._value(shown[name], place)).casefold() in texts for name, texts in only.items())
+    def _has_values(self, place: int, only: Mapping[str, frozenset[str]]) -> bool:
+        filter_columns = self._schema.filter_columns
+        return all(str(self._value(filter_columns[name], place)).casefold() in texts for name, texts in only.items())
 
     def _value(self, column: str, place: int) -> Any:
         block = bisect_right(self._starts, place) - 1

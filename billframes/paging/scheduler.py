@@ -1,8 +1,8 @@
-"""Send the requests of one load side by side, and check and hand on the pages one at a time.
+"""Send the requests of one load side by side, and check their pages one at a time.
 
-Threads fetch the pages and the caller's thread decodes them, because decoding in several threads contends for the
-interpreter lock. The threads belong to the `Transport`. The simulation replaces it to decide which request the server
-sees when.
+Threads fetch the pages, and the caller's thread decodes them, because several decoding threads would compete for the
+interpreter lock. The threads belong to the `Transport`. The simulation replaces it to choose the order of requests and
+responses.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ __all__ = ["RawPage", "Scheduler", "ThreadTransport", "Transport"]
 
 Q = TypeVar("Q")
 A = TypeVar("A")
-# Requests handed to the transport for each connection: one under way and one waiting, so that no connection is idle
+# Requests given to the transport for each connection: one under way and one waiting, so that no connection is idle
 # while pages are processed.
 AHEAD = 2
 
 
 class RawPage(Protocol):
-    """A response from the network: a body and, if stated, the server's time."""
+    """A response: its body and, if stated, the server's time."""
 
     @property
     def body(self) -> bytes:
@@ -47,17 +47,17 @@ class Transport(Protocol):
     """Sends requests and returns responses."""
 
     def send(self, ticket: int, query: Query) -> None:
-        """Send a query when a connection is free; the response is returned with the same ticket."""
+        """Send a query as soon as a connection is free; its response is returned with the same ticket."""
 
     def receive(self) -> tuple[int, RawPage]:
-        """Return the next response, of whichever request; raise what its request raised."""
+        """Return the next response to any of the requests, with its ticket; raise the error of a failed request."""
 
     def close(self) -> None:
-        """Send nothing more, and wait for nothing."""
+        """Send no further request, and don't wait for responses."""
 
 
 class ThreadTransport(Generic[Q, A]):
-    """Sends requests from daemon threads, so that neither Ctrl-C nor the interpreter's end waits for a response."""
+    """Sends requests from daemon threads, so that neither Ctrl-C nor the end of the process waits for a response."""
 
     def __init__(self, fetch: Callable[[Q], A], concurrency: int) -> None:
         self._fetch = fetch
@@ -100,7 +100,7 @@ class ThreadTransport(Generic[Q, A]):
             ticket, query = item
             try:
                 self._results.put((ticket, self._fetch(query)))
-            except BaseException as error:  # noqa: BLE001 - raised where the answer is waited for
+            except BaseException as error:  # noqa: BLE001 - `receive` raises it
                 self._results.put((ticket, error))
 
 
@@ -117,11 +117,11 @@ class Scheduler:
         Packs records into a `RecordBlock`; raises `DecodeError` if one breaks the API's description.
     schema : ListSchema
     page_size : int
-        Rows to request at once; reduced to what the server grants.
+        Number of rows to request at once; reduced to the limit that the server grants.
     concurrency : int
-        Most requests under way at once.
+        Largest number of requests under way at once.
     report : callable
-        Called after each page was handled.
+        Called after each page.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ class Scheduler:
         self._dates: list[dt.datetime | None] = []
 
     def new_store(self) -> RecordStore:
-        """Return an empty store for records of the list."""
+        """Return an empty store for the list's records."""
         return RecordStore(self.schema)
 
     def run(
@@ -162,7 +162,7 @@ class Scheduler:
         more: Callable[[], PageRequest | None] = lambda: None,
     ) -> None:
         """
-        Send requests until none are left.
+        Send requests until no more follow.
 
         Parameters
         ----------
@@ -171,7 +171,7 @@ class Scheduler:
         handle : callable
             Called with each request and its page; returns the requests that follow from it.
         more : callable
-            Called while a connection is idle; returns another request or None.
+            Called while a connection is idle; returns another request, or None.
         """
         queue, under_way = deque(requests), dict[int, tuple[PageRequest, int]]()
 
@@ -220,8 +220,8 @@ class Scheduler:
             )
         return total
 
-    def started(self) -> dt.datetime | None:
-        """Return the server's earliest time since the last call; None if a response did not state it."""
+    def take_earliest_time(self) -> dt.datetime | None:
+        """Return the earliest server time of the responses since the last call; None if one lacks it."""
         dates, self._dates = self._dates, []
         known = [date for date in dates if date is not None]
         return min(known) if known and len(known) == len(dates) else None
@@ -241,7 +241,7 @@ class Scheduler:
         if wrong is not None:
             return None
         self._dates.append(raw.date)
-        if page.granted and page.granted < (request.limit or self.page_size):
-            # The server grants fewer rows, or pages a list without being asked to: that is the page size from now on.
-            self.page_size = page.granted
+        if page.granted_limit and page.granted_limit < (request.limit or self.page_size):
+            # The server grants fewer rows, or pages a list without a limit: that is the page size from now on.
+            self.page_size = page.granted_limit
         return page

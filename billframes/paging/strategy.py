@@ -1,13 +1,14 @@
-"""Choose how to read a list, and what can be claimed of the result.
+"""Choose how to read a list, and determine what is proved of the result.
 
-A response that holds the whole list is the list at one instant: a `snapshot` for one request. A longer list is read by
-date windows or key ranges and caught up; it is `complete`, or a `snapshot` if the count agrees. The rest is `counted`:
+A response with the whole list is the list at one instant: a `snapshot` with one request. A longer list is read by date
+windows or key ranges, and changes are added. It is then `complete`, or a `snapshot` if the count agrees. All other
+lists are `counted`:
 
 - The first rows of a longer list, lists without `total`, and lists whose order only the server knows are read by plain
   pages.
-- If rows have no metadata, or the server does not state its time, or several lists are read whose rows don't show
-  what they differ in (matters by assigned user, invoices by matter), the lists are read by windows or key ranges and
-  counted. Then records that stay unchanged can't be missed; one that changes while the list is read can be.
+- Lists are read by windows or key ranges and counted if their rows have no metadata, if the server does not state its
+  time, or if several lists are read and the rows don't show to which list they belong (matters by assigned user,
+  invoices by matter). Records that stay unchanged can't be missed then. A record that changes during the load can be.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 import pyarrow as pa
 
 from billframes.errors import PagingError
-from billframes.paging.changes import ChangeReader, Stream, walk
+from billframes.paging.changes import ChangeReader, Stream, read_list
 from billframes.paging.list_schema import ListSchema, Query
 from billframes.paging.offset_pages import read_pages
 from billframes.paging.page import Pack, Page, PageRequest
@@ -32,7 +33,7 @@ from billframes.schema.decode import ListBody
 __all__ = ["ListReader", "LoadResult"]
 
 OVERLAP = dt.timedelta(seconds=60)
-# Pages with fewer rows than this prove too little to continue from.
+# Pages with fewer rows than this prove too little to make progress.
 LEAST_PAGE = 4
 TRIES = 3
 
@@ -40,9 +41,9 @@ TRIES = 3
 @dataclass(slots=True)
 class LoadResult:
     """
-    The result of a load: packed pages, the rows of them that count, the number of requests, and what is proved.
+    The result of a load: packed pages, the numbers of the rows to use, the number of requests, and the proof.
 
-    `rows` are numbered through all blocks, in the order the records were first received.
+    `rows` are numbered through all blocks, and are in the order in which the records were first received.
     """
 
     blocks: list[Any] = field(default_factory=list)
@@ -61,20 +62,20 @@ class ListReader:
     fetch : callable
         Sends a query and returns the response; called from several threads.
     decode : callable
-        Turns a body into a `ListBody`; called from one.
+        Turns a body into a `ListBody`; called from one thread.
     pack : callable
         Packs the records of a page into a `RecordBlock`.
     schema : ListSchema
         The list to read.
     page_size : int
-        Records to request at once.
+        Number of records to request at once.
     concurrency : int
-        Most requests under way at once.
+        Largest number of requests under way at once.
     progress : callable
-        Called with the number of records received and the total; the number never falls, and equals the total at
+        Called with the number of records received and the total. The number never decreases, and equals the total at
         the end.
     overlap : timedelta
-        How far before the previous request changes are looked for, because of clocks, replicas and late commits.
+        Changes are requested from this much before the previous request, because of clocks, replicas and late commits.
     transport : callable, optional
         Returns the transport to use instead of `ThreadTransport`.
     """
@@ -96,9 +97,9 @@ class ListReader:
         Parameters
         ----------
         queries : sequence of query
-            One for each list. If several lists hold a record, its newest version is taken.
+            One for each list. If a record is in several lists, its newest version is used.
         limit : int, optional
-            Number of records wanted of each list; None is all.
+            Largest number of records of each list; None is all.
 
         Raises
         ------
@@ -122,15 +123,15 @@ class ListReader:
         finally:
             transport.close()
         meter.end()
-        together = streams[0].store if streams else RecordStore(self.schema)
+        merged = streams[0].store if streams else RecordStore(self.schema)
         for stream in streams[1:]:
-            together.merge(stream.store)
-        rows = pa.array(together.positions.values(), pa.int64(), size=len(together))
-        return LoadResult(together.blocks, rows, scheduler.requests, proof)
+            merged.merge(stream.store)
+        rows = pa.array(merged.positions.values(), pa.int64(), size=len(merged))
+        return LoadResult(merged.blocks, rows, scheduler.requests, proof)
 
 
 class _ProgressMeter:
-    """Reports progress that never falls and ends at the total."""
+    """Reports progress that never decreases and ends at the total."""
 
     def __init__(self, progress: Callable[[int, int], None], streams: list[Stream]) -> None:
         self._progress = progress
@@ -146,7 +147,7 @@ class _ProgressMeter:
             self._progress(self._done, self.total)
 
     def end(self) -> None:
-        """Report that all were received."""
+        """Report that all records were received."""
         self._progress(self.total, self.total)
 
 
@@ -168,83 +169,79 @@ class _Strategy:
         self._meter = meter
 
     def read(self) -> str:
-        """Read all lists; return what is proved of them."""
-        first_pages = self._scheduler.fetch_all([self._first(stream) for stream in self._streams])
-        self._meter.total = sum(self._expected(page) for page in first_pages)
-        instants = [self._begin(stream, page) for stream, page in zip(self._streams, first_pages, strict=True)]
+        """Read all lists; return the proof: "snapshot", "complete" or "counted"."""
+        first_pages = self._scheduler.fetch_all([self._first_request(stream) for stream in self._streams])
+        self._meter.total = sum(self._wanted_rows(page) for page in first_pages)
+        for stream, page in zip(self._streams, first_pages, strict=True):
+            stream.done = self._is_enough(page)
+            if stream.done:
+                stream.store.add(page)
         self._meter.report()
-        if all(instants) and len(instants) <= 1:
+        if len(self._streams) <= 1 and all(stream.done for stream in self._streams):
             return "snapshot"
-        if all(map(self._walkable, first_pages)):
-            return self._proved(instants, first_pages)
-        return self._counted(instants, first_pages)
+        remaining = [(stream, page) for stream, page in zip(self._streams, first_pages, strict=True) if not stream.done]
+        if all(map(self._can_prove, first_pages)):
+            return self._prove(remaining)
+        for stream, page in remaining:
+            read_pages(self._scheduler, stream.query, stream.store, page, self._limit)
+        return "counted"
 
-    def _first(self, stream: Stream) -> PageRequest:
+    def _first_request(self, stream: Stream) -> PageRequest:
         if not self._scheduler.schema.resource.paginated:
             return PageRequest(stream.query)
         size = self._scheduler.page_size
         return PageRequest(stream.query, size if self._limit is None else min(size, self._limit))
 
-    def _expected(self, page: Page) -> int:
+    def _wanted_rows(self, page: Page) -> int:
         total = len(page.records) if page.total is None else page.total
         return total if self._limit is None else min(total, self._limit)
 
-    def _begin(self, stream: Stream, page: Page) -> bool:
-        """Keep a first page if it is all that is wanted of its list; return whether it is."""
+    def _is_enough(self, page: Page) -> bool:
+        """Return whether no other page is needed after the first page of a list."""
         unpaged = page.total is None and not self._scheduler.schema.resource.paginated
-        enough = self._limit is not None and len(page.records) >= self._limit
-        if page.is_whole or unpaged or enough:
-            stream.store.add(page)
-            return True
-        return False
+        return page.is_whole or unpaged or (self._limit is not None and len(page.records) >= self._limit)
 
-    def _walkable(self, page: Page) -> bool:
-        """Return whether the whole list is wanted, and can be read by windows or key ranges."""
+    def _can_prove(self, page: Page) -> bool:
+        """Return whether the whole list is requested, and can be read by windows or key ranges."""
         schema = self._scheduler.schema
         if page.total is None or not schema.provable or not schema.resource.paginated:
             return False
         return self._limit is None or page.total <= self._limit
 
-    def _counted(self, instants: list[bool], first_pages: list[Page]) -> str:
-        for stream, page, instant in zip(self._streams, first_pages, instants, strict=True):
-            if not instant:
-                read_pages(self._scheduler, stream.query, stream.store, page, self._limit)
-        return "counted"
-
-    def _proved(self, instants: list[bool], first_pages: list[Page]) -> str:
+    def _prove(self, remaining: list[tuple[Stream, Page]]) -> str:
+        """Read the remaining lists, given with their first pages; return the proof."""
         self._scheduler.page_size = max(self._scheduler.page_size, LEAST_PAGE)
         if len(self._streams) == 1 and not self._scheduler.schema.date_sort:
-            (stream,) = self._streams
-            read = read_undated(self._scheduler, stream.query, stream.store, self._overlap, first_pages[0])
-            stream.store = read.store
-            return "snapshot" if read.quiet else self._settled([False], read.count, read.started)
+            ((stream, page),) = remaining
+            result = read_undated(self._scheduler, stream.query, stream.store, self._overlap, page)
+            stream.store = result.store
+            return "snapshot" if result.quiet else self._catch_up(result.count, result.started)
         counted = None
-        for stream, page, instant in zip(self._streams, first_pages, instants, strict=True):
-            if not instant:
-                counted = walk(self._scheduler, stream.query, stream.store, page)
-        return self._settled(instants, counted, self._scheduler.started())
+        for stream, page in remaining:
+            counted = read_list(self._scheduler, stream.query, stream.store, page)
+        return self._catch_up(counted, self._scheduler.take_earliest_time())
 
-    def _settled(self, instants: list[bool], counted: int | None, started: dt.datetime | None) -> str:
+    def _catch_up(self, counted: int | None, started: dt.datetime | None) -> str:
+        """Add what changed since `started`, or only count if that is not possible; return the proof."""
         queries = [stream.query for stream in self._streams]
         shows_modified = all(stream.store.shows_modified for stream in self._streams)
         if started is None or not shows_modified or not ChangeReader.can_combine(self._scheduler.schema, queries):
-            return self._count_alone(instants)
+            return self._count()
         return ChangeReader(self._scheduler, self._streams, started, self._overlap).prove(counted)
 
-    def _count_alone(self, instants: list[bool]) -> str:
-        """Compare each list with the server's count, and read it again if they differ."""
-        for stream, instant in zip(self._streams, instants, strict=True):
-            for _ in range(TRIES if not instant else 0):
-                total = self._scheduler.count(stream.query)
-                if total == len(stream.store):
+    def _count(self) -> str:
+        """Compare the number of records of each list with the server's count; read it again if they differ."""
+        for stream in self._streams:
+            for _ in range(0 if stream.done else TRIES):
+                if self._scheduler.count(stream.query) == len(stream.store):
+                    stream.done = True
                     break
                 stream.store = self._scheduler.new_store()
-                walk(self._scheduler, stream.query, stream.store)
-            else:
-                if not instant:
-                    raise PagingError(
-                        f"{self._scheduler.schema.name}: the list changed while it was read, {TRIES} times in a row, "
-                        "so it can't be shown to be complete. Try again when fewer people are writing, or with "
-                        'select="meta" among the details.'
-                    )
+                read_list(self._scheduler, stream.query, stream.store)
+            if not stream.done:
+                raise PagingError(
+                    f"{self._scheduler.schema.name}: the list changed while it was read, {TRIES} times in a row, so it "
+                    'can\'t be shown to be complete. Try again when fewer people are writing, or include "meta" in '
+                    "select=."
+                )
         return "counted"

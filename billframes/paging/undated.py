@@ -1,12 +1,12 @@
-"""Lists without dates: read by key ranges, or proved by counts if nobody writes.
+"""Read lists without dates by key ranges, or prove them complete by counts if nobody writes.
 
 Ranges can't be joined if many neighbouring keys may be equal: names in many scripts, long groups of equal names. A
-quiet list has another proof, without joins. Every page counted N, N different records were received, nothing changed
-since before the reading began, and the list still has N. So no record was added meanwhile. Then none was deleted
-either, because each deletion would show in a count; and N of the N records are all of them.
+quiet list has another proof, without joins. Every page counted N records, N different records were received, no record
+changed since before the reading began, and the list still has N records. So no record was added meanwhile. Then none
+was deleted either, because a count would show it. So the N records received are the whole list.
 
-This relies on `modifiedSince`. So it is requested from just before the newest change that was received, and must return
-exactly the records received that changed since then.
+This relies on `modifiedSince`. To check that it works, it is requested from just before the newest change received. The
+response must have all received records that changed since then.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class UndatedResult:
     """
     The result of reading a list without dates.
 
-    `store` holds the records. `quiet` is True if nothing changed while they were read. `started` is the server's time
-    when the reading began, None if the server did not state it. `count` is the list's length if every page reported
-    the same total, else None.
+    `store` has the records. `quiet` is True if no record changed while they were read. `started` is the server's time
+    when the reading began; None if the server did not state it. `count` is the list's total if every page reported the
+    same, else None.
     """
 
     store: RecordStore
@@ -58,7 +58,7 @@ def read_undated(
     store : RecordStore
         Empty. Receives the records, unless the list is read again.
     overlap : timedelta
-        How far before the previous request changes are looked for.
+        Changes are requested from this much before the previous request.
     first : Page, optional
         The page at offset 0 of this query.
 
@@ -70,7 +70,7 @@ def read_undated(
     for tries in count(1):
         reader = KeyRangeReader(scheduler, query, scheduler.schema.key_sorts, store, first=first)
         complete = reader.read_first_sort()
-        started = scheduler.started()
+        started = scheduler.take_earliest_time()
         all_here = not complete and reader.all_counted
         if all_here and started is not None and _unchanged(scheduler, query, store, started - overlap):
             return UndatedResult(store, True, started, reader.count)
@@ -79,7 +79,7 @@ def read_undated(
                 reader.read()
             break
         except PagingError:
-            # Once nobody writes any more, its count can still prove it.
+            # As soon as nobody writes any more, the count can prove the list.
             if tries == TRIES or not store.shows_modified or started is None:
                 raise
             store, first = scheduler.new_store(), None
@@ -87,14 +87,14 @@ def read_undated(
 
 
 def _unchanged(scheduler: Scheduler, query: Query, store: RecordStore, mark: dt.datetime) -> bool:
-    """Return whether nothing changed since an instant, and the server counts as many records as were received."""
+    """Return whether no record changed since an instant, and the server counts as many records as were received."""
     newest = store.latest_modified() if store.shows_modified else None
     if newest is None or newest >= mark:
         return False
     request = changes_request(scheduler, query, earlier(newest, dt.timedelta(seconds=1)))
     page = scheduler.fetch(request)
     found = set(map(scheduler.schema.id_of, page.records))
-    # A server that cuts the instants it shows to seconds may return more than those instants suggest.
+    # A server that shows instants without decimals may return more records than these instants suggest.
     if not page.is_whole or not found or not found >= store.modified_since(parse_instant(request.added_filters[0][1])):
         return False
     updates = store.updates
@@ -103,7 +103,7 @@ def _unchanged(scheduler: Scheduler, query: Query, store: RecordStore, mark: dt.
 
 
 def changes_request(scheduler: Scheduler, query: Query, mark: dt.datetime) -> PageRequest:
-    """Return the request for changes after an instant, or after the query's own `modifiedSince` if that is later."""
+    """Return the request for changes since an instant, or since the query's own `modifiedSince` if that is later."""
     own = parameter(query, "modifiedSince")
     text = (max(mark, parse_instant(own)) if own else mark).astimezone(dt.UTC).replace(tzinfo=None).isoformat() + "Z"
     return PageRequest(

@@ -66,7 +66,7 @@ def test_names_that_cannot_be_joined_while_people_write_are_read_three_times(mon
 
 def test_a_shorter_period_is_asked_for_only_where_a_list_has_dates():
     busy = {"changes": 8.0, "overlap": 1e7, "rows": 100}
-    assert "ask for a shorter period" in said_of(Setting(resource="expenses", **busy))
+    assert "load a shorter period" in said_of(Setting(resource="expenses", **busy))
     said = said_of(Setting(resource="clients", **busy))
     assert "narrow the list with filters" in said
     assert "period" not in said

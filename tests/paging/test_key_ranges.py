@@ -7,7 +7,7 @@ import datetime as dt
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from billframes.paging.key_ranges import KeyRange, joined
+from billframes.paging.key_ranges import KeyRange, leave_no_gap
 from tests.examples import number
 from tests.simulation.collations import COLLATIONS, SCRIPTS
 
@@ -24,23 +24,23 @@ def test_a_join_loses_no_name_between_two_ranges(collation, data):
     again = sorted(data.draw(st.permutations(texts)), key=order)
     start, end = data.draw(st.integers(0, len(ranked) - 1)), data.draw(st.integers(1, len(ranked)))
     one, other = KeyRange([(text,) for text in ranked[:end]]), KeyRange([(text,) for text in again[start:]], start)
-    if joined(one, other):
+    if leave_no_gap(one, other):
         assert order(other.keys[0][0]) < order(one.keys[-1][0])
 
 
 def test_instants_are_compared_as_they_are():
     noon = dt.datetime(2026, 10, 31, 12, tzinfo=dt.UTC)
     later = noon + dt.timedelta(microseconds=1)
-    assert joined(KeyRange([(noon,), (later,)]), KeyRange([(noon,), (later,)]))
-    assert not joined(KeyRange([(noon,), (noon,)]), KeyRange([(noon,), (later,)]))
+    assert leave_no_gap(KeyRange([(noon,), (later,)]), KeyRange([(noon,), (later,)]))
+    assert not leave_no_gap(KeyRange([(noon,), (noon,)]), KeyRange([(noon,), (later,)]))
 
 
 def test_a_second_key_settles_ties_of_the_first():
     one = KeyRange([("Abel", "1"), ("Abel", "2"), ("Abel", "3")])
-    assert joined(one, KeyRange([("Abel", "2"), ("Abel", "3"), ("Abel", "4")], 1))
-    assert not joined(one, KeyRange([("Abel", "3"), ("Abel", "4")], 2))
+    assert leave_no_gap(one, KeyRange([("Abel", "2"), ("Abel", "3"), ("Abel", "4")], 1))
+    assert not leave_no_gap(one, KeyRange([("Abel", "3"), ("Abel", "4")], 2))
 
 
 def test_a_missing_reference_and_an_empty_one_may_be_equal():
     one = KeyRange([("Abel", None), ("Abel", "")])
-    assert not joined(one, KeyRange([("Abel", None), ("Abel", "")], 1))
+    assert not leave_no_gap(one, KeyRange([("Abel", None), ("Abel", "")], 1))

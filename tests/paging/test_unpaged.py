@@ -78,7 +78,7 @@ def test_definitions_whose_later_pages_do_not_come_are_refused(fake, connect):
 
     fake.answers["/v2/custom-fields"] = first_page_always
     fake.answers["/v2/clients"] = paged([CLIENT])
-    with pytest.raises(DecodeError, match=r"custom_fields: asked for the page at offset [246]"):
+    with pytest.raises(DecodeError, match=r"custom_fields: the page at offset [246] was requested"):
         connect().clients()
 
 

@@ -343,7 +343,7 @@ def test_a_custom_column_that_is_named_like_one_with_an_id_gets_its_id_too(fake,
 def test_a_custom_fields_definition_that_came_twice_is_refused(fake, connect):
     field = {"id": "7", "entity": "matter", "name": "Team", "valueType": "text"}
     fake.answers["/v2/custom-fields"] = {"data": [field, field]}
-    with pytest.raises(bf.PagingError, match="custom_fields: a record came twice in one answer"):
+    with pytest.raises(bf.PagingError, match="custom_fields: a record is twice in one response"):
         connect().matters()
 
 

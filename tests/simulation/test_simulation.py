@@ -96,12 +96,12 @@ def test_going_on_from_the_day_after_loses_rows(monkeypatch):
         window.low = last + date_windows.DAY
         return window.low > window.high
 
-    monkeypatch.setattr(date_windows._Windows, "_proved", hasty)
+    monkeypatch.setattr(date_windows._Windows, "_advance", hasty)
     assert broken_among("days, quiet", 5)
 
 
 def test_ranges_that_share_a_key_without_one_between_lose_rows(monkeypatch):
-    monkeypatch.setattr(key_ranges, "joined", lambda one, other: bool(one.key_set & other.key_set))
+    monkeypatch.setattr(key_ranges, "leave_no_gap", lambda one, other: bool(one.key_set & other.key_set))
     assert broken_among("matters, many ties, 0.1 changes", 60)
 
 
