@@ -10,7 +10,7 @@ import pytest
 
 from billframes.sandbox.schema import SCALE, SCHEMA
 from billframes.sandbox.seed import seed_database
-from billframes.sandbox.seed.data import read
+from billframes.sandbox.seed.data_files import load_toml
 
 LAST = "2026-10-31T20:00:00.000000Z"
 CENT = SCALE // 100
@@ -111,16 +111,16 @@ def test_clients_come_before_matters_and_matters_before_work(firm, seed):
 
 def test_the_firms_people_and_texts_are_those_of_the_data_files(rows):
     """Every person, named client, matter with a story, code and custom field of the TOML files is in the firm."""
-    people = [(each["first"], each["last"], each["role"]) for each in read("people")["staff"]]
+    people = [(each["first_name"], each["last_name"], each["role"]) for each in load_toml("people")["staff"]]
     assert sorted(rows("SELECT first_name, last_name, role FROM user")) == sorted(people)
     for query, listed in (
-        ("SELECT name FROM client", [each["name"] for each in read("clients")["named"]]),
-        ("SELECT name FROM matter", [each["name"] for each in read("matters")["stories"]]),
-        ("SELECT label FROM practice_area", [each["label"] for each in read("matters")["areas"]]),
-        ("SELECT label FROM code", [label for each in read("codes")["codes"] for _, label in each["codes"]]),
-        ("SELECT name FROM custom_field", [each["name"] for each in read("custom_fields")["fields"]]),
-        ("SELECT description FROM expense", [each[0] for each in read("costs")["disputes"]]),
-        ("SELECT description FROM time_entry", read("narratives")["no_charge"]),
+        ("SELECT name FROM client", [each["name"] for each in load_toml("clients")["named"]]),
+        ("SELECT name FROM matter", [each["name"] for each in load_toml("matters")["showcase"]]),
+        ("SELECT label FROM practice_area", [each["label"] for each in load_toml("matters")["areas"]]),
+        ("SELECT label FROM code", [label for each in load_toml("codes")["codes"] for _, label in each["codes"]]),
+        ("SELECT name FROM custom_field", [each["name"] for each in load_toml("custom_fields")["fields"]]),
+        ("SELECT description FROM expense", [each[0] for each in load_toml("costs")["disputes"]]),
+        ("SELECT description FROM time_entry", load_toml("narratives")["no_charge"]),
     ):
         assert set(listed) <= {value for (value,) in rows(query)}
 

@@ -1,8 +1,8 @@
 """A made-up firm: its people, their clients, and thirty-four months of work and bills.
 
-`seed_database` fills an empty database. The months are simulated in order: work is done, entered late, billed
-early the next month, written down, and paid or not. The last day is 2026-10-31, so October 2026 is half billed and the
-unpaid invoices are of every age. The same seed and size make the same firm, byte for byte.
+`seed_database` fills an empty database. The months are simulated in order: work is done, entered late, billed early in
+the next month, written down, and paid or not. The last day is 2026-10-31, so October 2026 is half billed, and unpaid
+invoices are of every age. The same seed and size give the same firm, byte for byte.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SIZES = {"small": 1, "medium": 10, "large": 100}
 
 _CACHE_KIB = 500_000
 
-_BUSY_TABLES = ("time_entry", "expense", "fixed_fee", "invoice")
+_LARGE_TABLES = ("time_entry", "expense", "fixed_fee", "invoice")
 
 
 def seed_database(connection: sqlite3.Connection, *, seed: int = 0, size: str = "small") -> None:
@@ -35,46 +35,47 @@ def seed_database(connection: sqlite3.Connection, *, seed: int = 0, size: str = 
     Parameters
     ----------
     connection : sqlite3.Connection
-        A database with the sandbox's tables and nothing in them. Everything is inserted in one transaction;
-        one that is open already is left open.
+        A database with the sandbox's tables, all empty. Everything is inserted in one transaction. If a transaction is
+        open already, it is used and left open.
     seed : int
-        Which firm: the same seed and size give the same rows.
+        The same seed and size give the same rows.
     size : {"small", "medium", "large"}
         About 25,000, 250,000 or 2,500,000 time entries: more people, clients and matters, not more years.
 
     Raises
     ------
     ValueError
-        The size is none of the three.
+        `size` is not one of the three.
     """
-    # The data files are only read when a firm is created.
-    from billframes.sandbox.seed.years import Firm
+    # The import reads the data files, which are only needed here.
+    from billframes.sandbox.seed.simulation import Simulation
 
     if size not in SIZES:
         raise ValueError(f"size is {size!r}; expected one of {', '.join(SIZES)}")
-    with _transaction(connection), _room_to_work(connection):
+    with _transaction(connection), _fast_settings(connection):
         indexes = _drop_indexes(connection)
-        # A time entry may be inserted before the fixed fee it is recorded under.
+        # A time entry can be inserted before its fixed fee.
         connection.execute("PRAGMA defer_foreign_keys = ON")
-        Firm(SeededRandom(seed), SIZES[size]).live(connection)
+        Simulation(SeededRandom(seed), SIZES[size]).insert_into(connection)
         for statement in indexes:
             connection.execute(statement)
 
 
 def template_path(*, seed: int = 0, size: str = "small") -> Path | None:
     """
-    Return the path of a firm's template, in the user's cache folder: sandboxes copy it instead of making the firm anew.
+    Return the path of a firm's template in the user's cache folder, which sandboxes copy instead of making the firm.
 
-    Its name changes with every file of the sandbox, of which the firm is made. None for any firm but the small one of
-    seed 0, which demos and tests start again and again: others would fill the disk.
+    The name changes if a file of the sandbox changes, because the firm is made from these files. Only the small firm of
+    seed 0 has a template, because demos and tests start it often. For other firms the path is None, which saves disk
+    space.
     """
     if (seed, size) != (0, "small"):
         return None
-    return platformdirs.user_cache_path("billframes") / "sandbox" / f"firm-{_made_from()}.db"
+    return platformdirs.user_cache_path("billframes") / "sandbox" / f"firm-{_files_hash()}.db"
 
 
 @functools.cache
-def _made_from() -> str:
+def _files_hash() -> str:
     digest = hashlib.sha256(sqlite3.sqlite_version.encode())
     for path in sorted(Path(__file__).parents[1].rglob("*")):
         if path.suffix in {".py", ".toml"}:
@@ -98,8 +99,8 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextmanager
-def _room_to_work(connection: sqlite3.Connection) -> Iterator[None]:
-    """Keep pages in memory, sort indexes on several threads, and pause the garbage collector."""
+def _fast_settings(connection: sqlite3.Connection) -> Iterator[None]:
+    """Use a large page cache and several threads for sorting, and pause the garbage collector."""
     (cached,) = connection.execute("PRAGMA cache_size").fetchone()
     (threads,) = connection.execute("PRAGMA threads").fetchone()
     collecting = gc.isenabled()
@@ -116,10 +117,10 @@ def _room_to_work(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def _drop_indexes(connection: sqlite3.Connection) -> list[str]:
-    """Drop the indexes of the large tables and return the statements that recreate them, which is faster at the end."""
-    marks = ", ".join("?" * len(_BUSY_TABLES))
+    """Drop the indexes of large tables, so that inserting is faster; return the statements that recreate them."""
+    marks = ", ".join("?" * len(_LARGE_TABLES))
     query = f"SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql NOT NULL AND tbl_name IN ({marks})"  # noqa: S608
-    indexes = connection.execute(query, _BUSY_TABLES).fetchall()
+    indexes = connection.execute(query, _LARGE_TABLES).fetchall()
     for name, _ in indexes:
         connection.execute(f"DROP INDEX {name}")
     return [statement for _, statement in indexes]

@@ -1,7 +1,7 @@
-"""Days, money, seeded random choices, and the dataclasses of the rows that seeding inserts.
+"""Days, money, seeded random choices, and the dataclasses of rows.
 
-Days are ordinals, hours and money the schema's ten-thousandths. All random choices come from one `SeededRandom`, so
-the seed alone decides the whole firm.
+Days are ordinals of `datetime.date`. Hours and money are the schema's ten-thousandths. All random choices are drawn
+from one `SeededRandom`, so the seed alone decides the whole firm.
 """
 
 from __future__ import annotations
@@ -9,38 +9,33 @@ from __future__ import annotations
 import datetime as dt
 import random
 import unicodedata
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
-from operator import attrgetter
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from billframes.sandbox.clock import BEGINNING, instant_text
-from billframes.sandbox.schema import CENT, SCALE
+from billframes.sandbox.schema import CENT
 
 __all__ = [
-    "CENT",
     "END",
     "FIRST_MONTH",
     "HOLIDAYS",
     "LAST_INSTANT",
     "LAST_MONTH",
-    "SCALE",
     "Expense",
     "FixedFee",
     "Invoice",
     "SeededRandom",
     "TimeEntry",
+    "ascii_name",
     "day",
-    "insert_statement",
     "instant",
     "iso",
     "money",
     "month_days",
     "month_of",
     "next_working_day",
-    "plain",
-    "row_of",
     "to_cents",
     "working_days",
 ]
@@ -54,7 +49,7 @@ def day(text: str) -> int:
 
 
 _BASE = day("2004-01-01")
-# The firm's history ends when the sandbox's clock begins.
+# The firm's history ends when the sandbox's clock starts.
 END = BEGINNING.toordinal()
 LAST_INSTANT = instant_text(BEGINNING)
 _MINUTES = tuple(f"T{minute // 60:02d}:{minute % 60:02d}:" for minute in range(1440))
@@ -84,7 +79,7 @@ def iso(ordinal: int) -> str:
 
 
 def instant(ordinal: int, seconds: int, microseconds: int = 0) -> str:
-    """Return a day and seconds into it, in UTC, as the schema's instant."""
+    """Return the instant that is so many seconds after the start of a day, in UTC, in the tables' format."""
     return f"{_ISO[ordinal - _BASE]}{_MINUTES[seconds // 60]}{seconds % 60:02d}.{microseconds:06d}Z"
 
 
@@ -96,7 +91,7 @@ def month_of(ordinal: int) -> int:
 
 @cache
 def month_days(month: int) -> range:
-    """Return the days of a month, up to the seed's last day."""
+    """Return the days of a month, up to the firm's last day."""
     first = dt.date(month // 12, month % 12 + 1, 1).toordinal()
     after = dt.date((month + 1) // 12, (month + 1) % 12 + 1, 1).toordinal()
     return range(first, min(after, END + 1))
@@ -104,19 +99,19 @@ def month_days(month: int) -> range:
 
 @cache
 def working_days(month: int) -> tuple[int, ...]:
-    """Return a month's Mondays to Fridays without holidays."""
+    """Return a month's Mondays to Fridays, without holidays."""
     return tuple(each for each in month_days(month) if each % 7 not in (6, 0) and each not in HOLIDAYS)
 
 
 def next_working_day(ordinal: int) -> int:
-    """Return the day itself, or the first working day after it."""
+    """Return the day if it is a working day, else the next working day."""
     while ordinal % 7 in (6, 0) or ordinal in HOLIDAYS:
         ordinal += 1
     return ordinal
 
 
 def money(amount: float) -> int:
-    """Return dollars as ten-thousandths, to the cent."""
+    """Return dollars as ten-thousandths, rounded to the cent."""
     return round(amount * 100) * CENT
 
 
@@ -125,7 +120,7 @@ def to_cents(amount: int) -> int:
     return (amount + CENT // 2) // CENT * CENT if amount >= 0 else -to_cents(-amount)
 
 
-def plain(name: str) -> str:
+def ascii_name(name: str) -> str:
     """Return a name in lower-case ASCII letters and dots, for an e-mail address."""
     letters = unicodedata.normalize("NFKD", name).lower()
     return "".join(each for each in letters if each in "abcdefghijklmnopqrstuvwxyz.")
@@ -137,11 +132,11 @@ class SeededRandom:
     __slots__ = ("chance", "random")
 
     def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)  # noqa: S311 - a made-up firm keeps no secrets
+        self.random = random.Random(seed)  # noqa: S311 - protects no secret
         self.chance = self.random.random
 
     def uuid(self) -> str:
-        """Return a new id, shaped as a random UUID."""
+        """Return a new id in the form of a random UUID."""
         bits = f"{self.random.getrandbits(128):032x}"
         return f"{bits[:8]}-{bits[8:12]}-4{bits[13:16]}-a{bits[17:20]}-{bits[20:]}"
 
@@ -165,8 +160,8 @@ class SeededRandom:
         """Return up to `count` different options."""
         return self.random.sample(options, min(count, len(options)))
 
-    def office_hours(self, ordinal: int) -> str:
-        """Return an instant of that day between nine and seven in New York."""
+    def office_instant(self, ordinal: int) -> str:
+        """Return an instant of that day between 14:00 and 24:00 UTC, which are office hours in New York."""
         return instant(ordinal, 50_400 + int(self.chance() * 36_000), int(self.chance() * 1_000_000))
 
 
@@ -240,14 +235,3 @@ class Invoice:
     balance: int
     created_at: str
     modified_at: str
-
-
-def row_of(kind: type[Any]) -> Callable[[Any], tuple[str | int | None, ...]]:
-    """Return a function that turns a record of this class into a row."""
-    getter: Callable[[Any], tuple[str | int | None, ...]] = attrgetter(*(each.name for each in fields(kind)))
-    return getter
-
-
-def insert_statement(table: str, columns: int) -> str:
-    """Return the SQL that inserts whole rows."""
-    return f"INSERT INTO {table} VALUES ({', '.join('?' * columns)})"  # noqa: S608 - the table is ours

@@ -1,7 +1,7 @@
 """Matters: their client, team, originators and billing.
 
-The showcase matters (the trial, the contingency case, the retainer) are in `showcase`; the others are drawn
-from their practice area's templates.
+The showcase matters (the trial, the contingency case, the retainer) are in `showcase`. The others are drawn at random,
+with names from the templates of their practice area.
 """
 
 from __future__ import annotations
@@ -25,136 +25,142 @@ from billframes.sandbox.seed.basics import (
     month_of,
 )
 from billframes.sandbox.seed.clients import COMPANY_HEADS, Client
-from billframes.sandbox.seed.data import AREAS, Area, read
+from billframes.sandbox.seed.data_files import AREAS, Area, load_toml
 from billframes.sandbox.seed.people import LAST_NAMES, Person
 
 __all__ = ["Matter", "Staffing", "draw_matter", "matter_rows", "originator_rows"]
 
-_WORDS = read("matters")
+_DATA = load_toml("matters")
 
-_HABITS = ("monthly", "quarterly", "completion", "neglected", "never")
-_HABIT_WEIGHTS = (83, 9, 4, 2, 2)
+_BILLING_HABITS = ("monthly", "quarterly", "completion", "neglected", "never")
+_BILLING_WEIGHTS = (83, 9, 4, 2, 2)
 
 
 @dataclass(slots=True, eq=False)
 class Matter:
-    """A matter's record, its course, and its unbilled items."""
+    """A matter's record, how it develops, and its unbilled items."""
 
     matter_id: str
     name: str
     client: Client
     area: Area
-    first: int
+    first_month: int
     """First month with work."""
-    last: int
+    last_month: int
     """Last month with work."""
-    kind: str = "hourly"
+    matter_type: str = "hourly"
     weight: float = 1.0
-    habit: str = "monthly"
+    """How much work it has, compared with other matters."""
+    billing_habit: str = "monthly"
+    """monthly, quarterly, completion, neglected or never."""
     responsible: Person | None = None
     team: list[Person] = field(default_factory=list)
     originators: list[Person] = field(default_factory=list)
     reference: str | None = None
-    listed_area: bool = True
-    """Whether the practice area is recorded."""
-    other: str = ""
+    area_is_recorded: bool = True
+    """Whether the record has the practice area."""
+    other_party: str = ""
     opened: int | None = None
     archived: bool = False
     ledes: tuple[int, int, int, int] = (0, 0, 0, 0)
-    """Enabled, and activity, task and expense codes required."""
-    coded: bool = False
-    """Whether people put codes on their time."""
+    """Whether LEDES is enabled, and whether activity, task and expense codes are required."""
+    uses_codes: bool = False
+    """Whether time entries and costs have codes."""
     retainer: int = 0
-    """Dollars a month."""
-    internal: str = ""
-    surges: dict[int, float] = field(default_factory=dict)
-    haircuts: dict[int, float] = field(default_factory=dict)
-    """Further write-downs by month of work."""
-    instructions: str | None = None
+    """Dollars per month."""
+    internal_topic: str = ""
+    """The topic of the firm's own work; empty for clients' matters."""
+    busier_months: dict[int, float] = field(default_factory=dict)
+    """Factor on the work of a month."""
+    extra_write_downs: dict[int, float] = field(default_factory=dict)
+    """Share of worked fees written down by month of work, in addition to the usual write-down."""
+    billing_instructions: str | None = None
     notes: str | None = None
     created: int = 0
-    fee: FixedFee | None = None
-    """The fixed fee that time is now recorded under."""
-    stages: int = 0
-    """Fixed fees charged so far."""
-    pulse: float = 0.0
-    """How busy this month is."""
-    times: list[TimeEntry] = field(default_factory=list)
+    current_fee: FixedFee | None = None
+    """The fixed fee that new time entries are assigned to."""
+    fees_charged: int = 0
+    """Number of fixed fees so far."""
+    intensity: float = 0.0
+    """How much work it has this month."""
+    time_entries: list[TimeEntry] = field(default_factory=list)
     expenses: list[Expense] = field(default_factory=list)
-    fees: list[FixedFee] = field(default_factory=list)
+    fixed_fees: list[FixedFee] = field(default_factory=list)
 
 
 class Staffing:
     """The people who can work on a matter of a practice area."""
 
     def __init__(self, people: list[Person]) -> None:
-        self.principals = [person for person in people if person.role == "principal" and person.bills]
+        self.principals = [person for person in people if person.role == "principal" and person.is_timekeeper]
         self.leads: dict[str, list[Person]] = {}
-        self.likely: dict[str, list[float]] = {}
+        self.lead_weights: dict[str, list[float]] = {}
         self.lawyers: dict[str, list[Person]] = {}
         self.support: dict[str, list[Person]] = {}
         for area in AREAS:
-            those = [person for person in people if area.key in person.areas]
-            lawyers = [person for person in those if person.role in {"principal", "attorney"}]
+            members = [person for person in people if area.key in person.areas]
+            lawyers = [person for person in members if person.role in {"principal", "attorney"}]
             self.lawyers[area.key] = [person for person in lawyers if person.role == "attorney"] or lawyers
-            self.support[area.key] = [person for person in those if person not in lawyers]
+            self.support[area.key] = [person for person in members if person not in lawyers]
             leads = [each for each in lawyers if each.end == END and each.start < day("2024-01-01")]
             self.leads[area.key] = leads or self.principals
-            self.likely[area.key] = list(accumulate(_calling(lead, area) for lead in self.leads[area.key]))
+            self.lead_weights[area.key] = list(accumulate(_lead_weight(lead, area) for lead in self.leads[area.key]))
 
-    def staff(self, matter: Matter, rng: SeededRandom, *, big: bool = False) -> None:
+    def staff(self, matter: Matter, rng: SeededRandom, *, is_large: bool = False) -> None:
         """Choose a matter's responsible attorney, team and originators."""
         key = matter.area.key
-        matter.responsible = rng.random.choices(self.leads[key], cum_weights=self.likely[key])[0]
-        lawyers = rng.sample(self.lawyers[key], 4 if big else rng.pick((1, 1, 2, 2, 3)))
-        support = rng.sample(self.support[key], 2 if big else rng.pick((0, 1, 1, 1)))
+        matter.responsible = rng.random.choices(self.leads[key], cum_weights=self.lead_weights[key])[0]
+        lawyers = rng.sample(self.lawyers[key], 4 if is_large else rng.pick((1, 1, 2, 2, 3)))
+        support = rng.sample(self.support[key], 2 if is_large else rng.pick((0, 1, 1, 1)))
         matter.team = list(dict.fromkeys((matter.responsible, *lawyers, *support)))
         count = rng.weighted((0, 1, 2, 3), (15, 62, 18, 5))
-        likely = list(dict.fromkeys((matter.responsible, *rng.sample(self.principals, 3))))
-        matter.originators = rng.sample(likely, count)
+        candidates = list(dict.fromkeys((matter.responsible, *rng.sample(self.principals, 3))))
+        matter.originators = rng.sample(candidates, count)
 
 
-def _calling(lead: Person, area: Area) -> float:
-    """Return the weight of a lead as the responsible attorney: highest for principals, and for those of the area."""
+def _lead_weight(lead: Person, area: Area) -> float:
+    """Return how often a lead is chosen: more often if a principal, and if the area is the lead's main one."""
     return (3.0 if lead.role == "principal" else 1.0) * (2.0 if lead.areas[0] == area.key else 1.0)
 
 
 def draw_matter(rng: SeededRandom, client: Client, staffing: Staffing, number: int) -> Matter:
-    """Return a matter drawn at random: its area, name, dates, team and billing."""
-    area = _area_for(rng, client)
-    first, last = _life(rng, area)
+    """Draw a matter: its area, name, dates, team and billing."""
+    area = _draw_area(rng, client)
+    first, last = _draw_months(rng, area)
     other = rng.pick(LAST_NAMES) if area.key in {"family", "employment"} else rng.pick(COMPANY_HEADS)
-    matter = Matter(rng.uuid(), _name(rng, area, client, other, number), client, area, first, last, other=other)
+    matter_id = rng.uuid()
+    name = _draw_name(rng, area, client, other, number)
+    matter = Matter(matter_id, name, client, area, first, last, other_party=other)
     matter.weight = min(6.0, rng.random.lognormvariate(0.0, 0.75))
-    matter.habit = rng.weighted(_HABITS, _HABIT_WEIGHTS)
-    matter.kind = _kind(rng, matter)
-    if matter.kind == "fixedFee":
+    matter.billing_habit = rng.weighted(_BILLING_HABITS, _BILLING_WEIGHTS)
+    matter.matter_type = _draw_type(rng, matter)
+    if matter.matter_type == "fixedFee":
         # Fixed-fee matters are short.
         matter.weight = 0.2 + 0.25 * rng.chance()
-    if client.person and matter.kind == "hourly":
+    if client.is_person and matter.matter_type == "hourly":
         matter.weight *= 0.6
-    if matter.habit == "never":
+    if matter.billing_habit == "never":
         matter.weight *= 0.15
-    if matter.kind == "contingency":
-        matter.habit = "never"
-    matter.coded = rng.chance() < 0.15
-    staffing.staff(matter, rng, big=matter.weight > 3)
-    _paper(rng, matter, number)
+    if matter.matter_type == "contingency":
+        matter.billing_habit = "never"
+    matter.uses_codes = rng.chance() < 0.15
+    staffing.staff(matter, rng, is_large=matter.weight > 3)
+    _draw_intake(rng, matter, number)
     return matter
 
 
-def _area_for(rng: SeededRandom, client: Client) -> Area:
-    suits = [area for area in AREAS if (area.key in {"estate", "family"}) == client.person]
-    return rng.weighted(suits, [area.share for area in suits])
+def _draw_area(rng: SeededRandom, client: Client) -> Area:
+    suitable = [area for area in AREAS if (area.key in {"estate", "family"}) == client.is_person]
+    return rng.weighted(suitable, [area.share for area in suitable])
 
 
-def _kind(rng: SeededRandom, matter: Matter) -> str:
+def _draw_type(rng: SeededRandom, matter: Matter) -> str:
     chance, area = rng.chance(), matter.area
     if area.key == "estate":
-        # Plans have a fixed fee; administering an estate or a trust does not.
-        lasting = matter.name.startswith(("Estate of", "Administration"))
-        matter.last += 10 if lasting else 0
-        return "hourly" if lasting else "fixedFee"
+        # Plans have a fixed fee. The administration of an estate or a trust is billed by the hour, and takes longer.
+        is_administration = matter.name.startswith(("Estate of", "Administration"))
+        matter.last_month += 10 if is_administration else 0
+        return "hourly" if is_administration else "fixedFee"
     if area.key == "litigation" and chance < 0.015:
         return "contingency"
     if area.key in {"family", "employment"} and chance < 0.05:
@@ -162,41 +168,41 @@ def _kind(rng: SeededRandom, matter: Matter) -> str:
     return "fixedFee" if area.key == "ip" and chance < 0.15 else "hourly"
 
 
-def _life(rng: SeededRandom, area: Area) -> tuple[int, int]:
+def _draw_months(rng: SeededRandom, area: Area) -> tuple[int, int]:
     months = rng.between(*area.months)
     first = FIRST_MONTH - months + 1 + rng.below(LAST_MONTH - FIRST_MONTH + months)
     return first, first + months - 1
 
 
-def _name(rng: SeededRandom, area: Area, client: Client, other: str, number: int) -> str:
-    short = client.name.split(",")[0] if client.person else client.name.split(" ")[0]
-    return rng.pick(area.matters).format(
+def _draw_name(rng: SeededRandom, area: Area, client: Client, other: str, number: int) -> str:
+    short = client.name.split(",")[0] if client.is_person else client.name.split(" ")[0]
+    return rng.pick(area.matter_names).format(
         client=short,
         other=other,
-        place=rng.pick(_WORDS["places"]),
-        relative=rng.pick(_WORDS["relatives"]),
+        place=rng.pick(_DATA["places"]),
+        relative=rng.pick(_DATA["relatives"]),
         number=3100 + number,
     )
 
 
-def _paper(rng: SeededRandom, matter: Matter, number: int) -> None:
-    """Fill in the fields that intake records, leaving some empty."""
-    # Intake is before the work.
-    opened = month_days(matter.first)[0] - 1 - rng.below(20)
+def _draw_intake(rng: SeededRandom, matter: Matter, number: int) -> None:
+    """Draw the fields that are recorded when a matter is opened; some stay empty."""
+    # Matters are opened before their first work.
+    opened = month_days(matter.first_month)[0] - 1 - rng.below(20)
     matter.created = opened
-    matter.client.engaged_before(opened)
+    matter.client.create_before(opened)
     matter.opened = None if rng.chance() < 0.03 else opened
-    matter.listed_area = rng.chance() > 0.04
+    matter.area_is_recorded = rng.chance() > 0.04
     client_reference = matter.client.reference or "9999"
     matter.reference = None if rng.chance() < 0.08 else f"{client_reference}-{number % 1000:03d}"
-    matter.archived = matter.last < month_of(day("2026-07-01")) and rng.chance() < 0.75
+    matter.archived = matter.last_month < month_of(day("2026-07-01")) and rng.chance() < 0.75
     if matter.area.key in {"litigation", "employment"} and rng.chance() < 0.12:
         matter.ledes = (1, 1, 1, int(rng.chance() < 0.5))
-        matter.coded = True
+        matter.uses_codes = True
     if rng.chance() < 0.22:
-        matter.instructions = rng.pick(_WORDS["instructions"])
+        matter.billing_instructions = rng.pick(_DATA["instructions"])
     if rng.chance() < 0.12:
-        matter.notes = rng.pick(_WORDS["notes"])
+        matter.notes = rng.pick(_DATA["notes"])
 
 
 Row = tuple[str | int | None, ...]
@@ -205,23 +211,18 @@ Row = tuple[str | int | None, ...]
 def matter_rows(matters: list[Matter], areas: dict[str, str], rng: SeededRandom) -> Iterator[Row]:
     """Return the rows of the table `matter`; `areas` gives practice area ids by key."""
     for matter in matters:
-        assert matter.responsible is not None  # noqa: S101 - every matter is staffed when it is made
+        assert matter.responsible is not None  # noqa: S101 - every matter has been staffed
         modified = min(END - 1, matter.created + rng.below(60))
         if matter.archived:
-            modified = min(END - 3, month_days(matter.last)[-1] + rng.between(20, 75))
-        area = areas[matter.area.key] if matter.listed_area else None
+            modified = min(END - 3, month_days(matter.last_month)[-1] + rng.between(20, 75))
+        area = areas[matter.area.key] if matter.area_is_recorded else None
         opened = None if matter.opened is None else iso(matter.opened)
         yield (
-            *(
-                matter.matter_id,
-                matter.name,
-                matter.client.client_id,
-                matter.kind,
-                matter.responsible.user_id,
-            ),
-            *(int(matter.archived), matter.reference, area, opened, _conflict(matter), matter.instructions),
+            *(matter.matter_id, matter.name, matter.client.client_id),
+            *(matter.matter_type, matter.responsible.user_id),
+            *(int(matter.archived), matter.reference, area, opened, _conflict(matter), matter.billing_instructions),
             *(matter.notes, _referral(matter, rng), None, *matter.ledes, json.dumps(_code_sets(matter))),
-            *(rng.office_hours(matter.created), rng.office_hours(max(modified, matter.created + 1))),
+            *(rng.office_instant(matter.created), rng.office_instant(max(modified, matter.created + 1))),
         )
 
 
@@ -230,22 +231,22 @@ def _code_sets(matter: Matter) -> list[str]:
 
 
 def _conflict(matter: Matter) -> str | None:
-    """Return the conflict check: adverse parties in disputes, counterparties elsewhere; none within the firm."""
-    if matter.internal or not matter.other:
+    """Return the conflict information as JSON: parties and counsel of disputes, and a company's officers."""
+    if matter.internal_topic or not matter.other_party:
         return None
     dispute = matter.area.code_set == "UTBMS-LIT"
     known = {
-        "adverse": matter.other if dispute else None,
-        "relatedAdverse": f"{matter.other} affiliates and insurers" if dispute and matter.weight > 1.5 else None,
-        "relatedClient": f"Officers of {matter.client.name}" if not matter.client.person else None,
-        "opposing": f"Counsel for {matter.other}" if dispute else None,
+        "adverse": matter.other_party if dispute else None,
+        "relatedAdverse": f"{matter.other_party} affiliates and insurers" if dispute and matter.weight > 1.5 else None,
+        "relatedClient": f"Officers of {matter.client.name}" if not matter.client.is_person else None,
+        "opposing": f"Counsel for {matter.other_party}" if dispute else None,
     }
     found = {name: text for name, text in known.items() if text}
     return json.dumps(found, ensure_ascii=False) if found else None
 
 
 def _referral(matter: Matter, rng: SeededRandom) -> str | None:
-    return None if matter.internal or rng.chance() < 0.45 else rng.pick(_WORDS["referrals"])
+    return None if matter.internal_topic or rng.chance() < 0.45 else rng.pick(_DATA["referrals"])
 
 
 def originator_rows(matters: list[Matter]) -> Iterator[Row]:

@@ -1,9 +1,9 @@
-"""Matters with a story, and invoices that no month's work explains.
+"""Showcase matters, and invoices that no month's work explains.
 
-The insurer's trial fills October 2026; the contingency case accumulates unbilled time; the hotel group stopped paying;
-the biotech wants three matters on one invoice. Some are edge cases for software: a matter with an invoice only, and one
-with nothing. The invoices are edge cases of bookkeeping that the API allows: credits, overpayments, invoices without
-work. An accounts department would recognize each of them.
+The insurer's trial fills October 2026. The contingency case accumulates unbilled time. The hotel group stopped paying.
+The biotech company wants three matters on one invoice. Other matters are edge cases for software: one has only an
+invoice, and one has nothing. The invoices are edge cases of bookkeeping that the API allows: credits, overpayments, and
+invoices without work.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from billframes.sandbox.schema import CENT
 from billframes.sandbox.seed.basics import (
-    CENT,
     FIRST_MONTH,
     LAST_MONTH,
     Invoice,
@@ -22,42 +22,43 @@ from billframes.sandbox.seed.basics import (
     money,
     month_days,
 )
-from billframes.sandbox.seed.billing import Bill, Numbers
+from billframes.sandbox.seed.billing import Bill
 from billframes.sandbox.seed.clients import FIRM_NAME, Client
-from billframes.sandbox.seed.data import AREA_BY_KEY, read
+from billframes.sandbox.seed.data_files import AREA_BY_KEY, load_toml
 from billframes.sandbox.seed.matters import Matter, Staffing
 from billframes.sandbox.seed.people import Person
 
-__all__ = ["audit", "courtesy", "paid_twice", "showcase_matters", "standalone"]
+__all__ = ["adjust_invoices", "draw_showcase_matters", "invoices_without_items", "set_auditor_write_downs"]
 
-_WORDS = read("matters")
+_DATA = load_toml("matters")
 
 
-def showcase_matters(
+def draw_showcase_matters(
     rng: SeededRandom, clients: list[Client], people: list[Person], staffing: Staffing
 ) -> Iterator[Matter]:
-    """Yield the internal matters, then the ones with a story."""
-    yield from _internal(rng, clients[0], people)
-    for number, story in enumerate(_WORDS["stories"], start=1):
-        named = [each for each in clients[1:40] if each.name.startswith(story["client"])]
-        client = named[story.get("which", 0)]
-        matter = Matter(rng.uuid(), client=client, **_told(story))
+    """Yield the internal matters, then the showcase matters of clients."""
+    yield from _draw_internal_matters(rng, clients[0], people)
+    for number, listed in enumerate(_DATA["showcase"], start=1):
+        named = [each for each in clients[1:40] if each.name.startswith(listed["client"])]
+        client = named[listed.get("client_index", 0)]
+        matter = Matter(rng.uuid(), client=client, **_matter_arguments(listed))
         matter.reference = f"{client.reference or '9999'}-{number:03d}"
-        matter.created = matter.opened = month_days(min(matter.first, LAST_MONTH))[0] - 3
-        client.engaged_before(matter.created)
-        staffing.staff(matter, rng, big=matter.weight >= 3)
+        matter.created = matter.opened = month_days(min(matter.first_month, LAST_MONTH))[0] - 3
+        client.create_before(matter.created)
+        staffing.staff(matter, rng, is_large=matter.weight >= 3)
         yield matter
 
 
-def _told(story: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a story's arguments of `Matter`, with its area, and its months as ordinals."""
-    told = {name: value for name, value in story.items() if name not in {"client", "which"}}
-    months = {name: _month(story[name]) for name in ("first", "last")}
-    return told | months | {"area": AREA_BY_KEY[story["area"]], "surges": _by_month(story.get("surges", {}))}
+def _matter_arguments(listed: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of `Matter` for a showcase matter, with its area, and with months as integers."""
+    arguments = {name: value for name, value in listed.items() if name not in {"client", "client_index"}}
+    arguments |= {name: _month(listed[name]) for name in ("first_month", "last_month")}
+    busier_months = _by_month(listed.get("busier_months", {}))
+    return arguments | {"area": AREA_BY_KEY[listed["area"]], "busier_months": busier_months}
 
 
-def _by_month(figures: Mapping[str, float]) -> dict[int, float]:
-    return {_month(text): figure for text, figure in figures.items()}
+def _by_month(values: Mapping[str, float]) -> dict[int, float]:
+    return {_month(text): value for text, value in values.items()}
 
 
 def _month(text: str) -> int:
@@ -65,63 +66,72 @@ def _month(text: str) -> int:
     return int(year) * 12 + int(month) - 1
 
 
-def audit(matters: list[Matter]) -> None:
-    """Apply the auditor's write-downs to all of the insurer's matters."""
-    write_downs = _by_month(_WORDS["audit"]["write_downs"])
+def set_auditor_write_downs(matters: list[Matter]) -> None:
+    """Set the extra write-downs of an insurer's auditor on all of the insurer's matters."""
+    write_downs = _by_month(_DATA["auditor"]["write_downs"])
     for matter in matters:
-        if matter.client.name.startswith(_WORDS["audit"]["client"]):
-            matter.haircuts = write_downs
+        if matter.client.name.startswith(_DATA["auditor"]["client"]):
+            matter.extra_write_downs = write_downs
 
 
-def _internal(rng: SeededRandom, firm: Client, people: list[Person]) -> Iterator[Matter]:
+def _draw_internal_matters(rng: SeededRandom, firm: Client, people: list[Person]) -> Iterator[Matter]:
     assert firm.name == FIRM_NAME  # noqa: S101 - the firm is its own first client
-    for name, internal in _WORDS["internal"]:
+    for name, topic in _DATA["internal"]:
         matter = Matter(rng.uuid(), name, firm, AREA_BY_KEY["corporate"], FIRST_MONTH, LAST_MONTH)
-        matter.kind, matter.habit, matter.internal = "internal", "never", internal
-        matter.listed_area, matter.responsible = False, people[0]
+        matter.matter_type, matter.billing_habit, matter.internal_topic = "internal", "never", topic
+        matter.area_is_recorded, matter.responsible = False, people[0]
         matter.created = matter.opened = month_days(FIRST_MONTH - 96)[0] + 4
-        firm.engaged_before(matter.created)
+        firm.create_before(matter.created)
         yield matter
 
 
-def standalone(matters: list[Matter], numbers: Numbers, rng: SeededRandom) -> Iterator[Bill]:
-    """Yield the invoices without items: the balance carried over, and the credit notes."""
-    carried = next(matter for matter in matters if matter.name == _WORDS["carried_over"])
-    yield _without_items(carried, "2024-01-02", 4_820.0, 1_320.0, numbers, rng)
-    for start, date, amount, balance in read("clients")["credits"]:
+def invoices_without_items(matters: list[Matter], numbers: Iterator[int], rng: SeededRandom) -> Iterator[Bill]:
+    """Yield the invoices without items: an opening balance from a former system, and the credit notes."""
+    matter = next(each for each in matters if each.name == _DATA["opening_balance"])
+    yield _without_items(matter, "2024-01-02", 4_820.0, 1_320.0, numbers, rng)
+    for start, date, amount, balance in load_toml("clients")["credits"]:
         matter = next(each for each in matters if each.client.name.startswith(start))
         yield _without_items(matter, date, amount, balance, numbers, rng)
 
 
 def _without_items(
-    matter: Matter, date: str, amount: float, balance: float, numbers: Numbers, rng: SeededRandom
+    matter: Matter, date: str, amount: float, balance: float, numbers: Iterator[int], rng: SeededRandom
 ) -> Bill:
     ordinal = day(date)
-    at = rng.office_hours(ordinal)
-    due = iso(ordinal + matter.client.terms)
-    numbered = (rng.uuid(), matter.client.client_id, f"{'CN' if amount < 0 else 'OB'}-{numbers.next()}")
-    return Bill(Invoice(*numbered, date, "final", due, money(amount), money(balance), at, at), [matter])
+    at = rng.office_instant(ordinal)
+    due = iso(ordinal + matter.client.payment_days)
+    ids = (rng.uuid(), matter.client.client_id, f"{'CN' if amount < 0 else 'OB'}-{next(numbers)}")
+    return Bill(Invoice(*ids, date, "final", due, money(amount), money(balance), at, at), [matter])
 
 
-def courtesy(bills: list[Bill], seen: set[str]) -> None:
-    """Write off one client's first hourly invoice completely: a final invoice of zero, with its work on it."""
-    for bill in bills:
-        client = bill.matters[0].client
-        if _is_courtesy(client, bill) and client.client_id not in seen:
-            seen.add(client.client_id)
-            bill.invoice.amount = bill.invoice.balance = 0
+def adjust_invoices(bills: list[Bill], adjusted: set[str]) -> None:
+    """
+    Write off one client's first hourly invoice completely, and let another client pay one invoice twice.
 
-
-def _is_courtesy(client: Client, bill: Bill) -> bool:
-    final_time = bill.invoice.invoice_state == "final" and 0 < bill.invoice.amount < 1_000_000 * CENT
-    return client.name.startswith("Fjellstr") and final_time and not bill.expenses and not bill.fees
-
-
-def paid_twice(bills: list[Bill], seen: set[str]) -> None:
-    """Let a client pay one invoice twice, which leaves a negative balance."""
+    Parameters
+    ----------
+    bills : list of Bill
+        The bills of a month.
+    adjusted : set of str
+        The ids of clients whose invoice was adjusted in this or an earlier month.
+    """
     for bill in bills:
         invoice, client = bill.invoice, bill.matters[0].client
-        theirs = client.name.startswith("Quillfeather Media") and invoice.invoice_date >= "2026-02"
-        if theirs and client.client_id not in seen and invoice.balance == 0 and invoice.amount > 0:
-            seen.add(client.client_id)
+        if client.client_id in adjusted:
+            continue
+        if _is_to_write_off(client, bill):
+            invoice.amount = invoice.balance = 0
+            adjusted.add(client.client_id)
+        elif _is_to_overpay(client, invoice):
             invoice.balance = -invoice.amount
+            adjusted.add(client.client_id)
+
+
+def _is_to_write_off(client: Client, bill: Bill) -> bool:
+    is_fitting = bill.invoice.invoice_state == "final" and 0 < bill.invoice.amount < 1_000_000 * CENT
+    return client.name.startswith("Fjellstr") and is_fitting and not bill.expenses and not bill.fixed_fees
+
+
+def _is_to_overpay(client: Client, invoice: Invoice) -> bool:
+    is_paid = invoice.balance == 0 and invoice.amount > 0
+    return client.name.startswith("Quillfeather Media") and invoice.invoice_date >= "2026-02" and is_paid

@@ -1,0 +1,152 @@
+"""Simulate the firm month by month: work, expenses and fixed fees are drawn, then the month is billed."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
+from itertools import chain, count
+from operator import attrgetter
+from typing import Any
+
+from billframes.sandbox.credentials import credential_rows
+from billframes.sandbox.seed.basics import (
+    FIRST_MONTH,
+    LAST_MONTH,
+    Expense,
+    FixedFee,
+    Invoice,
+    SeededRandom,
+    TimeEntry,
+)
+from billframes.sandbox.seed.billing import Bill, bill_month
+from billframes.sandbox.seed.clients import Client, client_rows, draw_clients
+from billframes.sandbox.seed.costs import charge_fixed_fees, draw_expenses
+from billframes.sandbox.seed.custom_fields import draw_options, draw_value_rows, field_rows, option_rows
+from billframes.sandbox.seed.data_files import AREA_LABELS, code_rows, code_set_rows, load_toml
+from billframes.sandbox.seed.matters import Matter, Staffing, draw_matter, matter_rows, originator_rows
+from billframes.sandbox.seed.people import draw_people, person_rows
+from billframes.sandbox.seed.showcase import (
+    adjust_invoices,
+    draw_showcase_matters,
+    invoices_without_items,
+    set_auditor_write_downs,
+)
+from billframes.sandbox.seed.work import Workload, draw_intensities, draw_month
+
+__all__ = ["Simulation"]
+
+_MATTERS = 200
+
+
+class Simulation:
+    """The simulated firm: its people, clients and matters."""
+
+    def __init__(self, rng: SeededRandom, scale: int) -> None:
+        self.rng = rng
+        self.people = draw_people(rng, scale)
+        self.clients = draw_clients(rng, scale)
+        staffing = Staffing(self.people)
+        self.matters = list(draw_showcase_matters(rng, self.clients, self.people, staffing))
+        self.internal = [matter for matter in self.matters if matter.internal_topic]
+        for client in self._next_clients(_MATTERS * scale - len(self.matters)):
+            self.matters.append(draw_matter(rng, client, staffing, len(self.matters)))
+        set_auditor_write_downs(self.matters)
+        self.invoice_numbers = count(10_412)
+        self.check_numbers = count(20_411)
+
+    def _next_clients(self, number: int) -> Iterator[Client]:
+        """Yield the clients of the next matters: each client without a matter once, then clients at random."""
+        complete = load_toml("clients")["complete"]
+        have_matters = {matter.client.client_id for matter in self.matters}
+        growing = [client for client in self.clients[:-1] if not client.name.startswith(complete)]
+        new = [client for client in growing if client.client_id not in have_matters]
+        yield from new
+        for _ in range(number - len(new)):
+            yield growing[int(len(growing) * self.rng.chance() ** 1.7)]
+
+    def insert_into(self, connection: sqlite3.Connection) -> None:
+        """Simulate the months in order, and insert all rows."""
+        self._insert_records(connection)
+        _insert_bills(connection, list(invoices_without_items(self.matters, self.invoice_numbers, self.rng)))
+        clients_matters = _by_client(self.matters)
+        adjusted: set[str] = set()
+        for month in range(FIRST_MONTH, LAST_MONTH + 1):
+            self._draw_items(month)
+            bills = bill_month(clients_matters, month, self.invoice_numbers, self.rng)
+            adjust_invoices(bills, adjusted)
+            _insert_bills(connection, bills)
+        _insert_rows(connection, FixedFee, (fee for matter in self.matters for fee in matter.fixed_fees))
+        _insert_rows(connection, Expense, (expense for matter in self.matters for expense in matter.expenses))
+        _insert_rows(connection, TimeEntry, (entry for matter in self.matters for entry in matter.time_entries))
+
+    def _draw_items(self, month: int) -> None:
+        """Draw a month's fixed fees, expenses and time entries, and add them to their matters."""
+        active = draw_intensities([matter for matter in self.matters if not matter.internal_topic], month, self.rng)
+        for matter in self.matters:
+            charge_fixed_fees(matter, month, self.rng)
+        for matter in active:
+            draw_expenses(matter, month, self.check_numbers, self.rng)
+        for load in Workload.by_person(self.people, month, active, self.internal, self.rng):
+            for matter, entry in draw_month(load, month, self.rng):
+                matter.time_entries.append(entry)
+
+    def _insert_records(self, connection: sqlite3.Connection) -> None:
+        """Insert all rows except items and invoices."""
+        rng, matters = self.rng, self.matters
+        areas = {key: rng.uuid() for key, _ in AREA_LABELS}
+        options = draw_options(rng)
+        associate = next(person for person in self.people if person.role == "attorney")
+        area_rows = [(areas[key], label, int(key == "litigation")) for key, label in AREA_LABELS]
+        tables: tuple[tuple[str, Iterable[tuple[Any, ...]]], ...] = (
+            ("user", person_rows(self.people, rng)),
+            ("credential", credential_rows(self.people[0].user_id, associate.user_id)),
+            ("practice_area", area_rows),
+            ("code_set", code_set_rows()),
+            ("code", code_rows()),
+            ("custom_field", field_rows()),
+            ("custom_field_option", option_rows(options)),
+            ("client", client_rows(self.clients, rng)),
+            ("matter", matter_rows(matters, areas, rng)),
+            ("matter_originator", originator_rows(matters)),
+            ("custom_value", draw_value_rows(self.clients, matters, self.people, options, rng)),
+        )
+        for table, rows in tables:
+            _insert(connection, table, rows)
+
+
+def _by_client(matters: list[Matter]) -> list[tuple[Client, list[Matter]]]:
+    groups: dict[str, tuple[Client, list[Matter]]] = {}
+    for matter in matters:
+        if not matter.internal_topic:
+            groups.setdefault(matter.client.client_id, (matter.client, []))[1].append(matter)
+    return list(groups.values())
+
+
+def _insert_bills(connection: sqlite3.Connection, bills: list[Bill]) -> None:
+    _insert_rows(connection, Invoice, (bill.invoice for bill in bills))
+    _insert(connection, "invoice_matter", chain.from_iterable(map(_invoice_matter_rows, bills)))
+    _insert_rows(connection, FixedFee, (fee for bill in bills for fee in bill.fixed_fees))
+    _insert_rows(connection, Expense, (expense for bill in bills for expense in bill.expenses))
+    _insert_rows(connection, TimeEntry, (entry for bill in bills for entry in bill.time_entries))
+
+
+def _invoice_matter_rows(bill: Bill) -> Iterator[tuple[str, str, int]]:
+    for position, matter in enumerate(bill.matters):
+        yield bill.invoice.invoice_id, matter.matter_id, position
+
+
+_TABLES = {FixedFee: "fixed_fee", Expense: "expense", TimeEntry: "time_entry", Invoice: "invoice"}
+
+
+def _insert_rows(connection: sqlite3.Connection, kind: type[Any], rows: Iterable[Any]) -> None:
+    """Insert rows that are instances of a dataclass."""
+    _insert(connection, _TABLES[kind], map(attrgetter(*(each.name for each in fields(kind))), rows))
+
+
+def _insert(connection: sqlite3.Connection, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
+    rows = iter(rows)
+    first = next(rows, None)
+    if first is not None:
+        sql = f"INSERT INTO {table} VALUES ({', '.join('?' * len(first))})"  # noqa: S608
+        connection.executemany(sql, chain((first,), rows))
