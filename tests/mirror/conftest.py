@@ -1,4 +1,4 @@
-"""A mirror of the small seeded firm, made once, and a firm with fewer entries for each file that changes one."""
+"""A mirror of the small seeded firm, and a firm with fewer entries for each test file that changes it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from billframes.sandbox import Sandbox
 
 @pytest.fixture(scope="session")
 def refreshed(client, tmp_path_factory) -> Mirror:
-    """A mirror that is never refreshed again."""
+    """A mirror that is not refreshed again."""
     opened = mirror(tmp_path_factory.mktemp("mirror") / "firm", client=client)
     opened.refresh()
     return opened
@@ -27,10 +27,10 @@ def refreshed(client, tmp_path_factory) -> Mirror:
 @pytest.fixture(scope="session")
 def thin(tmp_path_factory) -> Path:
     """
-    The file of a firm without most of its billed entries; copy it.
+    The database of a firm without most of its billed entries; tests copy it.
 
-    It has entries in every month, as many unbilled ones, and everything else: the searches for deletions take as many
-    requests. A load of all entries, which shows that a mirror is equal, takes a fifth.
+    It has entries in every month and all unbilled entries, so searches for deletions take as many requests as in the
+    whole firm. A load of all entries takes a fifth of the time.
     """
     path = tmp_path_factory.mktemp("thin") / "firm.db"
     Sandbox(db=path).start().stop()

@@ -1,4 +1,4 @@
-"""Refreshes killed at random moments: `python -m tests.mirror.kills 100` beside a colleague who writes throughout."""
+"""Kill refreshes at random moments while a colleague writes: `python -m tests.mirror.kills 100`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ import billframes as bf
 from billframes import mirror
 import billframes.mirror.refresh, deltalake
 for line in sys.stdin:
-    path, url, said = json.loads(line)
+    path, url, error_file = json.loads(line)
     child = os.fork()
     if child:
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
@@ -40,7 +40,7 @@ for line in sys.stdin:
         while True:
             m.refresh(full=("expenses",))
     except BaseException:
-        pathlib.Path(said).write_text(traceback.format_exc())
+        pathlib.Path(error_file).write_text(traceback.format_exc())
     finally:
         os._exit(1)
 """
@@ -48,7 +48,7 @@ for line in sys.stdin:
 
 @dataclass
 class Kills:
-    """How many refreshes were killed, and what those said that ended of themselves before they could be."""
+    """The number of killed refreshes, and the errors of those that ended before they were killed."""
 
     killed: int = 0
     ended: list[str] = field(default_factory=list)
@@ -56,9 +56,9 @@ class Kills:
 
 def kills(number: int, seed: int = 0) -> Kills:
     """
-    Kill so many refreshes, each at a random moment; raise unless the next one always finishes.
+    Kill refreshes at random moments, and check that the next one always finishes with equal tables.
 
-    A refresh that ends before it is killed is no kill: another one is started in its place, up to `number` more.
+    If a refresh ends before it is killed, another one is started in its place, up to `number` more.
     """
     counted = Kills()
     chosen = random.Random(seed)
@@ -76,20 +76,20 @@ def kills(number: int, seed: int = 0) -> Kills:
             # Every sixth time the first refresh of a new mirror is killed.
             place = path if at % 6 else Path(folder) / f"new{at}"
             colleague = BackgroundWriter(sandbox._store, Trouble(writes_per_second=10, seed=at)).start()
-            said = refreshes.kill(place, sandbox.base_url, chosen.uniform(0.05, 1.2))
-            # The colleague rests while both are compared.
+            error = refreshes.kill(place, sandbox.base_url, chosen.uniform(0.05, 1.2))
+            # No changes while the mirror and the server are compared.
             colleague.stop()
             _finish(place, client)
             at += 1
-            if said is None:
+            if error is None:
                 counted.killed += 1
             else:
-                counted.ended.append(said)
+                counted.ended.append(error)
     return counted
 
 
 def _thin_out(sandbox: Sandbox) -> None:
-    """Leave every eighth item: what a kill can break is in the tables' number and order, not in their size."""
+    """Keep every eighth item: the number and order of tables matter for kills, and not their size."""
     with contextlib.closing(sqlite3.connect(str(sandbox.database), timeout=30)) as connection, connection:
         for name in ("time_entry", "expense"):
             connection.execute(f"DELETE FROM {name} WHERE rowid % 8")
@@ -99,22 +99,22 @@ class Refreshes:
     """A process that refreshes mirrors, each time in a child that can be killed."""
 
     def __init__(self, folder: Path) -> None:
-        self._said = folder / "said"
+        self._error_file = folder / "error"
         self._process = subprocess.Popen(
             [sys.executable, "-c", SCRIPT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
     def kill(self, path: Path, url: str, seconds: float) -> str | None:
-        """Start refreshing and kill it; if it had ended by then, return what it said last."""
+        """Start refreshing and kill the process; if it had ended by then, return its error."""
         assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps([str(path), url, str(self._said)]) + "\n")
+        self._process.stdin.write(json.dumps([str(path), url, str(self._error_file)]) + "\n")
         self._process.stdin.flush()
         child = self._line()
         time.sleep(seconds)
         with contextlib.suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)
         code = self._line()
-        return None if code == -signal.SIGKILL else f"{code}: {self._said.read_text().strip()[-500:]}"
+        return None if code == -signal.SIGKILL else f"{code}: {self._error_file.read_text().strip()[-500:]}"
 
     def _line(self) -> int:
         assert self._process.stdout is not None

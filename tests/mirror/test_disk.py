@@ -1,4 +1,4 @@
-"""A disk that is really full, and folders that really can't be written: one sentence each, and nothing is lost."""
+"""A full disk, and folders that can't be written: each raises a clear error, and no data are lost."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture
 def disk(tmp_path):
-    """A small disk of its own."""
+    """A small disk."""
     place = tmp_path / "disk"
     place.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", str(place)]
@@ -45,7 +45,7 @@ def fill(path):
             file.write(bytes(4096))
 
 
-def equal(opened, client):
+def assert_equal(opened, client):
     for name in ("time_entries", "invoices", "client_balances"):
         assert_frame_equal(getattr(client, name)(), getattr(opened, name)(), obj=name)
 
@@ -68,11 +68,11 @@ def test_a_full_disk_keeps_the_last_version_and_the_next_refresh_finishes(writer
     assert mirror(disk / "firm").time_entries("2026-10").equals(before)
     filler.unlink()
     m.refresh()
-    equal(m, writer)
+    assert_equal(m, writer)
 
 
 @pytest.mark.slow
-def test_a_first_refresh_on_a_disk_too_small_is_said_and_finished_on_a_larger_one(writer, disk, capfd):
+def test_a_first_refresh_on_a_small_disk_raises_and_finishes_on_a_larger_one(writer, disk, capfd):
     subprocess.run(["mount", "-o", "remount,size=600k", str(disk)], check=True)
     with pytest.raises(bf.MirrorError, match="the disk is full"):
         mirror(disk / "firm", client=writer).refresh()
@@ -82,7 +82,7 @@ def test_a_first_refresh_on_a_disk_too_small_is_said_and_finished_on_a_larger_on
     subprocess.run(["mount", "-o", "remount,size=12m", str(disk)], check=True)
     m = mirror(disk / "firm", client=writer)
     m.refresh()
-    equal(m, writer)
+    assert_equal(m, writer)
 
 
 @pytest.mark.slow
@@ -90,14 +90,14 @@ def test_a_read_only_disk_is_read_and_not_refreshed(writer, disk):
     m = mirror(disk / "firm", client=writer)
     m.refresh()
     subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
-    equal(mirror(disk / "firm"), writer)
+    assert_equal(mirror(disk / "firm"), writer)
     with pytest.raises(bf.MirrorError, match=r"can't be written: Read-only file system. Nothing was changed"):
         m.refresh()
 
 
 @contextmanager
-def nobody():
-    """Be another account."""
+def as_nobody():
+    """Run as another account."""
     other = pwd.getpwnam("nobody")
     os.setegid(other.pw_gid)
     os.seteuid(other.pw_uid)
@@ -114,7 +114,7 @@ def test_another_account_can_neither_read_nor_write(writer):
     try:
         m = mirror(folder / "firm", client=writer)
         m.refresh()
-        with nobody():
+        with as_nobody():
             with pytest.raises(bf.MirrorError, match=r"denied"):
                 mirror(folder / "firm").clients()
             with pytest.raises(bf.MirrorError, match=r"can't be written: Permission denied. Nothing was changed"):
@@ -123,7 +123,7 @@ def test_another_account_can_neither_read_nor_write(writer):
         for each in (folder / "firm").rglob("*"):
             os.chown(each, pwd.getpwnam("nobody").pw_uid, -1)
             each.chmod(0o500 if each.is_dir() else 0o400)
-        with nobody():
+        with as_nobody():
             assert len(mirror(folder / "firm").clients()) == len(m.clients())
             with pytest.raises(bf.MirrorError, match=r"can't be written: Permission denied. Nothing was changed"):
                 m.refresh()

@@ -46,7 +46,7 @@ def test_a_lazy_table_has_the_frames_columns_and_rows(refreshed, engine, name):
 
 
 def figures(tables):
-    """The four figures of a firm, over whatever engine's tables."""
+    """Return the results of four analyses of an engine's tables."""
     entries, invoices, users, matters = (tables(name) for name in ("time_entries", "invoices", "users", "matters"))
     expenses, fees = tables("expenses"), tables("fixed_fees")
     span = {"start": "2026-01-01", "end": "2026-06-30"}
@@ -59,7 +59,7 @@ def figures(tables):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_columns_that_are_not_asked_for_are_not_joined(refreshed, engine):
+def test_columns_that_are_not_requested_are_not_joined(refreshed, engine):
     lazy = refreshed.scan("time_entries", engine=engine, columns=["user_name", "hours", "time_entry_id"])
     assert nw.from_native(lazy).collect_schema().names() == ["time_entry_id", "user_name", "hours"]
     assert set(re.findall(r"_key\d", lazy.explain())) == {"_key2"}
@@ -69,8 +69,8 @@ def test_columns_that_are_not_asked_for_are_not_joined(refreshed, engine):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_record_in_no_list_keeps_its_last_seen_name(refreshed, engine):
-    """Others are as listed, also where nothing is given there any more."""
+def test_a_record_in_no_list_keeps_its_last_shown_name(refreshed, engine):
+    """Other records have the names of their list."""
     snapshot, people = refreshed._open_snapshot(), refreshed._open_snapshot().read("users")
     gone, known = people.column("user_id").to_pylist()[:2]
     at = dict(snapshot.version.tables)
@@ -151,7 +151,7 @@ def test_an_engine_that_is_not_installed_is_named(refreshed, monkeypatch):
         scan(refreshed._open_snapshot(), "users", "polars", None)
 
 
-# The system chooses the port when the server takes it, so nobody else can have it.
+# The server lets the system choose the port, so no other process can have it.
 STORE = """
 from moto.server import ThreadedMotoServer
 server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)

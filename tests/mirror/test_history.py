@@ -1,4 +1,4 @@
-"""Earlier versions open as they were, and what lies between them is told."""
+"""Earlier versions open unchanged, and the changes between them are listed."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tests.frames import assert_frame_equal
 
 
 @pytest.fixture(scope="module")
-def told(firm, writer, tmp_path_factory):
-    """A mirror with three versions, and what was done between them."""
+def changed_mirror(firm, writer, tmp_path_factory):
+    """A mirror with three versions, and the changes between them."""
     m = mirror(tmp_path_factory.mktemp("history") / "firm", client=writer)
     m.refresh()
     m.tag("before")
@@ -35,8 +35,8 @@ def told(firm, writer, tmp_path_factory):
     return m, done
 
 
-def test_an_earlier_version_is_as_it_was(told):
-    m, done = told
+def test_an_earlier_version_is_as_it_was(changed_mirror):
+    m, done = changed_mirror
     for name, frame in done["first"].items():
         assert_frame_equal(getattr(m.as_of("before"), name)(), frame)
         assert_frame_equal(getattr(m.as_of(1), name)(), frame)
@@ -46,8 +46,8 @@ def test_an_earlier_version_is_as_it_was(told):
     assert m.as_of(dt.date(2026, 10, 31)).version == 3
 
 
-def test_history_has_a_row_a_version(told):
-    m, _ = told
+def test_history_has_one_row_per_version(changed_mirror):
+    m, _ = changed_mirror
     history = m.history()
     assert history["version"].tolist() == [1, 2, 3]
     assert history["tags"].tolist() == ["before", "", ""]
@@ -56,8 +56,8 @@ def test_history_has_a_row_a_version(told):
     assert m.as_of(1).history()["version"].tolist() == [1]
 
 
-def test_changes_are_told_cell_by_cell(told):
-    m, done = told
+def test_changes_are_listed_cell_by_cell(changed_mirror):
+    m, done = changed_mirror
     changes = m.changes("before")
     of_entry = changes[changes["id"] == done["entries"][0]].set_index("column")
     assert of_entry.loc["hours", "after"] == "9.5"
@@ -71,8 +71,8 @@ def test_changes_are_told_cell_by_cell(told):
     assert m.changes(3).dtypes.equals(changes.dtypes)
 
 
-def test_receipts_are_what_balances_fell_by(told):
-    m, done = told
+def test_receipts_are_the_amounts_by_which_balances_fell(changed_mirror):
+    m, done = changed_mirror
     receipts = bf.receipts(m, "2026-10")
     found = dict(receipts[["invoice_id", "implied_receipt_amount"]].itertuples(index=False, name=None))
     assert found == pytest.approx(done["paid"])
@@ -82,8 +82,8 @@ def test_receipts_are_what_balances_fell_by(told):
         bf.receipts(m.as_of(1), "2026-10")
 
 
-def test_what_a_credit_explains_is_not_a_receipt(told, firm):
-    m, _ = told
+def test_the_part_of_a_fall_that_a_credit_explains_is_not_a_receipt(changed_mirror, firm):
+    m, _ = changed_mirror
     final = m.invoices(invoice_state="final")
     both = final[(final["balance"] > 300)].groupby("client_id").filter(lambda rows: len(rows) > 1)
     one, other = both[both["client_id"] == both["client_id"].iloc[0]].sort_values("invoice_date").iloc[:2].itertuples()
@@ -99,8 +99,8 @@ def test_what_a_credit_explains_is_not_a_receipt(told, firm):
     assert last.loc[other.invoice_id, "implied_receipt_amount"] == pytest.approx(50)
 
 
-def test_past_receivables_and_work_in_progress_come_from_the_past(told):
-    m, done = told
+def test_an_earlier_version_has_the_receivables_and_work_in_progress_of_its_time(changed_mirror):
+    m, done = changed_mirror
     then = m.as_of("before").book("2026-10")
     first = done["first"]
     assert_frame_equal(
@@ -115,8 +115,8 @@ def test_past_receivables_and_work_in_progress_come_from_the_past(told):
     assert compared["since_previous_amount"].tolist() == [pytest.approx(now - total)]
 
 
-def test_vacuum_keeps_tagged_versions_and_the_newest(told):
-    m, done = told
+def test_vacuum_keeps_tagged_versions_and_the_newest(changed_mirror):
+    m, done = changed_mirror
     before = done["first"]["time_entries"]
     m.as_of(2).time_entries()
     left = m.vacuum(keep=dt.timedelta(0))

@@ -39,7 +39,7 @@ PERIODS = st.sampled_from(
 )
 
 
-def same(one: pd.DataFrame, other: pd.DataFrame) -> None:
+def assert_same(one: pd.DataFrame, other: pd.DataFrame) -> None:
     assert_frame_equal(one, other)
     assert one.attrs.get("custom_fields") == other.attrs.get("custom_fields")
     loads = [
@@ -51,11 +51,11 @@ def same(one: pd.DataFrame, other: pd.DataFrame) -> None:
 
 @pytest.mark.parametrize("name", sorted(LOADERS))
 def test_a_whole_list_is_equal(client, refreshed, name):
-    same(getattr(client, name)(), getattr(refreshed, name)())
+    assert_same(getattr(client, name)(), getattr(refreshed, name)())
 
 
 def values(table: pa.Table) -> pa.Table:
-    """The same values are the same here, in whatever order a dictionary has them."""
+    """Return a table without dictionaries, whose order may differ."""
     return pa.table({name: table[name].cast(plain(table[name].type)) for name in table.column_names})
 
 
@@ -150,13 +150,13 @@ def test_any_arguments_give_the_frame_that_the_api_gives(client, refreshed, ids,
         options["limit"] = draw(st.sampled_from([0, 3, 2000]))
     period = draw(PERIODS) if name in DATED else ()
     frames = [getattr(each, name)(*period, **options) for each in (client, refreshed)]
-    # Sorted by what was not asked for, rows keep the server's order, which may have missing values first.
+    # If rows are sorted by a column that is not selected, they keep the server's order of missing values.
     if options.get("sort"):
-        # The first rows are those of the server's collation.
+        # The server's collation decides which rows are first.
         assume("limit" not in options)
     if set(options.get("select", SELECTS[name])) < set(SELECTS[name]) and options.get("sort"):
         frames = [by_id(each) for each in frames]
-    same(*frames)
+    assert_same(*frames)
 
 
 def by_id(frame):
@@ -177,7 +177,7 @@ def test_wrong_arguments_are_refused_as_by_a_client(refreshed):
         refreshed.time_entries(params={"tag": "x"})
 
 
-def test_what_only_a_server_does_is_refused(refreshed, client):
+def test_requests_that_need_a_server_are_refused(refreshed, client):
     id_ = client.time_entries("2026-10", limit=1)["time_entry_id"][0]
     with pytest.raises(bf.MirrorError, match="can't be written"):
         refreshed.time_entries.delete(id_)

@@ -1,4 +1,4 @@
-"""A refresh leaves the mirror equal to the server, whatever happened there."""
+"""After a refresh, the mirror equals the server, whatever happened there."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ def m(writer, tmp_path_factory):
     return opened
 
 
-def equal(opened, client, names=tuple(LOADERS)):
+def assert_equal(opened, client, names=tuple(LOADERS)):
     for name in names:
         assert_frame_equal(getattr(client, name)(), getattr(opened, name)(), obj=name)
 
 
-def did(summary, name):
+def changes_of(summary, name):
     row = summary.set_index("resource").loc[name]
     return row["added"], row["updated"], row["removed"]
 
 
 def execute(firm, sql, *values):
-    """Change the firm's database behind the API's back."""
+    """Change the firm's database directly, without the API."""
     connection = sqlite3.connect(firm.database, timeout=30)
     with connection:
         done = connection.execute(sql, values)
@@ -53,7 +53,7 @@ def execute(firm, sql, *values):
     return done.rowcount
 
 
-def unbilled(client, number, seed=1):
+def unbilled_ids(client, number, seed=1):
     entries = client.time_entries(billed=False)["time_entry_id"].tolist()
     return random.Random(seed).sample(entries, number)
 
@@ -67,8 +67,8 @@ def test_a_refresh_of_an_unchanged_firm_writes_nothing(m):
     assert m.version == 2
 
 
-def test_added_changed_and_deleted_records_are_taken_over(m, writer):
-    first, second, third = unbilled(writer, 3)
+def test_added_changed_and_deleted_records_are_stored(m, writer):
+    first, second, third = unbilled_ids(writer, 3)
     writer.time_entries.update(first, description="Called about the appeal", hours=7.25)
     writer.time_entries.update(second, date="2024-02-02")
     writer.time_entries.delete(third)
@@ -77,16 +77,16 @@ def test_added_changed_and_deleted_records_are_taken_over(m, writer):
         matter_id=made.matter_id, user_id=made.user_id, date="2026-10-30", description="New", hours=1
     )
     summary = m.refresh()
-    assert did(summary, "time_entries") == (1, 2, 1)
-    equal(m, writer, RECORDS)
+    assert changes_of(summary, "time_entries") == (1, 2, 1)
+    assert_equal(m, writer, RECORDS)
 
 
-def test_a_change_that_becomes_visible_minutes_after_its_date_is_taken_over(m, writer, firm):
+def test_a_change_that_becomes_visible_minutes_after_its_date_is_stored(m, writer, firm):
     (entry,) = writer.time_entries("2026-09", billed=False, limit=1)["time_entry_id"]
     dated = m.time - dt.timedelta(minutes=14)
     changed = "UPDATE time_entry SET description = 'Late', modified_at = ? WHERE time_entry_id = ?"
     assert execute(firm, changed, f"{dated:%Y-%m-%dT%H:%M:%S.%fZ}", entry) == 1
-    assert did(m.refresh(), "time_entries") == (0, 1, 0)
+    assert changes_of(m.refresh(), "time_entries") == (0, 1, 0)
     assert "Late" in set(m.time_entries("2026-09")["description"])
 
 
@@ -108,19 +108,19 @@ def test_a_rename_shows_on_every_record(m, writer):
     writer.clients.update(client["client_id"], name="Renamed & Partners")
     m.refresh()
     assert set(m.time_entries(client_id=client["client_id"])["client_name"]) == {"Renamed & Partners"}
-    equal(m, writer, RECORDS)
+    assert_equal(m, writer, RECORDS)
 
 
 def test_deletions_hidden_by_as_many_additions_are_found(m, writer):
-    gone = unbilled(writer, 5, seed=2)
+    gone = unbilled_ids(writer, 5, seed=2)
     made = writer.time_entries.get(gone[0])
     for id_ in gone:
         writer.time_entries.delete(id_)
         writer.time_entries.create(
             matter_id=made.matter_id, user_id=made.user_id, date="2025-05-05", description="Instead", hours=2
         )
-    assert did(m.refresh(), "time_entries") == (5, 0, 5)
-    equal(m, writer, RECORDS)
+    assert changes_of(m.refresh(), "time_entries") == (5, 0, 5)
+    assert_equal(m, writer, RECORDS)
 
 
 @pytest.mark.parametrize("share", [0.01, 0.09])
@@ -132,17 +132,17 @@ def test_deletions_of_a_share_of_a_table_are_found(m, writer, firm, share):
         number,
     )
     assert gone == number
-    assert did(m.refresh(), "expenses") == (0, 0, number)
-    equal(m, writer, ["expenses"])
+    assert changes_of(m.refresh(), "expenses") == (0, 0, number)
+    assert_equal(m, writer, ["expenses"])
 
 
 def test_deletions_are_found_in_windows_and_few_requests(m, writer, firm, monkeypatch):
     monkeypatch.setattr(Server, "page_size", 50)
-    execute(firm, "DELETE FROM time_entry WHERE time_entry_id IN (?, ?)", *unbilled(writer, 2, seed=3))
+    execute(firm, "DELETE FROM time_entry WHERE time_entry_id IN (?, ?)", *unbilled_ids(writer, 2, seed=3))
     summary = m.refresh()
-    assert did(summary, "time_entries") == (0, 0, 2)
+    assert changes_of(summary, "time_entries") == (0, 0, 2)
     assert summary.set_index("resource").loc["time_entries", "requests"] < 40
-    equal(m, writer, ["time_entries"])
+    assert_equal(m, writer, ["time_entries"])
 
 
 @pytest.mark.slow
@@ -156,38 +156,38 @@ def test_deletions_in_many_places_load_few_of_the_billed_rows(m, writer, firm, m
         return frame
 
     monkeypatch.setattr(Server, "load", counted)
-    for id_ in unbilled(writer, 20, seed=4):
+    for id_ in unbilled_ids(writer, 20, seed=4):
         execute(firm, "DELETE FROM time_entry WHERE time_entry_id = ?", id_)
-    assert did(m.refresh(), "time_entries") == (0, 0, 20)
+    assert changes_of(m.refresh(), "time_entries") == (0, 0, 20)
     through = sum(rows for name, windowed, rows in loaded if name == "time_entries" and windowed)
     assert through <= writer.time_entries.count(billed=False)
-    equal(m, writer, ["time_entries"])
+    assert_equal(m, writer, ["time_entries"])
 
 
 @pytest.mark.slow
-def test_one_that_was_billed_silently_is_not_taken_for_one_of_many_deletions(m, writer, firm, monkeypatch):
-    """Another one became unbilled, so that as many unbilled ones are gone as records in all."""
+def test_a_silently_billed_entry_is_not_removed_with_many_deletions(m, writer, firm, monkeypatch):
+    """Another entry became unbilled, so as many unbilled entries are missing as entries in total."""
     monkeypatch.setattr(Server, "page_size", 100)
-    *gone, flipped = unbilled(writer, 15, seed=6)
+    *gone, flipped = unbilled_ids(writer, 15, seed=6)
     other = writer.time_entries("2024-03", billed=True, limit=1).iloc[0]
     execute(firm, "UPDATE time_entry SET invoice_id = ? WHERE time_entry_id = ?", other["invoice_id"], flipped)
     execute(firm, "UPDATE time_entry SET invoice_id = NULL WHERE time_entry_id = ?", other["time_entry_id"])
     for id_ in gone:
         execute(firm, "DELETE FROM time_entry WHERE time_entry_id = ?", id_)
-    assert did(m.refresh(), "time_entries")[2] == 14
+    assert changes_of(m.refresh(), "time_entries")[2] == 14
     assert {flipped, other["time_entry_id"]} <= set(m.time_entries()["time_entry_id"])
     m.refresh(full="time_entries")
-    equal(m, writer, ["time_entries"])
+    assert_equal(m, writer, ["time_entries"])
 
 
 def test_a_deletion_that_a_silent_move_hides_in_the_totals_is_found(m, writer, firm):
-    """The place of the deletion has as many rows as before, and what is missing elsewhere is not gone."""
+    """The day of the deletion has as many rows as before, and the row that another day lacks still exists."""
     place = writer.time_entries("2024-03", billed=False).iloc[0]
     (moved,) = writer.time_entries("2026-10", billed=False, limit=1)["time_entry_id"]
     execute(firm, "UPDATE time_entry SET date = ? WHERE time_entry_id = ?", f"{place['date']:%Y-%m-%d}", moved)
     execute(firm, "DELETE FROM time_entry WHERE time_entry_id = ?", place["time_entry_id"])
-    assert did(m.refresh(), "time_entries") == (0, 1, 1)
-    equal(m, writer, ["time_entries"])
+    assert changes_of(m.refresh(), "time_entries") == (0, 1, 1)
+    assert_equal(m, writer, ["time_entries"])
 
 
 def test_when_much_seems_to_vanish_nothing_is_removed(m, writer, firm):
@@ -198,16 +198,16 @@ def test_when_much_seems_to_vanish_nothing_is_removed(m, writer, firm):
         m.refresh()
     again = mirror(m.path, client=writer)
     assert (again.version, len(again.expenses())) == (version, rows)
-    assert did(m.refresh(full="expenses"), "expenses") == (0, 0, 300)
-    equal(m, writer, ["expenses"])
+    assert changes_of(m.refresh(full="expenses"), "expenses") == (0, 0, 300)
+    assert_equal(m, writer, ["expenses"])
     execute(firm, "INSERT INTO expense SELECT * FROM vanished")
     m.refresh()
-    equal(m, writer, ["expenses"])
+    assert_equal(m, writer, ["expenses"])
 
 
 @pytest.mark.slow
 def test_an_invoice_that_becomes_final_or_is_paid_shows_on_its_items(m, writer, firm):
-    # All of its items come again with each refresh of the next 15 minutes.
+    # Each refresh in the next 15 minutes loads all of its items again.
     waiting = writer.time_entries(billed=False, billing_type="billable")["client_id"].value_counts()
     invoice = firm.admin.create_invoice(waiting[waiting >= 10].index[-1])
     m.refresh()
@@ -216,10 +216,10 @@ def test_an_invoice_that_becomes_final_or_is_paid_shows_on_its_items(m, writer, 
     firm.admin.pay(invoice["invoiceId"], 100.0)
     m.refresh()
     assert set(m.time_entries(invoice_id=invoice["invoiceId"])["invoice_state"]) == {"final"}
-    equal(m, writer)
+    assert_equal(m, writer)
     firm.admin.void(invoice["invoiceId"])
     m.refresh()
-    equal(m, writer)
+    assert_equal(m, writer)
 
 
 def test_payments_that_leave_the_modified_date_alone_are_found_by_the_balances(m, writer, firm):
@@ -228,22 +228,22 @@ def test_payments_that_leave_the_modified_date_alone_are_found_by_the_balances(m
         "UPDATE invoice SET balance = balance / 2 WHERE invoice_id IN"
         " (SELECT invoice_id FROM invoice WHERE invoice_state = 'final' AND balance > 0 LIMIT 3)",
     )
-    assert did(m.refresh(), "invoices") == (0, 3, 0)
-    equal(m, writer)
+    assert changes_of(m.refresh(), "invoices") == (0, 3, 0)
+    assert_equal(m, writer)
 
 
 @pytest.mark.slow
 def test_edits_that_leave_the_date_alone_are_found_by_a_full_refresh(m, writer, firm):
     changed = execute(firm, "UPDATE time_entry SET description = 'Silent' WHERE rowid % 199 = 0")
-    # Those that others changed within the overlap come along.
-    found = did(m.refresh(), "time_entries")[1]
+    # Entries that were changed within the overlap are loaded anyway.
+    found = changes_of(m.refresh(), "time_entries")[1]
     assert 0 <= found < changed
-    assert did(m.refresh(full=("time_entries",)), "time_entries") == (0, changed - found, 0)
-    assert did(m.refresh(full=True), "time_entries") == (0, 0, 0)
-    equal(m, writer)
+    assert changes_of(m.refresh(full=("time_entries",)), "time_entries") == (0, changed - found, 0)
+    assert changes_of(m.refresh(full=True), "time_entries") == (0, 0, 0)
+    assert_equal(m, writer)
 
 
-def test_a_record_in_no_list_keeps_its_last_seen_name(refreshed):
+def test_a_record_in_no_list_keeps_its_last_shown_name(refreshed):
     at = dict(refreshed._open_snapshot().version.tables)
     people = refreshed._open_snapshot().read("users")
     rows = refreshed.time_entries("2026-10", user_id=people.column("user_id")[0].as_py(), to="arrow")
@@ -263,7 +263,7 @@ def test_redefined_custom_fields_change_the_columns(m, writer, firm):
     execute(firm, "UPDATE custom_field SET name = 'Another name' WHERE id = ?", m.custom_fields("client")["id"][0])
     m.refresh()
     assert list(m.clients().filter(like="cf_").columns) != list(old)
-    equal(m, writer, ["clients", "matters", "custom_fields"])
+    assert_equal(m, writer, ["clients", "matters", "custom_fields"])
     assert list(m.as_of(1).clients().filter(like="cf_").columns) == list(old)
 
 
@@ -272,25 +272,25 @@ def test_a_first_refresh_in_many_windows_is_equal(writer, tmp_path, monkeypatch)
     monkeypatch.setattr(windows, "WINDOW_ROWS", 600)
     opened = mirror(tmp_path / "firm", client=writer)
     opened.refresh()
-    equal(opened, writer, ["time_entries", "expenses"])
+    assert_equal(opened, writer, ["time_entries", "expenses"])
 
 
 @pytest.mark.slow
-def test_silent_moves_between_windows_are_not_taken_for_deletions(m, writer, firm, tmp_path, monkeypatch):
+def test_silent_moves_between_windows_are_not_deletions(m, writer, firm, tmp_path, monkeypatch):
     monkeypatch.setattr(Server, "page_size", 100)
     opened = mirror(tmp_path / "firm", client=writer)
     opened.refresh()
-    (moved,) = unbilled(writer, 1, seed=5)
+    (moved,) = unbilled_ids(writer, 1, seed=5)
     execute(firm, "UPDATE time_entry SET date = '2024-03-03' WHERE time_entry_id = ?", moved)
     opened.refresh()
     assert moved in set(opened.time_entries()["time_entry_id"])
     for each in (opened, m):
         each.refresh(full="time_entries")
-        equal(each, writer, ["time_entries"])
+        assert_equal(each, writer, ["time_entries"])
 
 
 @pytest.mark.slow
-def test_a_colleague_writing_throughout_is_caught_up_with(thin, tmp_path):
+def test_refreshes_while_a_colleague_writes_end_equal(thin, tmp_path):
     trouble = Trouble(writes_per_second=50, late_commits=0.2, late_seconds=0.5)
     path = shutil.copyfile(thin, tmp_path / "firm.db")
     with Sandbox(db=path, trouble=trouble) as sandbox, bf.Client(sandbox.base_url, sandbox.tokens["full"]) as client:
@@ -300,13 +300,13 @@ def test_a_colleague_writing_throughout_is_caught_up_with(thin, tmp_path):
         sandbox._writer.stop()
         time.sleep(0.6)
         opened.refresh()
-        equal(opened, client, RECORDS)
+        assert_equal(opened, client, RECORDS)
 
 
 @pytest.mark.slow
 def test_a_deletion_in_a_quiet_moment_after_busy_ones_is_no_error(m, writer, firm, monkeypatch):
-    """Where changes come all the time, totals are never compared until the last moment."""
-    (gone,) = unbilled(writer, 1, seed=7)
+    """If there are changes all the time, totals are compared only at the end."""
+    (gone,) = unbilled_ids(writer, 1, seed=7)
     writer.time_entries.delete(gone)
     take, calls = Refresh._store_changes, []
 
@@ -315,14 +315,14 @@ def test_a_deletion_in_a_quiet_moment_after_busy_ones_is_no_error(m, writer, fir
         return take(run, stored) or calls.count("time_entries") <= 1 + ROUNDS
 
     monkeypatch.setattr(Refresh, "_store_changes", busy)
-    assert did(m.refresh(), "time_entries")[2] == 1
+    assert changes_of(m.refresh(), "time_entries")[2] == 1
     assert gone not in set(m.time_entries()["time_entry_id"])
-    equal(m, writer, ["time_entries"])
+    assert_equal(m, writer, ["time_entries"])
 
 
 @pytest.mark.slow
-def test_a_deletion_that_a_silent_move_hides_is_found_at_the_last_moment(m, writer, firm, monkeypatch):
-    """Totals are only compared once, as others wrote until then; the search for one finds the other, which is alive."""
+def test_a_deletion_that_a_silent_move_hides_is_found_at_the_end(m, writer, firm, monkeypatch):
+    """Totals are compared only at the end, and the search finds the moved record, which still exists."""
     monkeypatch.setattr(Server, "page_size", 50)
     take, remove, tables, ways = Refresh._store_changes, Refresh._remove_deleted, [], []
 
@@ -330,11 +330,11 @@ def test_a_deletion_that_a_silent_move_hides_is_found_at_the_last_moment(m, writ
         tables.append(stored.table.name)
         return take(run, stored) or tables.count("time_entries") <= 1 + ROUNDS
 
-    def noted(run, stored, total, *, thorough):
+    def noting(run, stored, total, *, thorough):
         ways.append((stored.table.name, thorough, remove(run, stored, total, thorough=thorough)))
         return ways[-1][2]
 
-    # The search can come across the day of the deletion on its way: then it needs no second one.
+    # A search that happens to load the day of the deletion finds it, and needs no second search.
     for month in ("2024-04", "2024-09", "2025-02", "2025-07"):
         place = writer.time_entries(month, billed=False).iloc[0]
         (moved,) = writer.time_entries("2026-09", billed=False, limit=1)["time_entry_id"]
@@ -345,15 +345,15 @@ def test_a_deletion_that_a_silent_move_hides_is_found_at_the_last_moment(m, writ
         ways.clear()
         with monkeypatch.context() as patched:
             patched.setattr(Refresh, "_store_changes", busy)
-            patched.setattr(Refresh, "_remove_deleted", noted)
-            assert did(m.refresh(), "time_entries") == (0, 1, 1)
-        equal(m, writer, ["time_entries"])
+            patched.setattr(Refresh, "_remove_deleted", noting)
+            assert changes_of(m.refresh(), "time_entries") == (0, 1, 1)
+        assert_equal(m, writer, ["time_entries"])
         if ways != [("time_entries", False, True)]:
             break
     assert ways == [("time_entries", False, False), ("time_entries", True, True)]
 
 
-def test_a_mirror_tells_its_age_and_refuses_stale_data(m, writer):
+def test_a_mirror_has_an_age_and_refuses_old_data(m, writer):
     assert dt.timedelta(0) < m.age < dt.timedelta(minutes=10)
     stale = mirror(m.path, client=writer, max_age=dt.timedelta(0))
     with pytest.raises(bf.MirrorError, match="Refresh it"):
@@ -362,7 +362,7 @@ def test_a_mirror_tells_its_age_and_refuses_stale_data(m, writer):
         mirror(m.path, max_age="soon")
 
 
-def test_values_that_the_description_does_not_have_are_warned_of_as_by_a_client(m, writer, firm):
+def test_a_mirror_warns_of_unknown_values_as_a_client_does(m, writer, firm):
     user, role = writer.users(query="Whitfield")[["user_id", "role"]].iloc[0]
     execute(firm, "UPDATE user SET role = 'astronaut' WHERE user_id = ?", user)
     try:

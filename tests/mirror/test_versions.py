@@ -1,4 +1,4 @@
-"""A version is there whole or not at all, whoever else works on the mirror and whatever is wrong with its folder."""
+"""A version is complete or does not exist, whoever else uses the mirror and whatever is wrong with its folder."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_refresh_that_is_killed_is_finished_by_the_next():
     assert (done.killed, done.ended) == (12, [])
 
 
-def test_a_run_that_ends_before_its_version_leaves_no_trace(m, writer, monkeypatch):
+def test_a_refresh_that_ends_before_its_version_is_committed_has_no_effect(m, writer, monkeypatch):
     change(writer, "Half a refresh")
     before = m.time_entries("2026-10")
     monkeypatch.setattr(Catalogue, "commit", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
@@ -77,7 +77,7 @@ def test_a_reader_keeps_its_version_during_a_refresh(m, writer):
     assert "Meanwhile" in set(mirror(m.path).time_entries("2026-10")["description"])
 
 
-def test_two_refreshes_at_once_both_end_well(m, writer):
+def test_two_refreshes_at_once_both_succeed(m, writer):
     change(writer, "Both at once")
     version, ended = m.version, []
 
@@ -114,7 +114,7 @@ def test_the_interpreter_ends_with_0(m):
     subprocess.run([sys.executable, "-W", "ignore", "-c", READERS, m.path, "6"], check=True)
 
 
-def test_a_folder_that_is_not_a_mirror_is_said_in_one_sentence(tmp_path):
+def test_a_folder_that_is_not_a_mirror_raises_a_clear_error(tmp_path):
     with pytest.raises(bf.MirrorError, match=r"is not a mirror.*billframes sync"):
         mirror(tmp_path).clients()
     (tmp_path / "file").write_text("x")
@@ -143,7 +143,7 @@ def test_a_credential_that_sees_less_is_refused(m, firm):
 
 
 @pytest.mark.slow
-def test_a_credential_that_sees_more_loads_what_was_hidden(firm, writer, tmp_path):
+def test_a_credential_that_sees_more_loads_hidden_rates(firm, writer, tmp_path):
     with bf.Client(firm.base_url, firm.tokens["norates"]) as client:
         hidden = mirror(tmp_path / "firm", client=client)
         with pytest.warns(bf.RatesHiddenWarning):
@@ -155,7 +155,7 @@ def test_a_credential_that_sees_more_loads_what_was_hidden(firm, writer, tmp_pat
     assert seen.time_entries("2026-10").equals(writer.time_entries("2026-10"))
 
 
-def test_versions_and_tags_that_are_not_there_are_said(m):
+def test_unknown_versions_and_tags_raise_a_clear_error(m):
     with pytest.raises(bf.MirrorError, match="has no version 99; it has 1 to"):
         m.as_of(99)
     with pytest.raises(bf.MirrorError, match=r"has no tag 'close' \(it has none\)"):
@@ -181,14 +181,14 @@ def test_a_mirror_of_a_later_release_is_left_alone(m, writer, tmp_path):
         mirror(tmp_path / "firm").clients()
 
 
-def test_storage_that_refuses_is_said_in_one_sentence(m):
+def test_errors_of_the_storage_become_one_sentence(m):
     storage = Storage(m.path)
-    for text, said in [
+    for text, message in [
         ("Generic LocalFileSystem error: Permission denied (os error 13)", "permission denied"),
         ("No space left on device (os error 28)", "the disk is full"),
         ("Read-only file system (os error 30)", "read-only"),
     ]:
-        with pytest.raises(bf.MirrorError, match=said) as caught, storage._as_mirror_errors():
+        with pytest.raises(bf.MirrorError, match=message) as caught, storage._as_mirror_errors():
             raise OSError(text)
         assert "\n" not in str(caught.value)
     with pytest.raises(bf.ParameterError, match=r"full='expense'.*Did you mean 'expenses'"):
