@@ -59,8 +59,8 @@ def test_importing_billframes_loads_no_plots_widgets_or_extras():
 
 
 @functools.cache
-def imports_of(path: Path, *, late: bool = False) -> set[str]:
-    """What a module imports; with `late`, also what its functions import when they are called."""
+def imports_of(path: Path, *, everywhere: bool = False) -> set[str]:
+    """What importing a module imports; with `everywhere`, also what it imports in functions and for type checkers."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     typing_only = {
         id(node)
@@ -70,11 +70,13 @@ def imports_of(path: Path, *, late: bool = False) -> set[str]:
     }
     found: set[str] = set()
     for node in tree.body:
-        for each in ast.walk(node) if late or not isinstance(node, ast.FunctionDef | ast.ClassDef) else ():
-            if id(each) in typing_only:
+        for each in ast.walk(node) if everywhere or not isinstance(node, ast.FunctionDef | ast.ClassDef) else ():
+            if id(each) in typing_only and not everywhere:
                 continue
             if isinstance(each, ast.ImportFrom) and each.module:
-                found |= {each.module} | {f"{each.module}.{alias.name}" for alias in each.names}
+                names = {f"{each.module}.{alias.name}" for alias in each.names}
+                # A module taken from its package is not an import of the package's own names.
+                found |= names if names <= set(MODULES) else names | {each.module}
             elif isinstance(each, ast.Import):
                 found |= {alias.name for alias in each.names}
     return found
@@ -85,10 +87,10 @@ def name_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-@pytest.mark.parametrize("late", [False, True])
-def test_imports_run_one_way(late):
+def test_imports_run_one_way():
+    """No module needs itself through others, even in functions or for type checkers."""
     paths = {name_of(path): path for path in ROOT.rglob("*.py")}
-    graph = {name: (imports_of(path, late=late) & paths.keys()) - {name} for name, path in paths.items()}
+    graph = {name: (imports_of(path, everywhere=True) & paths.keys()) - {name} for name, path in paths.items()}
     TopologicalSorter(graph).prepare()
 
 
