@@ -1,8 +1,8 @@
-"""E-billing: what a client's portal would reject, and LEDES 1998B files that agree with their invoices to the cent.
+"""E-billing: LEDES 1998B files that equal their invoices to the cent, and checks of what a portal would reject.
 
-A bill becomes a file in steps, each a module: the client's wishes (`profile`), records (`source`, `codes`), exact
-amounts (`lines`), texts (`texts`), the format's rules over them (`rules`, `check`), and the file (`file`). Files of
-other software are read by `reading` and checked by the same rules.
+Each step from an invoice to a file is a module: the client's requirements (`profile`), records (`source`, `codes`),
+exact amounts (`lines`), texts (`texts`), checks (`rules`, `check`), and the file (`file`). `reading` reads files of any
+software, which are checked by the same rules.
 """
 
 from __future__ import annotations

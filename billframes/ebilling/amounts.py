@@ -1,6 +1,7 @@
-"""Exact amounts: what comes as a double becomes a decimal once, and is never a double again.
+"""Exact amounts: convert floats to decimals, and round, multiply, divide and write these.
 
-A double's shortest text (its `repr`) is the number that was meant; halves are rounded away from zero, as invoices do.
+A float is converted by its shortest text (its `repr`), which is the number that the server sent. Halves are rounded
+away from zero, as on invoices.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def _exact(value: float | Decimal | None, unit: Decimal) -> Decimal | None:
     exact: Decimal = value if isinstance(value, Decimal) else Decimal(repr(value))
     if abs(exact) >= _TOO_LARGE:
         return None
-    # Adding 0 leaves no negative zero.
+    # Adding 0 turns -0 into 0.
     return exact.quantize(unit, ROUND_HALF_UP) + 0
 
 
@@ -95,9 +96,9 @@ def number_text(value: Decimal | None) -> str:
 
 def spread(amount: Decimal, weights: Sequence[Decimal]) -> list[Decimal]:
     """
-    Spread an amount in proportion to weights, to the cent, so that the parts add up to it exactly.
+    Divide an amount in proportion to weights, in whole cents. The parts add up to the amount exactly.
 
-    The cents left over go to the largest remainders; of equal ones, to the first.
+    The remaining cents go to the parts with the largest remainders; if these are equal, to the first parts.
 
     Examples
     --------
@@ -109,5 +110,5 @@ def spread(amount: Decimal, weights: Sequence[Decimal]) -> list[Decimal]:
     whole = sum(parts)
     shares = [divmod(cents * each, whole) for each in parts]
     order = sorted(range(len(parts)), key=lambda at: -shares[at][1])
-    more = set(order[: cents - sum(share for share, _ in shares)])
-    return [Decimal(sign * (share + (at in more))).scaleb(-2) for at, (share, _) in enumerate(shares)]
+    one_more = set(order[: cents - sum(share for share, _ in shares)])
+    return [Decimal(sign * (share + (at in one_more))).scaleb(-2) for at, (share, _) in enumerate(shares)]

@@ -1,8 +1,7 @@
-"""Find what a portal would reject: in invoices, in work that is not billed yet, and in files.
+"""Find all reasons for which a portal would reject invoices, unbilled work or files.
 
-Every finding there is, at once. The lines are made as they would be written, the format's rules look at them (`rules`),
-the codes are checked as `code_check` does, and what only the firm's own data can tell comes beside it: drafts, hidden
-rates, records that are not at hand.
+Lines are made as for a file, and checked by the format's rules (`rules`). Codes are checked as by `code_check`. Other
+findings need the firm's own data: drafts, hidden rates, missing records.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from billframes.client import Client
 from billframes.ebilling.codes import read_codes
 from billframes.ebilling.findings import INVOICE_COLUMNS, OFTEN, REJECTED, Finding, findings_frame
 from billframes.ebilling.format import FIELDS
-from billframes.ebilling.lines import ABOVE_ITEMS, Bill, Line, fill, fit_to_invoice
+from billframes.ebilling.lines import ABOVE_ITEMS, Bill, Line, add_item_lines, adjust_to_invoice
 from billframes.ebilling.profile import LedesProfile
 from billframes.ebilling.reading import check_file
 from billframes.ebilling.rules import Problem, problems
@@ -29,16 +28,16 @@ from billframes.ebilling.source import KINDS, OPEN_STATES, Item, Row, Source
 from billframes.ebilling.texts import Texts
 from billframes.errors import ParameterError
 from billframes.loading.progress import Progress
-from billframes.periods import DateLike, resolve
+from billframes.periods import DateLike, Period, resolve
 
 if TYPE_CHECKING:
     from billframes.book import Book
 
-__all__ = ["Examined", "examine_invoices", "ledes_check"]
+__all__ = ["CheckedBills", "check_invoices", "ledes_check"]
 
 Frames = Mapping[str, Any]
 
-# What is not known before a bill exists: its date, number, total and period.
+# Fields that are unknown for unbilled work: the bill's date, number, total and period.
 _OF_BILLS = (1, 2, 5, 6, 7)
 _CODE_FIELDS = {"task_code": 15, "expense_code": 16, "activity_code": 17}
 _REQUIRED = {
@@ -61,12 +60,12 @@ _FIXES = {
     23: "Give the person or the role a title: classifications in the profile.",
     24: "Correct the client's number of the matter.",
 }
-_BILLED = " It is on an invoice that is not final: take it off first, because billed items can't be changed."
+_TAKE_OFF = " It is on an invoice that is not final: take it off first, because billed items can't be changed."
 
 
 @dataclass(slots=True)
-class Examined:
-    """The lines of bills as texts, and what was found."""
+class CheckedBills:
+    """Bills, their lines as texts, and the findings."""
 
     bills: list[Bill]
     texts: Texts
@@ -75,11 +74,11 @@ class Examined:
     def frame(self, source: Source) -> pd.DataFrame:
         """Return the findings with the names of matters and responsible lawyers."""
         for each in self.findings:
-            where = each.where or {}
-            matter = source.matters.get(where.get("matter_id") or "", {})
+            place = each.place or {}
+            matter = source.matters.get(place.get("matter_id") or "", {})
             names = {"matter_name": matter.get("name")}
             names |= {name: matter.get(name) for name in ("responsible_id", "responsible_name")}
-            each.where = {**names, **where}
+            each.place = {**names, **place}
         return findings_frame(self.findings, INVOICE_COLUMNS)
 
 
@@ -94,11 +93,11 @@ def ledes_check(
     progress: bool | Progress | None = None,
 ) -> pd.DataFrame:
     """
-    Find what a client's portal would reject, before it does: everything at once.
+    Find all reasons for which a client's portal would reject invoices.
 
-    Without `invoice`, work that is not on a final invoice is checked as if it were billed today, so that codes are
-    mended while the work is fresh; only matters with LEDES billing are looked at. The API's lists have no codes of
-    expenses and fixed fees: those on matters that require them are read one by one, and remembered.
+    Without `invoice`, work that is not on a final invoice is checked as if it were billed today, so that codes can be
+    corrected early. Only matters with LEDES billing are checked. The API's lists have no codes of expenses and fixed
+    fees. Those on matters that require codes are read one by one, and remembered.
 
     Parameters
     ----------
@@ -108,26 +107,26 @@ def ledes_check(
     invoice : str or list of str, optional
         Numbers or ids of invoices.
     profile : LedesProfile, optional
-        How the client takes its bills. Without one, what only a profile can say is not checked.
+        The client's requirements. Without a profile they are not checked.
     start, end : str or date, optional
-        First and last day of the unbilled work, inclusive, or a whole period as `start`; a book's own if not given.
+        First and last day of the unbilled work, inclusive, or a whole period as `start`. By default the book's period.
     client : Client, optional
-        What to read codes with, if frames are given that have none.
+        The client to read codes with, if frames without codes are given.
     progress : bool or callable, optional
-        As for the loaders, of the codes that are read.
+        Progress of reading codes, as for the loaders.
 
     Returns
     -------
     DataFrame
-        A row a finding: `invoice_number` and `item_id` (missing if it concerns a whole invoice, matter or person),
-        `field` (number and name), `severity` ("rejected" or "often rejected"), `problem`, `value` and `fix`. Of the
-        firm's own data also `item`, `date`, `matter_id`, `matter_name`, `responsible_id` and `responsible_name`; of a
+        One row per finding: `invoice_number` and `item_id` (missing if it concerns a whole invoice, matter or person),
+        `field` (number and name), `severity` ("rejected" or "often rejected"), `problem`, `value` and `fix`. For the
+        firm's own data also `item`, `date`, `matter_id`, `matter_name`, `responsible_id` and `responsible_name`; for a
         file, `line`.
 
     Raises
     ------
     ParameterError
-        An invoice is unknown, a frame is missing, a period or a file can't be read.
+        An invoice is unknown, a frame is missing, or a period or a file can't be read.
     MissingColumnError
         A frame lacks a column.
 
@@ -139,48 +138,50 @@ def ledes_check(
     """
     if isinstance(given, str | os.PathLike):
         if invoice is not None or profile is not None or start is not None or end is not None:
-            raise ParameterError("A file is checked as it is: leave invoice=, profile=, start= and end= out.")
+            raise ParameterError("For a file, leave out invoice=, profile=, start= and end=.")
         return check_file(given)
     source = Source(given, client)
     if invoice is not None:
-        return examine_invoices(source, invoice, profile, progress=progress).frame(source)
+        return check_invoices(source, invoice, profile, progress=progress).frame(source)
     period = source.period if start is None and end is None else resolve(start, end)
-    return _unbilled(source, period, profile, progress).frame(source)
+    return _check_unbilled(source, period, profile, progress).frame(source)
 
 
-def examine_invoices(
+def check_invoices(
     source: Source,
     invoice: str | Iterable[str],
     profile: LedesProfile | None,
     *,
     progress: bool | Progress | None = None,
-) -> Examined:
-    """Make the lines of invoices, and find what is wrong with them."""
+) -> CheckedBills:
+    """Make the lines of invoices and check them."""
     wanted = [invoice] if isinstance(invoice, str) else list(invoice)
-    rows = {row["invoice_id"]: row for row in (source.find(str(each)) for each in wanted)}
+    rows = {row["invoice_id"]: row for row in (source.find_invoice(str(each)) for each in wanted)}
     if not rows:
         raise ParameterError("invoice= names no invoice; give numbers or ids.")
     bills = {id_: Bill(id_, row, []) for id_, row in rows.items()}
     for item in source.items_of(rows):
         bills[str(item.invoice_id)].items.append(item)
     items = [item for bill in bills.values() for item in bill.items]
-    read_codes(items, source.client, progress=progress, known=source.remembered)
+    read_codes(items, source.client, progress=progress, store=source.code_store)
     numbers = Counter(row["invoice_number"] for row in source.invoices)
     findings: list[Finding] = []
     terms = profile or LedesProfile(law_firm_id="-", adjustments="invoice")
     for bill in bills.values():
-        findings += fill(bill, terms)
-        findings += fit_to_invoice(bill, terms, source.cut_loads(rows[bill.key]))
-        findings += _of_invoice(bill, rows[bill.key], source, terms, numbers)
+        findings += add_item_lines(bill, terms)
+        findings += adjust_to_invoice(bill, terms, source.incomplete_loads(rows[bill.key]))
+        findings += _invoice_findings(bill, rows[bill.key], source, terms, numbers)
     if source.is_narrow and any(each.problem == ABOVE_ITEMS for each in findings):
         # The missing items may be on matters of other clients.
         source.is_narrow = False
-        return examine_invoices(source, wanted, profile, progress=progress)
-    return _examined(list(bills.values()), findings, source, profile, terms)
+        return check_invoices(source, wanted, profile, progress=progress)
+    return _check_lines(list(bills.values()), findings, source, profile, terms)
 
 
-def _unbilled(source: Source, period: Any, profile: LedesProfile | None, progress: bool | Progress | None) -> Examined:
-    """Make the lines of what is not on a final invoice, by matter, and find what is wrong with them."""
+def _check_unbilled(
+    source: Source, period: Period, profile: LedesProfile | None, progress: bool | Progress | None
+) -> CheckedBills:
+    """Make the lines of each matter's work that is not on a final invoice, and check them."""
     terms = profile or LedesProfile(law_firm_id="-")
     matters = {
         id_: row
@@ -192,14 +193,15 @@ def _unbilled(source: Source, period: Any, profile: LedesProfile | None, progres
         bills[str(item.matter_id)].items.append(item)
     items = [item for bill in bills.values() for item in bill.items]
     required = (item for item in items if _required(item, source, terms))
-    read_codes(required, source.client, progress=progress, known=source.remembered)
-    findings = [each for bill in bills.values() for each in fill(bill, terms)]
-    return _examined([bill for bill in bills.values() if bill.lines], findings, source, profile, terms)
+    read_codes(required, source.client, progress=progress, store=source.code_store)
+    findings = [each for bill in bills.values() for each in add_item_lines(bill, terms)]
+    return _check_lines([bill for bill in bills.values() if bill.lines], findings, source, profile, terms)
 
 
-def _examined(
+def _check_lines(
     bills: list[Bill], findings: list[Finding], source: Source, profile: LedesProfile | None, terms: LedesProfile
-) -> Examined:
+) -> CheckedBills:
+    """Write the lines of bills as texts, and add the findings about them. An item has one finding for each field."""
     texts = Texts(source, terms)
     for bill in bills:
         texts.add(bill)
@@ -207,25 +209,24 @@ def _examined(
     skip = {*(() if of_bills else (*_OF_BILLS, 16)), *(() if profile else (20,))}
     groups = [bill.key for bill, _ in texts.lines]
     found = problems(texts.columns, skip=skip, max_description=terms.max_description, groups=groups)
-    told = {(each.item_id, each.field) for each in findings}
-    ruled = [_placed(each, texts, source) for each in found]
-    coded = list(_of_codes(texts.lines, source, terms, of_bills=of_bills))
-    told |= {(each.item_id, each.field) for each in coded}
-    findings = [*findings, *texts.findings, *coded]
-    findings += [each for each in ruled if each.item_id is None or (each.item_id, each.field) not in told]
-    return Examined(bills, texts, findings)
+    of_rules = [_finding_of(each, texts, source) for each in found]
+    of_codes = list(_code_findings(texts.lines, source, terms, of_bills=of_bills))
+    reported = {(each.item_id, each.field) for each in (*findings, *of_codes)}
+    findings = [*findings, *texts.findings, *of_codes]
+    findings += [each for each in of_rules if each.item_id is None or (each.item_id, each.field) not in reported]
+    return CheckedBills(bills, texts, findings)
 
 
-def _placed(problem: Problem, texts: Texts, source: Source) -> Finding:
+def _finding_of(problem: Problem, texts: Texts, source: Source) -> Finding:
     """Turn a rule's finding of a line into one of the item, matter or person behind it."""
     bill, line = texts.lines[problem.at]
-    about, item = FIELDS[problem.field - 1].about, line.item
-    where: dict[str, Any] = {"matter_id": line.matter_id} if about != "invoice" or bill.invoice is None else {}
+    subject, item = FIELDS[problem.field - 1].subject, line.item
+    place: dict[str, Any] = {"matter_id": line.matter_id} if subject != "invoice" or bill.invoice is None else {}
     value, item_id = problem.value, None
-    if about == "item" and item is not None:
+    if subject == "item" and item is not None:
         item_id = item.id
-        where |= {"item": item.kind, "date": item.date}
-    if about == "timekeeper" and item is not None:
+        place |= {"item": item.kind, "date": item.date}
+    if subject == "timekeeper" and item is not None:
         user = source.users.get(item.user_id or "")
         person = "of nobody" if item.user_id is None else "who is not among the users"
         value = value or (f"{user['first_name']} {user['last_name']}" if user else person)
@@ -233,13 +234,13 @@ def _placed(problem: Problem, texts: Texts, source: Source) -> Finding:
             item_id = item.id
     number = bill.number or (item.invoice_number if item_id and item else None)
     fix = _FIXES.get(problem.field, "Correct it in the billing system.")
-    return Finding(problem.field, problem.severity, problem.problem, value, fix, number, item_id, where=where)
+    return Finding(problem.field, problem.severity, problem.problem, value, fix, number, item_id, place=place)
 
 
-def _of_invoice(
+def _invoice_findings(
     bill: Bill, row: Row, source: Source, profile: LedesProfile, numbers: Mapping[str, int]
 ) -> Iterator[Finding]:
-    """Find what only the firm's own data tell of an invoice."""
+    """Yield the findings about an invoice that need the firm's own data."""
     number = bill.number
     state = str(row["invoice_state"]).casefold()
     if state not in {"final", "approved"}:
@@ -255,12 +256,12 @@ def _of_invoice(
         yield Finding(3, REJECTED, "items are of another client", f"{len(others)} items", fix, number)
     for matter_id in dict.fromkeys(line.matter_id for line in bill.lines):
         if source.matters.get(matter_id or "", {"ledes_enabled": True})["ledes_enabled"] is not True:
-            fix, where = "Turn LEDES billing on for the matter.", {"matter_id": matter_id}
-            yield Finding(4, OFTEN, "LEDES billing is not on for the matter", "", fix, number, where=where)
+            fix, place = "Turn LEDES billing on for the matter.", {"matter_id": matter_id}
+            yield Finding(4, OFTEN, "LEDES billing is not on for the matter", "", fix, number, place=place)
 
 
 def _is_client(row: Row, wanted: str | None) -> bool:
-    """Tell whether a record is of the client that a profile names by reference, id or name."""
+    """Tell whether a record belongs to the profile's client, which is a reference, an id or a name."""
     names = (row.get("client_id"), row.get("client_reference"), row.get("client_name"))
     return wanted is None or wanted.casefold() in {str(each).casefold() for each in names if each is not None}
 
@@ -268,29 +269,31 @@ def _is_client(row: Row, wanted: str | None) -> bool:
 def _required(item: Item, source: Source, profile: LedesProfile) -> list[str]:
     """Return the kinds of code that an item must have."""
     matter = source.matters.get(item.matter_id or "", {})
-    on = matter.get("ledes_enabled") is True
+    enabled = matter.get("ledes_enabled") is True
     return [
-        kind for kind in _NEEDS[item.kind] if kind in set(profile.require) or (on and matter[_REQUIRED[kind]] is True)
+        kind
+        for kind in _NEEDS[item.kind]
+        if kind in set(profile.require) or (enabled and matter[_REQUIRED[kind]] is True)
     ]
 
 
-def _of_codes(
+def _code_findings(
     lines: Sequence[tuple[Bill, Line]], source: Source, profile: LedesProfile, *, of_bills: bool
 ) -> Iterator[Finding]:
     """Check codes as `code_check` does, and report those that could not be read."""
     items = {line.item.id: (bill, line.item) for bill, line in lines if line.item is not None}
     for bill, item in items.values():
-        if not item.coded and (of_bills or _required(item, source, profile)):
+        if not item.has_codes and (of_bills or _required(item, source, profile)):
             number = 16 if item.kind == "expense" else 15
             fix = "Pass client=, or a book: codes of expenses and fixed fees are read one by one."
-            yield _of_item(bill, item, number, "its code is not known: the API's lists have none", "", fix)
-    checked = [item for _, item in items.values() if item.coded and item.matter_id in source.matters]
+            yield _item_finding(bill, item, number, "its code is not known: the API's lists have none", "", fix)
+    checked = [item for _, item in items.values() if item.has_codes and item.matter_id in source.matters]
     if not checked:
         return
     tables = {kind: _table(kind, [item for item in checked if item.kind == kind]) for kind in KINDS}
     found = code_check(
         tables["time_entry"],
-        _rules_of({item.matter_id for item in checked}, source, profile),
+        _code_settings({item.matter_id for item in checked}, source, profile),
         _codes(source),
         expenses=tables["expense"],
         fixed_fees=tables["fixed_fee"],
@@ -298,14 +301,14 @@ def _of_codes(
     for row in found.to_pylist():
         bill, item = items[row["item_id"]]
         fix = "Add the code." if row["problem"] == "missing" else "Choose a code from the matter's code sets."
-        yield _of_item(bill, item, _CODE_FIELDS[row["field"]], row["problem"], row["code"] or "", fix)
+        yield _item_finding(bill, item, _CODE_FIELDS[row["field"]], row["problem"], row["code"] or "", fix)
 
 
-def _of_item(bill: Bill, item: Item, number: int, problem: str, value: str, fix: str) -> Finding:
-    open_bill = bill.invoice is None or bill.invoice["invoice_state"] in OPEN_STATES
-    fix += _BILLED if item.invoice_id is not None and open_bill else ""
-    where = {"item": item.kind, "date": item.date, "matter_id": item.matter_id}
-    return Finding(number, REJECTED, problem, value, fix, bill.number or item.invoice_number, item.id, where=where)
+def _item_finding(bill: Bill, item: Item, number: int, problem: str, value: str, fix: str) -> Finding:
+    is_open = bill.invoice is None or bill.invoice["invoice_state"] in OPEN_STATES
+    fix += _TAKE_OFF if item.invoice_id is not None and is_open else ""
+    place = {"item": item.kind, "date": item.date, "matter_id": item.matter_id}
+    return Finding(number, REJECTED, problem, value, fix, bill.number or item.invoice_number, item.id, place=place)
 
 
 def _table(kind: str, items: Sequence[Item]) -> pa.Table:
@@ -316,16 +319,16 @@ def _table(kind: str, items: Sequence[Item]) -> pa.Table:
     return pa.table({**arrays, "date": pa.array([item.date for item in items], pa.timestamp("us"))})
 
 
-def _rules_of(matter_ids: Iterable[str | None], source: Source, profile: LedesProfile) -> pa.Table:
-    """Return the settings that codes are checked by, with what the profile requires beside what the matters do."""
+def _code_settings(matter_ids: Iterable[str | None], source: Source, profile: LedesProfile) -> pa.Table:
+    """Return the matters' settings for codes, and require those that the profile requires, too."""
     rows = [source.matters[each] for each in matter_ids if each is not None]
     required = {_REQUIRED[kind] for kind in profile.require}
     table = {"matter_id": pa.array([row["matter_id"] for row in rows], pa.string())}
-    on = [row["ledes_enabled"] is True or bool(required) for row in rows]
-    table["ledes_enabled"] = pa.array(on, pa.bool_())
+    enabled = [row["ledes_enabled"] is True or bool(required) for row in rows]
+    table["ledes_enabled"] = pa.array(enabled, pa.bool_())
     for name in _REQUIRED.values():
         table[name] = pa.array([name in required or row[name] is True for row in rows], pa.bool_())
-    # A matter without LEDES billing has no code sets of its own: any is accepted.
+    # A matter without LEDES billing has no code sets, so codes of any set are accepted.
     sets = [row["ledes_code_set_ids"] if row["ledes_enabled"] is True else None for row in rows]
     table["ledes_code_set_ids"] = pa.array(sets, pa.list_(pa.string()))
     return pa.table(table)

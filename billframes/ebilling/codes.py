@@ -1,7 +1,7 @@
-"""Codes of expenses and fixed fees, which the API gives with single records only: one request each.
+"""Read the codes of expenses and fixed fees, which the API has only in single records: one request for each item.
 
-Only the requested ones are read, side by side, and each once for as long as it does not change: in memory while the
-client lives, and on disk by a mirror. An item that does not show when it was changed is read each time.
+Several items are read at the same time, and no item is read again until it changes: a client remembers codes in memory,
+and a mirror on disk. An item without a modified date is read each time.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ __all__ = ["CodeStore", "ItemCodes", "ItemKey", "read_codes"]
 ItemKey = tuple[str, str, Any]
 """An item's kind, its id, and the instant of its last change."""
 ItemCodes = Mapping[str, str | None]
-"""Codes by the name of their column."""
+"""Codes by column name."""
 
 
 class CodeStore(Protocol):
     """Remembers codes."""
 
     def read(self) -> Mapping[ItemKey, ItemCodes]:
-        """Return the codes that are remembered."""
+        """Return the remembered codes."""
 
     def add(self, codes: Mapping[ItemKey, ItemCodes]) -> None:
         """Remember codes."""
 
 
-class _InMemory:
-    """Remembers codes while a client lives."""
+class _MemoryStore:
+    """Remembers codes as long as the client exists."""
 
     def __init__(self) -> None:
         self._codes: dict[ItemKey, ItemCodes] = {}
@@ -48,7 +48,7 @@ class _InMemory:
 
 
 _FIELDS = {"expense": ("expense_code",), "fixed_fee": ("activity_code", "task_code")}
-_remembered: weakref.WeakKeyDictionary[Client, _InMemory] = weakref.WeakKeyDictionary()
+_stores: weakref.WeakKeyDictionary[Client, _MemoryStore] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
 
 
@@ -57,49 +57,49 @@ def read_codes(
     client: Client | None,
     *,
     progress: bool | Progress | None = None,
-    known: CodeStore | None = None,
+    store: CodeStore | None = None,
 ) -> None:
     """
-    Fill in the codes of expenses and fixed fees; without a client, those that are not remembered stay unknown.
+    Fill in the codes of expenses and fixed fees. Without a client, only remembered codes are filled in.
 
     Parameters
     ----------
     items : iterable of Item
     client : Client, optional
-        What to read with.
+        The client to read with.
     progress : bool or callable, optional
         As for the loaders.
-    known : CodeStore, optional
-        Where codes are remembered; in memory, by client, if not given.
+    store : CodeStore, optional
+        Remembers codes; by default the client's store in memory.
 
     Raises
     ------
     ApiError
         A record could not be read.
     """
-    waiting = {_key(item): item for item in items if not item.coded}
-    if not waiting:
+    uncoded = {_key(item): item for item in items if not item.has_codes}
+    if not uncoded:
         return
-    if known is None and client is not None:
+    if store is None and client is not None:
         with _lock:
-            known = _remembered.setdefault(client, _InMemory())
-    codes = dict(known.read()) if known else {}
-    unread = {key: item for key, item in waiting.items() if key not in codes}
+            store = _stores.setdefault(client, _MemoryStore())
+    codes = dict(store.read()) if store else {}
+    unread = {key: item for key, item in uncoded.items() if key not in codes}
     if unread and client is not None:
         read: dict[ItemKey, ItemCodes] = {}
         try:
             _read_all(unread, client, progress, read)
         finally:
-            # What was read before an error is not read again.
-            lasting = {key: found for key, found in read.items() if key[2] is not None}
-            if known and lasting:
-                known.add(lasting)
+            # After an error, the items already read are not read again.
+            dated = {key: found for key, found in read.items() if key[2] is not None}
+            if store and dated:
+                store.add(dated)
         codes |= read
-    for key, item in waiting.items():
+    for key, item in uncoded.items():
         if key in codes:
             for name in _FIELDS[item.kind]:
                 setattr(item, name, codes[key][name])
-            item.coded = True
+            item.has_codes = True
 
 
 def _read_all(
@@ -108,13 +108,13 @@ def _read_all(
     progress: bool | Progress | None,
     found: dict[ItemKey, ItemCodes],
 ) -> None:
-    shown = client.progress if progress is None else progress
-    with reporting(shown, "codes") as tell, ThreadPoolExecutor(client.concurrency) as pool:
-        reads = {pool.submit(_read, client, item): key for key, item in unread.items()}
+    progress = client.progress if progress is None else progress
+    with reporting(progress, "codes") as report, ThreadPoolExecutor(client.concurrency) as pool:
+        keys = {pool.submit(_read, client, item): key for key, item in unread.items()}
         try:
-            for done, read in enumerate(as_completed(reads), start=1):
-                found[reads[read]] = read.result()
-                tell(done, len(unread))
+            for done, future in enumerate(as_completed(keys), start=1):
+                found[keys[future]] = future.result()
+                report(done, len(unread))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

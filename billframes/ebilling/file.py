@@ -1,4 +1,4 @@
-"""The file: lines as text, saved whole or not at all, and only if nothing in it would be rejected."""
+"""Make a LEDES file of invoices, unless a portal would reject it, and save it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pandas as pd
 
 from billframes._export import write
 from billframes.client import Client
-from billframes.ebilling.check import Examined, examine_invoices
-from billframes.ebilling.findings import INVOICE_COLUMNS, REJECTED, findings_frame, sentence
+from billframes.ebilling.check import check_invoices
+from billframes.ebilling.findings import INVOICE_COLUMNS, REJECTED, findings_frame, list_reasons
 from billframes.ebilling.format import COLUMNS, END, FIRST_LINE, HEADING, is_plain
 from billframes.ebilling.profile import LedesProfile
 from billframes.ebilling.reading import lines_frame
@@ -36,18 +36,18 @@ _CHANGED = ("invoice_number", "item", "item_id", "date", "replaced")
 
 class LedesFile:
     """
-    A LEDES 1998B file: made by `ledes`, or of lines that `read_ledes` gave.
+    A LEDES 1998B file. `ledes` makes it from invoices; it can also be made from the lines of `read_ledes`.
 
     Parameters
     ----------
     lines : DataFrame
-        With the format's 24 columns, as texts.
+        The format's 24 columns, as texts.
     findings : DataFrame, optional
-        What is often rejected, as `ledes_check` gives it.
+        Findings that are often rejected, as `ledes_check` returns them.
     left_out : DataFrame, optional
         Items of the invoices that are not lines, with the reason: time that is not billable or that a fixed fee covers.
     changed : DataFrame, optional
-        Items whose description had characters that the format can't hold, and which were replaced.
+        Items whose description had characters that the format can't have, and which were replaced.
 
     Raises
     ------
@@ -81,7 +81,7 @@ class LedesFile:
         Raises
         ------
         LedesError
-            A value has a character that the format can't hold.
+            A value has a character that the format can't have.
         """
         columns = [self.lines[name].fillna("").astype(str).tolist() for name in COLUMNS]
         for name, values in zip(COLUMNS, columns, strict=True):
@@ -94,14 +94,14 @@ class LedesFile:
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """
-        Write the file, whole or not at all.
+        Write the file, completely or not at all.
 
         Parameters
         ----------
         path : str or Path
-            Ends with ".txt", which portals ask for.
+            Must end with ".txt", which portals require.
         overwrite : bool, default False
-            Whether a file that is there may be replaced.
+            Whether an existing file may be replaced.
 
         Returns
         -------
@@ -110,11 +110,11 @@ class LedesFile:
         Raises
         ------
         ParameterError
-            The file is there, its folder is not, or its name does not end with ".txt".
+            The file exists, its folder does not, or its name does not end with ".txt".
         """
         out = Path(path).absolute()
         if out.suffix.lower() != ".txt":
-            raise ParameterError(f"{out.name} does not end with .txt, which portals ask for.")
+            raise ParameterError(f"{out.name} does not end with .txt, which portals require.")
         if out.exists() and not overwrite:
             raise ParameterError(f"{out} exists already; choose another name, or give overwrite=True.")
         if not out.parent.is_dir():
@@ -127,7 +127,7 @@ class LedesFile:
 
     @functools.cached_property
     def totals(self) -> dict[str, Decimal]:
-        """Each invoice's total by its number."""
+        """The total of each invoice, by its number."""
         heads = self.lines.drop_duplicates("invoice_number")
         return {
             str(each): Decimal(total)
@@ -145,8 +145,8 @@ class LedesFile:
     def _summary(self) -> str:
         invoices = self.lines["invoice_number"].dropna().unique().tolist()
         named = f"invoice {invoices[0]}" if len(invoices) == 1 else f"{len(invoices)} invoices"
-        left = f", {len(self.left_out)} items left out" if len(self.left_out) else ""
-        return f"{named}, {len(self.lines):,} lines{left}"
+        left_out = f", {len(self.left_out)} items left out" if len(self.left_out) else ""
+        return f"{named}, {len(self.lines):,} lines{left_out}"
 
 
 def ledes(
@@ -158,10 +158,10 @@ def ledes(
     progress: bool | Progress | None = None,
 ) -> LedesFile:
     """
-    Make the LEDES 1998B file of invoices, or say everything that keeps it from being one.
+    Make the LEDES 1998B file of invoices, or raise an error with all reasons for which a portal would reject it.
 
-    The file agrees with each invoice to the cent, always. Time that is not billable, or that a fixed fee covers, is
-    left out and listed.
+    The file always equals each invoice to the cent. Time that is not billable, or that a fixed fee covers, is left out
+    and listed.
 
     Parameters
     ----------
@@ -170,25 +170,25 @@ def ledes(
     invoice : str or list of str
         Numbers or ids of final or approved invoices, all for the profile's client.
     profile : LedesProfile
-        How the client takes its bills.
+        The client's requirements.
     client : Client, optional
-        What to read codes with, if frames are given that have none.
+        The client to read codes with, if frames without codes are given.
     progress : bool or callable, optional
-        As for the loaders, of the codes that are read.
+        Progress of reading codes, as for the loaders.
 
     Returns
     -------
     LedesFile
-        With `.lines`, `.text`, `.save(path)`, and what is often rejected in `.findings`.
+        With `.lines`, `.text`, `.save(path)`, and in `.findings` those that are often rejected.
 
     Raises
     ------
     LedesError
-        Something would be rejected; `.findings` has all of it.
+        A portal would reject the file; `.findings` has all findings.
     ParameterError
         An invoice is unknown or a frame is missing.
     MissingColumnError
-        A frame lacks a column, or the profile names a custom field that there is not.
+        A frame lacks a column, or the profile names a custom field that does not exist.
 
     Examples
     --------
@@ -197,24 +197,21 @@ def ledes(
     <LEDES 1998B file: invoice 11819, 4 lines>
     """
     source = Source(given, client)
-    examined = examine_invoices(source, invoice, profile, progress=progress)
-    findings = examined.frame(source)
+    checked = check_invoices(source, invoice, profile, progress=progress)
+    findings = checked.frame(source)
     if (findings["severity"] == REJECTED).any():
-        raise LedesError(f"No LEDES file was made. {sentence(findings)}.", findings=findings)
-    left_out = [(bill.number, item, reason) for bill in examined.bills for item, reason in bill.left_out]
+        raise LedesError(f"No LEDES file was made. {list_reasons(findings)}.", findings=findings)
+    left_out = [(bill.number, item, reason) for bill in checked.bills for item, reason in bill.left_out]
+    changed = [(bill.number, item, replaced) for bill, item, replaced in checked.texts.changed]
     return LedesFile(
-        lines_frame(examined.texts.columns),
+        lines_frame(checked.texts.columns),
         findings=findings,
         left_out=_items_frame(left_out, _LEFT_OUT),
-        changed=_items_frame(_changed(examined), _CHANGED),
+        changed=_items_frame(changed, _CHANGED),
     )
 
 
-def _changed(examined: Examined) -> Iterable[tuple[str | None, Any, str]]:
-    return ((bill.number, item, replaced) for bill, item, replaced in examined.texts.changed)
-
-
 def _items_frame(rows: Iterable[tuple[str | None, Any, str]], columns: tuple[str, ...]) -> pd.DataFrame:
-    values = [(number, item.kind, item.id, item.date, said) for number, item, said in rows]
+    values = [(number, item.kind, item.id, item.date, text) for number, item, text in rows]
     frame = pd.DataFrame(values, columns=list(columns))
     return frame.astype({name: "datetime64[us]" if name == "date" else "str" for name in columns})

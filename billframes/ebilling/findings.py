@@ -1,4 +1,4 @@
-"""Findings: what a client's portal would reject, a row each."""
+"""Findings: the reasons for which a client's portal would reject a bill, as rows of a frame."""
 
 from __future__ import annotations
 
@@ -10,7 +10,16 @@ import pandas as pd
 
 from billframes.ebilling.format import FIELDS
 
-__all__ = ["FILE_COLUMNS", "INVOICE_COLUMNS", "OFTEN", "REJECTED", "Finding", "Severity", "findings_frame", "sentence"]
+__all__ = [
+    "FILE_COLUMNS",
+    "INVOICE_COLUMNS",
+    "OFTEN",
+    "REJECTED",
+    "Finding",
+    "Severity",
+    "findings_frame",
+    "list_reasons",
+]
 
 Severity = Literal["rejected", "often rejected"]
 REJECTED: Severity = "rejected"
@@ -18,9 +27,9 @@ OFTEN: Severity = "often rejected"
 
 _COMMON = ("invoice_number", "item_id", "field", "severity", "problem", "value", "fix")
 INVOICE_COLUMNS = (*_COMMON, "item", "date", "matter_id", "matter_name", "responsible_id", "responsible_name")
-"""Columns of what was found in the firm's own data."""
+"""Columns of findings in the firm's own data."""
 FILE_COLUMNS = (*_COMMON, "line")
-"""Columns of what was found in a file."""
+"""Columns of findings in a file."""
 
 _DTYPES: dict[str, Any] = {
     "severity": pd.CategoricalDtype([REJECTED, OFTEN], ordered=True),
@@ -34,7 +43,7 @@ _SHOWN = 3
 @dataclass(slots=True)
 class Finding:
     """
-    Something that a portal would reject.
+    One reason for which a portal would reject a bill.
 
     Parameters
     ----------
@@ -42,12 +51,12 @@ class Finding:
         The field's number; 0 is the file as a whole.
     severity : {"rejected", "often rejected"}
     problem, value, fix : str
-        What is wrong, the value, and what to do. Descriptions of work are not quoted.
+        The problem, the value, and the correction to make. Descriptions of work are not quoted.
     invoice_number, item_id : str, optional
-        Where; `item_id` is missing if it concerns a whole invoice, matter or person.
+        `item_id` is missing if the finding concerns a whole invoice, matter or person.
     line : int, optional
         The line of a file.
-    where : dict, optional
+    place : dict, optional
         Item, date, matter and responsible lawyer.
     """
 
@@ -59,18 +68,18 @@ class Finding:
     invoice_number: str | None = None
     item_id: str | None = None
     line: int | None = None
-    where: dict[str, Any] | None = None
+    place: dict[str, Any] | None = None
 
 
 def findings_frame(findings: Iterable[Finding], columns: Sequence[str]) -> pd.DataFrame:
-    """Return findings as a frame: a file's by line; others by invoice, rejected ones first, then by field."""
+    """Return findings as a frame: sorted by line for a file; else by invoice, severity and field."""
     rows = [_row(each) for each in findings]
     frame = pd.DataFrame({name: [row.get(name) for row in rows] for name in columns})
     frame = frame.astype({name: _DTYPES.get(name, "str") for name in columns})
     frame["_field"] = pd.Series([row["_field"] for row in rows], dtype="int64")
     keys = ["line", "_field"] if "line" in frame else ["invoice_number", "severity", "_field", "date", "item_id"]
-    first: Literal["first", "last"] = "first" if "line" in frame else "last"
-    return frame.sort_values(keys, na_position=first)[list(columns)].reset_index(drop=True)
+    na_position: Literal["first", "last"] = "first" if "line" in frame else "last"
+    return frame.sort_values(keys, na_position=na_position)[list(columns)].reset_index(drop=True)
 
 
 def _row(finding: Finding) -> dict[str, Any]:
@@ -84,14 +93,16 @@ def _row(finding: Finding) -> dict[str, Any]:
         "fix": finding.fix,
         "line": finding.line,
         "_field": finding.field,
-        **(finding.where or {}),
+        **(finding.place or {}),
     }
 
 
-def sentence(findings: pd.DataFrame) -> str:
-    """Return in one sentence what would be rejected, each reason once with how often."""
+def list_reasons(findings: pd.DataFrame) -> str:
+    """List the reasons for rejection in a sentence, each once, with the number of times."""
     rejected = findings[findings["severity"] == REJECTED]
     reasons = (rejected["field"].astype(str) + ": " + rejected["problem"].astype(str)).value_counts(sort=True)
-    told = [f"{reason} ({count} times)" if count > 1 else str(reason) for reason, count in reasons.head(_SHOWN).items()]
+    texts = [
+        f"{reason} ({count} times)" if count > 1 else str(reason) for reason, count in reasons.head(_SHOWN).items()
+    ]
     more = f"; and {len(reasons) - _SHOWN} more reasons" if len(reasons) > _SHOWN else ""
-    return "; ".join(told) + more
+    return "; ".join(texts) + more

@@ -1,11 +1,11 @@
-"""The format LEDES 1998B: its 24 fields, declared once for reading, writing, checks and docs, and its text.
+"""The format LEDES 1998B: its 24 fields, and the conversion of text to its ASCII.
 
-The format is frozen: text between pipes, no quoting, ASCII, `[]` at the end of each line. A line is a fee (F), an
-expense (E), or an adjustment of the invoice's fees (IF) or expenses (IE).
+The format no longer changes: text between pipes, no quoting, ASCII, `[]` at the end of each line. A line is a fee (F),
+an expense (E), or an adjustment of the invoice's fees (IF) or expenses (IE).
 
-Latin letters with accents, punctuation and symbols have one ASCII spelling and get it (by anyascii). Letters of other
-scripts can be spelled in several ways, and so can ä, ø and the like: only the firm knows which of them the client has
-on file. Those of other scripts are refused everywhere, the others reported in names.
+Latin letters with accents, punctuation and symbols have one ASCII spelling (by anyascii), and are converted. Letters of
+other scripts can be spelled in several ways, and so can ä, ø and similar letters. Only the firm knows the spelling that
+the client has on file. Letters of other scripts are therefore refused, and ä and the like in names are reported.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from typing import Literal, NamedTuple
 from anyascii import anyascii
 
 __all__ = [
-    "BY_COLUMN",
     "COLUMNS",
     "END",
     "FIELDS",
@@ -38,7 +37,7 @@ TYPES = ("F", "E", "IF", "IE")
 _ALL, _ITEMS, _FEES = "F E IF IE", "F E", "F"
 
 Kind = Literal["date", "text", "number", "money", "type"]
-About = Literal["invoice", "matter", "item", "timekeeper"]
+Subject = Literal["invoice", "matter", "item", "timekeeper"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +52,13 @@ class LedesField:
     label : str
         Its name in the file's second line.
     kind : {"date", "text", "number", "money", "type"}
-        What it holds; numbers and money have up to four decimals.
+        Numbers and money have up to four decimals.
     width : int, optional
-        Most characters of a text, most digits before the point of a number; None is any.
+        The largest number of characters of a text, or of digits before the point of a number; None is any.
     needed : str
-        Types of lines that must have it.
-    about : {"invoice", "matter", "item", "timekeeper"}
-        What it says something of: an invoice's fields are the same on each of its lines.
+        The types of lines that must have it.
+    subject : {"invoice", "matter", "item", "timekeeper"}
+        What the field describes. An invoice's fields are the same on all of its lines.
     """
 
     number: int
@@ -67,16 +66,16 @@ class LedesField:
     kind: Kind
     width: int | None
     needed: str
-    about: About
+    subject: Subject
 
     @property
     def column(self) -> str:
-        """The column of frames that holds it."""
+        """The column's name in frames."""
         return self.label.lower().replace("/", "_")
 
     @property
     def name(self) -> str:
-        """Number and name, as findings show them."""
+        """Number and label, as in findings."""
         return f"{self.number} {self.label}"
 
     def is_needed(self, line_type: str) -> bool:
@@ -111,34 +110,33 @@ FIELDS = (
     LedesField(24, "CLIENT_MATTER_ID", "text", 20, "", "matter"),
 )
 COLUMNS = tuple(field.column for field in FIELDS)
-BY_COLUMN = {field.column: field for field in FIELDS}
 HEADING = "|".join(field.label for field in FIELDS) + END
 
 
 _REPLACED = {"[]": "()", "|": "/"}
-# Signs of statutes, of which anyascii makes bare letters.
+# anyascii would convert these signs to single letters.
 _STATUTES = {"§": "Sec.", "¶": "Para."}
 _SPACES = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _UNUSUAL = re.compile(r"[^\x20-\x7e]")
 _LATIN = ("LATIN", "FEMININE ORDINAL", "MASCULINE ORDINAL", "MICRO SIGN")
-# Spelled ae, oe, ue, aa, th or a, o, u, a, t by language.
+# Some languages spell them ae, oe, ue, aa, th, others a, o, u, a, t.
 _SPELLED_TWO_WAYS = frozenset("äöüåøæœþðđ")
 
 
 class PlainText(NamedTuple):
     """
-    A text made plain.
+    A text converted to ASCII.
 
     Parameters
     ----------
     text : str
-        As the file can hold it, if `foreign` is empty.
+        The text for the file, valid if `foreign` is empty.
     foreign : str
         Characters without a certain ASCII spelling.
     unsure : str
         Characters that some languages spell with two letters, such as ä.
     replaced : str
-        Characters that a file can't hold and that were replaced: `|`, `[]`, line breaks, control characters.
+        Characters that a file can't have and that were replaced: `|`, `[]`, line breaks, control characters.
     """
 
     text: str
@@ -148,13 +146,13 @@ class PlainText(NamedTuple):
 
 
 def is_plain(text: str) -> bool:
-    """Tell whether a text can stand in a file as it is."""
+    """Tell whether a text can be written to a file without a change."""
     return text.isascii() and text.isprintable() and "|" not in text and "[]" not in text
 
 
 def plain_text(text: str | None) -> PlainText:
     r"""
-    Make a text plain ASCII on one line; None is empty.
+    Convert a text to ASCII on one line; None becomes an empty text.
 
     Examples
     --------
@@ -165,11 +163,11 @@ def plain_text(text: str | None) -> PlainText:
     """
     if not text or (is_plain(text) and text[0] != " " and text[-1] != " "):
         return PlainText(text or "")
-    return _made(text)
+    return _to_ascii(text)
 
 
 class _Spelling(dict[int, str]):
-    """The ASCII spelling of each character, found once; anyascii goes character by character, too."""
+    """A cache of the ASCII spelling of each character. anyascii also converts single characters."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -181,9 +179,9 @@ class _Spelling(dict[int, str]):
 _spelling = _Spelling()
 
 
-def _made(text: str) -> PlainText:
+def _to_ascii(text: str) -> PlainText:
     ascii_text = text.replace("§§", "Secs.").translate(_spelling)
-    foreign, unsure, replaced = _judged("".join(sorted(set(_UNUSUAL.findall(text)))))
+    foreign, unsure, replaced = _classify("".join(sorted(set(_UNUSUAL.findall(text)))))
     for mark, other in _REPLACED.items():
         if mark in ascii_text:
             replaced = f"{replaced} {mark}".lstrip()
@@ -192,17 +190,17 @@ def _made(text: str) -> PlainText:
 
 
 @lru_cache(maxsize=4_096)
-def _judged(unusual: str) -> tuple[str, str, str]:
-    """Return which of a text's unusual characters are foreign, unsure and replaced: texts differ, these are few."""
+def _classify(unusual: str) -> tuple[str, str, str]:
+    """Return those of the characters that are foreign, unsure and replaced. Many texts have the same characters."""
     return (
         "".join(filter(_is_foreign, unusual)),
         "".join(each for each in unusual if each.lower() in _SPELLED_TWO_WAYS),
-        " ".join(dict.fromkeys(_shown(each) for each in unusual if each.isascii())),
+        " ".join(dict.fromkeys(_describe(each) for each in unusual if each.isascii())),
     )
 
 
 def _is_foreign(character: str) -> bool:
-    """Tell whether a character is a letter of another script, or one that has no ASCII spelling."""
+    """Tell whether a character is a letter of another script, or has no ASCII spelling."""
     if character.isascii() or unicodedata.category(character) in {"Cf", "Mn", "Zs", "Zl", "Zp", "Cc"}:
         return False
     if character.isalpha():
@@ -210,5 +208,5 @@ def _is_foreign(character: str) -> bool:
     return not anyascii(character)
 
 
-def _shown(mark: str) -> str:
-    return "line break" if mark in "\r\n" else "control character"
+def _describe(character: str) -> str:
+    return "line break" if character in "\r\n" else "control character"

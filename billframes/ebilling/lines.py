@@ -1,12 +1,13 @@
-"""Turn an invoice and its items into the lines of a bill, in exact amounts.
+"""Turn an invoice and its items into the lines of a bill, with exact amounts.
 
-Billable time is a fee of hours × rate, an expense one unit of its amount, a fixed fee an adjustment of the invoice's
-fees or a fee of one unit, as the profile says. What an item's amount is off units × unit cost stands in its
-adjustment, so that 11 × 21 + 12 = 13 on each line. A correction of time (negative hours) and a negative expense can't
-be written as units, so their whole amount is an adjustment.
+Billable time is a fee of hours × rate. An expense is one unit of its amount. A fixed fee is an adjustment of the
+invoice's fees or a fee of one unit, according to the profile. A line's adjustment is the difference between the item's
+amount and units × unit cost, so that field 11 × field 21 + field 12 = field 13 on each line. A correction of time
+(negative hours) and a negative expense can't be written as units, so their whole amount is an adjustment.
 
-An invoice below the worth of its items was written down, and the API does not say on which of them: the profile's
-`adjustments` decides. An invoice above it is refused: tax, an increase and items that are not at hand look the same.
+If the invoice is below the sum of its items, it was written down. The API does not show on which items, so the
+profile's `adjustments` decides. If it is above the sum, it is refused, because the reason can be tax, an increase or
+items that were not passed.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from billframes.ebilling.findings import REJECTED, Finding
 from billframes.ebilling.profile import LedesProfile
 from billframes.ebilling.source import Item, Row
 
-__all__ = ["ABOVE_ITEMS", "Bill", "Line", "fill", "fit_to_invoice"]
+__all__ = ["ABOVE_ITEMS", "Bill", "Line", "add_item_lines", "adjust_to_invoice"]
 
 ABOVE_ITEMS = "the invoice is above its items"
 _ONE = Decimal("1.0000")
@@ -47,19 +48,19 @@ class Line:
 @dataclass(slots=True)
 class Bill:
     """
-    An invoice with its items, or a matter's work that is not billed yet.
+    An invoice with its items, or the unbilled work of a matter.
 
     Parameters
     ----------
     key : str
-        The invoice's or the matter's id.
+        The id of the invoice or the matter.
     invoice : dict, optional
-        The invoice; None for work that is not billed yet.
+        The invoice; None for unbilled work.
     items : list of Item
     lines : list of Line
-        Made by `fill`.
+        Made by `add_item_lines`.
     left_out : list of (Item, str)
-        Items that are not lines, and why.
+        Items that are not lines, with the reason.
     """
 
     key: str
@@ -74,8 +75,8 @@ class Bill:
         return None if self.invoice is None else str(self.invoice["invoice_number"])
 
 
-def fill(bill: Bill, profile: LedesProfile) -> Iterable[Finding]:
-    """Make the lines of a bill's items, and yield what keeps an item from being one."""
+def add_item_lines(bill: Bill, profile: LedesProfile) -> Iterable[Finding]:
+    """Add the lines of a bill's items, and yield a finding for each item that can't be a line."""
     unpriced: list[Item] = []
     for item in bill.items:
         if item.kind == "time_entry":
@@ -85,17 +86,17 @@ def fill(bill: Bill, profile: LedesProfile) -> Iterable[Finding]:
                 if kind not in _LEFT_OUT:
                     yield _finding(bill, item, 13, "the time's billing type is unknown", str(item.billing_type))
                 continue
-            line = _of_time(item)
+            line = _time_line(item)
         else:
-            line = _of_amount(item, profile)
+            line = _amount_line(item, profile)
         if line is None:
             unpriced.append(item)
         else:
             bill.lines.append(line)
-    yield from _unpriced(bill, unpriced)
+    yield from _unpriced_findings(bill, unpriced)
 
 
-def _of_time(item: Item) -> Line | None:
+def _time_line(item: Item) -> Line | None:
     units, cost, total = number(item.hours), number(item.rate), money(item.amount)
     if units is None or cost is None or total is None:
         return None
@@ -104,7 +105,7 @@ def _of_time(item: Item) -> Line | None:
     return _line("F", item, units, cost, total)
 
 
-def _of_amount(item: Item, profile: LedesProfile) -> Line | None:
+def _amount_line(item: Item, profile: LedesProfile) -> Line | None:
     total = money(item.amount)
     if total is None:
         return None
@@ -118,56 +119,55 @@ def _line(kind: str, item: Item, units: Decimal, cost: Decimal, total: Decimal) 
     return Line(kind, item, item.matter_id, item.day, total, units, cost, adjustment or None)
 
 
-def _unpriced(bill: Bill, items: Sequence[Item]) -> Iterable[Finding]:
-    """Report items without an amount: once for the bill if rates are hidden, else each."""
+def _unpriced_findings(bill: Bill, items: Sequence[Item]) -> Iterable[Finding]:
+    """Yield findings for items without an amount: one for the bill if rates are hidden, else one for each item."""
     times = [item for item in items if item.kind == "time_entry"]
     fix = "Load with a credential that has the read.rates scope."
     if times and not any(line.type == "F" and line.item and line.item.kind == "time_entry" for line in bill.lines):
         yield _finding(bill, None, 21, "rates are hidden", f"{len(times)} time entries", fix)
         items = [item for item in items if item.kind != "time_entry"]
     for item in items:
-        what = "the rate or amount is missing" if item.kind == "time_entry" else "the amount is missing"
-        yield _finding(bill, item, 21, f"{what} or too large", "", "Correct the item in the billing system.")
+        problem = "the rate or amount is missing" if item.kind == "time_entry" else "the amount is missing"
+        yield _finding(bill, item, 21, f"{problem} or too large", "", "Correct the item in the billing system.")
 
 
-def fit_to_invoice(bill: Bill, profile: LedesProfile, cut: Sequence[str]) -> Iterable[Finding]:
+def adjust_to_invoice(bill: Bill, profile: LedesProfile, incomplete: Sequence[str]) -> Iterable[Finding]:
     """
-    Carry what the invoice's amount is off its lines, and yield why it can't be.
+    Write the difference between the invoice's amount and its lines as adjustments; yield a finding if that can't be.
 
     Parameters
     ----------
     bill : Bill
-        Of an invoice, filled.
+        The bill of an invoice, with the lines of its items.
     profile : LedesProfile
-    cut : sequence of str
-        What the frames say of records that may be missing from them.
+    incomplete : sequence of str
+        The reasons for which the frames may lack items, see `Source.incomplete_loads`.
     """
     assert bill.invoice is not None  # noqa: S101 - only invoices have an amount
-    amount, worth = money(bill.invoice["amount"]), sum((line.total for line in bill.lines), ZERO)
+    amount, items_amount = money(bill.invoice["amount"]), sum((line.total for line in bill.lines), ZERO)
     if amount is None:
         yield _finding(bill, None, 5, "the invoice's amount is missing or too large")
         return
-    difference = amount - worth
-    said = f"{amount}; its items add up to {worth}"
-    if difference and cut:
+    difference = amount - items_amount
+    value = f"{amount}; its items add up to {items_amount}"
+    if difference and incomplete:
         fix = "Load items without dates and filters, or use bf.book, which loads all of them."
-        yield _finding(bill, None, 5, f"the items differ from the invoice, and {'; '.join(cut)}", said, fix)
+        problem = f"the items differ from the invoice, and {'; '.join(incomplete)}"
+        yield _finding(bill, None, 5, problem, value, fix)
     elif difference > 0:
         fix = "Pass all items of the invoice. Tax and increases can't be carried: the API does not show them."
-        yield _finding(bill, None, 5, ABOVE_ITEMS, said, fix)
-    elif difference:
-        problem = _carry(bill, difference, profile)
+        yield _finding(bill, None, 5, ABOVE_ITEMS, value, fix)
+    elif difference and (reason := _write_down(bill, difference, profile)):
         fix = "Set adjustments in the profile: 'invoice' for one adjustment, 'lines' to spread it over the fees."
-        if problem:
-            yield _finding(bill, None, 5, problem, said, fix)
+        yield _finding(bill, None, 5, reason, value, fix)
     if not bill.lines:
         yield _finding(
             bill, None, 9, "the invoice has no lines", "", "An invoice without items needs adjustments='invoice'."
         )
 
 
-def _carry(bill: Bill, difference: Decimal, profile: LedesProfile) -> str | None:
-    """Carry a write-down as the profile says; return why it can't be."""
+def _write_down(bill: Bill, difference: Decimal, profile: LedesProfile) -> str | None:
+    """Add a write-down to the lines according to the profile; return the problem if that is impossible."""
     assert bill.invoice is not None  # noqa: S101 - only invoices have an amount
     if profile.adjustments == "invoice":
         matter = bill.invoice["matter_id"] or next((line.matter_id for line in bill.lines), None)
@@ -187,10 +187,10 @@ def _carry(bill: Bill, difference: Decimal, profile: LedesProfile) -> str | None
 def _finding(
     bill: Bill,
     item: Item | None,
-    number_: int,
+    field_number: int,
     problem: str,
     value: str = "",
     fix: str = "Correct it in the billing system.",
 ) -> Finding:
-    where = {"item": item.kind, "date": item.date, "matter_id": item.matter_id} if item else None
-    return Finding(number_, REJECTED, problem, value, fix, bill.number, item.id if item else None, where=where)
+    place = {"item": item.kind, "date": item.date, "matter_id": item.matter_id} if item else None
+    return Finding(field_number, REJECTED, problem, value, fix, bill.number, item.id if item else None, place=place)

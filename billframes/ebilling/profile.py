@@ -1,7 +1,7 @@
-"""A client's requirements for its e-bills that the API does not have: ids, titles, and how write-downs are carried.
+"""The requirements of one client for its e-bills that the API does not have: ids, titles, and the form of write-downs.
 
-A profile is for one client, is kept as a TOML file, and is checked when it is read: a key that is not known, or that
-says something else than another key, is refused with the nearest right one.
+A profile is stored as a TOML file and checked when it is read: unknown keys, invalid values and values that contradict
+each other raise an error, which names the nearest known key or the accepted values.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from billframes.config import read_keys
 from billframes.ebilling.format import is_plain
 from billframes.errors import ConfigError, ParameterError
 
-__all__ = ["REQUIREMENTS", "LedesProfile", "named"]
+__all__ = ["REQUIREMENTS", "LedesProfile", "look_up"]
 
 Adjustments = Literal["refuse", "invoice", "lines"]
 FixedFees = Literal["IF", "F"]
@@ -34,51 +34,51 @@ _UUID = re.compile(r"[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 @dataclass(frozen=True, kw_only=True)
 class LedesProfile:
     """
-    How one client takes its e-bills.
+    The requirements of one client for its e-bills.
 
-    People are named by id or e-mail address, matters by id or by the firm's reference.
+    Users are named by id or e-mail address, matters by id or by the firm's reference.
 
     Parameters
     ----------
     law_firm_id : str
         The firm's id; in the US its federal tax id. Field 20.
     client : str, optional
-        The client the profile is for, by reference, id or name: bills of others are refused.
+        The client of the profile, by reference, id or name. Bills of other clients are refused.
     client_id : str, optional
         The firm's code of the client, if the client has no usable reference. Field 3.
     matter_ids : mapping of matter to str
         The firm's codes of matters that have no usable reference. Field 4.
     client_matter_id : str, optional
-        The matters' custom-field column that holds the client's own number of the matter, such as
-        "cf_client_matter_number". Field 24; once it or `client_matter_ids` is given, every matter needs a number.
+        The matters' custom-field column with the client's own number of the matter, such as
+        "cf_client_matter_number". Field 24. If it or `client_matter_ids` is given, every matter needs a number.
     client_matter_ids : mapping of matter to str
         The client's own numbers of matters whose custom field is empty. Field 24.
     timekeeper_ids : str or mapping of user to str, optional
-        The people's ids as registered with the client: a custom-field column of users, or a table. If it is not
-        given, their initials. Field 18.
+        The users' ids as registered with the client: a custom-field column of users, or a table. By default their
+        initials. Field 18.
     timekeeper_names : mapping of user to str
         Names that differ from "Last, First" of the users list. Field 22.
     classifications : mapping of user or role to str
-        Such as `{"timekeeper": "LGLAST"}`. Principals are PARTNR, attorneys ASSOC and paralegals PARALG if nothing
-        else is given; the other roles have no default. Field 23.
+        Such as `{"timekeeper": "LGLAST"}`. By default principals are PARTNR, attorneys ASSOC and paralegals PARALG;
+        other roles have no default. Field 23.
     adjustments : {"refuse", "invoice", "lines"}
-        How an invoice below the worth of its items is carried: not at all, as one adjustment of the invoice, or
-        spread over the fees in proportion to their worth.
+        What to do if an invoice is below the sum of its items: refuse it, write one adjustment of the invoice, or
+        spread the difference over the fees in proportion to their amounts.
     fixed_fees : {"IF", "F"}
-        Fixed fees as adjustments of the invoice's fees, or as fees of one unit.
+        Write fixed fees as adjustments of the invoice's fees, or as fees of one unit.
     invoice_description : str
         Field 8.
     billing_start, billing_end : date, optional
-        Fields 6 and 7; the first and last day of the lines if they are not given.
+        Fields 6 and 7. By default the first and last day of the lines.
     max_description : int, optional
-        Most characters of a line's description that the client's portal takes.
+        The largest number of characters of a line's description that the client's portal accepts.
     require : sequence of {"task", "activity", "expense"}
-        Codes that the client wants on every line, whatever the matter's settings are.
+        Codes that the client requires on every line, whatever the matter's settings are.
 
     Raises
     ------
     ParameterError
-        A value is not what its key takes, or says something else than another; names the key.
+        A value is invalid or contradicts another. The message names the key.
 
     Examples
     --------
@@ -118,7 +118,7 @@ class LedesProfile:
         require = (self.require,) if isinstance(self.require, str) else tuple(self.require)
         for each in require:
             _check_choice("require", each, REQUIREMENTS)
-        # Frozen against users, not against its own tidying.
+        # The class is frozen for users.
         object.__setattr__(self, "require", require)
 
     def _check_columns(self) -> None:
@@ -127,11 +127,13 @@ class LedesProfile:
             owners: dict[str, str] = {}
             for user, each in self.timekeeper_ids.items():
                 if owners.setdefault(each, user) != user:
-                    raise ParameterError(f"timekeeper_ids gives {each!r} to two people; ids tell people apart.")
-        for key, what in (("timekeeper_ids", "users"), ("client_matter_id", "matters")):
+                    raise ParameterError(f"timekeeper_ids gives {each!r} to two people; each needs an id of their own.")
+        for key, frame in (("timekeeper_ids", "users"), ("client_matter_id", "matters")):
             value = getattr(self, key)
             if value is not None and not isinstance(value, Mapping) and not str(value).startswith("cf_"):
-                raise ParameterError(f"{key}={value!r} is not a custom-field column of {what}; these begin with 'cf_'.")
+                raise ParameterError(
+                    f"{key}={value!r} is not a custom-field column of {frame}; these begin with 'cf_'."
+                )
         if self.client_id and _UUID.fullmatch(self.client_id):
             raise ParameterError(f"client_id={self.client_id!r} is a UUID; it takes the firm's own code of the client.")
 
@@ -159,7 +161,7 @@ class LedesProfile:
         Raises
         ------
         ConfigError
-            The file can't be read, is not TOML, has an unknown key, or a value is not what its key takes.
+            The file can't be read, is not TOML, or has an unknown key or an invalid value.
         """
         values = read_keys(path, "a LEDES profile", [each.name for each in fields(cls)])
         if "law_firm_id" not in values:
@@ -170,18 +172,18 @@ class LedesProfile:
             raise ConfigError(f"{path}: {error}") from error
 
     def classification(self, user_id: str, email: str | None, role: str | None) -> str:
-        """Return a person's classification; empty if the profile has none and the role has no default."""
-        given = named(self.classifications, user_id, email, role)
+        """Return a user's classification; empty if it is not in the profile and the role has no default."""
+        given = look_up(self.classifications, user_id, email, role)
         return given or _BY_ROLE.get(role or "", "")
 
 
-def named(table: Mapping[str, str], *names: str | None) -> str:
+def look_up(table: Mapping[str, str], *names: str | None) -> str:
     """
-    Return what a table says of the first of these names that it has; case does not matter.
+    Return the table's value for the first of the names that it has, or an empty text. Case does not matter.
 
     Examples
     --------
-    >>> named({"Ada@Firm.example": "A1"}, "u1", "ada@firm.example"), named({}, "u1")
+    >>> look_up({"Ada@Firm.example": "A1"}, "u1", "ada@firm.example"), look_up({}, "u1")
     ('A1', '')
     """
     lowered = {key.casefold(): value for key, value in table.items()} if table else {}
@@ -210,7 +212,7 @@ def _check_text(key: str, value: Any, width: int | None = None) -> None:
     width = width or _WIDTHS.get(key)
     if width and len(value) > width:
         raise ParameterError(f"{key}={value!r} has {len(value)} characters; the format takes {width}.")
-    # Names and references of the firm are only compared.
+    # The client's name or reference is only compared, not written to the file.
     if key != "client" and not is_plain(value):
         raise ParameterError(
             f"{key} has a character that a LEDES file can't hold; it takes ASCII without '|' and '[]'."

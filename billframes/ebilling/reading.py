@@ -1,7 +1,7 @@
-"""Read any LEDES 1998B file, whoever wrote it, and say line by line what is wrong with it.
+"""Read LEDES 1998B files of any software, and list their problems line by line.
 
-Files come with other line ends, with a byte-order mark, in Latin-1, with headings repeated where two were put together,
-and with lines that lack `[]` or columns. None of this ends the reading; each is a finding.
+Some files have other line ends, a byte-order mark, Latin-1 text, repeated headings (if two files were joined), or lines
+without `[]` or with too few columns. Reading continues after each of these problems, and each becomes a finding.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ _WIDTH = len(FIELDS)
 
 
 @dataclass(slots=True)
-class _Parsed:
-    """The lines of a file: texts by column, the number of each line in the file, and what is wrong with the rest."""
+class _FileLines:
+    """The lines of a file: their texts, their numbers in the file, and the findings about the file."""
 
-    # One flat list: a list a line costs the garbage collector seconds on large files.
+    # One flat list, because a list for each line would cost the garbage collector seconds on large files.
     texts: list[str] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
-    whole: list[bool] = field(default_factory=list)
+    have_all_columns: list[bool] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
 
     @property
     def columns(self) -> dict[str, list[str]]:
-        return {name: self.texts[at::_WIDTH] for at, name in enumerate(COLUMNS)}
+        return {name: self.texts[place::_WIDTH] for place, name in enumerate(COLUMNS)}
 
-    def find(self, problem: str, line: int | None, fix: str, severity: Severity = REJECTED, value: str = "") -> None:
+    def report(self, problem: str, line: int | None, fix: str, severity: Severity = REJECTED, value: str = "") -> None:
         self.findings.append(Finding(0, severity, problem, value, fix, line=line))
 
 
@@ -54,14 +54,13 @@ def read_ledes(source: str | bytes | os.PathLike[str]) -> pd.DataFrame:
     Parameters
     ----------
     source : path, str or bytes
-        A file, or the text of one: what begins with "LEDES" or has a line break is taken for text.
+        A file, or its content: a str that begins with "LEDES" or has a line break is content, not a path.
 
     Returns
     -------
     DataFrame
-        A row a line, with the format's 24 fields as columns in lower case (`line_item_total`). All are texts just as
-        they stand in the file, so that nothing is lost; what is empty is missing. `.map(Decimal)` makes amounts of
-        them.
+        One row per line, with the format's 24 fields as columns in lower case (`line_item_total`). All values are texts
+        as in the file, so that nothing is lost; an empty field is missing. `.map(Decimal)` converts amounts.
 
     Raises
     ------
@@ -71,7 +70,7 @@ def read_ledes(source: str | bytes | os.PathLike[str]) -> pd.DataFrame:
     Warns
     -----
     IncompleteDataWarning
-        Lines don't have 24 columns; they are padded or cut. `ledes_check(path)` says which.
+        Some lines don't have 24 columns, and are padded or cut. `ledes_check(path)` lists them.
 
     Examples
     --------
@@ -82,27 +81,27 @@ def read_ledes(source: str | bytes | os.PathLike[str]) -> pd.DataFrame:
     0          10412   Lovelace, Ada          350.00
     """
     parsed = _parse(_bytes_of(source))
-    broken = parsed.whole.count(False)
+    broken = parsed.have_all_columns.count(False)
     if broken or not parsed.numbers:
-        what = f"{broken} lines do not have {_WIDTH} columns" if broken else "there is no line of a bill"
-        warn(f"In this LEDES file {what}. ledes_check(path) lists what is wrong.", IncompleteDataWarning)
+        problem = f"{broken} lines do not have {_WIDTH} columns" if broken else "there is no line of a bill"
+        warn(f"In this LEDES file {problem}. ledes_check(path) lists all problems.", IncompleteDataWarning)
     return lines_frame(parsed.columns)
 
 
 def lines_frame(columns: dict[str, list[str]]) -> pd.DataFrame:
-    """Return lines as a frame of texts; what is empty is missing."""
+    """Return lines as a frame of texts; an empty text is missing."""
     frame = {name: pd.Series([text or None for text in columns[name]], dtype="str") for name in COLUMNS}
     return pd.DataFrame(frame)
 
 
 def check_file(source: str | bytes | os.PathLike[str]) -> pd.DataFrame:
-    """Return everything that is wrong with a file, a row each; see `ledes_check`."""
+    """Return all findings about a file, with one row per finding; see `ledes_check`."""
     parsed = _parse(_bytes_of(source))
-    places = [at for at, whole in enumerate(parsed.whole) if whole]
+    places = [at for at, has_all in enumerate(parsed.have_all_columns) if has_all]
     columns = parsed.columns
     skip: tuple[int, ...] = ()
-    if len(places) < len(parsed.whole):
-        # Where a line can't be read, the sum of the others says nothing.
+    if len(places) < len(parsed.have_all_columns):
+        # Without the broken lines, the sum of the others can't be compared with the invoice's total.
         columns = {name: [values[at] for at in places] for name, values in columns.items()}
         skip = (5,)
     findings = parsed.findings
@@ -110,7 +109,7 @@ def check_file(source: str | bytes | os.PathLike[str]) -> pd.DataFrame:
         found = Finding(each.field, each.severity, each.problem, each.value, "Correct it where the file is made.")
         found.invoice_number = columns["invoice_number"][each.at] or None
         found.line = parsed.numbers[places[each.at]]
-        if FIELDS[each.field - 1].about == "item":
+        if FIELDS[each.field - 1].subject == "item":
             found.item_id = columns["line_item_number"][each.at] or None
         findings.append(found)
     return findings_frame(findings, FILE_COLUMNS)
@@ -129,95 +128,95 @@ def _bytes_of(source: str | bytes | os.PathLike[str]) -> bytes:
         raise ParameterError(f"{source} can't be read: {getattr(error, 'strerror', None) or error}.") from error
 
 
-def _parse(content: bytes) -> _Parsed:
-    parsed = _Parsed()
-    text = _decoded(content, parsed)
+def _parse(content: bytes) -> _FileLines:
+    parsed = _FileLines()
+    text = _decode(content, parsed)
     records = list(_records(text, parsed))
     if not records:
-        parsed.find("the file is empty", None, "Write it again.")
+        parsed.report("the file is empty", None, "Write it again.")
         return parsed
     if records[0][1].strip().upper() != FIRST_LINE.removesuffix(END):
-        said = records[0][1][:20]
-        parsed.find(f"the first line is not {FIRST_LINE}", records[0][0], "Write LEDES 1998B.", value=said)
+        value = records[0][1][:20]
+        parsed.report(f"the first line is not {FIRST_LINE}", records[0][0], "Write LEDES 1998B.", value=value)
     else:
         records = records[1:]
     order: list[int] | None = None
     for number, record in records:
         labels = _labels(record)
         if labels:
-            order = _heading(labels, number, parsed, again=order is not None)
+            order = _column_order(labels, number, parsed, repeated=order is not None)
         elif "|" not in record and record.strip().upper() == FIRST_LINE.removesuffix(END):
-            parsed.find("the file's first line is repeated", number, "Leave one, at the top of the file.")
+            parsed.report("the file's first line is repeated", number, "Leave one, at the top of the file.")
         else:
-            _add(record.split("|"), number, order, parsed)
+            _add_line(record.split("|"), number, order, parsed)
     if order is None:
-        parsed.find("the line with the names of the fields is missing", None, "Write it as the second line.")
+        parsed.report("the line with the names of the fields is missing", None, "Write it as the second line.")
     if not parsed.numbers:
-        parsed.find("there is no line of a bill", None, "Write a line for each item.")
+        parsed.report("there is no line of a bill", None, "Write a line for each item.")
     return parsed
 
 
-def _decoded(content: bytes, parsed: _Parsed) -> str:
+def _decode(content: bytes, parsed: _FileLines) -> str:
     mark = next((mark for mark in _ENCODINGS if content.startswith(mark)), None)
     if mark is not None:
-        parsed.find("the file begins with a byte-order mark", 1, "Save it as ASCII, without a byte-order mark.")
+        parsed.report("the file begins with a byte-order mark", 1, "Save it as ASCII, without a byte-order mark.")
         return content.decode(_ENCODINGS[mark], "replace")
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
-        # Each byte is a character of Latin-1; the rules say which fields have one that is not ASCII.
+        # Latin-1 can decode any bytes. The rules report the fields with characters that are not ASCII.
         return content.decode("latin-1")
 
 
-def _records(text: str, parsed: _Parsed) -> Iterator[tuple[int, str]]:
-    """Yield the number of each line and what is on it, without its end; several records on one line are apart."""
+def _records(text: str, parsed: _FileLines) -> Iterator[tuple[int, str]]:
+    """Yield each record without its `[]`, and the number of its line. A line can have several records."""
     ends = set(_LINE_END.findall(text))
     if ends - {"\r\n"}:
         kinds = "differ" if len(ends) > 1 else f"are {'LF' if ends == {chr(10)} else 'CR'}"
-        parsed.find(f"line ends {kinds}", None, "End lines with CR and LF.", OFTEN)
+        parsed.report(f"line ends {kinds}", None, "End lines with CR and LF.", OFTEN)
     lines = _LINE_END.split(text)
     if lines and not lines[-1].strip("\x1a \t"):
         lines = lines[:-1]
     for number, line in enumerate(lines, start=1):
         if not line.strip():
-            parsed.find("the line is empty", number, "Leave it out.", OFTEN)
+            parsed.report("the line is empty", number, "Leave it out.", OFTEN)
             continue
         *records, rest = line.rstrip().split(END)
         if rest.strip():
-            parsed.find("the line does not end with []", number, "End it with [].")
+            parsed.report("the line does not end with []", number, "End it with [].")
             records.append(rest)
         elif len(records) > 1:
-            parsed.find("several records are on one line", number, "Begin a line after each [].")
+            parsed.report("several records are on one line", number, "Begin a line after each [].")
         yield from ((number, record) for record in records)
 
 
 def _labels(record: str) -> list[str]:
-    """Return the labels of a line that is a heading, having more than half of the names; else nothing."""
-    # Each name has an underscore.
+    """Return the labels of a heading, which has more than half of the names; an empty list for other lines."""
+    # A quick check first: each name has an underscore.
     if record.count("_") * 2 <= _WIDTH:
         return []
     labels = [each.strip().upper() for each in record.split("|")]
     return labels if len(_LABELS.keys() & labels) * 2 > _WIDTH else []
 
 
-def _heading(labels: list[str], number: int, parsed: _Parsed, *, again: bool) -> list[int] | None:
-    """Return where each field stands under a heading; report one that is not the format's."""
-    if again:
-        parsed.find("the names of the fields are repeated", number, "Leave one line of them, the second of the file.")
+def _column_order(labels: list[str], number: int, parsed: _FileLines, *, repeated: bool) -> list[int]:
+    """Return the place of each field under a heading; report a heading that is not the format's."""
+    if repeated:
+        parsed.report("the names of the fields are repeated", number, "Leave one line of them, the second of the file.")
     if labels == list(_LABELS):
         return _IN_ORDER
-    parsed.find("the names of the fields are not those of LEDES 1998B in their order", number, "Write the 24 names.")
+    parsed.report("the names of the fields are not those of LEDES 1998B in their order", number, "Write the 24 names.")
     return [labels.index(label) for label in _LABELS] if sorted(labels) == sorted(_LABELS) else _IN_ORDER
 
 
-def _add(values: list[str], number: int, order: list[int] | None, parsed: _Parsed) -> None:
-    whole = len(values) == _WIDTH
-    if not whole:
-        said = f"{len(values)} columns"
-        parsed.find(
-            f"the line does not have {_WIDTH} columns", number, "Write each field; empty ones, too.", value=said
+def _add_line(values: list[str], number: int, order: list[int] | None, parsed: _FileLines) -> None:
+    has_all = len(values) == _WIDTH
+    if not has_all:
+        count = f"{len(values)} columns"
+        parsed.report(
+            f"the line does not have {_WIDTH} columns", number, "Write each field, also if it is empty.", value=count
         )
         values = [*values, *([""] * _WIDTH)][:_WIDTH]
     parsed.texts += values if order is None or order is _IN_ORDER else [values[place] for place in order]
     parsed.numbers.append(number)
-    parsed.whole.append(whole)
+    parsed.have_all_columns.append(has_all)

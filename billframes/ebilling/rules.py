@@ -1,7 +1,7 @@
-"""The format's rules, over the lines of a file: the same for files of billframes and of other software.
+"""Check lines by the rules of the format, for files of billframes and of other software.
 
-Every rule looks at every line; nothing stops at the first thing wrong. What concerns a whole invoice, matter or
-person is reported once.
+Every rule checks every line, so that all problems are found at once. A problem of a whole invoice, matter or person is
+reported once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Columns = Mapping[str, Sequence[str]]
 
 LONG_DESCRIPTION = 1_024
 _NUMBER = re.compile(r"-?(\d+)(?:\.(\d{1,4}))?")
-# The format's narrowest number; wider ones are looked at one by one.
+# Many numbers of the format's smallest width. Wider numbers are checked one by one.
 _NUMBERS = re.compile(r"(?:-?\d{1,10}(?:\.\d{1,4})?(?:\||$))*+")
 _MANY = 100
 _DAY = re.compile(r"\d{8}")
@@ -35,7 +35,7 @@ _CODES = (15, 16, 17)
 
 @dataclass(slots=True)
 class Problem:
-    """What is wrong with a field of a line; `at` is the line's place, from 0."""
+    """A problem with a field of a line; `at` is the index of the line, from 0."""
 
     at: int
     field: int
@@ -48,69 +48,69 @@ def problems(
     columns: Columns, *, skip: Collection[int] = (), max_description: int | None = None, groups: Sequence[str]
 ) -> Iterator[Problem]:
     """
-    Yield everything that is wrong with the lines of invoices.
+    Yield all problems of the lines of invoices.
 
     Parameters
     ----------
     columns : mapping of str to sequence of str
-        The 24 columns, with one text a line; what is empty is "".
+        The 24 columns, with one text per line; an empty field is "".
     skip : collection of int
-        Numbers of fields that are not known yet, as before a bill exists.
+        Numbers of fields that are not checked, such as those that are unknown before a bill exists.
     max_description : int, optional
-        Most characters of a description that the portal takes.
+        The largest number of characters of a description that the portal accepts.
     groups : sequence of str
-        What the lines belong to: each line's invoice.
+        The invoice of each line.
     """
     seen: set[tuple[object, ...]] = set()
-    for problem in _all(columns, skip, max_description, groups):
-        key = (*_about(problem, columns, groups), problem.field, problem.problem)
+    for problem in _all_problems(columns, skip, max_description, groups):
+        key = (*_subject(problem, columns, groups), problem.field, problem.problem)
         if key not in seen:
             seen.add(key)
             yield problem
 
 
-def _about(problem: Problem, columns: Columns, groups: Sequence[str]) -> tuple[object, ...]:
-    """Return what a problem concerns: problems of the same are one."""
-    at, about = problem.at, FIELDS[problem.field - 1].about
-    if about == "item":
+def _subject(problem: Problem, columns: Columns, groups: Sequence[str]) -> tuple[object, ...]:
+    """Return the line, matter, person or invoice that a problem concerns; equal problems of it are reported once."""
+    at, subject = problem.at, FIELDS[problem.field - 1].subject
+    if subject == "item":
         return (at,)
-    if about == "matter":
+    if subject == "matter":
         return groups[at], columns["law_firm_matter_id"][at], columns["client_matter_id"][at]
-    if about == "timekeeper":
+    if subject == "timekeeper":
         return groups[at], columns["timekeeper_id"][at], columns["timekeeper_name"][at]
     return (groups[at],)
 
 
-def _all(
+def _all_problems(
     columns: Columns, skip: Collection[int], max_description: int | None, groups: Sequence[str]
 ) -> Iterator[Problem]:
     for field in FIELDS:
         if field.number not in skip:
-            yield from _of_field(field, columns)
-    yield from _of_descriptions(columns["line_item_description"], max_description)
-    yield from _of_arithmetic(columns)
-    yield from _of_timekeepers(columns, groups)
+            yield from _field_problems(field, columns)
+    yield from _description_problems(columns["line_item_description"], max_description)
+    yield from _arithmetic_problems(columns)
+    yield from _timekeeper_problems(columns, groups)
     if 16 not in skip:
         for at, (kind, code) in enumerate(zip(columns[_column(10)], columns[_column(16)], strict=True)):
             if kind == "E" and not code:
                 yield Problem(at, 16, OFTEN, "an expense has no code")
-    yield from _of_invoices(columns, skip, groups)
+    yield from _invoice_problems(columns, skip, groups)
 
 
 def _column(number: int) -> str:
     return FIELDS[number - 1].column
 
 
-def _of_field(field: LedesField, columns: Columns) -> Iterator[Problem]:
+def _field_problems(field: LedesField, columns: Columns) -> Iterator[Problem]:
     values = columns[field.column]
-    different = {*values} - {""}
-    wrong = {}
-    if not _surely_right(field, different):
-        wrong = {value: found for value in different if (found := _wrong(field, value))}
-    if wrong:
+    distinct = {*values} - {""}
+    invalid = {}
+    if not _are_all_valid(field, distinct):
+        invalid = {value: found for value in distinct if (found := _problem_of(field, value))}
+    if invalid:
         for at, value in enumerate(values):
-            if value in wrong:
-                severity, problem = wrong[value]
+            if value in invalid:
+                severity, problem = invalid[value]
                 yield Problem(at, field.number, severity, problem, "" if field.number == _DESCRIPTION else value)
     if field.needed and "" in values:
         for at, (value, kind) in enumerate(zip(values, columns[_column(10)], strict=True)):
@@ -118,11 +118,11 @@ def _of_field(field: LedesField, columns: Columns) -> Iterator[Problem]:
                 yield Problem(at, field.number, REJECTED, "is empty")
 
 
-def _surely_right(field: LedesField, values: Collection[str]) -> bool:
-    """Tell of many values at once that nothing is wrong with any; False leaves each of them to `_wrong`."""
+def _are_all_valid(field: LedesField, values: Collection[str]) -> bool:
+    """Check many values at once, which is fast. If this returns False, check each value by `_problem_of`."""
     if len(values) < _MANY or field.kind not in {"text", "number", "money"} or field.number in (*_CODES, 22):
         return False
-    # Plain values have no pipes.
+    # Valid values have no pipes.
     text = "|".join(values)
     if text.count("|") != len(values) - 1 or not is_plain(text.replace("|", " ")) or "NULL" in text.upper():
         return False
@@ -131,18 +131,18 @@ def _surely_right(field: LedesField, values: Collection[str]) -> bool:
     return bool(_NUMBERS.fullmatch(text)) and not (field.number == 11 and "-" in text)
 
 
-def _wrong(field: LedesField, value: str) -> tuple[Severity, str] | None:
-    """Say what is wrong with a value by itself."""
+def _problem_of(field: LedesField, value: str) -> tuple[Severity, str] | None:
+    """Return the problem of a single value; None if it is valid."""
     if not is_plain(value):
         return REJECTED, "has a character that is not plain ASCII"
     if value.strip().upper() == "NULL":
-        return REJECTED, "is the text NULL; what is empty has nothing between the pipes"
+        return REJECTED, "is the text NULL; an empty field has nothing between the pipes"
     if field.kind == "date":
         return (REJECTED, "is not a date as YYYYMMDD") if _date(value) is None else None
     if field.kind == "type":
         return (REJECTED, "is not one of F, E, IF and IE") if value not in TYPES else None
     if field.kind in {"number", "money"}:
-        return _wrong_number(field, value)
+        return _problem_of_number(field, value)
     if field.width and len(value) > field.width:
         return REJECTED, f"has {len(value)} characters; the format takes {field.width}"
     if field.number in _CODES and not _CODE.fullmatch(value):
@@ -152,7 +152,7 @@ def _wrong(field: LedesField, value: str) -> tuple[Severity, str] | None:
     return None
 
 
-def _wrong_number(field: LedesField, value: str) -> tuple[Severity, str] | None:
+def _problem_of_number(field: LedesField, value: str) -> tuple[Severity, str] | None:
     found = _NUMBER.fullmatch(value)
     if not found:
         return REJECTED, "is not a number of digits with one point and at most four decimals"
@@ -168,9 +168,9 @@ def _decimal(value: str) -> Decimal | None:
 
 
 def _decimals(values: Sequence[str]) -> list[Decimal | None]:
-    """Return each number; what is empty is 0, what is not a number None."""
-    known = {value: _decimal(value) if value else ZERO for value in set(values)}
-    return [known[value] for value in values]
+    """Return the numbers; an empty text is 0, and a text that is not a number is None."""
+    decimals = {value: _decimal(value) if value else ZERO for value in set(values)}
+    return [decimals[value] for value in values]
 
 
 @lru_cache(maxsize=65_536)
@@ -183,29 +183,29 @@ def _date(value: str) -> dt.date | None:
         return None
 
 
-def _of_descriptions(descriptions: Sequence[str], longest: int | None) -> Iterator[Problem]:
+def _description_problems(descriptions: Sequence[str], longest: int | None) -> Iterator[Problem]:
     limit, severity = (longest, REJECTED) if longest else (LONG_DESCRIPTION, OFTEN)
-    whose = "the client's portal takes" if longest else "some portals take"
+    portals = "the client's portal takes" if longest else "some portals take"
     for at, text in enumerate(descriptions):
         if len(text) > limit:
-            yield Problem(at, _DESCRIPTION, severity, f"has {len(text):,} characters; {whose} {limit:,}")
+            yield Problem(at, _DESCRIPTION, severity, f"has {len(text):,} characters; {portals} {limit:,}")
 
 
-def _of_arithmetic(columns: Columns) -> Iterator[Problem]:
+def _arithmetic_problems(columns: Columns) -> Iterator[Problem]:
     kinds, unit_texts, totals = (columns[_column(each)] for each in (10, 11, 13))
     numbers = zip(*(_decimals(columns[_column(each)]) for each in (11, 21, 12, 13)), strict=True)
     for at, (units, cost, adjustment, total) in enumerate(numbers):
         if units is None or adjustment is None or total is None or cost is None or not totals[at]:
             continue
         if abs(units * cost + adjustment - total) > _HALF_CENT:
-            right = money_text(product(units, cost) + adjustment)
-            yield Problem(at, 13, REJECTED, "is not units × unit cost + adjustment", f"{totals[at]}, not {right}")
+            expected = money_text(product(units, cost) + adjustment)
+            yield Problem(at, 13, REJECTED, "is not units × unit cost + adjustment", f"{totals[at]}, not {expected}")
         if not units and kinds[at] == "F":
             yield Problem(at, 11, OFTEN, "is 0", unit_texts[at])
 
 
-def _of_timekeepers(columns: Columns, groups: Sequence[str]) -> Iterator[Problem]:
-    """Find ids with two names or two classifications, in one invoice."""
+def _timekeeper_problems(columns: Columns, groups: Sequence[str]) -> Iterator[Problem]:
+    """Yield a problem for each id with two names or two classifications in an invoice."""
     names: dict[tuple[str, str], tuple[str, str]] = {}
     people = zip(groups, *(columns[_column(each)] for each in (18, 22, 23)), strict=True)
     for at, (group, id_, name, title) in enumerate(people):
@@ -216,31 +216,31 @@ def _of_timekeepers(columns: Columns, groups: Sequence[str]) -> Iterator[Problem
             yield Problem(at, 23, OFTEN, "one person has two classifications", f"{id_}: {known[1]}; {title}")
 
 
-def _of_invoices(columns: Columns, skip: Collection[int], groups: Sequence[str]) -> Iterator[Problem]:
+def _invoice_problems(columns: Columns, skip: Collection[int], groups: Sequence[str]) -> Iterator[Problem]:
     lines: dict[str, list[int]] = {}
     for at, group in enumerate(groups):
         lines.setdefault(group, []).append(at)
     for places in lines.values():
-        yield from _of_same_fields(columns, places, skip)
-        yield from _of_numbering(columns, places)
+        yield from _shared_field_problems(columns, places, skip)
+        yield from _numbering_problems(columns, places)
         if 5 not in skip:
-            yield from _of_total(columns, places)
+            yield from _total_problems(columns, places)
         if 6 not in skip and 7 not in skip:
-            yield from _of_dates(columns, places)
+            yield from _date_problems(columns, places)
 
 
-def _of_same_fields(columns: Columns, places: Sequence[int], skip: Collection[int]) -> Iterator[Problem]:
+def _shared_field_problems(columns: Columns, places: Sequence[int], skip: Collection[int]) -> Iterator[Problem]:
     for field in FIELDS:
-        if field.about == "invoice" and field.number not in skip:
+        if field.subject == "invoice" and field.number not in skip:
             values = columns[field.column]
             first = values[places[0]]
             other = next((at for at in places if values[at] != first), None)
             if other is not None:
-                said = f"{first}; {values[other]}"
-                yield Problem(other, field.number, REJECTED, "differs between lines of one invoice", said)
+                different = f"{first}; {values[other]}"
+                yield Problem(other, field.number, REJECTED, "differs between lines of one invoice", different)
 
 
-def _of_numbering(columns: Columns, places: Sequence[int]) -> Iterator[Problem]:
+def _numbering_problems(columns: Columns, places: Sequence[int]) -> Iterator[Problem]:
     numbers, seen = columns["line_item_number"], set()
     for at in places:
         if numbers[at] and numbers[at] in seen:
@@ -248,18 +248,18 @@ def _of_numbering(columns: Columns, places: Sequence[int]) -> Iterator[Problem]:
         seen.add(numbers[at])
 
 
-def _of_total(columns: Columns, places: Sequence[int]) -> Iterator[Problem]:
+def _total_problems(columns: Columns, places: Sequence[int]) -> Iterator[Problem]:
     totals = [columns["line_item_total"][at] for at in places]
     stated, numbers = _decimal(columns["invoice_total"][places[0]]), _decimals(totals)
     if stated is None or None in numbers or "" in totals:
         return
     added = sum(filter(None, numbers), ZERO)
     if added != stated:
-        said = f"{columns['invoice_total'][places[0]]}, but the lines add up to {added}"
-        yield Problem(places[0], 5, REJECTED, "is not the sum of the lines", said)
+        value = f"{columns['invoice_total'][places[0]]}, but the lines add up to {added}"
+        yield Problem(places[0], 5, REJECTED, "is not the sum of the lines", value)
 
 
-def _of_dates(columns: Columns, places: Sequence[int]) -> Iterator[Problem]:
+def _date_problems(columns: Columns, places: Sequence[int]) -> Iterator[Problem]:
     first, last = (_date(columns[name][places[0]]) for name in ("billing_start_date", "billing_end_date"))
     if first is None or last is None:
         return

@@ -1,7 +1,6 @@
-"""Read bills from a book or from frames: each record as Python values, and only the requested ones.
+"""Read the records of bills from a book or from frames of any engine, as Python values.
 
-Frames of any engine are taken. Each is filtered by its own engine first, so that one invoice of a large firm costs
-little.
+Each frame is filtered by its own engine first, so that only the requested records are converted.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ C = nw.col
 FRAMES = ("time_entries", "expenses", "fixed_fees", "invoices", "matters", "users", "codes")
 OPEN_STATES = ("draft", "review", "approved")
 
-# Each kind of item: its frame, and the columns that are read as the fields of `Item`.
+# The frame of each kind of item. Its columns are read as the fields of `Item`.
 KINDS = {"time_entry": "time_entries", "fixed_fee": "fixed_fees", "expense": "expenses"}
 _SHARED = ("date", "matter_id", "client_id", "user_id", "description", "amount", "invoice_id")
 _NEEDED = {
@@ -60,13 +59,13 @@ _USERS = ("user_id", "first_name", "last_name", "role", "initials")
 # For the invoices of more clients, one load of the whole firm takes fewer requests.
 _FEW_CLIENTS = 5
 
-# Filters of a load that leave out nothing of an invoice's worth, and the value with which they do not.
+# Filters of a load that remove nothing from an invoice's amount, with the value for which this is true.
 _HARMLESS = {"billed": True, "billing_type": "billable"}
 
 
 @dataclass(slots=True)
 class Item:
-    """A time entry, an expense or a fixed fee; `coded` tells whether its codes are known."""
+    """A time entry, an expense or a fixed fee; `has_codes` is False until its codes are read."""
 
     kind: str
     id: str
@@ -86,19 +85,19 @@ class Item:
     task_code: str | None = None
     expense_code: str | None = None
     modified_at: Any = None
-    coded: bool = True
+    has_codes: bool = True
 
 
 class Source:
     """
-    A book or frames, as e-billing reads them.
+    Reads records from a book or from frames.
 
     Parameters
     ----------
     given : Book or mapping of str to frame
         Frames by their loader's name.
     client : Client, optional
-        What single records are read with; a book's own if it is not given.
+        The client to read single records with; by default the book's client.
     """
 
     def __init__(self, given: Any, client: Client | None) -> None:
@@ -107,8 +106,8 @@ class Source:
             lacking = [name for name in FRAMES if given.get(name) is None]
             if lacking:
                 raise ParameterError(
-                    f"The frames lack {', '.join(lacking)}. E-billing takes {', '.join(FRAMES)}; pass an empty frame "
-                    "to say that there are none, or a book (bf.book)."
+                    f"The frames lack {', '.join(lacking)}. E-billing takes {', '.join(FRAMES)}. Pass an empty frame "
+                    "if there are no such records, or pass a book (bf.book)."
                 )
         # On a book, asking for a frame loads it, so its class is looked at first.
         elif not all(hasattr(type(given), name) or hasattr(given, name) for name in FRAMES):
@@ -116,18 +115,18 @@ class Source:
                 f"{type(given).__name__} is neither a book nor frames by name; pass bf.book(...), or a dict such as "
                 "{'invoices': bf.invoices(), 'time_entries': bf.time_entries(), ...}."
             )
-        # A mirror in a client's place has the lists, which lack codes of expenses and fixed fees.
-        own = getattr(given, "client", None)
-        self.client: Client | None = client or (own if isinstance(own, Client) else None)
+        # The book's client can be a mirror, which has no single records with the codes of expenses and fixed fees.
+        of_book = getattr(given, "client", None)
+        self.client: Client | None = client or (of_book if isinstance(of_book, Client) else None)
         # A mirror remembers codes on disk.
-        self.remembered: Any = getattr(own, "item_codes", None)
+        self.code_store: Any = getattr(of_book, "item_codes", None)
         # Whether items of the invoices' clients are enough, and these clients' ids; if empty, all items are read.
         self.is_narrow = hasattr(given, "items_of_clients")
         self._client_ids: list[str] = []
 
     @property
     def period(self) -> Period:
-        """The book's period; of frames, any."""
+        """The book's period; an open period if frames are given."""
         period: Period = getattr(self._given, "period", Period())
         return period
 
@@ -139,27 +138,27 @@ class Source:
 
     @functools.cached_property
     def invoices(self) -> list[Row]:
-        """Every invoice."""
+        """All invoices."""
         columns = self._columns("invoices", _INVOICES, ("client_name", "client_reference"))
         columns["day"] = columns.pop("invoice_date_text")
         return _rows(columns)
 
     @functools.cached_property
     def matters(self) -> dict[str, Row]:
-        """Every matter by id, with its custom fields."""
+        """All matters by id, with their custom fields."""
         customs = [name for name in self.names("matters") if name.startswith("cf_")]
         columns = self._columns("matters", _MATTERS, (*_MATTERS_OPTIONAL, *customs))
         return {row["matter_id"]: row for row in _rows(columns)}
 
     @functools.cached_property
     def users(self) -> dict[str, Row]:
-        """Every user by id, with their custom fields."""
+        """All users by id, with their custom fields."""
         customs = [name for name in self.names("users") if name.startswith("cf_")]
         return {row["user_id"]: row for row in _rows(self._columns("users", _USERS, ("email", *customs)))}
 
     @functools.cached_property
     def codes(self) -> dict[str, list[Any]]:
-        """Every code, by column."""
+        """All codes, by column."""
         return self._columns("codes", ("code_type", "code", "code_set_id", "selectable"), ())
 
     def names(self, name: str) -> list[str]:
@@ -168,7 +167,7 @@ class Source:
         return names
 
     def items_of(self, invoices: Mapping[str, Row]) -> list[Item]:
-        """Return all items on invoices, which are given by id: fees by date before expenses by date."""
+        """Return all items on invoices, which are given by id: first the fees, then the expenses, each by date."""
         client_ids = {client_id for row in invoices.values() for client_id in self._clients_of(row)}
         self.is_narrow = self.is_narrow and len(client_ids) <= _FEW_CLIENTS
         self._client_ids = sorted(client_ids) if self.is_narrow else []
@@ -180,27 +179,27 @@ class Source:
         return {invoice["client_id"], matter["client_id"]}
 
     def unbilled_items(self, period: Period, matter_ids: Collection[str]) -> list[Item]:
-        """Return what is dated in a period, is on these matters, and is on no final invoice."""
+        """Return the items of a period on these matters, without those on final invoices."""
         wanted = C("matter_id").is_in(list(matter_ids))
         if period.start is not None:
             wanted &= C("date") >= dt.datetime.combine(period.start, dt.time())
         if period.end is not None:
             wanted &= C("date") < dt.datetime.combine(period.end + dt.timedelta(days=1), dt.time())
-        opened = [row["invoice_id"] for row in self.invoices if row["invoice_state"] in OPEN_STATES]
-        return self._items(wanted & (C("invoice_id").is_null() | C("invoice_id").is_in(opened)))
+        not_final = [row["invoice_id"] for row in self.invoices if row["invoice_state"] in OPEN_STATES]
+        return self._items(wanted & (C("invoice_id").is_null() | C("invoice_id").is_in(not_final)))
 
     def _items(self, wanted: nw.Expr) -> list[Item]:
-        found = [item for kind in KINDS for item in self._of_kind(kind, wanted)]
-        found.sort(key=lambda item: (item.kind == "expense", item.day, item.kind, item.id))
-        return found
+        items = [item for kind in KINDS for item in self._items_of_kind(kind, wanted)]
+        items.sort(key=lambda item: (item.kind == "expense", item.day, item.kind, item.id))
+        return items
 
-    def _of_kind(self, kind: str, wanted: nw.Expr) -> list[Item]:
+    def _items_of_kind(self, kind: str, wanted: nw.Expr) -> list[Item]:
         id_ = f"{kind}_id"
         columns = self._columns(KINDS[kind], (id_, *_NEEDED[kind]), _OPTIONAL[kind], wanted)
         columns["id"], columns["day"] = columns.pop(id_), columns.pop("date_text")
-        known = "expense_code" if kind == "expense" else "task_code"
-        fixed = {"kind": kind, "coded": known in columns}
-        # Whole columns at once: a hundred thousand keyword calls take seconds.
+        code = "expense_code" if kind == "expense" else "task_code"
+        fixed = {"kind": kind, "has_codes": code in columns}
+        # Whole columns at once, because a hundred thousand keyword calls would take seconds.
         values = (columns.get(each.name) or repeat(fixed.get(each.name, each.default)) for each in fields(Item))
         return list(map(Item, *values)) if columns["id"] else []
 
@@ -208,17 +207,17 @@ class Source:
         self, name: str, needed: Sequence[str], optional: Iterable[str], wanted: nw.Expr | None = None
     ) -> dict[str, list[Any]]:
         frame = _open(self.native(name), name)
-        there = frame.collect_schema().names()
-        lacking = [each for each in needed if each not in there]
+        present = frame.collect_schema().names()
+        lacking = [each for each in needed if each not in present]
         if lacking:
             raise MissingColumnError(
-                f"{name} has no column {', '.join(map(repr, lacking))}; it has {', '.join(there) or 'none'}. "
+                f"{name} has no column {', '.join(map(repr, lacking))}; it has {', '.join(present) or 'none'}. "
                 f"The loader {name}() supplies it."
             )
         frame = frame if wanted is None else frame.filter(wanted)
-        frame = frame.select(*needed, *(each for each in optional if each in there and each not in needed))
+        frame = frame.select(*needed, *(each for each in optional if each in present and each not in needed))
         eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-        # Arrow keeps the index of a filtered pandas frame as one column more.
+        # The Arrow table of a filtered pandas frame has its index as an additional column.
         table = eager.to_arrow()
         columns = {each: table[each].to_pylist() for each in frame.collect_schema().names()}
         for each in ("date", "invoice_date"):
@@ -226,35 +225,33 @@ class Source:
                 columns[f"{each}_text"] = _day_texts(table[each], name, each)
         return columns
 
-    def find(self, wanted: str) -> Row:
+    def find_invoice(self, number_or_id: str) -> Row:
         """
-        Return the invoice of a number or an id.
+        Return the invoice with a number or an id.
 
         Raises
         ------
         ParameterError
-            There is none, or several have the number.
+            No invoice has it, or several have the number.
         """
-        text = str(wanted)
+        text = str(number_or_id)
         found = [row for row in self.invoices if text.lower() == str(row["invoice_id"]).lower()]
         found = found or [row for row in self.invoices if row["invoice_number"] == text]
         if not found:
             numbers = [row["invoice_number"] for row in self.invoices]
             raise ParameterError(
-                f"There is no invoice {text!r} among the {len(numbers):,} that are here.{closest(text, numbers)}"
+                f"There is no invoice {text!r} among the {len(numbers):,} invoices.{closest(text, numbers)}"
             )
         if len(found) > 1:
             ids = ", ".join(str(row["invoice_id"]) for row in found)
-            raise ParameterError(
-                f"{len(found)} invoices have the number {text!r}; name the one meant by its id: {ids}."
-            )
+            raise ParameterError(f"{len(found)} invoices have the number {text!r}. Give the id instead: {ids}.")
         return found[0]
 
-    def cut_loads(self, invoice: Row) -> list[str]:
-        """Say which frames lack records that may be on an invoice, by what they remember of their load."""
-        return [said for name in KINDS.values() if (said := self._cut(name, invoice))]
+    def incomplete_loads(self, invoice: Row) -> list[str]:
+        """Return the reasons for which frames may lack items of an invoice, according to how they were loaded."""
+        return [reason for name in KINDS.values() if (reason := self._reason_incomplete(name, invoice))]
 
-    def _cut(self, name: str, invoice: Row) -> str | None:
+    def _reason_incomplete(self, name: str, invoice: Row) -> str | None:
         native = self.native(name)
         info = load_info(native)
         if info is None:
@@ -262,13 +259,13 @@ class Source:
         words = name.replace("_", " ")
         if info.start is not None or info.end is not None:
             return f"{words} were loaded from {info.start or 'the first'} to {info.end or 'the last'} only"
-        own = {"client_id": invoice["client_id"], "invoice_id": invoice["invoice_id"], **_HARMLESS}
+        harmless = {"client_id": invoice["client_id"], "invoice_id": invoice["invoice_id"], **_HARMLESS}
         for argument, value in info.arguments.items():
             values = value if isinstance(value, list | tuple | set) else [value]
-            if own.get(argument, ...) not in values:
+            if harmless.get(argument, ...) not in values:
                 return f"{words} were loaded with {argument}="
         if info.rows is not None and not _is_lazy(native) and len(native) < info.rows:
-            return f"rows of {words} were taken away after they were loaded"
+            return f"rows of {words} were removed after the load"
         return None
 
 
@@ -290,7 +287,7 @@ def _rows(columns: Mapping[str, Sequence[Any]]) -> list[Row]:
 
 
 def _day_texts(column: pa.ChunkedArray, name: str, label: str) -> list[str]:
-    """Write dates as the format has them; a missing one is empty."""
+    """Write dates as in the format; a missing date is an empty text."""
     kind = column.type
     if pa.types.is_timestamp(kind) and kind.tz is not None:
         raise ParameterError(

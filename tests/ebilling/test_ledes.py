@@ -220,9 +220,7 @@ def test_numbers_that_two_invoices_have_are_refused():
     given = frames([{}])
     twin = given["invoices"].assign(invoice_id="i2")
     given["invoices"] = pd.concat([given["invoices"], twin], ignore_index=True)
-    with pytest.raises(
-        ParameterError, match="2 invoices have the number '96542'; name the one meant by its id: i1, i2"
-    ):
+    with pytest.raises(ParameterError, match="2 invoices have the number '96542'. Give the id instead: i1, i2"):
         ledes(given, "96542", profile=PROFILE)
     assert refused(given, invoice="i1") == [("2 INVOICE_NUMBER", "several invoices have this number")]
 
@@ -245,7 +243,7 @@ def test_a_load_of_a_period_is_named_where_items_are_missing():
 @pytest.mark.parametrize(
     ("load", "said"),
     [
-        ({"rows": 2}, "rows of time entries were taken away"),
+        ({"rows": 2}, "rows of time entries were removed"),
         ({"rows": 1, "arguments": {"user_id": "u1"}}, "loaded with user_id="),
         ({"rows": 1, "arguments": {"client_id": ["c2"]}}, "loaded with client_id="),
     ],

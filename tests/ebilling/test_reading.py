@@ -46,7 +46,7 @@ def test_a_good_file_has_no_findings(tmp_path):
         (1, "20261131", "is not a date as YYYYMMDD"),
         (2, "", "is empty"),
         (2, "1" * 21, "has 21 characters; the format takes 20"),
-        (3, "NULL", "is the text NULL; what is empty has nothing between the pipes"),
+        (3, "NULL", "is the text NULL; an empty field has nothing between the pipes"),
         (5, "839.13", "differs between lines of one invoice"),
         (9, "2", "is used twice in the invoice"),
         (10, "f", "is not one of F, E, IF and IE"),
@@ -134,7 +134,7 @@ def test_a_file_that_cannot_be_opened_is_one_sentence(tmp_path):
             ledes_check(path)
     with pytest.raises(ParameterError, match="int is not a LEDES file"):
         read_ledes(3)
-    with pytest.raises(ParameterError, match="A file is checked as it is"):
+    with pytest.raises(ParameterError, match="For a file, leave out"):
         ledes_check(tmp_path, "96542")
 
 
