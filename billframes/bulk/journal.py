@@ -117,14 +117,7 @@ def _normalized(address: str) -> tuple[str, str, int | None, str]:
 
 
 class Journal:
-    """
-    An open journal; made by `create` and `open`.
-
-    Parameters
-    ----------
-    path : Path
-    database : sqlite3.Connection
-    """
+    """An open journal; made by `create` and `open`."""
 
     def __init__(self, path: Path, database: sqlite3.Connection) -> None:
         self.path = path

@@ -38,14 +38,7 @@ _OTHER_UNIT = 50.0
 
 
 class Mistakes:
-    """
-    The edits of a plan that look like mistakes.
-
-    Parameters
-    ----------
-    columns : mapping of str to EditColumn
-    resource : Resource
-    """
+    """The edits of a plan that look like mistakes."""
 
     def __init__(self, columns: Mapping[str, EditColumn], resource: Resource) -> None:
         self._columns, self._resource = columns, resource

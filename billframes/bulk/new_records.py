@@ -114,16 +114,7 @@ _CLOCK_TOLERANCE = dt.timedelta(seconds=2)
 
 
 class UnansweredCreates:
-    """
-    The creates of a journal that got no response, or a response without an id.
-
-    Parameters
-    ----------
-    connection : WritingConnection
-    journal : Journal
-    resource : Resource
-    columns : mapping of str to EditColumn
-    """
+    """The creates of a journal that got no response, or a response without an id."""
 
     def __init__(
         self, connection: WritingConnection, journal: Journal, resource: Resource, columns: Mapping[str, EditColumn]

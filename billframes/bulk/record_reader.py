@@ -62,13 +62,7 @@ class ListHint:
 
 
 class RecordReader:
-    """
-    Reads records from the server, and counts the requests.
-
-    Parameters
-    ----------
-    connection : ApiConnection
-    """
+    """Reads records from the server, and counts the requests."""
 
     def __init__(self, connection: ApiConnection) -> None:
         self.connection = connection

@@ -48,15 +48,7 @@ _UNCERTAIN = "it was sent, and then somebody changed the record, so it can't be 
 
 
 class Writer:
-    """
-    Writes changes of one resource to the server.
-
-    Parameters
-    ----------
-    connection : WritingConnection
-    resource : Resource
-    columns : mapping of str to EditColumn
-    """
+    """Writes changes of one resource to the server."""
 
     def __init__(self, connection: WritingConnection, resource: Resource, columns: Mapping[str, EditColumn]) -> None:
         self._connection, self.resource, self._columns = connection, resource, columns

@@ -90,13 +90,7 @@ class Version:
 
 
 class Catalogue:
-    """
-    The table of the mirror's versions.
-
-    Parameters
-    ----------
-    storage : Storage
-    """
+    """The table of the mirror's versions."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage

@@ -95,13 +95,7 @@ class MirrorConnection(ABC):
 
 
 class MirrorTables:
-    """
-    Answers lists from the tables.
-
-    Parameters
-    ----------
-    connection : MirrorConnection
-    """
+    """Answers lists from the tables."""
 
     def __init__(self, connection: MirrorConnection) -> None:
         self._connection = connection

@@ -109,15 +109,7 @@ class _MissingRows:
 
 
 class _DaySearch:
-    """
-    Requests totals and rows of spans of days, and compares the rows.
-
-    Parameters
-    ----------
-    server : Server
-    days : Days
-    missing : _MissingRows
-    """
+    """Requests totals and rows of spans of days, and compares the rows."""
 
     def __init__(self, server: Server, days: Days, missing: _MissingRows) -> None:
         self._server = server

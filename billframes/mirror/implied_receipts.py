@@ -15,7 +15,7 @@ import pandas as pd
 
 from billframes.errors import MirrorError
 from billframes.mirror.balances import CENT
-from billframes.mirror.catalogue import Catalogue, Version
+from billframes.mirror.catalogue import Version
 from billframes.mirror.history import rows_of_changed_files
 from billframes.mirror.mirror import Mirror
 from billframes.mirror.tables import TABLES
@@ -77,8 +77,7 @@ def receipts(mirror: Mirror, start: DateLike, end: DateLike | None = None) -> pd
     >>> bf.receipts(m, "2026-10")["implied_receipt_amount"].sum()  # doctest: +SKIP
     """
     span = resolve(start, end)
-    versions = Catalogue(mirror._storage).read()
-    versions = [each for each in versions if each.number <= mirror.version]
+    versions = mirror._versions()
     in_period = [each for each in versions if _is_within(each, span.start, span.end)]
     before = [each for each in versions if span.start and each.time.date() < span.start][-1:]
     chosen = [*before, *in_period]

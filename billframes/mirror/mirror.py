@@ -57,7 +57,7 @@ class Mirror(MirrorConnection, LoaderSet):
         version: Version | None = None,
     ) -> None:
         MirrorConnection.__init__(self)
-        self._storage = storage
+        self._storage, self._catalogue = storage, Catalogue(storage)
         self._default, self._client = default, client
         self._max_age = max_age
         self._fixed_version = version
@@ -147,7 +147,7 @@ class Mirror(MirrorConnection, LoaderSet):
         MirrorError
             The mirror has no version from that time, or no such version or tag.
         """
-        versions = Catalogue(self._storage).read()
+        versions = self._catalogue.read()
         return Mirror(
             self._storage, default=self._default, version=find_version(versions, when, self._storage.location)
         )
@@ -221,7 +221,7 @@ class Mirror(MirrorConnection, LoaderSet):
             raise ParameterError(f"name={name!r} is not a text.")
         found = find_version(self._versions(), self.version if version is None else version, self._storage.location)
         with folder_lock(self._storage.local, WAIT):
-            Catalogue(self._storage).tag(found.number, name)
+            self._catalogue.tag(found.number, name)
 
     def vacuum(self, keep: str | dt.timedelta = "30 days") -> pd.DataFrame:
         """
@@ -239,10 +239,10 @@ class Mirror(MirrorConnection, LoaderSet):
         """
         span = checked_span("keep", keep) or dt.timedelta(0)
         with folder_lock(self._storage.local, WAIT):
-            versions = Catalogue(self._storage).read()
+            versions = self._catalogue.read()
             since = dt.datetime.now(dt.UTC) - span
             kept = [each for each in versions if each.tags or each.began >= since or each is versions[-1]]
-            Catalogue(self._storage).keep_only([each.number for each in kept])
+            self._catalogue.keep_only([each.number for each in kept])
             for name in versions[-1].tables:
                 self._storage.vacuum(name, sorted({each.tables[name] for each in kept if name in each.tables}))
         return history(kept)
@@ -293,23 +293,20 @@ class Mirror(MirrorConnection, LoaderSet):
 
     def _versions(self) -> list[Version]:
         """Return the versions up to the one that is read."""
-        return [each for each in Catalogue(self._storage).read() if each.number <= self.version]
+        return [each for each in self._catalogue.read() if each.number <= self.version]
 
     def _open_snapshot(self) -> Snapshot:
         """Return the version that is read: the newest one at the first call."""
         if self._snapshot is None:
-            self._snapshot = Snapshot(self._storage, self._newest())
+            self._snapshot = Snapshot(self._storage, self._catalogue.newest())
         return self._snapshot
-
-    def _newest(self) -> Version:
-        return Catalogue(self._storage).newest()
 
     def _snapshot_to_load(self) -> Snapshot:
         """Return the version to load from; if it is too old, open the newest one, and raise if that is too old, too."""
         if self._max_age is None or self._fixed_version is not None:
             return self._open_snapshot()
         if self.age > self._max_age:
-            self._snapshot = Snapshot(self._storage, self._newest())
+            self._snapshot = Snapshot(self._storage, self._catalogue.newest())
         if self.age > self._max_age:
             raise MirrorError(
                 f"The mirror {self.path} is {format_span(self.age)} old, and max_age is {format_span(self._max_age)}. "
@@ -337,7 +334,7 @@ class Mirror(MirrorConnection, LoaderSet):
         self.close()
 
     def __repr__(self) -> str:
-        if self._fixed_version is None and not Catalogue(self._storage).exists():
+        if self._fixed_version is None and not self._catalogue.exists():
             return f"<billframes mirror {self.path}, empty>"
         return f"<billframes mirror {self.path}, version {self.version} of {self.time:%Y-%m-%d %H:%M} UTC>"
 

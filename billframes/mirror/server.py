@@ -175,7 +175,7 @@ class Server:
         return int(self._loaders[name].count(*period, **options))
 
     def first_page(self, name: str, resource: Resource, *period: Any, **options: Any) -> tuple[pa.Table, int] | None:
-        """Load the first page of a dated list, and the total that it states; None if it took several requests."""
+        """Load the first page of a dated list, and the total that it states; None if that took several requests."""
         sort = next(name for name, path in resource.sort.items() if path == resource.date)
         recording = _RecordingConnection(self._connection, resource.path)
         options |= {"sort": sort, "limit": self.page_size, "progress": False, "to": "arrow"}

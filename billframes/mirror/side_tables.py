@@ -139,13 +139,7 @@ _SCHEMA = pa.schema(
 
 
 class ItemCodeTable:
-    """
-    The table `item_codes` of a mirror.
-
-    Parameters
-    ----------
-    storage : Storage
-    """
+    """The table `item_codes` of a mirror."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage

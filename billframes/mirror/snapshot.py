@@ -20,14 +20,7 @@ __all__ = ["Snapshot"]
 
 
 class Snapshot:
-    """
-    The tables of one version.
-
-    Parameters
-    ----------
-    storage : Storage
-    version : Version
-    """
+    """The tables of one version."""
 
     def __init__(self, storage: Storage, version: Version) -> None:
         self.storage = storage
