@@ -71,31 +71,18 @@ def sheets(month: Month, *, narratives: bool = False) -> list[Sheet]:
 
 
 def _sheets(month: Month, *, narratives: bool) -> Iterator[Sheet]:
-    hours = _with_notes(*report_tables.timekeepers(month))
+    hours = _sheet_of(*report_tables.timekeepers(month))
     yield replace(hours, meaning=(footnotes.SCOPE_HOURS,)) if month.scope else hours
     for key in _keys(month, "practice_area", "client", "user", "responsible"):
         yield _sheet_of(report_tables.realization(month, key))
-    yield from (
-        _sheet_of(each)
-        for name in ("billed_amount", "billing_realization")
-        if (each := report_tables.change(month, name))
-    )
+    changes = (report_tables.change(month, name) for name in ("billed_amount", "billing_realization"))
+    yield from (_sheet_of(each) for each in changes if each)
     if month.scope is None:
-        yield from map(
-            _sheet_of, (report_tables.write_downs(month), report_tables.collections(month), report_tables.stale(month))
-        )
-        yield _sheet_of(report_tables.exposure(month))
-        yield _with_notes(*report_tables.scorecard(month))
-        yield replace(
-            _sheet_of(report_tables.rates(month)), note=f"{month.last.year} counts up to {long_date(month.last)}."
-        )
-        yield _sheet_of(report_tables.new_business(month))
-        yield _prebills(month, narratives=narratives)
-    note = " ".join(footnotes.balances(month))
+        yield from _sheets_of_firm(month, narratives=narratives)
     for key in _keys(month, "responsible", "client", "user"):
         yield _sheet_of(report_tables.wip(month, key))
-    yield replace(_sheet_of(report_tables.lockup(month)), note=note)
-    yield replace(_sheet_of(report_tables.receivables(month)), note=note)
+    yield _sheet_of(report_tables.lockup(month), footnotes.balances(month))
+    yield _sheet_of(report_tables.receivables(month), footnotes.balances(month))
     if month.scope is None and month.settings.budgets:
         yield _sheet_of(report_tables.budgets(month))
     # A part of the firm has only a share of some invoices.
@@ -103,12 +90,23 @@ def _sheets(month: Month, *, narratives: bool) -> Iterator[Sheet]:
         yield _sheet_of(report_tables.invoices(month))
     if month.e_billing.needed:
         yield _e_billing(month)
-    yield from (
-        _sheet_of(report_tables.month_by_month(month, name)) for name in ("billed_amount", "billing_realization")
-    )
+    for name in ("billed_amount", "billing_realization"):
+        yield _sheet_of(report_tables.month_by_month(month, name))
     yield _twelve_months(month)
     if narratives:
         yield _narratives(month)
+
+
+def _sheets_of_firm(month: Month, *, narratives: bool) -> Iterator[Sheet]:
+    """Return the sheets that only the firm's report has."""
+    yield _sheet_of(report_tables.write_downs(month))
+    yield _sheet_of(report_tables.collections(month))
+    yield _sheet_of(report_tables.stale(month))
+    yield _sheet_of(report_tables.exposure(month))
+    yield _sheet_of(*report_tables.scorecard(month))
+    yield _sheet_of(report_tables.rates(month), [f"{month.last.year} counts up to {long_date(month.last)}."])
+    yield _sheet_of(report_tables.new_business(month))
+    yield _prebills(month, narratives=narratives)
 
 
 def _keys(month: Month, *keys: str) -> list[str]:
@@ -116,11 +114,11 @@ def _keys(month: Month, *keys: str) -> list[str]:
     return list(dict.fromkeys(month.grouping_key(key) for key in keys))
 
 
-def _sheet_of(table: ReportTable) -> Sheet:
+def _sheet_of(table: ReportTable, notes: Sequence[str] = ()) -> Sheet:
     analysis = analyses()[table.analysis]
     labels = table.declared.keys or tuple(column for column in map(str, table.rows.columns) if _is_label(column))
-    meaning = (analysis.question, *_definitions(analysis))
-    return Sheet(sheet_name(table.title), meaning, labels, tuple(table.columns(brief=False)), table.rows, table.total)
+    meaning, measures = (analysis.question, *_definitions(analysis)), tuple(table.columns(brief=False))
+    return Sheet(sheet_name(table.title), meaning, labels, measures, table.rows, table.total, " ".join(notes))
 
 
 def sheet_name(title: str, longest: int = 31) -> str:
@@ -133,10 +131,6 @@ def sheet_name(title: str, longest: int = 31) -> str:
     ('Work in progress by responsible', 'Utilization by timekeeper')
     """
     return title if len(title) <= longest else title[: longest + 1].rpartition(" ")[0]
-
-
-def _with_notes(table: ReportTable, notes: Sequence[str]) -> Sheet:
-    return replace(_sheet_of(table), note=" ".join(notes))
 
 
 def _definitions(analysis: Analysis) -> Iterator[str]:

@@ -191,13 +191,7 @@ class _SheetWriter:
         # Invoice numbers are text even if they look like numbers.
         page.ignore_errors({"number_stored_as_text": f"A1:A{last + 1}"})
         page.repeat_rows(0, top)
-        page.set_landscape()
-        page.set_paper(_A4)
-        page.set_margins(*_MARGINS)
-        across = math.ceil(sum(widths) / _PAGE_WIDTH)
-        if across > 1:
-            page.repeat_columns(0)
-        page.fit_to_pages(across, 0)
+        _set_up_printing(page, sum(widths))
 
     def _formats(self, sheet: Sheet) -> list[Any]:
         texts = [self._wrapped if name == "description" else self._top for name in sheet.labels]
@@ -225,6 +219,16 @@ class _SheetWriter:
         for place, each in enumerate(sheet.measures, start=len(sheet.labels)):
             value = sheet.total[each.name].iloc[0] if each.name in sheet.total else None
             write_cell(page, row, place, value, self._sums[each.unit])
+
+
+def _set_up_printing(page: Any, width: float) -> None:
+    page.set_landscape()
+    page.set_paper(_A4)
+    page.set_margins(*_MARGINS)
+    across = math.ceil(width / _PAGE_WIDTH)
+    if across > 1:
+        page.repeat_columns(0)
+    page.fit_to_pages(across, 0)
 
 
 def _about(month: Month, *, title: str, remark: str, generated: str) -> Iterator[tuple[str, str]]:

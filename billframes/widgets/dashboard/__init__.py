@@ -7,7 +7,11 @@ import json
 import os
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from billframes.client import Client
+    from billframes.config.firm import FirmSettings
 
 __all__ = [
     "FOLDER_VARIABLE",
@@ -65,26 +69,30 @@ def _explorer_page() -> Any:
     path = os.environ.get(SETTINGS_VARIABLE)
     settings = bf.FirmSettings.load(path) if path else None
 
-    def explorer() -> Any:
-        book = bf.book(os.environ.get(PERIOD_VARIABLE, "this year"), settings=settings, client=frames.as_client())
-        return bf.explore(book, title=os.environ.get(TITLE_VARIABLE, ""), remark=os.environ.get(REMARK_VARIABLE, ""))
-
     def load_again() -> None:
         again.disabled, again.description = True, "Loading…"
         try:
             frames.clear()
             (folder / RELOADED_FILE).write_text("", encoding="ascii")
-            box.children = (again, explorer())
+            box.children = (again, _explorer(frames.as_client(), settings))
         finally:
             again.disabled, again.description = False, words
 
     words = "Load the data again"
     again = button(words, load_again, "bf-again", tooltip="Load all records again. Other open pages keep their data.")
-    box = w.VBox([again, explorer()])
+    box = w.VBox([again, _explorer(frames.as_client(), settings)])
     box.add_class("bf-page")
     # The present objects stay. Excluding them from garbage collection saves a tenth of the time of a new period.
     gc.freeze()
     return box
+
+
+def _explorer(client: Client, settings: FirmSettings | None) -> Any:
+    """Return the explorer of the period, title and remark in the environment."""
+    import billframes as bf
+
+    book = bf.book(os.environ.get(PERIOD_VARIABLE, "this year"), settings=settings, client=client)
+    return bf.explore(book, title=os.environ.get(TITLE_VARIABLE, ""), remark=os.environ.get(REMARK_VARIABLE, ""))
 
 
 def _set_variables(path: Path) -> None:
