@@ -1,4 +1,4 @@
-"""Signing in and finding out what is wrong, without ever showing a credential."""
+"""`billframes login` and `billframes doctor`, which never show a credential."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def nothing_kept():
 
 @pytest.fixture
 def typed(monkeypatch):
-    """What is typed in a terminal: the token, and the address if it is asked for."""
+    """Return a function that types a token, and an address, in a terminal."""
 
     class Terminal(io.StringIO):
         def isatty(self):
@@ -39,7 +39,7 @@ def typed(monkeypatch):
     return typing
 
 
-def test_login_tries_and_keeps(sandbox, ring, typed, capsys):
+def test_login_tests_the_token_and_saves_it(sandbox, ring, typed, capsys):
     typed(sandbox.tokens["full"])
     assert main(["login", "--base-url", sandbox.base_url, "--profile", "my firm"]) == 0
     assert ring.kept == {(KEYRING_SERVICE, "my firm"): sandbox.tokens["full"]}
@@ -54,7 +54,7 @@ def test_login_tries_and_keeps(sandbox, ring, typed, capsys):
         assert client.base_url == sandbox.base_url
 
 
-def test_what_does_not_work_is_not_kept(sandbox, ring, typed, capsys):
+def test_a_wrong_or_empty_token_is_not_saved(sandbox, ring, typed, capsys):
     typed("wrong")
     assert main(["login", "--base-url", sandbox.base_url]) == 2
     typed("")
@@ -64,7 +64,7 @@ def test_what_does_not_work_is_not_kept(sandbox, ring, typed, capsys):
     assert "wrong" not in capsys.readouterr().err.replace("wrong credential", "")
 
 
-def test_a_keyring_that_takes_no_token_is_said_without_it(sandbox, ring, typed, monkeypatch, capsys):
+def test_a_keyring_that_refuses_is_an_error_without_the_token(sandbox, ring, typed, monkeypatch, capsys):
     def fail(_service, _account, password):
         raise OSError(f"can't store {password}")
 
@@ -77,7 +77,7 @@ def test_a_keyring_that_takes_no_token_is_said_without_it(sandbox, ring, typed, 
     assert not config_file().exists()
 
 
-def test_a_keyring_that_keeps_nothing_is_no_sign_in(sandbox, ring, typed, monkeypatch, capsys):
+def test_a_keyring_that_stores_nothing_is_an_error(sandbox, ring, typed, monkeypatch, capsys):
     monkeypatch.setattr(ring, "set_password", lambda *_given: None)
     typed(sandbox.tokens["full"])
     assert main(["login", "--base-url", sandbox.base_url]) == 1
@@ -86,7 +86,7 @@ def test_a_keyring_that_keeps_nothing_is_no_sign_in(sandbox, ring, typed, monkey
 
 
 @pytest.mark.parametrize("before", [None, "the token before"])
-def test_without_a_profile_no_token_is_kept(sandbox, ring, typed, monkeypatch, before):
+def test_if_the_profile_cannot_be_written_the_token_is_not_saved(sandbox, ring, typed, monkeypatch, before):
     def fail(_self, _to):
         raise OSError("disk full")
 
@@ -99,12 +99,12 @@ def test_without_a_profile_no_token_is_kept(sandbox, ring, typed, monkeypatch, b
     assert not config_file().exists()
 
 
-def test_doctor_shows_no_control_characters_and_forges_no_line(capsys):
+def test_doctor_prints_one_line_per_finding_without_control_characters(capsys):
     doctor._show("rates", "NO hidden\x1b[1A\nrates          ok visible")
     assert capsys.readouterr().out == "rates          NO hidden rates          ok visible\n"
 
 
-def test_the_settings_file_is_for_its_owner_alone(sandbox, ring, typed, tmp_path):
+def test_only_the_owner_can_read_the_settings_file(sandbox, ring, typed, tmp_path):
     typed(sandbox.tokens["full"])
     kept = tmp_path / "dotfiles.toml"
     kept.write_text("# mine\n")
@@ -128,7 +128,7 @@ def test_login_asks_for_an_address_that_is_not_given(sandbox, ring, typed):
         assert client.base_url == sandbox.base_url
 
 
-def test_login_without_a_terminal_says_what_to_do(ring):
+def test_login_without_a_terminal_is_refused_with_the_alternative(ring):
     done = subprocess.run(
         [sys.executable, "-m", "billframes", "login", "--base-url", "https://x.test"],
         stdin=subprocess.DEVNULL,
@@ -151,7 +151,7 @@ def test_login_without_a_terminal_says_what_to_do(ring):
         ("https://taken.test", "Profile 'default' in"),
     ],
 )
-def test_an_address_that_can_not_be_used_is_refused_before_the_token_is_asked_for(
+def test_an_invalid_address_is_refused_before_the_question_for_the_token(
     ring, typed, monkeypatch, capsys, address, said
 ):
     typed("unused")
@@ -166,7 +166,7 @@ def test_an_address_that_can_not_be_used_is_refused_before_the_token_is_asked_fo
 
 
 @pytest.mark.parametrize("text", ["default_profile = ", "[profiles]\ndefault = 3", "token = t0ken"])
-def test_login_says_in_a_sentence_that_the_settings_file_is_broken_and_keeps_it(ring, typed, capsys, text):
+def test_login_refuses_a_broken_settings_file_and_does_not_change_it(ring, typed, capsys, text):
     typed("unused")
     config_file().parent.mkdir(parents=True, exist_ok=True)
     config_file().write_text(text)
@@ -177,18 +177,18 @@ def test_login_says_in_a_sentence_that_the_settings_file_is_broken_and_keeps_it(
     assert config_file().read_text() == text
 
 
-def test_ending_the_input_ends_login_in_a_sentence(ring, typed, capsys):
+def test_login_without_input_ends_with_a_sentence(ring, typed, capsys):
     typed("unused")
     assert main(["login"]) == 2
     assert capsys.readouterr().err == "billframes: Nothing was typed, so nothing was saved.\n"
 
 
 @pytest.mark.parametrize("answer", [(200, "<html>"), (403, "{}"), (200, '{"data": [{}]}')])
-def test_nothing_is_saved_where_the_server_is_not_the_api(ring, typed, monkeypatch, answer):
+def test_nothing_is_saved_if_the_server_is_not_the_api(ring, typed, monkeypatch, answer):
     import http.server
     import threading
 
-    # An answer that can't be read is asked for again, after a while.
+    # After an invalid response the request is sent again, usually after a while.
     monkeypatch.setattr("billframes.transport.http.backoff", lambda _attempt: 0.01)
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -218,7 +218,7 @@ def test_login_says_how_to_get_a_keyring(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(("token", "rates"), [("full", "ok visible"), ("norates", "NO hidden")])
-def test_doctor_says_what_answers_and_from_where(sandbox, monkeypatch, capsys, token, rates):
+def test_doctor_shows_the_settings_and_their_sources(sandbox, monkeypatch, capsys, token, rates):
     monkeypatch.setenv("BILLFRAMES_BASE_URL", sandbox.base_url)
     monkeypatch.setenv("BILLFRAMES_TOKEN", sandbox.tokens[token])
     assert main(["doctor"]) == 0
@@ -226,23 +226,23 @@ def test_doctor_says_what_answers_and_from_where(sandbox, monkeypatch, capsys, t
     assert "(from BILLFRAMES_BASE_URL)" in shown
     assert "set (from BILLFRAMES_TOKEN)" in shown
     assert f"rates          {rates}" in shown
-    # The sandbox's clock is at the end of October 2026, wherever this machine's is.
+    # The sandbox's clock is always at the end of October 2026.
     assert re.search(r"s (behind|ahead of) this machine's", shown) or "agree" in shown
     assert ("→ rate and amount are missing, never zero" in shown) == (token == "norates")
     assert sandbox.tokens[token] not in shown
 
 
-def test_doctor_looks_at_the_made_up_firm(capsys):
+def test_doctor_checks_the_sandbox_with_demo(capsys):
     assert main(["doctor", "--demo"]) == 0
     assert "credential     ok accepted" in capsys.readouterr().out
 
 
-def test_doctor_fails_where_nothing_answers(capsys):
+def test_doctor_fails_if_nothing_is_configured(capsys):
     assert main(["doctor"]) == 2
     assert "No billing API is configured" in capsys.readouterr().err
 
 
-def test_doctor_keeps_a_servers_other_select_names_if_asked(ring, typed, capsys):
+def test_doctor_saves_the_servers_select_names_with_remember(ring, typed, capsys):
     from billframes.sandbox import Sandbox, Trouble
 
     with Sandbox(trouble=Trouble(other_names="strict")) as sandbox:

@@ -1,4 +1,4 @@
-"""`billframes export` writes what the loader returns, or says in a sentence why not."""
+"""`billframes export` writes the frame of a loader, or prints why not in one sentence."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ def test_parquet_keeps_every_cell_and_type(client, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("ending", ["csv", "xlsx"])
-def test_spreadsheets_hold_the_same_sums(client, tmp_path, ending):
+def test_spreadsheets_have_the_same_rows_and_sums(client, tmp_path, ending):
     out = tmp_path / f"invoices.{ending}"
     assert main(["export", "invoices", "-o", str(out), "2026-Q3"]) == 0
-    came = pd.read_csv(out) if ending == "csv" else pd.read_excel(out)
+    exported = pd.read_csv(out) if ending == "csv" else pd.read_excel(out)
     loaded = client.invoices("2026-Q3")
-    assert list(came) == list(loaded)
-    assert came["invoice_id"].tolist() == loaded["invoice_id"].tolist()
-    assert came["balance"].sum() == pytest.approx(loaded["balance"].sum(), abs=0.005)
+    assert list(exported) == list(loaded)
+    assert exported["invoice_id"].tolist() == loaded["invoice_id"].tolist()
+    assert exported["balance"].sum() == pytest.approx(loaded["balance"].sum(), abs=0.005)
 
 
 @pytest.mark.parametrize("resource", [name for name in RESOURCES if name not in DATED])
-def test_what_has_no_period_is_exported_whole(client, tmp_path, resource):
+def test_resources_without_a_period_are_exported_completely(client, tmp_path, resource):
     out = tmp_path / f"{resource}.parquet"
     assert main(["export", resource, "-o", str(out)]) == 0
     assert len(pd.read_parquet(out)) == len(getattr(client, resource)()) > 0
@@ -51,7 +51,7 @@ def test_what_has_no_period_is_exported_whole(client, tmp_path, resource):
         (["expenses", "2026-10", "-o", "nowhere/x.csv"], "there is no folder"),
     ],
 )
-def test_what_cannot_be_done_is_one_sentence_and_leaves_no_file(tmp_path, monkeypatch, capsys, words, said):
+def test_invalid_arguments_are_refused_with_one_sentence_and_leave_no_file(tmp_path, monkeypatch, capsys, words, said):
     monkeypatch.chdir(tmp_path)
     assert main(["export", *words]) == 2
     shown = capsys.readouterr().err
@@ -60,7 +60,7 @@ def test_what_cannot_be_done_is_one_sentence_and_leaves_no_file(tmp_path, monkey
     assert list(tmp_path.iterdir()) == []
 
 
-def test_no_frame_longer_than_a_sheet_is_cut(tmp_path, monkeypatch, capsys):
+def test_a_frame_longer_than_a_sheet_is_refused(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("billframes.commands.export.LONGEST_SHEET", 10)
     out = tmp_path / "x.xlsx"
     assert main(["export", "time_entries", "2026-10", "-o", str(out)]) == 2

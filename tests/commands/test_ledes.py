@@ -1,4 +1,4 @@
-"""`billframes ledes` writes a whole file, or says why not with exit code 1 and writes nothing."""
+"""`billframes ledes` writes a complete file, or prints why not and ends with exit code 1."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def test_a_file_is_written_and_passes_its_own_check(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("given", [["--profile", "firm.toml"], ["--profile=firm.toml"]])
-def test_a_profile_that_is_a_file_is_the_clients(tmp_path, given):
+def test_a_profile_that_is_a_file_is_the_ledes_profile(tmp_path, given):
     assert main(["ledes", "11819", *given, "-o", "11819.txt"]) == 0
     assert (tmp_path / "11819.txt").exists()
 
 
-def test_a_profile_that_is_a_name_is_the_connections_also_beside_the_file(capsys):
+def test_a_profile_that_is_a_name_is_the_connections_profile(capsys):
     assert main(["ledes", "--check", "--profile", "firm.toml", "--profile", "trial"]) == 1
     assert "There is no profile 'trial'" in capsys.readouterr().err
 
@@ -65,7 +65,7 @@ def test_an_invoice_is_checked_without_a_profile(capsys):
         (["--check", "2026-13"], "2026-13"),
     ],
 )
-def test_what_cannot_be_done_is_one_sentence_and_leaves_no_file(tmp_path, capsys, words, said):
+def test_invalid_arguments_are_refused_with_one_sentence_and_leave_no_file(tmp_path, capsys, words, said):
     assert main(["ledes", *words]) == 1
     lines = [line for line in capsys.readouterr().err.splitlines() if line]
     assert len(lines) == 1
@@ -75,7 +75,7 @@ def test_what_cannot_be_done_is_one_sentence_and_leaves_no_file(tmp_path, capsys
     assert (tmp_path / "there.txt").read_text(encoding="utf-8") == "kept"
 
 
-def test_hidden_rates_are_one_sentence(sandbox, monkeypatch, capsys, tmp_path):
+def test_hidden_rates_are_an_error_of_one_sentence(sandbox, monkeypatch, capsys, tmp_path):
     monkeypatch.setenv("BILLFRAMES_TOKEN", sandbox.tokens["norates"])
     with pytest.warns(bf.RatesHiddenWarning):
         assert main(["ledes", "11819", "--profile", "firm.toml", "-o", "x.txt"]) == 1

@@ -1,4 +1,4 @@
-"""`billframes review` writes a page of sheets and a workbook, or says why not and writes nothing."""
+"""`billframes review` writes a page and a workbook, or prints why not and writes no file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def configured(sandbox, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
 
 
-def test_a_lawyers_prebills_are_those_of_the_database(tmp_path, capsys, sql):
+def test_the_prebills_of_a_lawyer_equal_the_database(tmp_path, capsys, sql):
     assert main(["review", "--responsible", "Miriam Harrow", "--out", "october"]) == 0
     wanted = sql(
         """
@@ -61,7 +61,7 @@ def test_a_lawyers_prebills_are_those_of_the_database(tmp_path, capsys, sql):
         (["--invoice", "1", "--hours-a-day", "0"], "--hours-a-day 0 is not above 0"),
     ],
 )
-def test_what_cannot_be_done_is_one_sentence_and_leaves_no_file(tmp_path, capsys, words, said):
+def test_invalid_arguments_are_refused_with_one_sentence_and_leave_no_file(tmp_path, capsys, words, said):
     assert main(["review", *words]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("billframes: ")
@@ -109,7 +109,7 @@ LONG = "Review and annotate the production of documents; confer with co-counsel 
 @pytest.mark.browser
 @pytest.mark.parametrize("paper", ["A4", "Letter"])
 def test_each_invoice_prints_on_one_sheet(rows, paper, tmp_path):
-    """Also with long narratives, two hundred items, and one narrative longer than a page."""
+    """Even with long narratives, two hundred items, or one narrative longer than a page."""
     pytest.importorskip("playwright.sync_api")
     from billframes.report.building import print_pages
 

@@ -1,4 +1,4 @@
-"""`billframes sync` refreshes a mirror in one line, and other commands read it without a request."""
+"""`billframes sync` refreshes a mirror and prints one line; other commands read the mirror without requests."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def connected(sandbox, monkeypatch):
 
 @pytest.fixture
 def default(monkeypatch):
-    """Whoever was the default client is it again afterwards."""
+    """Restore the default client afterwards."""
     monkeypatch.setattr(_session, "_default", list(_session._default))
 
 
-def test_sync_makes_a_mirror_and_says_so_in_one_line(connected, tmp_path, capsys):
+def test_sync_creates_a_mirror_and_prints_one_line(connected, tmp_path, capsys):
     path = tmp_path / "firm"
     assert main(["sync", str(path)]) == 0
     (line,) = capsys.readouterr().out.splitlines()
@@ -34,7 +34,7 @@ def test_sync_makes_a_mirror_and_says_so_in_one_line(connected, tmp_path, capsys
     assert "time_entries 25721" in status
 
 
-def test_what_cannot_be_synced_ends_with_2_and_one_sentence(connected, tmp_path, capsys):
+def test_a_failed_sync_ends_with_code_2_and_one_sentence(connected, tmp_path, capsys):
     (tmp_path / "file").write_text("x")
     assert main(["sync", str(tmp_path / "file")]) == 2
     assert capsys.readouterr().err.count("\n") == 1
@@ -49,7 +49,7 @@ def test_export_reads_a_mirror_without_a_request(refreshed_mirror, tmp_path, mon
 
 
 @pytest.mark.parametrize("command", [["report", "2026-09"], ["dashboard", "2026-09"]])
-def test_a_folder_that_is_not_a_mirror_is_said_before_any_work(tmp_path, capsys, command):
+def test_a_folder_that_is_not_a_mirror_is_refused_before_any_work(tmp_path, capsys, command):
     assert main([*command, "--mirror", str(tmp_path)]) == 2
     assert "is not a mirror" in capsys.readouterr().err
 

@@ -1,4 +1,4 @@
-"""One firm and one report of it, made the way users make it: in a kernel, over HTTP."""
+"""A firm, and a report of it that is made as users make it: in a kernel, over HTTP."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from billframes.report.loading import load
 from billframes.report.month import Month
 from billframes.sandbox import Sandbox
 
-MEAN = "<script>alert('x')</script> & Söhne $5 $6"
+HOSTILE_NAME = "<script>alert('x')</script> & Söhne $5 $6"
 
 
 @pytest.fixture(scope="session")
 def firm() -> Iterator[Sandbox]:
-    """The seeded firm; the client billed most in October 2026 has a name that would like to be a script."""
+    """The seeded firm; the client billed most in October 2026 has a script as its name."""
     with Sandbox() as sandbox, sqlite3.connect(sandbox.database) as database:
         database.execute(
             """UPDATE client SET name = ? WHERE client_id = (
                 SELECT client_id FROM invoice WHERE invoice_date LIKE '2026-10-%' AND invoice_state = 'final'
                 GROUP BY client_id ORDER BY SUM(amount) DESC LIMIT 1)""",
-            [MEAN],
+            [HOSTILE_NAME],
         )
         database.commit()
         yield sandbox
@@ -48,7 +48,7 @@ def environment(firm) -> dict[str, str | None]:
 
 @pytest.fixture(scope="session")
 def html(request, tmp_path_factory) -> str:
-    """The report, made by the first of the tests' processes that asks: their firms and tokens are the same."""
+    """The report, made once for all processes of the tests, because their firms and tokens are the same."""
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent
@@ -68,7 +68,7 @@ def page(html) -> BeautifulSoup:
 
 @contextmanager
 def connection(base_url: str, token: str) -> Iterator[None]:
-    """A default client for as long as the block runs."""
+    """Set a default client for the block."""
     before = list(_session._default)
     try:
         with bf.connect(base_url, token):
@@ -91,7 +91,7 @@ def without_rates(firm) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def october(firm) -> Month:
-    """Loaded once for all: what other months are made of, too."""
+    """October 2026, loaded once. Other months are made from it."""
     with connection(firm.base_url, firm.tokens["full"]):
         return load("2026-10")
 

@@ -13,33 +13,33 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def report_file(html, tmp_path_factory):
-    path = tmp_path_factory.mktemp("seen") / "october.html"
+    path = tmp_path_factory.mktemp("report_page") / "october.html"
     path.write_text(html, encoding="utf-8")
     return path
 
 
 @pytest.fixture(scope="module")
-def seen(browser, report_file):
-    """The report as Chromium shows it, with whatever it asked the network for or complained of."""
+def report_page(browser, report_file):
+    """The report in Chromium, with its requests and its messages on the console."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True)
     page = context.new_page()
-    page.asked, page.complaints = [], []
-    page.on("request", lambda request: page.asked.append(request.url))
-    page.on("console", lambda message: page.complaints.append(message.text))
-    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    page.requests, page.messages = [], []
+    page.on("request", lambda request: page.requests.append(request.url))
+    page.on("console", lambda message: page.messages.append(message.text))
+    page.on("pageerror", lambda error: page.messages.append(str(error)))
     page.goto(report_file.as_uri())
     yield page
     context.close()
 
 
-def test_it_asks_the_network_for_nothing_and_has_no_complaints(seen, report_file):
-    strays = [url for url in seen.asked if not url.startswith(("data:", report_file.as_uri()))]
+def test_it_sends_no_requests_and_logs_no_errors(report_page, report_file):
+    strays = [url for url in report_page.requests if not url.startswith(("data:", report_file.as_uri()))]
     assert strays == []
-    assert seen.complaints == []
+    assert report_page.messages == []
 
 
-def test_every_section_has_a_table_that_is_shown(seen):
-    headings = seen.locator("h2").all_inner_texts()
+def test_every_section_shows_a_table(report_page):
+    headings = report_page.locator("h2").all_inner_texts()
     assert headings[:6] == [
         "Key points",
         "The month in figures",
@@ -48,35 +48,35 @@ def test_every_section_has_a_table_that_is_shown(seen):
         "Realization by practice area",
         "Realization by client",
     ]
-    assert seen.locator("table:visible").count() >= 5
-    assert all(box["width"] > 300 and box["height"] > 60 for box in map(box_of, seen.locator("table").all()))
+    assert report_page.locator("table:visible").count() >= 5
+    assert all(box["width"] > 300 and box["height"] > 60 for box in map(box_of, report_page.locator("table").all()))
 
 
 def box_of(locator):
     return locator.bounding_box()
 
 
-def test_charts_are_drawn(seen):
-    charts = seen.locator("img.chart").all()
+def test_charts_are_drawn(report_page):
+    charts = report_page.locator("img.chart").all()
     assert len(charts) >= 5
     assert all(box_of(chart)["width"] > 300 for chart in charts)
     assert all(chart.get_attribute("alt") for chart in charts)
 
 
 @pytest.mark.parametrize("width", [900, 1280, 1900])
-def test_nothing_sticks_out_sideways(seen, width):
-    seen.set_viewport_size({"width": width, "height": 900})
-    assert seen.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+def test_the_page_fits_the_width_of_the_window(report_page, width):
+    report_page.set_viewport_size({"width": width, "height": 900})
+    assert report_page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 
 
 @pytest.mark.parametrize("paper", ["A4", "Letter"])
-def test_it_prints_on_a_handful_of_pages(seen, paper):
-    pdf = seen.pdf(format=paper, prefer_css_page_size=False)
+def test_it_prints_on_eight_to_ten_pages(report_page, paper):
+    pdf = report_page.pdf(format=paper, prefer_css_page_size=False)
     pages = len(re.findall(rb"/Type\s*/Page\b", pdf))
     assert 8 <= pages <= 10
 
 
-def test_on_a_phone_only_tables_scroll_and_their_first_column_stays(browser, report_file):
+def test_on_a_phone_only_tables_scroll_and_their_first_column_stays_in_place(browser, report_file):
     context = browser.new_context(viewport={"width": 390, "height": 844}, offline=True)
     page = context.new_page()
     page.goto(report_file.as_uri())
@@ -85,27 +85,27 @@ def test_on_a_phone_only_tables_scroll_and_their_first_column_stays(browser, rep
     before = wide.locator("tbody th[scope=row]").first.bounding_box()["x"]
     assert wide.evaluate("each => { each.scrollLeft = 200; return each.scrollLeft; }") == 200
     assert wide.locator("tbody th[scope=row]").first.bounding_box()["x"] == before
-    # Subheadings stand in the window, wherever the table is scrolled to.
+    # Subheadings stay in the window when the table is scrolled.
     ends = wide.locator("tr.group th span").evaluate_all("all => all.map(each => each.getBoundingClientRect().right)")
     assert len(ends) == 5
     assert max(ends) <= 390 - 16
-    # Charts are those drawn for this width.
+    # The charts are those for this width.
     drawn = page.locator("picture img").first.evaluate("each => each.currentSrc == each.parentNode.firstChild.srcset")
     assert drawn
     context.close()
 
 
-def test_the_contents_and_the_key_points_lead_to_their_sections(seen):
-    links = seen.locator(".contents a, .points a")
+def test_links_in_the_contents_and_the_key_points_go_to_sections(report_page):
+    links = report_page.locator(".contents a, .points a")
     assert links.count() >= 10
     for link in links.all():
-        assert seen.locator(f"section{link.get_attribute('href')}").count() == 1
+        assert report_page.locator(f"section{link.get_attribute('href')}").count() == 1
 
 
 @pytest.mark.skipif(shutil.which("pdftoppm") is None, reason="needs pdftoppm")
-def test_on_paper_no_page_but_the_last_is_a_quarter_empty(seen, tmp_path):
+def test_on_paper_only_the_last_page_can_be_a_quarter_empty(report_page, tmp_path):
     """The empty part of a page is measured from its lowest dark pixel, above the page number."""
-    (tmp_path / "report.pdf").write_bytes(seen.pdf(format="A4", print_background=True))
+    (tmp_path / "report.pdf").write_bytes(report_page.pdf(format="A4", print_background=True))
     subprocess.run(["pdftoppm", "-r", "30", "-gray", tmp_path / "report.pdf", tmp_path / "page"], check=True)
     for path in sorted(tmp_path.glob("page-*.pgm"))[:-1]:
         width, height, pixels = read_pgm(path.read_bytes())

@@ -1,4 +1,4 @@
-"""What can go wrong on the way to a page ends as one sentence, and leaves the file that was there alone."""
+"""Errors while a page is made are one sentence, and leave an existing file unchanged."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OTHER = "<title>Report</title><body>Another page"
 
 
 @pytest.mark.slow
-def test_a_wrong_credential_is_the_same_error_here_as_in_the_kernel(environment, out):
+def test_a_wrong_credential_raises_the_same_error_as_in_the_kernel(environment, out):
     out.write_text("last month's")
     with pytest.raises(AuthenticationError) as caught:
         build({"month": "2026-10"}, out, environment={**environment, "BILLFRAMES_TOKEN": "wrong"})
@@ -29,7 +29,7 @@ def test_a_wrong_credential_is_the_same_error_here_as_in_the_kernel(environment,
     assert [each.name for each in out.parent.iterdir()] == [out.name]
 
 
-def test_another_error_in_the_notebook_is_one_sentence_without_its_words():
+def test_any_other_error_in_the_notebook_is_one_sentence_without_the_original_message():
     class Stopped:
         ename, evalue = "KeyError", "\x1b[31m'Privileged Client Inc'\x1b[0m"
 
@@ -39,20 +39,20 @@ def test_another_error_in_the_notebook_is_one_sentence_without_its_words():
 
 
 @pytest.mark.parametrize("name", ["papermill", "nbconvert", "ipykernel", "jinja2"])
-def test_a_missing_extra_says_what_to_install(monkeypatch, out, name):
+def test_the_message_about_a_missing_package_names_the_extra(monkeypatch, out, name):
     monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ConfigError, match=rf"needs {name}.*pip install 'billframes\[report\]'"):
         build({"month": "2026-10"}, out)
 
 
-def test_a_place_that_cannot_be_written_to_is_said_before_the_work(tmp_path):
+def test_an_invalid_output_path_is_refused_before_any_work(tmp_path):
     with pytest.raises(ParameterError, match="there is no folder"):
         build({"month": "2026-10"}, tmp_path / "nowhere" / "report.html")
     with pytest.raises(ParameterError, match="is a folder"):
         build({"month": "2026-10"}, tmp_path)
 
 
-def test_a_page_that_cannot_be_finished_leaves_nothing_behind(monkeypatch, out):
+def test_a_failed_write_leaves_no_file(monkeypatch, out):
     def fail(_self, _to):
         raise OSError("disk full")
 
@@ -62,7 +62,7 @@ def test_a_page_that_cannot_be_finished_leaves_nothing_behind(monkeypatch, out):
     assert not list(out.parent.iterdir())
 
 
-def test_reports_of_several_repeat_the_cells_behind_the_load_and_are_split_again():
+def test_for_several_scopes_the_cells_after_the_load_are_repeated_and_split_again():
     source = resources.files("billframes.report").joinpath("monthly.ipynb").read_text(encoding="utf-8")
     notebook = nbformat.reads(source, as_version=4)
     first = [cell.source for cell in notebook.cells]
@@ -78,7 +78,7 @@ def test_reports_of_several_repeat_the_cells_behind_the_load_and_are_split_again
 
 @pytest.mark.browser
 @pytest.mark.slow
-def test_a_page_is_printed_in_pages_and_is_the_same_file_each_time(html):
+def test_printing_the_same_page_gives_the_same_pdf(html):
     try:
         chromium()
     except ConfigError as error:

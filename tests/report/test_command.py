@@ -1,4 +1,4 @@
-"""`billframes report`: what it asks of the builder, and what it refuses."""
+"""`billframes report`: the calls of `build`, and refused arguments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from billframes.report import command, workbook as workbook_module
 
 @pytest.fixture
 def built(monkeypatch, tmp_path):
-    """Calls of the builder, which makes nothing."""
+    """The calls of `build`, which here writes nothing."""
     calls = []
 
     def build(parameters, out, *, environment, step):
@@ -42,7 +42,7 @@ def run(*words: str) -> int:
     return command.run(parser.parse_args(words))
 
 
-def test_the_demo_is_of_october_2026_and_talks_to_its_own_sandbox(built, tmp_path, capsys):
+def test_the_demo_reports_october_2026_of_its_own_sandbox(built, tmp_path, capsys):
     assert run("--demo") == 0
     ((parameters, out, environment),) = built
     assert parameters["month"] == "2026-10"
@@ -60,7 +60,7 @@ def test_the_demo_is_of_october_2026_and_talks_to_its_own_sandbox(built, tmp_pat
     ]
 
 
-def test_last_month_is_the_default_and_the_connection_is_the_machines(built, monkeypatch, out):
+def test_the_defaults_are_last_month_and_the_configured_connection(built, monkeypatch, out):
     monkeypatch.setenv("BILLFRAMES_BASE_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("BILLFRAMES_TOKEN", "secret")
     assert run("--out", str(out)) == 0
@@ -71,14 +71,14 @@ def test_last_month_is_the_default_and_the_connection_is_the_machines(built, mon
     assert (where, environment) == (out, {})
 
 
-def test_the_month_that_is_not_over_is_counted_up_to_today(built, monkeypatch):
+def test_the_current_month_is_counted_up_to_today(built, monkeypatch):
     monkeypatch.setenv("BILLFRAMES_BASE_URL", "http://127.0.0.1:9")
     run("this month")
     assert built[0][0]["as_of"] == dt.datetime.now().astimezone().date().isoformat()
 
 
 @pytest.mark.parametrize("month", ["2026-13", "2026", "2026-Q3", "October", "2026-10-05"])
-def test_what_is_no_month_is_refused(built, month):
+def test_a_text_that_is_not_a_month_is_refused(built, month):
     with pytest.raises(ParameterError, match="is not a month; give one such as 2026-10"):
         run(month, "--demo")
     assert not built
@@ -89,13 +89,13 @@ def test_a_month_that_has_not_begun_is_refused(built):
         run("2999-01")
 
 
-def test_nothing_configured_is_said_before_a_kernel_starts(built, unconfigured):
+def test_a_missing_configuration_is_an_error_before_a_kernel_starts(built, unconfigured):
     with pytest.raises(ConfigError, match="No billing API is configured"):
         run("2024-10")
     assert not built
 
 
-def test_an_unknown_format_is_refused_with_those_there_are(built):
+def test_an_unknown_format_is_refused_and_the_message_lists_the_formats(built):
     with pytest.raises(ParameterError, match="--format docx is not known; it takes html, xlsx, pdf"):
         run("2026-10", "--format", "docx")
     assert not built
@@ -118,13 +118,13 @@ def test_the_ending_of_the_file_decides_the_format(built, monkeypatch, tmp_path,
         (("--out", "r.docx"), "--out r.docx must end with one of .html, .xlsx, .pdf"),
     ],
 )
-def test_an_ending_that_does_not_fit_is_refused(built, words, said):
+def test_an_ending_that_does_not_match_the_format_is_refused(built, words, said):
     with pytest.raises(ParameterError, match=said):
         run("--demo", *words)
     assert not built
 
 
-def test_without_a_browser_a_pdf_is_refused_before_any_work(built, monkeypatch):
+def test_without_chromium_a_pdf_is_refused_before_any_work(built, monkeypatch):
     monkeypatch.delenv("BILLFRAMES_CHROMIUM", raising=False)
     monkeypatch.setattr("shutil.which", lambda _name: None)
     with pytest.raises(ConfigError, match="printed by Chromium, which is not on the PATH. Install it"):
@@ -134,7 +134,7 @@ def test_without_a_browser_a_pdf_is_refused_before_any_work(built, monkeypatch):
         run("--demo", "--format", "pdf")
 
 
-def test_one_lawyers_report_is_named_for_the_lawyer_and_holds_descriptions_when_asked(built, tmp_path):
+def test_the_file_of_one_lawyer_has_the_lawyers_name_and_the_narratives_option_is_passed_on(built, tmp_path):
     assert run("--demo", "--responsible", "chloé marchetti", "--narratives") == 0
     ((parameters, out, _),) = built
     assert parameters["only"].startswith("responsible:")
@@ -142,13 +142,13 @@ def test_one_lawyers_report_is_named_for_the_lawyer_and_holds_descriptions_when_
     assert out == tmp_path / "billframes-2026-10-responsible-chloe-marchetti.html"
 
 
-def test_nobody_of_that_name_is_said_before_a_kernel_starts(built):
+def test_an_unknown_name_is_refused_before_a_kernel_starts(built):
     with pytest.raises(ParameterError, match="No responsible lawyer has the name, reference or id 'Nobody'"):
         run("--demo", "--responsible", "Nobody")
     assert not built
 
 
-def test_all_lawyers_reports_are_built_from_one_load_and_written_to_a_folder(built, monkeypatch, tmp_path, capsys):
+def test_reports_of_all_lawyers_are_built_together_and_written_to_a_folder(built, monkeypatch, tmp_path, capsys):
     asked = {}
     monkeypatch.setattr(command, "build_each", lambda parameters, outs, **_how: asked.update(outs))
     folder = tmp_path / "new" / "reports"
@@ -174,7 +174,7 @@ def test_a_workbook_needs_no_kernel(built, monkeypatch, tmp_path):
     assert (tmp_path / "billframes-2026-10-practice-area-family.xlsx").read_bytes() == b"Practice area: Family"
 
 
-def test_the_firms_settings_reach_the_notebook_and_are_read_before_it_starts(built, tmp_path):
+def test_the_firms_settings_are_checked_and_passed_to_the_notebook(built, tmp_path):
     (tmp_path / "firm.toml").write_text("hours_per_day = 7.5", encoding="utf-8")
     assert run("--demo", "--settings", "firm.toml") == 0
     assert built[0][0]["settings"] == str(tmp_path / "firm.toml")

@@ -1,4 +1,4 @@
-"""The report from a mirror: without a request, and with the balances that it had at earlier months' ends."""
+"""The report from a mirror: without requests, and with the balances at the ends of earlier months."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytest.importorskip("deltalake")
 
 @pytest.fixture(scope="module")
 def mirrored(tmp_path_factory) -> Mirror:
-    """A mirror whose server is gone."""
+    """A mirror whose server has been stopped."""
     path = tmp_path_factory.mktemp("mirror") / "firm"
     with Sandbox() as sandbox, bf.connect(sandbox.base_url, sandbox.tokens["full"], progress=False) as client:
         made = bf.mirror(path, client=client)
@@ -34,7 +34,7 @@ def test_the_command_writes_the_page_without_a_request(mirrored, tmp_path):
     assert len(page.select("section")) > 8
 
 
-def test_receivables_of_a_tagged_version_stand_beside_the_months(mirrored):
+def test_receivables_of_a_tagged_version_are_shown_beside_those_of_the_month(mirrored):
     month = report.load("2026-10", client=mirrored)
     owed = {each.name: each for each in figures(month)}["Receivables"]
     then = mirrored.as_of("2026-09 close").book("2026-09")
@@ -42,12 +42,12 @@ def test_receivables_of_a_tagged_version_stand_beside_the_months(mirrored):
         expected = then.aging(as_of="2026-09-30")["total"].iloc[0]
     assert owed.before == pytest.approx(expected)
     assert owed.mark == ""
-    # No version is of a year ago.
+    # There is no version from a year ago.
     assert owed.year_ago != owed.year_ago
     assert "Sep 2026 from the mirror as refreshed on" in report.headlines(month)._repr_html_()
 
 
-def test_codes_that_a_mirror_does_not_know_are_counted_apart(mirrored):
+def test_codes_that_a_mirror_does_not_have_are_counted_separately(mirrored):
     found = report.load("2026-10", client=mirrored).e_billing
     assert found.needed
     assert found.unknown_codes

@@ -35,7 +35,7 @@ def sections(month: report.Month) -> list[str]:
 
 
 def other(october: report.Month, first: dt.date, as_of: dt.date) -> report.Month:
-    """Another month of the same book: its frames hold all."""
+    """Return another month of the same book, whose frames have all months."""
     return report.Month(first, min(as_of, month_end(first)), as_of, october.book)
 
 
@@ -51,20 +51,20 @@ def test_a_month_without_data_says_so_in_every_section(october):
     assert ">nan<" not in headlines
 
 
-def test_the_headline_hours_of_earlier_months_are_those_months_own(october):
+def test_headline_hours_of_an_earlier_month_equal_the_analysis_of_that_month(october):
     by_name = {each.name: each for each in figures(october)}
     own = october.book.utilization(None, start="2025-10-01", end="2025-10-31").iloc[0]
     assert by_name["Client hours"].year_ago == pytest.approx(own["client_hours"])
     assert by_name["Utilization"].year_ago == pytest.approx(own["utilization"])
 
 
-def test_what_depends_on_time_passed_shows_no_change(october):
+def test_marked_figures_show_no_change(october):
     for each in figures(october):
         if each.mark:
             assert {each.cells[place].text for place in (2, 4, 7)} == {""}
 
 
-def test_named_rows_and_the_rest_add_up_to_the_total(october):
+def test_the_largest_rows_and_the_row_of_all_others_add_up_to_the_total(october):
     rows, total = october.realization("client"), october.realization(None)
     kept = top_and_rest(rows, "client_name", "worked_amount", top=5, rest="Others")
     assert len(kept) == 6
@@ -74,7 +74,7 @@ def test_named_rows_and_the_rest_add_up_to_the_total(october):
     assert others["billing_realization"] == pytest.approx(others["billed_amount"] / others["worked_amount"])
 
 
-def test_two_clients_of_one_name_are_told_apart_by_reference(october):
+def test_two_clients_with_one_name_are_shown_with_their_references(october):
     clients = october.book.clients
     twice = clients[clients["name"].duplicated(keep=False)]
     assert len(twice) >= 2
@@ -82,8 +82,8 @@ def test_two_clients_of_one_name_are_told_apart_by_reference(october):
     assert october.with_distinct_names(rows)["client_name"].is_unique
 
 
-def test_balances_of_a_later_day_are_said_to_be_such(october):
-    # Balances are of the day of loading; the day asked for lies before it.
+def test_sections_say_that_balances_are_of_a_later_day(october):
+    # Balances are of the day of loading, which is after the end of August.
     early = other(october, dt.date(2026, 8, 1), dt.date(2026, 8, 31))
     _, headlines, *_, receivables, _, notes = sections(early)
     assert "Receivables by client, with the balances of 31 October 2026</h2>" in receivables
@@ -94,7 +94,7 @@ def test_balances_of_a_later_day_are_said_to_be_such(october):
     assert "as_of" not in notes
 
 
-def test_a_month_that_is_not_over_is_counted_to_the_day_and_says_so(connected):
+def test_a_month_that_is_not_over_is_counted_to_as_of_and_says_so(connected):
     part = report.load("2026-10", as_of="2026-10-15")
     assert part.last == dt.date(2026, 10, 15)
     assert "The month is not over: figures run to 15 October 2026." in report.cover(part)._repr_html_()
@@ -161,7 +161,7 @@ def test_hidden_rates_leave_dashes_and_a_note(without_rates):
     assert "nan" not in headlines
 
 
-def test_key_points_are_the_figures_of_the_tables_they_name(october):
+def test_key_points_have_the_figures_of_the_tables_they_name(october):
     points = {point.table: point.text for point in key_points(october)}
     assert 3 <= len(key_points(october)) <= 5
     before, now = october.by_month["billed_amount"].iloc[[-2, -1]]
@@ -185,14 +185,14 @@ def test_a_year_to_date_is_the_sum_of_its_months(october):
 
 
 def cells(section: report.Section, name: str = "") -> dict[str, list[str]]:
-    """Return the cells of the table's rows by their first column; of the table with that caption, or the first."""
+    """Return the cells of a table's rows by their first column: the table with the caption `name`, or the first one."""
     tables = BeautifulSoup(section._repr_html_(), "html.parser").find_all("table")
     table = next(each for each in tables if not name or each.caption.get_text() == name)
     found = table.select("tbody tr")
     return {row.th.get_text(): [each.get_text() for each in row.find_all("td")] for row in found}
 
 
-def test_people_without_hours_are_named_below_the_table_with_what_the_total_has_of_them(october):
+def test_a_note_names_people_without_hours_and_their_part_of_the_total(october):
     section = report.utilization(october)
     *people, total = cells(section).values()
     idle = october.utilization[october.utilization["total_hours"] == 0]
@@ -201,12 +201,12 @@ def test_people_without_hours_are_named_below_the_table_with_what_the_total_has_
     assert not [row for row in people if "0.0" in (row[0], row[2])]
     said = f"No hours recorded: {', '.join(idle['user_name'])}. The total includes their 352.0 available hours."
     assert f"<p>{said}</p>" in section._repr_html_()
-    # The hours of the rows and those of the sentence are the total's.
+    # The hours of the rows and of the note add up to the total.
     for place, more in ((0, 0), (2, 0), (3, 352)):
         assert sum(float(row[place]) for row in people) + more == pytest.approx(float(total[place].replace(",", "")))
 
 
-def test_a_target_without_hours_is_a_sentence_with_the_year_to_date(october):
+def test_a_note_names_people_with_a_target_but_no_hours(october):
     names = ("thomas.whitfield", "daniel.orourke")
     targets = {f"{name}@harrowlindqvist.example.com": {"hours": 1700, "period": "year"} for name in names}
     month = other(october, october.first, october.as_of)
@@ -218,7 +218,7 @@ def test_a_target_without_hours_is_a_sentence_with_the_year_to_date(october):
     assert " available hours and target of 1" in report.utilization(month)._repr_html_()
 
 
-def test_a_client_has_its_reference_also_where_its_namesake_has_no_row(october):
+def test_a_shared_name_has_its_reference_even_if_the_other_client_has_no_row(october):
     owed = october.collections()["client_id"]
     clients = october.book.clients
     other_one = clients[~clients["client_id"].isin(owed)].index[0]
@@ -229,7 +229,7 @@ def test_a_client_has_its_reference_also_where_its_namesake_has_no_row(october):
     assert any(each.startswith(f"{one} ({reference}), ") for each in report_tables.collections(month).rows["invoice"])
 
 
-def test_currency_floor_and_targets_come_from_the_settings_and_are_never_invented(october):
+def test_currency_floor_and_targets_are_shown_only_if_the_settings_have_them(october):
     assert report.targets(october) is None
     assert "USD" not in report.headlines(october)._repr_html_()
     target = {"thomas.whitfield@harrowlindqvist.example.com": {"fees": 600_000, "period": "year"}}

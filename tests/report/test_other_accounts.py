@@ -1,4 +1,4 @@
-"""While a report is made, another account of the machine reads nothing of it: no port, no socket, no file."""
+"""While a report is made, other accounts of the machine can read none of its ports, sockets and files."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_another_account_reads_nothing_of_a_report_with_narratives(environment, 
 
         build({"month": "2026-10", "narratives": True}, out, environment=environment, step=step)
         (heard,) = spies
-        # At the one port ipykernel takes output of subprocesses that have its key, and gives none.
+        # On this port ipykernel receives output of subprocesses that have its key. It sends none.
         assert len(heard.ports) <= 1
         assert len(heard.sockets) == 5
         assert [path.name for path in temporary.iterdir()] == []
@@ -49,9 +49,9 @@ def test_another_account_reads_nothing_of_a_report_with_narratives(environment, 
 
 
 @pytest.mark.slow
-def test_another_account_would_hear_a_kernel_on_tcp():
-    """The same ears, at a kernel as Jupyter starts it: so the test above can fail."""
-    # It goes on for a while, because who begins to listen late has missed what was shown before.
+def test_another_account_can_read_a_kernel_on_tcp():
+    """The same listeners read a kernel that uses TCP, so the test above can fail."""
+    # It prints for a while, because a late listener does not receive earlier output.
     cells = ["pass", f"import time\nfor _ in range(50):\n    print('{SHOWN}', flush=True)\n    time.sleep(0.1)"]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     with contextlib.ExitStack() as stack, public_folder() as folder:
@@ -103,7 +103,7 @@ def _windows(monkeypatch, _folder):
 
 
 @pytest.mark.parametrize("spoil", [_open_to_others, _a_file_system_without_sockets, _windows])
-def test_where_sockets_cannot_be_private_a_kernel_speaks_over_tcp(monkeypatch, spoil):
+def test_without_private_sockets_a_kernel_uses_tcp(monkeypatch, spoil):
     with private_folder() as folder:
         spoil(monkeypatch, folder)
         assert transport_in(folder) == "tcp"
@@ -124,7 +124,7 @@ def test_without_private_sockets_a_report_says_so_in_one_sentence(monkeypatch, e
     for module in (kernel, building):
         monkeypatch.setattr(module, "transport_in", lambda _folder: "tcp")
     said = []
-    # A month before all data: the kernel says the same, and has less to do.
+    # A month before all data, so that the kernel has less to compute.
     build({"month": "2019-03"}, out, environment=environment, step=said.append)
     assert said.count(NO_PRIVATE_SOCKETS) == 1
     assert out.exists()

@@ -1,4 +1,4 @@
-"""The finished page: its numbers are those of the database, and it needs nothing but itself."""
+"""The finished page: its numbers equal those of the database, and it needs no other file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COUNTED = "matter_type NOT IN ('contingency', 'probono', 'internal')"
 
 
 @pytest.fixture(scope="module")
-def ask(firm):
+def query(firm):
     database = sqlite3.connect(firm.database)
     yield lambda sql: [value / SCALE for value in database.execute(sql).fetchone()]
     database.close()
@@ -23,7 +23,7 @@ def ask(firm):
 
 @pytest.fixture(scope="module")
 def rows(page):
-    """Cells of each table row by section heading and row heading."""
+    """The cells of each table row, by section heading and row heading."""
     found = {}
     for section in page.find_all("section"):
         for row in section.select("tbody tr"):
@@ -45,20 +45,22 @@ def figure(rows, name: str) -> str:
     return rows["The month in figures", name][0]
 
 
-def test_client_hours_and_utilization_are_the_databases(ask, rows):
-    (client,) = ask(
+def test_client_hours_and_utilization_equal_the_database(query, rows):
+    (client,) = query(
         f"""SELECT SUM(hours) FROM time_entry JOIN matter USING (matter_id)
         WHERE date {OCTOBER} AND billing_type IN ('billable', 'fixedFee') AND matter_type <> 'internal'"""
     )
-    (people,) = ask("SELECT COUNT(*) * 10000 FROM user WHERE role IN ('principal','attorney','paralegal','timekeeper')")
-    # October 2026 has 22 working days, and no settings say otherwise.
+    (people,) = query(
+        "SELECT COUNT(*) * 10000 FROM user WHERE role IN ('principal','attorney','paralegal','timekeeper')"
+    )
+    # October 2026 has 22 working days, and there are no settings.
     assert figure(rows, "Client hours") == f"{client:,.1f}"
     assert figure(rows, "Utilization") == f"{client / (people * 22 * 8):.1%}"
     assert rows["Utilization by timekeeper", "Total"][0] == f"{client:,.1f}"
 
 
-def test_a_timekeepers_hours_are_the_databases(ask, rows):
-    client, unbilled, total = ask(
+def test_hours_of_a_timekeeper_equal_the_database(query, rows):
+    client, unbilled, total = query(
         f"""SELECT SUM(hours) FILTER (WHERE billing_type <> 'nonBillable' AND matter_type <> 'internal'),
             SUM(hours) FILTER (WHERE billing_type = 'nonBillable'), SUM(hours)
         FROM time_entry JOIN matter USING (matter_id) JOIN user USING (user_id)
@@ -68,8 +70,8 @@ def test_a_timekeepers_hours_are_the_databases(ask, rows):
     assert cells == [f"{client:.1f}", f"{unbilled:.1f}", f"{total:.1f}", "176.0", f"{client / 176:.1%}"]
 
 
-def test_fees_worked_are_the_months_billable_time(ask, rows):
-    worth, open_ = ask(
+def test_fees_worked_are_the_months_billable_time(query, rows):
+    worth, open_ = query(
         f"""SELECT SUM(t.amount), SUM(t.amount) FILTER (WHERE invoice_state IS NOT 'final')
         FROM time_entry t JOIN matter USING (matter_id) LEFT JOIN invoice USING (invoice_id)
         WHERE date {OCTOBER} AND billing_type = 'billable' AND {COUNTED}"""
@@ -78,8 +80,8 @@ def test_fees_worked_are_the_months_billable_time(ask, rows):
     assert figure(rows, "of which on no final invoice yet") == money(open_)
 
 
-def test_what_fees_worked_leave_out_is_said(ask, page):
-    hours, worth = ask(
+def test_a_note_says_what_fees_worked_leaves_out(query, page):
+    hours, worth = query(
         f"""SELECT SUM(hours), SUM(amount) FROM time_entry JOIN matter USING (matter_id)
         WHERE date {OCTOBER} AND billing_type = 'billable' AND NOT {COUNTED}"""
     )
@@ -108,8 +110,8 @@ FROM part
 """
 
 
-def test_fees_billed_and_realization_are_the_databases(ask, rows):
-    worked, billed, settled = ask(NET)
+def test_fees_billed_and_realization_equal_the_database(query, rows):
+    worked, billed, settled = query(NET)
     assert figure(rows, "Fees billed") == money(billed)
     assert figure(rows, "Worth of billed work") == money(worked)
     assert figure(rows, "Written down") == money(worked - billed)
@@ -120,19 +122,19 @@ def test_fees_billed_and_realization_are_the_databases(ask, rows):
         assert [total[1], total[3], total[6]] == [money(worked), money(billed), money(settled)]
 
 
-def test_a_practice_areas_fees_are_the_databases(ask, rows):
-    worked, billed, _ = ask(
+def test_fees_of_a_practice_area_equal_the_database(query, rows):
+    worked, billed, _ = query(
         f"{NET} WHERE practice_area_id = (SELECT practice_area_id FROM practice_area WHERE label = 'Litigation')"
     )
     cells = rows["Realization by practice area", "Litigation"]
     assert [cells[1], cells[3], cells[4]] == [money(worked), money(billed), f"{billed / worked:.1%}"]
 
 
-def test_receivables_by_age_are_the_databases(ask, rows):
+def test_receivables_by_age_equal_the_database(query, rows):
     late = "julianday('2026-10-31') - julianday(COALESCE(due_date, invoice_date))"
     ages = ["<= 0", "BETWEEN 1 AND 30", "BETWEEN 31 AND 60", "BETWEEN 61 AND 90", "> 90", "> -9999", "> 0"]
     sums = ", ".join(f"COALESCE(SUM(balance) FILTER (WHERE {late} {age}), 0)" for age in ages)
-    owed = ask(f"SELECT {sums} FROM invoice WHERE invoice_state = 'final' AND invoice_date <= '2026-10-31'")
+    owed = query(f"SELECT {sums} FROM invoice WHERE invoice_state = 'final' AND invoice_date <= '2026-10-31'")
     assert rows["Receivables by client", "Total"] == [money(value) for value in owed]
     assert figure(rows, "Receivables") == money(owed[5])
     assert figure(rows, "of which overdue") == money(owed[6])
@@ -146,17 +148,17 @@ def test_the_twelve_months_end_with_the_headline_figures(rows):
     assert len([key for key in rows if key[0] == "Twelve months"]) == 12
 
 
-def test_receivables_are_not_given_a_past(rows):
+def test_earlier_receivables_are_not_shown_if_unknown(rows):
     assert rows["The month in figures", "Receivables"][1:] == [""]
     assert any("no earlier balances are known" in key for _, key in rows)
 
 
-def test_the_page_asks_for_nothing_from_elsewhere(html):
+def test_the_page_has_no_links_to_other_files(html):
     assert not re.search(r"https?://|<script|<link|@import|url\(", html)
     assert "default-src 'none'" in html
 
 
-def test_charts_are_pictures_on_the_page_and_ask_for_nothing_either(page):
+def test_charts_are_pictures_inside_the_page_without_links(page):
     charts = page.select("img")
     assert len(charts) == 9
     assert all(chart["alt"].startswith("Chart: ") for chart in charts)
@@ -173,7 +175,7 @@ def test_names_are_shown_as_text(html, page):
     assert page.select_one(".firm").get_text() == "Bold <b>&</b> Sons"
 
 
-def test_no_credential_and_no_narrative_is_on_the_page(firm, html, ask):
+def test_no_credential_and_no_narrative_is_on_the_page(firm, html, query):
     assert not any(token in html for token in firm.tokens.values())
     database = sqlite3.connect(firm.database)
     texts = {text for (text,) in database.execute(f"SELECT description FROM time_entry WHERE date {OCTOBER}")}
@@ -197,34 +199,34 @@ def test_headings_and_tables_can_be_found_by_a_screen_reader(page):
     assert page.html["lang"] == "en"
 
 
-def test_each_table_says_what_it_means_and_what_was_left_out(page):
+def test_notes_say_what_each_table_means_and_leaves_out(page):
     for section in page.select("section"):
         assert section.select(".about p, li"), section.h2.get_text()
     assert "eft out" in page.find("h2", string="Realization by client").parent.select_one(".about").get_text()
 
 
-def test_nothing_is_shown_twice_and_nobody_without_hours_to_show_is_listed(page):
+def test_no_caption_is_repeated_and_nobody_without_hours_is_listed(page):
     for section in page.select("section"):
         captions = [caption.get_text() for caption in section.select("caption")]
         assert section.h2.get_text() not in captions
         assert len(captions) == len(set(captions))
     people = page.find("h2", string="Utilization by timekeeper").parent.select("tbody tr:not(.total)")
     assert people
-    # Who has available hours and recorded none is a finding: a utilization of 0%.
+    # People with available hours and no recorded hours are listed, with a utilization of 0%.
     hours = {row.th.get_text(): [cell.get_text() for cell in row.find_all("td")] for row in people}
     assert [
         name for name, (_client, _other, done, available, *_) in hours.items() if {done, available} <= {"0.0", "–"}
     ] == []
 
 
-def test_each_ratio_outside_0_to_100_percent_carries_a_word_why(page):
+def test_each_ratio_outside_0_to_100_percent_has_an_explanation(page):
     marked = [section for section in page.select("section") if section.select("td.outside")]
     assert "Twelve months" in [section.h2.get_text() for section in marked]
     for section in marked:
         assert "‡" in section.select_one(".about").get_text(), section.h2.get_text()
 
 
-def test_partners_read_words_and_two_names_for_the_worth_of_work(page):
+def test_the_page_has_no_code_names_and_two_names_for_the_two_worths_of_work(page):
     words = page.get_text(" ")
     assert re.findall(r"\bAPI\b|=False|=True|nonBillable|fixedFee|_amount|_ratio", words) == []
     headings = {each.get_text(" ", strip=True) for each in page.select("th")}

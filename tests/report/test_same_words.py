@@ -1,4 +1,4 @@
-"""The same words stand for the same figure: in the declarations, on the page, in the workbook and in the explorer."""
+"""A figure has the same name in the declarations, on the page, in the workbook and in the explorer."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ OTHER_NAMES = {
     ("receivable_days", "Lock-up: of which receivables"): PART,
     ("current", "Receivables, current"): "in a chart beside work in progress, which can't be current",
 }
-"""Columns that have a second name somewhere, and why."""
+"""Columns with a second name somewhere, and the reason."""
 
 
 class Named(NamedTuple):
-    """What a column is called in some place."""
+    """A title of a column in one place."""
 
     column: str
     meaning: str
@@ -58,7 +58,7 @@ class Named(NamedTuple):
 
 
 def named(month: Month) -> Iterator[Named]:
-    """List what each column is called in results, charts, tiles, headlines and the sheets of a review."""
+    """List the titles of each column in results, charts, tiles, headlines and the sheets of a review."""
     for analysis in analyses().values():
         for each in analysis.columns:
             yield Named(each.name, each.meaning, each.title, analysis.name)
@@ -80,7 +80,7 @@ def named(month: Month) -> Iterator[Named]:
 
 
 def headlines(month):
-    """Return the headline figures, and the words of each with those of the figure that it is a part of."""
+    """Return the headline figures with their names; the name of a part begins with the name of its whole."""
     whole = ""
     for each in figures(month):
         whole = whole if each.is_part else each.name
@@ -88,7 +88,7 @@ def headlines(month):
 
 
 def contradictions(found: list[Named]) -> list[str]:
-    """Say which titles stand for several columns, and which columns of one meaning have several titles."""
+    """List titles of several columns, and columns of one meaning with several titles."""
     columns, titles = defaultdict(dict), defaultdict(dict)
     for each in found:
         columns[each.title.casefold()].setdefault(each.column, each.place)
@@ -99,10 +99,10 @@ def contradictions(found: list[Named]) -> list[str]:
     ]
 
 
-def test_a_title_stands_for_one_column_and_a_column_has_one_title(month):
+def test_a_title_belongs_to_one_column_and_a_column_has_one_title(month):
     found = list(named(month))
     assert contradictions([each for each in found if (each.column, each.title) not in OTHER_NAMES]) == []
-    # An exception that nothing needs any more would hide the next contradiction.
+    # An exception that is no longer needed would hide the next contradiction.
     assert {(each.column, each.title) for each in found} >= OTHER_NAMES.keys()
 
 
@@ -215,7 +215,7 @@ def in_the_explorer(month: Month) -> Iterator[Seen]:
 
 
 def place_of(each: Seen, month: Month) -> tuple[str, str, str, str]:
-    """Return what a figure is of: of whom, and its words with the table's title if that completes them."""
+    """Return the row of a figure, and its name, which the table's title completes if necessary."""
     subject, _, key = sheet_name(each.table).partition(" by ")
     now = {month_name(month.first, short=True), str(pd.Timestamp(month.first))}
     whole = each.row == "Total" or (each.table == "Twelve months" and each.row in now)
@@ -231,7 +231,7 @@ def place_of(each: Seen, month: Month) -> tuple[str, str, str, str]:
 
 @pytest.fixture(scope="module")
 def renamed():
-    """The seeded firm, in which two of the busiest clients, matters and people have one name."""
+    """The seeded firm, in which two of the busiest clients, matters and people share a name."""
     october = "date LIKE '2026-10-%'"
     with Sandbox() as sandbox, sqlite3.connect(sandbox.database) as database:
         for table, name in (("client", "name = 'Acme'"), ("matter", "name = 'Advice'"), ("user", _ANN_LEE)):
@@ -256,7 +256,7 @@ hours_per_day = 7.5
 
 @pytest.fixture(scope="module", params=["full", pytest.param("norates", marks=pytest.mark.slow)])
 def month(request, renamed, tmp_path_factory) -> Month:
-    """The month of a firm in another currency and time zone, and of a token that may not see rates."""
+    """The month of a firm with another currency and time zone, and of a token without the scope for rates."""
     settings = ""
     if request.param == "full":
         path = tmp_path_factory.mktemp("firm") / "firm.toml"
@@ -267,9 +267,9 @@ def month(request, renamed, tmp_path_factory) -> Month:
         return load("2026-10", settings=settings)
 
 
-def test_the_day_of_the_data_is_that_of_the_firms_time_zone_everywhere(month, monkeypatch):
+def test_the_day_of_the_data_is_in_the_firms_time_zone_everywhere(month, monkeypatch):
     monkeypatch.setattr(_tabs, "picture", lambda *_given, **_options: ("", []))
-    # The sandbox's clock begins at 20:00 UTC on 31 October, when it is the next day in Tokyo.
+    # The sandbox's clock starts at 20:00 UTC on 31 October, which is the next day in Tokyo.
     day, zone = (
         ("1 November 2026", r"05:\d\d \(Asia/Tokyo\)") if month.currency else ("31 October 2026", r"20:\d\d UTC")
     )
@@ -297,7 +297,7 @@ def test_page_workbook_and_explorer_show_one_figure_under_the_same_words(month, 
         where[place].add(each.view)
     assert {place: dict(found) for place, found in texts.items() if len(found) > 1} == {}
     assert sum(len(views) > 1 for views in where.values()) > 500
-    # A client, matter or person that shares its name is nowhere shown without its reference.
+    # A shared name is always shown with its reference.
     first = month.firm_book.clients.loc[month.firm_book.clients["name"] == "Acme", ["client_id", "reference"]].iloc[0]
     assert month.only(f"client:{first['client_id']}").scope.title == f"Client: Acme ({first['reference']})"
     rows = {each.row for each in seen}
@@ -310,7 +310,7 @@ def test_page_workbook_and_explorer_show_one_figure_under_the_same_words(month, 
     assert everywhere >= hours | {"Fees billed", "Settlement", "Overdue", "Total", "91+ days", "On prebills"}
 
 
-def test_the_figures_are_those_of_plain_pandas(month, seen):
+def test_the_figures_equal_those_of_plain_pandas(month, seen):
     book, days = month.book, (pd.Timestamp(month.first), pd.Timestamp(month.last))
     kinds = book.matters.set_index("matter_id")["matter_type"].astype(str)
     entries = book.time_entries.assign(kind=book.time_entries["matter_id"].map(kinds))

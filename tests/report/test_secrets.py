@@ -1,4 +1,4 @@
-"""A report and a notebook are passed on; the credential that made them is not in them, nor left lying about."""
+"""Reports and notebooks are passed on to others, so they and the files of making them contain no credential."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ from billframes.report.kernel import kernel_with, private_folder
 TOKEN = "t0ken-that-nobody-sees"
 
 
-def test_the_report_holds_no_credential(html, environment):
+def test_the_report_contains_no_credential(html, environment):
     assert environment["BILLFRAMES_TOKEN"] not in html
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="other processes are looked at in /proc")
-def test_a_report_leaves_no_credential_behind(environment, out, monkeypatch, tmp_path, caplog):
+def test_making_a_report_leaves_no_credential_in_files_logs_or_commands(
+    environment, out, monkeypatch, tmp_path, caplog
+):
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path / "runtime"))
@@ -43,7 +45,7 @@ def test_a_report_leaves_no_credential_behind(environment, out, monkeypatch, tmp
 
 
 def _commands() -> str:
-    """Every process of this machine, as others see it."""
+    """Return the command lines of all processes of this machine."""
     shown = ""
     for process in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -54,8 +56,8 @@ def _commands() -> str:
 
 
 @pytest.mark.slow
-def test_a_notebooks_outputs_hold_no_credential(firm):
-    """Whatever it displays, and however it fails: IPython's verbose traceback shows the variables of each frame."""
+def test_outputs_of_a_notebook_contain_no_credential(firm):
+    """Also after errors: IPython's verbose traceback shows the variables of each frame."""
     cells = [
         "%xmode Verbose",
         "import logging\nlogging.basicConfig(level=logging.DEBUG)",

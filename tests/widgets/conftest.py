@@ -7,19 +7,19 @@ import pytest
 
 import billframes as bf
 
-MEAN = "<script>alert('x')</script> & Söhne $5 $6"
+HOSTILE_NAME = "<script>alert('x')</script> & Söhne $5 $6"
 
 
 @pytest.fixture
 def work() -> pd.DataFrame:
-    """Six entries: two clients of one name, a client with a mean name, missing values, custom fields of every type."""
+    """Six entries: two clients of one name, one named like a script, missing values, and all types of custom fields."""
     frame = pd.DataFrame(
         {
             "date": pd.to_datetime(
                 ["2026-08-31", "2026-09-01", "2026-09-30", "2026-10-01", None, "2026-10-31"]
             ).as_unit("us"),
             "client_id": pd.array(["c1", "c2", "c3", "c1", "c2", None], dtype="str"),
-            "client_name": pd.array(["Acme", "Acme", MEAN, "Acme", "Acme", None], dtype="str"),
+            "client_name": pd.array(["Acme", "Acme", HOSTILE_NAME, "Acme", "Acme", None], dtype="str"),
             "client_reference": pd.array(["A-1", "A-2", "B-1", "A-1", "A-2", None], dtype="str"),
             "description": ["a", "b", "c", "d", "e", "f"],
             "hours": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0],

@@ -29,14 +29,14 @@ runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)"""
 
 
 def notebook(*cells: str) -> str:
-    """A notebook of code cells, none of them run. JupyterLab would ask which kernel to take if it did not say."""
+    """Return a notebook of code cells that were not run, with a kernel, because JupyterLab would ask for one."""
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     made = [nbformat.v4.new_code_cell(each) for each in cells]
     return nbformat.writes(nbformat.v4.new_notebook(cells=made, metadata={"kernelspec": kernel}))
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
-    """Jupyter's folders are this run's own; kernels import billframes from here."""
+    """Return variables for private folders of Jupyter, and for kernels that import this billframes."""
     news = home / "settings/@jupyterlab/apputils-extension"
     news.mkdir(parents=True, exist_ok=True)
     quiet = json.dumps({"fetchNews": "false", "checkForUpdates": False})
@@ -56,8 +56,8 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 
 @contextmanager
 def voila(folder: Path, env: dict[str, str]) -> Iterator[str]:
-    """Voila over a folder of notebooks; the address of a page takes its path and then its token."""
-    with kept_port() as port:
+    """Serve a folder of notebooks with Voila. The address has a place for the path of a page."""
+    with reserved_port() as port:
         words = ["voila", "--no-browser", f"--port={port}", "--Voila.ip=127.0.0.1", str(folder)]
         with _served(words, "voila", port, env, folder / "voila.log") as address:
             yield address
@@ -65,8 +65,8 @@ def voila(folder: Path, env: dict[str, str]) -> Iterator[str]:
 
 @contextmanager
 def lab(folder: Path, env: dict[str, str]) -> Iterator[str]:
-    """JupyterLab over a folder of notebooks, with its application in reach of the page's scripts."""
-    with kept_port() as port:
+    """Serve a folder of notebooks with JupyterLab, whose application the page's scripts can use."""
+    with reserved_port() as port:
         words = [
             "jupyterlab",
             "--no-browser",
@@ -93,8 +93,8 @@ def run_in_lab(page, address: str, name: str) -> None:
 
 
 @contextmanager
-def kept_port() -> Iterator[int]:
-    """A port that the system gives to nobody else meanwhile; a server that allows its reuse can listen on it."""
+def reserved_port() -> Iterator[int]:
+    """Reserve a port. A server that allows reuse can listen on it, and the system gives it to no other process."""
     with socket.socket() as taken:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         taken.bind(("127.0.0.1", 0))
@@ -106,7 +106,7 @@ def _served(words: list[str], kind: str, port: int, env: dict[str, str], log: Pa
     token, base = token_urlsafe(16), f"http://127.0.0.1:{port}/"
     own, name = {"voila": ("Voila", "voila"), "lab": ("IdentityProvider", "jupyter_server_config")}[kind]
     with private_folder() as sockets, log.open("w") as file:
-        # In a file, because everyone on the machine can read a command line.
+        # In a file, because every user of the machine can read a command line.
         options = {own: {"token": token}, "KernelManager": {"transport": transport_in(sockets)}}
         config = Path(env["JUPYTER_CONFIG_DIR"]) / f"{name}.json"
         config.parent.mkdir(exist_ok=True)

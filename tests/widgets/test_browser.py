@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 import billframes as bf
 from billframes.sandbox import Sandbox
 from tests.widgets import servers
-from tests.widgets.conftest import MEAN
+from tests.widgets.conftest import HOSTILE_NAME
 
 pytestmark = pytest.mark.browser
 
@@ -40,13 +40,13 @@ NAMELESS = """() => [...document.querySelectorAll('.bf-panel :is(input, select, 
 
 @pytest.fixture(scope="module")
 def firm():
-    """The seeded firm; the client with most work has a name that would like to be a script and a formula."""
+    """The seeded firm; the client with most work has a script and a formula as its name."""
     with Sandbox() as sandbox, sqlite3.connect(sandbox.database) as database:
         database.execute(
             """UPDATE client SET name = ? WHERE client_id = (
                 SELECT client_id FROM matter JOIN time_entry USING (matter_id)
                 GROUP BY client_id ORDER BY COUNT(*) DESC LIMIT 1)""",
-            [MEAN],
+            [HOSTILE_NAME],
         )
         database.commit()
         yield sandbox
@@ -54,7 +54,7 @@ def firm():
 
 
 @pytest.fixture(scope="module")
-def work_there(firm):
+def entries_there(firm):
     with bf.Client(firm.base_url, firm.tokens["full"]) as client:
         return bf.enrich(client.time_entries(), client=client)
 
@@ -87,14 +87,14 @@ def lab(jupyter):
 
 @contextmanager
 def watched(browser):
-    """A page that reaches this machine alone, and whatever it complained of."""
+    """A page that can connect only to this machine, with its errors and dialogs."""
     context = browser.new_context(viewport={"width": 1400, "height": 900})
     context.route(lambda url: not url.startswith(("http://127.0.0.1", "data:", "blob:")), lambda route: route.abort())
     context.set_default_timeout(90_000)
     page = context.new_page()
-    page.complaints = []
-    page.on("dialog", lambda dialog: (page.complaints.append(dialog.message), dialog.dismiss()))
-    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    page.errors = []
+    page.on("dialog", lambda dialog: (page.errors.append(dialog.message), dialog.dismiss()))
+    page.on("pageerror", lambda error: page.errors.append(str(error)))
     yield page
     context.close()
 
@@ -107,7 +107,7 @@ def page(browser):
 
 @pytest.fixture(scope="module")
 def panel_page(browser, voila):
-    """The panel in Voila, for tests that may come one after another: a kernel takes seconds to start."""
+    """The panel in Voila. Several tests share it, because a kernel takes seconds to start."""
     with watched(browser) as page:
         voila(page, "panel.ipynb")
         expect(page.locator(".bf-count").first).to_contain_text("rows")
@@ -116,7 +116,7 @@ def panel_page(browser, voila):
 
 @pytest.fixture(params=["voila", pytest.param("lab", marks=pytest.mark.slow)])
 def panel(request):
-    """The panel in either, with no filter chosen."""
+    """The panel in Voila and in JupyterLab, without filters."""
     if request.param == "voila":
         return request.getfixturevalue("panel_page")
     page = request.getfixturevalue("page")
@@ -130,7 +130,7 @@ def rows_shown(page) -> int:
 
 
 def open_filter(page, name: str) -> None:
-    """Open a filter, unless an earlier test has left it open."""
+    """Open a filter, if an earlier test has not left it open."""
     inside = page.locator(f".bf-{name} input").first
     if not inside.is_visible():
         page.locator(f".bf-{name} .bf-toggle").click()
@@ -142,7 +142,7 @@ def settle(page, wanted: int) -> None:
     assert rows_shown(page) == wanted
 
 
-def test_every_control_is_labelled_and_nothing_sticks_out(panel_page):
+def test_every_control_is_labelled_and_the_page_fits_the_window(panel_page):
     page = panel_page
     for name in ("client-id", "billing-type", "matter-cf-trial-date", "matter-cf-budget"):
         open_filter(page, name)
@@ -152,8 +152,8 @@ def test_every_control_is_labelled_and_nothing_sticks_out(panel_page):
         assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), width
 
 
-def test_clicks_filter_and_the_numbers_are_those_of_pandas(panel, work_there):
-    page, work = panel, work_there
+def test_clicks_filter_and_the_numbers_equal_those_of_pandas(panel, entries_there):
+    page, work = panel, entries_there
     settle(page, len(work))
     page.locator(".bf-quick select").select_option("Last month")
     september = work[work["date"].between("2026-09-01", "2026-09-30")]
@@ -163,9 +163,9 @@ def test_clicks_filter_and_the_numbers_are_those_of_pandas(panel, work_there):
     page.get_by_label("Search 58").fill("söhne")
     option = page.locator(".bf-client-id .widget-checkbox")
     expect(option).to_have_count(1)
-    of_client = september[september["client_name"] == MEAN]
-    # The name stands there letter for letter: neither run as a script nor set as a formula.
-    expect(option).to_have_text(f"{MEAN} ({len(of_client):,})")
+    of_client = september[september["client_name"] == HOSTILE_NAME]
+    # The name is shown unchanged. It is neither run as a script nor rendered as a formula.
+    expect(option).to_have_text(f"{HOSTILE_NAME} ({len(of_client):,})")
     option.locator("input").check()
     settle(page, len(of_client))
 
@@ -178,13 +178,13 @@ def test_clicks_filter_and_the_numbers_are_those_of_pandas(panel, work_there):
     settle(page, int((september["billing_type"] == "billable").sum()))
     page.locator(".bf-clear").click()
     settle(page, len(work))
-    assert page.complaints == []
+    assert page.errors == []
 
 
 # The last one on this page, because it leaves a filter chosen.
-def test_the_keyboard_alone_filters(panel_page, work_there):
+def test_the_panel_works_with_the_keyboard(panel_page, entries_there):
     page = panel_page
-    settle(page, len(work_there))
+    settle(page, len(entries_there))
     page.locator(".bf-billed .bf-toggle").focus()
     page.keyboard.press("Enter")
     expect(page.locator(".bf-billed input")).to_have_count(2)
@@ -192,19 +192,19 @@ def test_the_keyboard_alone_filters(panel_page, work_there):
     page.keyboard.press("Tab")
     page.keyboard.press("Space")
     label = page.locator(".bf-billed .widget-checkbox").first.inner_text()
-    settle(page, int((work_there["billed"] == label.startswith("Billed")).sum()))
+    settle(page, int((entries_there["billed"] == label.startswith("Billed")).sum()))
 
 
-def test_the_explorer_follows_the_filters_and_shows_the_rows_behind_a_bar(page, voila, work_there):
+def test_the_explorer_follows_the_filters_and_shows_the_rows_behind_a_bar(page, voila, entries_there):
     voila(page, "explorer.ipynb")
     expect(page.locator(".bf-count").first).to_contain_text("rows")
     expect(page.locator(".bf-overview img").first).to_be_visible()
     page.locator(".bf-tabs .lm-TabBar-tab", has_text="Utilization").click()
     hours = page.locator(".bf-tiles:visible dd").first
-    counted = work_there[
-        work_there["billing_type"].isin(["billable", "fixedFee"])
-        & (work_there["matter_type"] != "internal")
-        & work_there["date"].between("2026-07-01", "2026-09-30")
+    counted = entries_there[
+        entries_there["billing_type"].isin(["billable", "fixedFee"])
+        & (entries_there["matter_type"] != "internal")
+        & entries_there["date"].between("2026-07-01", "2026-09-30")
     ]
     expect(hours).to_have_text(f"{counted['hours'].sum():,.1f}")
 
@@ -216,7 +216,7 @@ def test_the_explorer_follows_the_filters_and_shows_the_rows_behind_a_bar(page, 
     mine = counted[counted["user_name"] == name]
     expect(hours).to_have_text(f"{mine['hours'].sum():,.1f}")
 
-    # Figures come before their chart; until it is there, the bars are the old one's.
+    # Figures are shown before their chart. Until it is drawn, the bars are those of the old chart.
     expect(page.locator(".bf-view.bf-busy:visible")).to_have_count(0)
     page.get_by_role("button", name=f"Show the rows behind {name}").press("Enter")
     expect(page.locator(".bf-drill:visible caption")).to_have_text(
@@ -230,7 +230,7 @@ def test_the_explorer_follows_the_filters_and_shows_the_rows_behind_a_bar(page, 
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), width
 
-    # On a laptop no table scrolls sideways: it leaves out columns, and says so.
+    # On a laptop no table scrolls sideways. It hides columns, and says so.
     page.locator(".bf-tabs .lm-TabBar-tab", has_text="Scorecard").click()
     table = page.locator(".bf-scroll:visible", has_text="Median lag")
     expect(table).to_be_visible()
@@ -239,11 +239,11 @@ def test_the_explorer_follows_the_filters_and_shows_the_rows_behind_a_bar(page, 
         expect(page.locator("th:visible", has_text="Median lag")).to_have_count(int(not is_narrow))
         expect(page.locator(".bf-lacking:visible")).to_have_count(int(is_narrow))
         assert table.evaluate("each => each.scrollWidth <= each.clientWidth"), width
-    assert page.complaints == []
+    assert page.errors == []
 
 
-def test_an_explanation_keeps_its_form_under_jupyters_own_style(page):
-    # As JupyterLab has it for whatever a cell shows.
+def test_an_explanation_is_readable_with_jupyters_style_sheet(page):
+    # JupyterLab's style for the output of cells.
     jupyters = "dt { float: left; width: 20%; font-weight: bold; } dd { float: left; width: 80%; }"
     page.set_content(f"<style>{jupyters}</style>{bf.explain('realization')._repr_html_()}")
     boxes = page.locator("dt, dd").evaluate_all(
@@ -255,7 +255,7 @@ def test_an_explanation_keeps_its_form_under_jupyters_own_style(page):
 
 # Last, because it edits the firm that the other tests read.
 @pytest.mark.slow
-def test_the_plan_of_a_filtered_panel_is_applied_after_asking_once_with_the_counts(page, voila, firm):
+def test_the_plan_of_a_filtered_panel_is_applied_after_one_question_with_the_counts(page, voila, firm):
     def edited() -> int:
         with closing(sqlite3.connect(firm.database)) as database:
             sql = "SELECT count(*) FROM time_entry WHERE description = 'Edited from the <b>panel</b>'"
@@ -279,4 +279,4 @@ def test_the_plan_of_a_filtered_panel_is_applied_after_asking_once_with_the_coun
     assert edited() == 5
     for name in ("apply", "confirm", "cancel"):
         expect(page.locator(f".bf-{name}")).to_be_hidden()
-    assert page.complaints == []
+    assert page.errors == []

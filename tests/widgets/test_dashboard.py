@@ -1,4 +1,4 @@
-"""`billframes dashboard`: on this machine alone, behind a token of its own, until it is ended."""
+"""`billframes dashboard`: only on this machine, with a token, until it is ended."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ HANDSHAKE = {
     "Sec-WebSocket-Version": "13",
     "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
 }
-# Grey lasts for a moment or for seconds, as busy as the machine is: the page remembers it.
+# The page records that a tab was grey, which can be very short.
 REMEMBER_GREY = """() => {
     const grey = () => [...document.querySelectorAll('.bf-view.bf-busy')].some(each => each.offsetParent);
     const watch = new MutationObserver(() => { window.wasGrey ||= grey(); });
@@ -44,7 +44,7 @@ HERE = re.compile(r"(http|ws)://127\.0\.0\.1:|data:|blob:")
 
 
 def commands(server) -> list[tuple[psutil.Process, str]]:
-    """The processes of a dashboard and their command lines; one that ends meanwhile is none."""
+    """Return the processes of a dashboard with their command lines, without those that have ended."""
     found = []
     for each in psutil.Process(server.pid).children(recursive=True):
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -65,7 +65,7 @@ def wait_for_kernels(server, wanted: int) -> None:
 
 @contextmanager
 def running(temporary, *words, where=None, **variables):
-    """A dashboard's process, and the address it prints."""
+    """Start a dashboard, and return its process and the address that it prints."""
     command = [sys.executable, "-m", "billframes", "dashboard", "--no-browser", *words]
     here = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "TMPDIR": str(temporary), **variables}
     with subprocess.Popen(
@@ -81,11 +81,11 @@ def running(temporary, *words, where=None, **variables):
 
 
 def opened(browser, address):
-    """The dashboard's page with its figures, which reaches this machine alone."""
+    """Open the dashboard, and wait for its figures. The page can connect only to this machine."""
     page = browser.new_page(viewport={"width": 1400, "height": 900})
     page.set_default_timeout(90_000)
-    page.outside = []
-    page.on("request", lambda request: None if HERE.match(request.url) else page.outside.append(request.url))
+    page.requests_outside = []
+    page.on("request", lambda request: None if HERE.match(request.url) else page.requests_outside.append(request.url))
     page.route(lambda url: not url.startswith(("http://127.0.0.1", "data:", "blob:")), lambda route: route.abort())
     page.goto(address, wait_until="domcontentloaded", timeout=90_000)
     expect(page.locator(".bf-overview img").first).to_be_visible()
@@ -100,7 +100,7 @@ def temporary():
 
 @pytest.fixture(scope="module")
 def dashboard(temporary):
-    # Kernels without a page end sooner than usual, to wait less for it; but a slow page still finds its own.
+    # Kernels without a page end sooner than usual, but not before a slow page has connected.
     with running(temporary, "--demo", **{IDLE_VARIABLE: "20"}) as (server, address):
         yield address, server
     assert server.returncode == 0
@@ -109,13 +109,13 @@ def dashboard(temporary):
 
 @pytest.fixture(scope="module")
 def shown(dashboard, browser):
-    """The page with the firm's figures, and so with a kernel that has them."""
+    """The page with the firm's figures."""
     return opened(browser, dashboard[0])
 
 
 @pytest.fixture(scope="module")
 def offline(temporary, tmp_path_factory, client):
-    """The dashboard of a mirror, begun in a folder of others; and a server that counts who asks the billing API."""
+    """The dashboard of a mirror, started in a folder with code and settings, and a socket in place of the API."""
     folder = tmp_path_factory.mktemp("others")
     (folder / "voila.py").write_text("raise SystemExit('run by a file that lay around')")
     (folder / "config").mkdir()
@@ -150,7 +150,7 @@ def test_the_demonstration_shows_the_firms_figures(shown, client):
 
 @pytest.mark.browser
 @pytest.mark.slow
-def test_a_mirrors_dashboard_asks_no_api(offline, browser, client):
+def test_the_dashboard_of_a_mirror_sends_no_request_to_the_api(offline, browser, client):
     address, api = offline
     page = opened(browser, address)
     row = bf.book("2026-Q3", client=client).utilization(by=None).iloc[0]
@@ -165,11 +165,11 @@ def test_a_mirrors_dashboard_asks_no_api(offline, browser, client):
 
 
 @pytest.mark.slow
-def test_a_folder_of_others_gives_the_server_neither_code_nor_settings(offline):
+def test_the_server_reads_no_code_and_no_settings_from_the_current_folder(offline):
     assert httpx.get(offline[0].partition("?")[0], timeout=60).status_code == 302
 
 
-def test_visits_share_what_the_first_one_loaded(client, tmp_path, monkeypatch):
+def test_pages_share_the_records_that_the_first_one_loaded(client, tmp_path, monkeypatch):
     loads = []
     monkeypatch.setattr(
         shared_frames, "default_client", lambda: SimpleNamespace(users=lambda: loads.append(1) or client.users())
@@ -191,14 +191,14 @@ def test_kernels_without_a_page_end_within_a_minute():
 @pytest.mark.browser
 @pytest.mark.slow
 def test_nothing_is_loaded_from_another_machine(shown, dashboard):
-    assert shown.outside == []
+    assert shown.requests_outside == []
     policy = httpx.get(dashboard[0].partition("?")[0], timeout=60).headers["content-security-policy"]
     assert policy.startswith("default-src 'self'")
 
 
 @pytest.mark.browser
 @pytest.mark.slow
-def test_figures_are_grey_until_the_new_ones_are_there(shown):
+def test_figures_are_grey_until_the_new_ones_are_complete(shown):
     shown.locator(".bf-tabs .lm-TabBar-tab", has_text="Receivables").click()
     view = shown.locator(".bf-view:visible")
     expect(shown.locator(".bf-top")).to_contain_text("1 January 2026 to 31 October 2026")
@@ -213,7 +213,7 @@ def test_figures_are_grey_until_the_new_ones_are_there(shown):
 
 @pytest.mark.browser
 @pytest.mark.slow
-def test_on_a_phone_charts_are_drawn_for_its_width_and_none_scrolls(shown):
+def test_on_a_phone_charts_are_drawn_for_its_width_and_do_not_scroll(shown):
     boxes = """() => [...document.querySelectorAll('.bf-chart-box, .bf-overview-chart .widget-html-content')]
         .filter(box => box.offsetParent && box.querySelector('img'))
         .map(box => [box.scrollWidth - box.clientWidth, box.querySelector('img').naturalWidth])"""
@@ -233,7 +233,7 @@ def test_on_a_phone_charts_are_drawn_for_its_width_and_none_scrolls(shown):
 
 @pytest.mark.browser
 @pytest.mark.slow
-def test_without_its_token_it_shows_nothing(dashboard):
+def test_without_the_token_no_page_can_be_read(dashboard):
     base = dashboard[0].partition("?")[0]
     for path in ("", "api/kernels", "static/../dashboard.ipynb", "voila/files/dashboard.ipynb", "voila/files/port"):
         answer = httpx.get(base + path, timeout=60)
@@ -245,14 +245,14 @@ def test_without_its_token_it_shows_nothing(dashboard):
 @pytest.mark.slow
 def test_another_account_reads_nothing_of_a_dashboard(dashboard, shown, temporary, client):
     address, process = dashboard
-    # The page's kernel, and the one that is ready.
+    # The kernel of the page, and the ready one.
     wait_for_kernels(process, 2)
     base, children = address.partition("?")[0], psutil.Process(process.pid).children(recursive=True)
     until = time.monotonic() + 90
     while len(offered(children).sockets) < 10 and time.monotonic() < until:
         time.sleep(0.2)
     kernel = shown.evaluate("JSON.parse(document.getElementById('jupyter-config-data').textContent).kernelId")
-    # A kernel's id is on its command line, which everyone can read.
+    # The id of a kernel is on its command line, which every user can read.
     assert any(kernel in words for _, words in commands(process))
     pages = ["", "login", f"api/kernels/{kernel}", "voila/files/dashboard.ipynb", "voila/files/voila.log"]
     urls = [(base + page, {}) for page in pages]
@@ -260,7 +260,7 @@ def test_another_account_reads_nothing_of_a_dashboard(dashboard, shown, temporar
         shown.locator(".bf-panel button:visible").first.click()
     port = int(re.search(r":(\d+)/", base)[1])
     assert port in heard.ports
-    # The others are where ipykernel takes output of subprocesses that have its key; it gives none.
+    # On the other ports ipykernel receives output of subprocesses that have its key. It sends none.
     assert len(heard.ports) <= 3
     assert len(heard.sockets) == 10
     assert {place for place, _ in heard.read} <= {url for url, _ in urls} | {f"{base}api/kernels/{kernel}/channels"}
@@ -272,21 +272,21 @@ def test_another_account_reads_nothing_of_a_dashboard(dashboard, shown, temporar
 
 @pytest.mark.browser
 @pytest.mark.slow
-def test_kernels_of_closed_and_reloaded_pages_end_and_one_stays_ready(dashboard, shown, browser):
+def test_kernels_of_closed_and_reloaded_pages_end_and_one_kernel_is_ready(dashboard, shown, browser):
     address, server = dashboard
     page = browser.new_page()
     page.goto(address, wait_until="domcontentloaded", timeout=90_000)
     for _ in range(2):
         page.reload(wait_until="domcontentloaded", timeout=90_000)
     page.close()
-    # That of the page that is still open, and the one that is ready.
+    # The kernel of the open page, and the ready one.
     wait_for_kernels(server, 2)
     expect(shown.locator("#bf-ended")).to_be_hidden()
 
 
 @pytest.mark.browser
 @pytest.mark.slow
-def test_a_page_that_is_left_before_it_is_connected_does_not_count(dashboard, shown):
+def test_a_page_that_is_closed_before_it_is_connected_is_not_counted(dashboard, shown):
     base, _, token = dashboard[0].partition("?token=")
     kernel = shown.evaluate("JSON.parse(document.getElementById('jupyter-config-data').textContent).kernelId")
     for _ in range(20):
@@ -295,13 +295,13 @@ def test_a_page_that_is_left_before_it_is_connected_does_not_count(dashboard, sh
     until = time.monotonic() + 90
     while shown.evaluate(said, kernel) != 1 and time.monotonic() < until:
         time.sleep(0.2)
-    # It stays so: none of those that closed counts later.
+    # No closed connection is counted later.
     time.sleep(0.5)
     assert shown.evaluate(said, kernel) == 1
 
 
 def handshake(base: str, kernel: str, token: str) -> socket.socket:
-    """Ask for a connection to a kernel, and don't wait for the answer."""
+    """Request a connection to a kernel without waiting for the response."""
     head = {**HANDSHAKE, "Host": base.split("/")[2], "Authorization": f"token {token}"}
     lines = "".join(f"{name}: {value}\r\n" for name, value in head.items())
     asked = socket.create_connection(("127.0.0.1", int(base.rstrip("/").rpartition(":")[2])))
@@ -310,7 +310,7 @@ def handshake(base: str, kernel: str, token: str) -> socket.socket:
 
 
 def ready_kernel(server, shown) -> tuple[psutil.Process, str]:
-    """Return the process and id of the kernel that waits for the next page."""
+    """Return the process and id of the ready kernel."""
     taken = shown.evaluate("JSON.parse(document.getElementById('jupyter-config-data').textContent).kernelId")
     for each, words in commands(server):
         found = re.search(r"kernel-([0-9a-f-]{36})\.json", words)
@@ -322,7 +322,7 @@ def ready_kernel(server, shown) -> tuple[psutil.Process, str]:
 @pytest.mark.browser
 @pytest.mark.slow
 def test_a_connection_that_is_closed_before_it_is_opened_is_never_counted(dashboard, shown):
-    """Nobody has asked the ready kernel what it is; while it can't answer, Jupyter waits to open the connection."""
+    """While the ready kernel can't give its first answer, Jupyter waits to open the connection."""
     base, _, token = dashboard[0].partition("?token=")
     wait_for_kernels(dashboard[1], 2)
     process, kernel = ready_kernel(dashboard[1], shown)
@@ -335,7 +335,7 @@ def test_a_connection_that_is_closed_before_it_is_opened_is_never_counted(dashbo
         assert shown.evaluate(said, kernel) == 0
     finally:
         process.resume()
-    # It answers now, and the connection that is closed would be opened and counted.
+    # The kernel answers now, and Jupyter alone would open and count the closed connection.
     counts = set()
     for _ in range(10):
         time.sleep(0.2)
@@ -345,7 +345,7 @@ def test_a_connection_that_is_closed_before_it_is_opened_is_never_counted(dashbo
 
 @pytest.mark.browser
 @pytest.mark.slow
-def test_a_page_says_when_its_kernel_or_the_server_is_gone(shown):
+def test_a_page_shows_a_message_if_its_kernel_or_the_server_has_ended(shown):
     shown.route("**/api/kernels/*", lambda route: route.fulfill(status=404))
     expect(shown.locator("#bf-ended")).to_contain_text("Reload the page")
     shown.unroute("**/api/kernels/*")
@@ -356,8 +356,8 @@ def test_a_page_says_when_its_kernel_or_the_server_is_gone(shown):
 
 
 @pytest.mark.slow
-def test_nobody_else_can_pass_for_the_dashboard(temporary):
-    """A server that waits on the port which the dashboard is to take is not given its token."""
+def test_another_server_on_the_port_does_not_receive_the_token(temporary):
+    """If another server uses the port, the dashboard ends and sends it no token."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         with running(temporary, "--demo", "--port", str(port)) as (server, address):
@@ -368,7 +368,7 @@ def test_nobody_else_can_pass_for_the_dashboard(temporary):
             other.accept()
 
 
-def test_the_browser_is_given_a_file_and_never_the_token(monkeypatch, tmp_path):
+def test_the_browser_opens_a_file_and_its_command_line_has_no_token(monkeypatch, tmp_path):
     given = []
 
     class Browser:
@@ -382,13 +382,13 @@ def test_the_browser_is_given_a_file_and_never_the_token(monkeypatch, tmp_path):
     command._open_browser("http://127.0.0.1:1/?token=secret", tmp_path)
     assert given == [(tmp_path / "open.html").as_uri()]
     assert "token=secret" in (tmp_path / "open.html").read_text()
-    # A browser in the terminal is not begun.
+    # A browser for terminals is not started.
     monkeypatch.setattr(command.webbrowser, "get", lambda: webbrowser.GenericBrowser("lynx"))
     command._open_browser("http://127.0.0.1:1/?token=secret", tmp_path)
     assert len(given) == 1
 
 
-def test_where_kernels_can_be_heard_the_dashboard_says_so(monkeypatch, capsys):
+def test_without_private_sockets_the_dashboard_prints_a_warning(monkeypatch, capsys):
     monkeypatch.setattr(command, "transport_in", lambda _folder: "tcp")
 
     def stop(*_given):
@@ -403,6 +403,6 @@ def test_where_kernels_can_be_heard_the_dashboard_says_so(monkeypatch, capsys):
     ("arguments", "said"),
     [(["2026-13", "--demo"], "2026-13"), ([], "No billing API is configured"), (["--settings", "no.toml"], "no.toml")],
 )
-def test_what_cannot_be_shown_is_one_sentence(capsys, arguments, said):
+def test_an_invalid_argument_is_refused_with_one_sentence(capsys, arguments, said):
     assert main(["dashboard", *arguments]) == 2
     assert said in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The explorer without a kernel: its figures under filters are parts of the whole, and rows stand behind its bars."""
+"""The explorer without a kernel: figures under filters are parts of the whole, and a click on a bar shows its rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from billframes.widgets._state import read_state
 from billframes.widgets._tabs import AnalysisTab, Overview
 from billframes.widgets._views import views
 from tests.frames import assert_frame_equal
-from tests.widgets.conftest import MEAN
+from tests.widgets.conftest import HOSTILE_NAME
 
 TODAY = dt.date(2026, 10, 31)
 VIEWS = views()
@@ -48,7 +48,7 @@ def book_filters(books) -> BookFilters:
 
 @pytest.fixture(scope="module")
 def october(october_book) -> bf.Book:
-    """A book for explorers of their own: each keeps its figures, and the book what it has loaded."""
+    """A book that several explorers share, so that its frames are loaded once."""
     return october_book
 
 
@@ -78,7 +78,7 @@ def some(book_filters, column, take=2):
     return [options.keys[place] for place in options.order[:take]]
 
 
-def test_without_filters_the_figures_are_the_books(filtered, book_filters):
+def test_without_filters_the_figures_equal_those_of_the_book(filtered, book_filters):
     for name in ("utilization", "realization"):
         for by in (None, "user", "month"):
             assert_frame_equal(result(filtered(), name, by), getattr(book_filters.book, name)(by))
@@ -87,7 +87,7 @@ def test_without_filters_the_figures_are_the_books(filtered, book_filters):
 
 
 @pytest.mark.parametrize("column", ["client_id", "responsible_id", "user_id", "billing_type"])
-def test_realization_under_a_filter_is_the_same_rows_of_the_whole(filtered, book_filters, column):
+def test_realization_under_a_filter_equals_the_same_rows_of_the_whole(filtered, book_filters, column):
     chosen = some(book_filters, column)
     mine = result(filtered(**{column: chosen}), "realization", None)
     by = {"client_id": "client", "responsible_id": "responsible", "user_id": "user"}.get(column, column)
@@ -99,7 +99,7 @@ def test_realization_under_a_filter_is_the_same_rows_of_the_whole(filtered, book
 
 @pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
 @pytest.mark.parametrize("column", ["client_id", "responsible_id", "user_id", "matter_type"])
-def test_receivables_under_a_filter_are_the_same_rows_of_the_whole(filtered, book_filters, column):
+def test_receivables_under_a_filter_equal_the_same_rows_of_the_whole(filtered, book_filters, column):
     chosen = some(book_filters, column)
     mine = result(filtered(**{column: chosen}), "aging", None)
     whole = book_filters.book.aging(column)
@@ -108,7 +108,7 @@ def test_receivables_under_a_filter_are_the_same_rows_of_the_whole(filtered, boo
     assert mine["overdue"].sum() == pytest.approx(whole["overdue"].sum())
 
 
-def test_people_filtered_are_the_roster(filtered, book_filters):
+def test_the_roster_has_the_people_who_pass_the_filters(filtered, book_filters):
     chosen = some(book_filters, "user_id")
     mine = result(filtered(user_id=chosen), "utilization", "user")
     whole = book_filters.book.utilization("user")
@@ -116,7 +116,7 @@ def test_people_filtered_are_the_roster(filtered, book_filters):
     assert_frame_equal(mine, expected)
 
 
-def test_a_filter_on_clients_leaves_available_hours_whole(filtered, book_filters):
+def test_a_filter_on_clients_does_not_change_available_hours(filtered, book_filters):
     chosen = some(book_filters, "client_id")
     with pytest.warns(bf.IncompleteDataWarning, match=r"Only \d+ of 17 timekeepers have entries"):
         row = result(filtered(client_id=chosen), "utilization", None).iloc[0]
@@ -145,7 +145,7 @@ def test_the_rows_behind_a_bar_add_up_to_it(filtered, book_filters, view, measur
     for words, key in view.keys.items():
         tab.by.value = words
         assert tab.bars, key
-        # The largest, and the last, which often has no name.
+        # The largest row, and the last one, which is often Unassigned.
         for row in {0, len(tab.bars) - 1}:
             tab.bars[row].click()
             links = BeautifulSoup(tab.records_box.children[0].value, "html.parser").find_all("a")
@@ -154,7 +154,7 @@ def test_the_rows_behind_a_bar_add_up_to_it(filtered, book_filters, view, measur
             assert rows[measure].sum() == pytest.approx(tab.result[measure].iloc[row]), (words, row)
 
 
-def test_the_table_ends_with_the_row_of_everything(filtered):
+def test_the_last_row_of_the_table_is_the_total(filtered):
     tab = AnalysisTab(REALIZATION, "UTC")
     tab.show(filtered())
     page = BeautifulSoup(tab._table.value, "html.parser")
@@ -165,7 +165,7 @@ def test_the_table_ends_with_the_row_of_everything(filtered):
 
 
 @pytest.mark.parametrize("view", [UTILIZATION, REALIZATION], ids=lambda view: view.title)
-def test_tiles_are_the_figures_of_everything_whatever_was_shown_before(filtered, view):
+def test_tiles_have_the_totals_whichever_rows_were_computed_before(filtered, view):
     alone = filtered().result(view.analysis, None).iloc[0].to_dict()
     for key in ("month", view.tab.by[0]):
         shown = filtered()
@@ -185,7 +185,7 @@ def test_tiles_are_compared_with_the_period_before(filtered, book_filters):
     line = BeautifulSoup(tab._tiles.value, "html.parser").select_one(".bf-then").get_text()
     assert line == f"{format_change(now, then, 'hours')}, before {then:,.1f}"
     assert "Compared with 1 August 2026 to 31 August 2026." in words_of(tab._about)
-    # The first month of the data has none before it, and an open period neither.
+    # There is no period before the first month of the data, or before an open period.
     assert filtered(date="2024-01").before is None
     assert filtered(date=None).before is None
     # Balances have no history.
@@ -196,7 +196,7 @@ def test_tiles_are_compared_with_the_period_before(filtered, book_filters):
     assert "bf-then" not in receivables._tiles.value
 
 
-def test_a_change_of_the_period_looks_through_no_frame_again(client, monkeypatch):
+def test_a_change_of_the_period_checks_no_frame_again(client, monkeypatch):
     explorer = bf.explore(bf.book("2026-08", client=client))
     looked = []
     monkeypatch.setattr(guards._Checks, "at", lambda name, *_given, **_how: looked.append(name))
@@ -206,7 +206,7 @@ def test_a_change_of_the_period_looks_through_no_frame_again(client, monkeypatch
     )
     explorer.panel.state = {"date": "2026-09"}
     assert looked == []
-    # The period before was shown a moment ago, so it is not calculated again.
+    # The period before was calculated already.
     assert asked == [view.analysis.name for view in VIEWS if view.tab.in_overview]
 
 
@@ -232,7 +232,7 @@ def test_the_bar_whose_rows_are_shown_is_marked(filtered):
     assert marked() == []
 
 
-def test_clients_of_one_name_have_their_reference_everywhere(client, filtered, book_filters, monkeypatch):
+def test_clients_with_one_name_have_their_reference_everywhere(client, filtered, book_filters, monkeypatch):
     clients = book_filters.book.clients
     shared = set(clients.loc[clients["name"].duplicated(keep=False), "client_id"])
     assert shared
@@ -247,7 +247,7 @@ def test_clients_of_one_name_have_their_reference_everywhere(client, filtered, b
     assert set(rows["client_name"]) == {named[some_id]}
 
 
-def test_the_firm_and_the_period_stand_on_top(october):
+def test_the_firm_and_the_period_are_at_the_top(october):
     explorer = bf.explore(october, title="Harrow & <b>", remark="Made up.")
     page = BeautifulSoup(explorer._top.value, "html.parser")
     assert page.h1.get_text(" ") == "Harrow & <b> 1 October 2026 to 31 October 2026"
@@ -256,7 +256,7 @@ def test_the_firm_and_the_period_stand_on_top(october):
     assert "1 September 2026 to 30 September 2026" in explorer._top.value
 
 
-def test_charts_are_drawn_for_a_phone_when_the_page_says_so_and_their_bars_can_still_be_clicked(book_filters):
+def test_charts_for_a_phone_are_narrow_and_their_bars_can_be_clicked(book_filters):
     explorer = bf.explore(book_filters.book)
     explorer.tabs.selected_index = 1
     tab = explorer.tabs.children[1]
@@ -264,7 +264,7 @@ def test_charts_are_drawn_for_a_phone_when_the_page_says_so_and_their_bars_can_s
     grey = []
     explorer.observe(lambda _change: grey.append("bf-busy" in tab._dom_classes), "_dom_classes")
     explorer.narrow.value = True
-    # The page has its new width when the chart of the old one is grey already.
+    # The tab is grey before the page is switched to the other width.
     assert grey == [True]
     assert "bf-phone" in explorer._dom_classes
     assert width_of(tab._chart.value) < 0.6 * wide
@@ -274,7 +274,7 @@ def test_charts_are_drawn_for_a_phone_when_the_page_says_so_and_their_bars_can_s
 
 
 def width_of(html: str) -> int:
-    """Return the pixels across of the picture in a text, from its header."""
+    """Return the width in pixels of a picture in HTML, from the picture's header."""
     data = base64.b64decode(html.partition("base64,")[2].partition('"')[0])
     return int.from_bytes(data[16:20])
 
@@ -288,7 +288,7 @@ def test_each_tab_says_what_is_left_out_in_plain_words():
         assert "`" not in words
 
 
-def test_where_excel_is_not_offered_the_reason_is_given(monkeypatch):
+def test_a_download_without_excel_says_why(monkeypatch):
     frame = pd.DataFrame({"hours": [1.0]})
     assert "Excel</a>" in download_links("hours", frame)
     monkeypatch.setattr(html_module, "_MOST_EXCEL_ROWS", 0)
@@ -298,7 +298,7 @@ def test_where_excel_is_not_offered_the_reason_is_given(monkeypatch):
     assert "pip install 'billframes[excel]'" in download_links("hours", frame)
 
 
-def test_a_view_that_fails_says_so_and_does_not_calculate_for_ever(october, monkeypatch):
+def test_a_tab_that_fails_shows_the_error(october, monkeypatch):
     explorer = bf.explore(october)
     view = explorer.tabs.children[1]
     monkeypatch.setattr(view, "show", lambda _filtered: 1 / 0)
@@ -324,7 +324,7 @@ def test_only_the_visible_tab_is_computed(october):
     assert explorer.tabs.titles == ("Overview", *(view.title for view in VIEWS))
 
 
-def test_warnings_of_an_analysis_stand_beside_its_figures(filtered):
+def test_warnings_of_an_analysis_are_shown_beside_its_figures(filtered):
     tab = AnalysisTab(RECEIVABLES, "UTC")
     tab.show(filtered())
     assert "Balances are those of 31 October 2026, when they were loaded" in tab._notes.value
@@ -360,13 +360,13 @@ def test_figures_are_grey_from_the_click_until_the_new_ones_are_complete(october
     explorer.panel.state = {"date": "2026-09"}
     assert seen == [True, True]
     assert "bf-busy" not in overview._dom_classes
-    # A tab that was not opened since is grey before the browser turns to it.
+    # A tab that has not been opened since the change is grey.
     assert "bf-busy" in first._dom_classes
     explorer.tabs.selected_index = 1
     assert "bf-busy" not in first._dom_classes
 
 
-def test_each_tab_says_which_settings_count(client):
+def test_each_tab_says_which_settings_apply(client):
     settings = bf.FirmSettings(hours_per_day=7.5, holidays=["2026-10-12"])
     explorer = bf.explore(bf.book("2026-10", client=client, settings=settings))
     explorer.tabs.selected_index = 1
@@ -374,7 +374,7 @@ def test_each_tab_says_which_settings_count(client):
         assert "Firm settings: 7.5 hours a day, Mon to Fri; holidays." in tab._about.value
 
 
-def test_nothing_under_the_filters_says_so(filtered):
+def test_filters_that_no_record_passes_give_an_empty_tab(filtered):
     for view in VIEWS:
         tab = AnalysisTab(view, "UTC")
         tab.show(filtered(client_id=["nobody"], user_id=["nobody"]))
@@ -382,7 +382,7 @@ def test_nothing_under_the_filters_says_so(filtered):
 
 
 @pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
-def test_amounts_name_their_currency_and_dates_have_the_month_in_words(filtered):
+def test_amounts_show_their_currency_and_dates_have_the_month_in_words(filtered):
     shown = tiles(
         [measures()["billed_amount"], measures()["client_hours"]],
         {"billed_amount": 5.0, "client_hours": 2.0},
@@ -394,12 +394,14 @@ def test_amounts_name_their_currency_and_dates_have_the_month_in_words(filtered)
     assert re.fullmatch(r"\d{1,2}\s[A-Z][a-z]{2}\s20\d\d", dates[0])
 
 
-def test_words_from_data_are_never_html():
-    frame = pd.DataFrame({"client_id": ["c1"], "client_name": [MEAN], "amount": [1.0]})
+def test_text_from_data_is_never_html():
+    frame = pd.DataFrame({"client_id": ["c1"], "client_name": [HOSTILE_NAME], "amount": [1.0]})
     shown = (
-        result_table(MEAN, {MEAN: [MEAN]}, [Measure("amount", MEAN, "money", "")], frame, {})
-        + records_table(MEAN, frame)
-        + download_links(MEAN, frame)
+        result_table(
+            HOSTILE_NAME, {HOSTILE_NAME: [HOSTILE_NAME]}, [Measure("amount", HOSTILE_NAME, "money", "")], frame, {}
+        )
+        + records_table(HOSTILE_NAME, frame)
+        + download_links(HOSTILE_NAME, frame)
     )
     page = BeautifulSoup(shown, "html.parser")
     assert page.find("script") is None
@@ -410,7 +412,7 @@ def test_words_from_data_are_never_html():
 
 
 @pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
-def test_an_invoice_for_several_matters_is_listed_with_its_share(filtered, book_filters):
+def test_the_rows_behind_a_matter_have_its_share_of_each_invoice(filtered, book_filters):
     rows = RECEIVABLES.rows_behind(filtered(), "matter", some(book_filters, "matter_id", 1)[0])
     assert (rows["total"].abs() <= rows["balance"].abs() + 0.005).all()
     by_matter = result(filtered(), "aging", ["matter", "invoice_id"])
@@ -424,6 +426,6 @@ def test_headings_and_values_of_records_are_in_words(filtered):
     tab.show(filtered())
     tab.open_row(0)
     page = BeautifulSoup(tab.records_box.children[0].value, "html.parser")
-    # The figure stands beside the date, where it is seen on a narrow screen.
+    # The figure is beside the date, so that it is visible on a narrow screen.
     assert [cell.get_text() for cell in page.thead.find_all("th")][:3] == ["Date", "Client hours", "Timekeeper"]
     assert {cell.get_text() for cell in page.select("td.bf-enum")} <= {"Billable", "Fixed fee"}

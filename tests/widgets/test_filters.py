@@ -1,4 +1,4 @@
-"""Filtering is plain pandas: what a state lets through, what it counts, and what it says."""
+"""Filtering with pandas: the rows that pass a state, the counts of its options, its description and its code."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def labels(filters, column):
     return [options.labels[place] for place in options.order]
 
 
-def let_through(filters, **saved):
+def passing_rows(filters, **saved):
     return filters.frame(read_state(saved, filters.fields)).index.tolist()
 
 
-def test_what_can_be_filtered_by_follows_from_the_columns(filters):
+def test_the_filters_depend_on_the_columns(filters):
     assert [(field.title, field.kind) for field in filters.fields] == [
         ("Period", "dates"),
         ("Client", "choice"),
@@ -47,7 +47,7 @@ def test_what_can_be_filtered_by_follows_from_the_columns(filters):
     ]
 
 
-def test_the_sandboxs_entries_offer_every_category_and_custom_field(entries):
+def test_time_entries_can_be_filtered_by_every_category_and_custom_field(entries):
     columns = set(Filters(entries).columns)
     wanted = {str(name) for name in entries.columns if "cf_" in name or entries[name].dtype == "category"}
     assert wanted < columns
@@ -56,16 +56,16 @@ def test_the_sandboxs_entries_offer_every_category_and_custom_field(entries):
 
 
 @pytest.mark.parametrize("resource", ["matters", "clients", "users", "invoices", "expenses", "fixed_fees"])
-def test_frames_of_other_loaders_are_filtered_by_names_too(client, resource):
+def test_frames_of_other_loaders_show_names_as_options(client, resource):
     filters = Filters(getattr(client, resource)())
     own = next(field for field in filters.fields if field.kind == "choice")
     assert own.label is not None
     assert filters.options(own.column).labels[0] != filters.options(own.column).keys[0]
 
 
-def test_two_clients_of_one_name_stay_two_options(filters):
+def test_two_clients_with_one_name_are_two_options(filters):
     assert sorted(labels(filters, "client_id"))[1:3] == ["Acme (A-1)", "Acme (A-2)"]
-    assert let_through(filters, client_id=["c1"]) == [0, 3]
+    assert passing_rows(filters, client_id=["c1"]) == [0, 3]
 
 
 def test_options_are_sorted_by_name_and_numbers_by_size(entries):
@@ -78,37 +78,37 @@ def test_options_are_sorted_by_name_and_numbers_by_size(entries):
 
 def test_missing_values_are_an_option(filters):
     assert labels(filters, "client_id")[-1] == "Unassigned (no client)"
-    assert let_through(filters, client_id=[None, "c3"]) == [2, 5]
+    assert passing_rows(filters, client_id=[None, "c3"]) == [2, 5]
     assert labels(filters, "billing_type") == ["Billable", "Non-billable", "Fixed fee"]
-    assert let_through(filters, matter_cf_insured=[None]) == [1, 4]
+    assert passing_rows(filters, matter_cf_insured=[None]) == [1, 4]
 
 
-def test_a_period_has_both_its_ends_and_no_missing_dates(filters):
-    assert let_through(filters, date="2026-09") == [1, 2]
-    assert let_through(filters, date={"from": "2026-10-01"}) == [3, 5]
-    assert let_through(filters, date={"to": "2026-09-01", "missing": True}) == [0, 1, 4]
+def test_a_period_includes_both_ends_and_no_missing_dates(filters):
+    assert passing_rows(filters, date="2026-09") == [1, 2]
+    assert passing_rows(filters, date={"from": "2026-10-01"}) == [3, 5]
+    assert passing_rows(filters, date={"to": "2026-09-01", "missing": True}) == [0, 1, 4]
 
 
-def test_an_instant_counts_to_the_end_of_the_last_day():
+def test_instants_on_the_last_day_are_included():
     times = pd.to_datetime(["2026-10-01T00:00", "2026-10-31T23:59"]).tz_localize("UTC")
     filters = Filters(pd.DataFrame({"created_at": times}))
     state = FilterState({"created_at": Range(dt.date(2026, 10, 31), dt.date(2026, 10, 31))})
     assert filters.mask(state).tolist() == [False, True]
 
 
-def test_numbers_have_both_their_ends(filters):
-    assert let_through(filters, matter_cf_budget={"from": 200, "to": 250.5}) == [1, 4]
-    assert let_through(filters, matter_cf_budget={"to": 100, "missing": True}) == [0, 2, 5]
+def test_a_range_of_numbers_includes_both_ends(filters):
+    assert passing_rows(filters, matter_cf_budget={"from": 200, "to": 250.5}) == [1, 4]
+    assert passing_rows(filters, matter_cf_budget={"to": 100, "missing": True}) == [0, 2, 5]
 
 
-def test_counts_of_a_column_are_what_the_other_columns_let_through(filters):
+def test_counts_of_a_column_are_of_rows_that_pass_the_other_filters(filters):
     state = read_state({"client_id": ["c1"], "billed": [True]}, filters.fields)
     counts = filters.counts(state, "client_id")
     options = filters.options("client_id")
     assert {value: int(counts[place]) for value, place in options.place.items()} == {"c1": 1, "c2": 0, "c3": 1, None: 1}
 
 
-def test_a_value_that_no_row_has_lets_nothing_through_and_is_kept(filters):
+def test_a_value_that_no_row_has_matches_nothing_and_stays_in_the_state(filters):
     state = read_state({"client_id": ["gone"]}, filters.fields)
     assert filters.frame(state).empty
     assert "not in these rows" in describe(filters, state)
@@ -142,12 +142,12 @@ def test_a_state_is_saved_as_json_and_read_again(filters):
         (["date"], "not a mapping"),
     ],
 )
-def test_a_state_that_cannot_be_read_says_why(filters, saved, said):
+def test_an_invalid_state_is_refused_with_the_reason(filters, saved, said):
     with pytest.raises(ParameterError, match=said):
         read_state(saved, filters.fields)
 
 
-def test_other_frames_than_pandas_are_refused_with_the_way_out():
+def test_frames_that_are_not_pandas_are_refused_with_the_conversion():
     with pytest.raises(ParameterError, match="to_pandas"):
         Filters(pl.DataFrame({"hours": [1.0]}))
     with pytest.raises(ParameterError, match="Two columns"):
@@ -158,7 +158,7 @@ def test_other_frames_than_pandas_are_refused_with_the_way_out():
 
 def test_an_empty_frame_can_be_filtered(work):
     filters = Filters(work.head(0))
-    assert let_through(filters, date="2026-10", client_id=["c1"]) == []
+    assert passing_rows(filters, date="2026-10", client_id=["c1"]) == []
 
 
 def states() -> st.SearchStrategy[dict]:
@@ -198,7 +198,7 @@ def test_the_code_gives_the_same_frame(work, saved):
     assert read_state(state.as_dict(), filters.fields) == state
 
 
-def test_the_code_names_its_ids_and_a_mean_name_stays_a_comment(work):
+def test_the_code_has_names_in_comments_that_names_cannot_end(work):
     work.loc[2, "client_name"] = "Evil\n& True or (1)\r\u2028#"
     filters = Filters(work)
     text = code(filters, FilterState({"client_id": ("c3",)}), "frame")
@@ -206,7 +206,7 @@ def test_the_code_names_its_ids_and_a_mean_name_stays_a_comment(work):
     assert eval(text, {"frame": work}).index.tolist() == [2]
 
 
-def test_a_change_over_200_000_rows_and_5_000_matters_is_quick():
+def test_a_change_is_fast_for_200_000_rows_and_5_000_matters():
     random = np.random.default_rng(1)
     matters = random.integers(0, 5000, 200_000)
     frame = pd.DataFrame(
@@ -219,14 +219,14 @@ def test_a_change_over_200_000_rows_and_5_000_matters_is_quick():
     )
     filters = Filters(frame)
     filters.options("matter_id").search("warm up")
-    # Time of this process alone: others may keep the machine busy.
+    # Time of this process only, because other processes may keep the machine busy.
     begun = time.process_time()
     state = read_state({"date": "2025", "matter_id": ["m1", "m2"], "billed": [True]}, filters.fields)
     rows = len(filters.frame(state))
     for column in ("matter_id", "billed"):
         filters.counts(state, column)
     found = filters.options("matter_id").search("number 123")
-    # Ten times what it takes here; the promise is 300 ms from click to filtered.
+    # Ten times the usual time. The limit from a click to the filtered frame is 300 ms.
     assert time.process_time() - begun < 0.3
     assert 0 < rows < 200
     assert len(found) == 15

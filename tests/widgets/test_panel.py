@@ -1,4 +1,4 @@
-"""The panel without a kernel: clicking makes a state, and everything shown follows from it."""
+"""The panel without a kernel: a click creates a state, and everything shown depends on the state."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def box(panel, column, words):
 
 
 def words_of(widget):
-    """What is read of a check box or a piece of HTML."""
+    """Return the visible text of a check box or of HTML."""
     markup = widget.value if isinstance(widget.value, str) else widget.description
     return BeautifulSoup(markup, "html.parser").get_text()
 
@@ -41,7 +41,7 @@ def test_nothing_is_filtered_at_first(panel, work):
     assert "6 of 6 rows" in panel._count.value
 
 
-def test_ticking_filters_and_the_frame_is_what_pandas_gives(panel, work):
+def test_ticking_options_gives_the_frame_that_pandas_gives(panel, work):
     box(panel, "client_id", "Acme (A-1)").value = True
     box(panel, "billing_type", "Non-billable").value = True
     expected = work[work["client_id"].isin(["c1"]) & (work["billing_type"] == "nonBillable")]
@@ -57,7 +57,7 @@ def test_counts_beside_options_follow_the_other_filters(panel):
     assert words_of(box(panel, "billed", "Not")) == "Not billed (3)"
 
 
-def test_unticking_and_clearing_take_filters_away(panel, work):
+def test_unticking_and_clearing_remove_filters(panel, work):
     box(panel, "client_id", "Acme (A-1)").value = True
     box(panel, "client_id", "Unassigned").value = True
     assert panel.state == {"client_id": ["c1", None]}
@@ -69,7 +69,7 @@ def test_unticking_and_clearing_take_filters_away(panel, work):
     assert panel.frame is work
 
 
-def test_what_is_chosen_stands_as_a_button_that_takes_it_away(panel):
+def test_each_chosen_value_is_a_button_that_removes_it(panel):
     panel.state = {"client_id": ["c1", None]}
     first, second = panel._chosen.children
     assert first.description == "Client: Acme (A-1) ✕"
@@ -77,7 +77,7 @@ def test_what_is_chosen_stands_as_a_button_that_takes_it_away(panel):
     assert panel.state == {"client_id": ["c1"]}
 
 
-def test_quick_choices_count_from_the_day_given(panel):
+def test_quick_choices_are_relative_to_today(panel):
     quick = panel.controls["date"].quick
     quick.value = "Last month"
     assert panel.state == {"date": {"from": "2026-09-01", "to": "2026-09-30"}}
@@ -89,7 +89,7 @@ def test_quick_choices_count_from_the_day_given(panel):
     assert panel.state == {}
 
 
-def test_quick_choices_count_from_the_day_the_frame_was_loaded(client):
+def test_quick_choices_are_relative_to_the_day_the_frame_was_loaded(client):
     entries = client.time_entries("2026-10")
     entries.attrs["load"]["time"] = "2026-03-15T12:00:00+00:00"
     panel = bf.filter_panel(entries)
@@ -97,7 +97,7 @@ def test_quick_choices_count_from_the_day_the_frame_was_loaded(client):
     assert panel.state["date"] == {"from": "2026-01-01", "to": "2026-03-31"}
 
 
-def test_ends_that_cross_or_are_no_numbers_are_named_and_change_nothing(panel):
+def test_invalid_ends_show_a_message_and_change_nothing(panel):
     budget = panel.controls["matter_cf_budget"]
     budget.open()
     budget.first.value = "1,000"
@@ -111,7 +111,7 @@ def test_ends_that_cross_or_are_no_numbers_are_named_and_change_nothing(panel):
     assert budget._message.value == ""
 
 
-def test_a_search_sends_a_screenful_and_what_it_finds_can_be_ticked(client):
+def test_a_search_sends_few_options_and_they_can_be_ticked(client):
     matters = pd.DataFrame(
         {"matter_id": [f"m{i}" for i in range(5000)], "matter_name": [f"No {i}" for i in range(5000)]}
     )
@@ -141,7 +141,7 @@ def test_a_state_can_be_saved_and_set_on_another_panel(panel, work):
         other.state = {"client": ["c1"]}
 
 
-def test_listeners_get_each_new_frame_once(panel):
+def test_listeners_receive_each_new_frame_once(panel):
     seen = []
     panel.on_change(seen.append)
     panel.state = {"client_id": ["c1"]}
@@ -158,6 +158,6 @@ def test_names_are_shown_as_text_never_as_html(panel):
     assert not any("<script" in each.description for each in panel.controls["client_id"].boxes)
 
 
-def test_importing_billframes_and_naming_the_panel_are_two_things():
+def test_the_panel_is_a_name_of_billframes():
     assert "filter_panel" in dir(bf)
     assert inspect.unwrap(bf.filter_panel).__module__ == "billframes.widgets.panel"

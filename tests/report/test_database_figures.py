@@ -1,4 +1,4 @@
-"""E-billing, work in progress, write-downs and overdue invoices in the report, against the sandbox's database."""
+"""E-billing, work in progress, write-downs and overdue invoices of the report, compared with the sandbox's database."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_an_item_with_two_findings_is_counted_once_under_its_responsible_lawyer(
     assert "By responsible lawyer: Ada 2, Ben 1, Unassigned 1. The codes of 2 expenses" in FOUND.summary
 
 
-def test_a_part_has_the_findings_of_its_matters():
+def test_a_scope_has_the_findings_of_its_matters():
     part = FOUND.for_matters({"m2"})
     assert (part.rejected, part.unknown_codes) == (1, frozenset({("x2", "m2")}))
     assert "would reject 1 item of the month’s work on no final invoice." in part.summary
@@ -40,7 +40,7 @@ def test_a_part_has_the_findings_of_its_matters():
     assert clean.summary.endswith("would reject nothing of the month’s work on no final invoice.")
 
 
-def test_without_matters_that_need_ledes_nothing_is_said():
+def test_without_matters_that_need_ledes_the_summary_is_empty():
     assert EBilling().summary == ""
     assert FOUND.for_matters(set()).summary == ""
 
@@ -57,7 +57,7 @@ MISSING = """
     """
 
 
-def test_items_without_a_required_code_are_the_databases(october, connected, firm):
+def test_items_without_a_required_code_equal_the_database(october, connected, firm):
     found = check_e_billing(october.firm_book, october.first, october.last)
     assert found.needed
     assert found.unknown_codes == frozenset()
@@ -67,7 +67,7 @@ def test_items_without_a_required_code_are_the_databases(october, connected, fir
     assert set(found.findings.loc[found.findings["problem"] == "missing", "item_id"]) == wanted
 
 
-def test_work_in_progress_by_age_is_the_databases(october, firm):
+def test_work_in_progress_by_age_equals_the_database(october, firm):
     with closing(sqlite3.connect(firm.database)) as database:
         wanted = dict(database.execute(OPEN))
     row = october.wip(None).iloc[0]
@@ -91,8 +91,8 @@ OPEN = """
     """
 
 
-def test_overdue_invoices_are_the_databases(october, firm):
-    """The section's list and the headline, in one figure."""
+def test_overdue_invoices_equal_the_database(october, firm):
+    """The list and the headline have the same total."""
     with closing(sqlite3.connect(firm.database)) as database:
         ((wanted, count),) = database.execute(
             """select sum(balance) / 1e4, count(*) from invoice where invoice_state = 'final' and balance <> 0
@@ -103,8 +103,8 @@ def test_overdue_invoices_are_the_databases(october, firm):
     assert october.receivables(None)["overdue"].iloc[0] == pytest.approx(wanted)
 
 
-def test_what_is_written_down_is_the_databases(october, firm):
-    """What billable time on the month's invoices is worth, less what they bill beside expenses and fixed fees."""
+def test_write_downs_equal_the_database(october, firm):
+    """Write-downs are the worth of billable time on the month's invoices less their time fees."""
     with closing(sqlite3.connect(firm.database)) as database:
         ((worth, down),) = database.execute(DOWN)
     row = october.write_downs(None).iloc[0]

@@ -1,4 +1,4 @@
-"""Reports of parts of a firm: what counts in each, and that all of them together are the firm's report."""
+"""Reports on one client, practice area or lawyer: what counts in each, and that all of them add up to the firm's."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ FIGURES = {
 }
 
 
-def parts(october, key):
+def scopes_of(october, key):
     return [october.only(each.code) for each in all_scopes(october.firm_book, key)]
 
 
 @pytest.mark.parametrize("key", ["client", "responsible"])
-def test_all_parts_and_what_is_unassigned_add_up_to_the_firm_to_the_cent(october, key):
-    months = parts(october, key)
+def test_all_scopes_and_the_unassigned_one_add_up_to_the_firm_to_the_cent(october, key):
+    months = scopes_of(october, key)
     assert months[-1].scope == Scope(key, None, "Unassigned")
     for name, (figure, columns) in FIGURES.items():
         whole, each = figure(october), pd.concat([figure(month) for month in months])
@@ -54,14 +54,14 @@ def test_a_responsible_lawyers_report_counts_all_work_on_the_matters_whoever_did
     assert month.utilization_total["capacity_hours"].isna().all()
 
 
-def test_an_invoice_of_several_matters_counts_in_each_report_with_the_share_of_its_matters(october):
+def test_each_report_counts_its_matters_share_of_an_invoice(october):
     invoices = october.firm_book.reconcile(start="2024-01-01", end="2026-10-31")
     several = invoices.query("matter_count > 1 and balance > 0")
     assert len(several)
-    owed = [month.receivables(None)["total"].iloc[0] for month in parts(october, "responsible")]
+    owed = [month.receivables(None)["total"].iloc[0] for month in scopes_of(october, "responsible")]
     assert sum(owed) == pytest.approx(october.receivables(None)["total"].iloc[0], abs=0.005)
-    # Nobody's report has the whole of what others have a part in.
-    invoices = [month.book.invoices["balance"].sum() for month in parts(october, "responsible")]
+    # An invoice for several matters is in several reports.
+    invoices = [month.book.invoices["balance"].sum() for month in scopes_of(october, "responsible")]
     assert sum(invoices) >= sum(owed)
 
 
@@ -73,7 +73,7 @@ def test_a_clients_report_has_its_invoices_in_full(october):
     assert set(month.reconcile()["client_id"]) <= {owed["client_id"]}
 
 
-def test_a_part_without_anything_is_a_report_of_zeros_that_says_so(october):
+def test_a_scope_without_data_is_a_report_of_zeros_that_says_so(october):
     month = october.only("client:")
     assert month.is_empty
     assert month.realization(None)["billed_amount"].tolist() == [0.0]
@@ -82,7 +82,7 @@ def test_a_part_without_anything_is_a_report_of_zeros_that_says_so(october):
     assert "This report covers only items without a client." in report.notes(month)._repr_html_()
 
 
-def test_a_parts_sections_speak_of_hours_and_never_of_utilization(october):
+def test_sections_of_a_scope_show_hours_but_not_utilization(october):
     month = october.only("practice_area:Litigation")
     made = [report.cover(month), report.headlines(month), report.utilization(month), report.trends(month)]
     cover, headlines, hours, trends = (section._repr_html_() for section in made)
@@ -93,7 +93,7 @@ def test_a_parts_sections_speak_of_hours_and_never_of_utilization(october):
     assert "the firm’s report by practice area" in report.notes(month)._repr_html_()
 
 
-def test_a_client_is_found_by_reference_name_or_id_and_one_of_two_namesakes_must_be_told(october):
+def test_a_client_is_found_by_reference_name_or_id_and_a_shared_name_is_refused(october):
     clients = october.book.clients
     alone = clients[~clients["name"].duplicated(keep=False) & clients["reference"].notna()].iloc[0]
     for text in (alone["reference"], alone["name"].upper(), alone["client_id"], f" {alone['name']} "):
@@ -116,7 +116,7 @@ def test_a_lawyer_is_found_by_e_mail_address(october):
         october.only("lawyer:x")
 
 
-def test_files_of_namesakes_differ_and_no_name_leads_elsewhere():
+def test_files_of_people_with_one_name_differ_and_no_name_changes_the_folder():
     names = ["Ann Lee", "Ann Lee", "../../etc", "李", "李"]
     choices = [Scope("responsible", f"{place}0000000-x", name) for place, name in enumerate(names)]
     files = file_names(choices, "2026-10", "pdf")
@@ -125,7 +125,7 @@ def test_files_of_namesakes_differ_and_no_name_leads_elsewhere():
     assert files[2] == "billframes-2026-10-responsible-etc.pdf"
 
 
-def test_descriptions_are_shown_only_where_they_are_asked_for_and_are_escaped(october):
+def test_descriptions_are_shown_only_in_the_section_of_narratives_and_are_escaped(october):
     month = october.only("practice_area:Litigation")
     narrative = month.narratives()["description"].iloc[0]
     sections = [report.utilization(month), report.realization(month), report.receivables(month), report.notes(month)]
@@ -136,7 +136,7 @@ def test_descriptions_are_shown_only_where_they_are_asked_for_and_are_escaped(oc
     assert "&lt;script&gt;alert(1)" in report.narratives(month)._repr_html_()
 
 
-def test_lock_up_shows_what_it_leaves_out_so_that_work_in_progress_re_adds(october):
+def test_lock_up_and_its_left_out_part_add_up_to_work_in_progress(october):
     lockup = october.lockup().iloc[0]
     assert lockup["left_out_wip_amount"] > 0
     work = october.wip(None)["total"].iloc[0]
