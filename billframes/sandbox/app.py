@@ -113,15 +113,15 @@ def application(
 def _routes(store: Store, balances: str, injector: FaultInjector) -> list[Route]:
     paths: dict[str, dict[str, Endpoint]] = {}
 
-    def read(path: str, how: Read) -> None:
-        paths.setdefault(path, {})["GET"] = read_endpoint(store, how)
+    def add_read(path: str, read: Read) -> None:
+        paths.setdefault(path, {})["GET"] = read_endpoint(store, read)
 
     for each in _COLLECTIONS:
-        read(each.resource.path, list_reader(each, injector))
+        add_read(each.resource.path, list_reader(each, injector))
         if each.resource.detail:
-            read(each.resource.path + "/{id}", record_reader(each))
-    read(BALANCES_PATH, _balances_reader(store, balances))
-    read(CODES.path, lambda connection, _caller, _request: {"data": read_codes(connection)})
+            add_read(each.resource.path + "/{id}", record_reader(each))
+    add_read(BALANCES_PATH, _balances_reader(store, balances))
+    add_read(CODES.path, lambda connection, _caller, _request: {"data": read_codes(connection)})
     turn = anyio.CapacityLimiter(1)
     for operation in WRITES:
         paths.setdefault(operation.path, {})[operation.method] = write_endpoint(store, operation, injector, turn)
@@ -153,13 +153,13 @@ def _schema_endpoint(balances: str) -> Endpoint:
     return endpoint
 
 
-def _problem(problem: Problem) -> Response:
+def _problem_response(problem: Problem) -> Response:
     return Response(problem.body(), problem.status, headers=problem.headers, media_type=PROBLEM_JSON)
 
 
 def _respond_to_problem(_request: Request, error: Exception) -> Response:
     assert isinstance(error, Problem)  # noqa: S101
-    return _problem(error)
+    return _problem_response(error)
 
 
 def _respond_to_http_exception(request: Request, error: Exception) -> Response:
@@ -168,12 +168,12 @@ def _respond_to_http_exception(request: Request, error: Exception) -> Response:
     if error.status_code == 405:
         allowed = ", ".join(sorted((error.headers or {}).get("Allow", "GET").replace(" ", "").split(",")))
         detail = f"{request.method[:20]} is not possible here; {allowed} is."
-        return _problem(Problem(405, detail, headers={"Allow": allowed}))
-    return _problem(Problem(error.status_code, f"There is nothing at {request.url.path[:200]!r}."))
+        return _problem_response(Problem(405, detail, headers={"Allow": allowed}))
+    return _problem_response(Problem(error.status_code, f"There is nothing at {request.url.path[:200]!r}."))
 
 
 def _respond_to_failure(_request: Request, _error: Exception) -> Response:
-    return _problem(Problem(500, "The sandbox failed, which is its own mistake; the log has the details."))
+    return _problem_response(Problem(500, "The sandbox failed, which is its own mistake; the log has the details."))
 
 
 class _SandboxDate:

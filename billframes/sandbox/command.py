@@ -30,8 +30,10 @@ _PIPE_BYTES = 512
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options on `parser`."""
-    parser.add_argument("--host", default="127.0.0.1", help="where to listen (default: %(default)s)")
-    parser.add_argument("--port", type=int, default=0, help="0, the default, takes any free port")
+    parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: %(default)s)")
+    parser.add_argument(
+        "--port", type=int, default=0, help="the port; 0, the default, takes any free port"
+    )
     parser.add_argument("--db", metavar="FILE", help="keep the firm in this SQLite file")
     parser.add_argument(
         "--size",
@@ -39,18 +41,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="small",
         help="about 25,000, 250,000 or 2,500,000 time entries (default: %(default)s)",
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="which firm (default: %(default)s)")
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="another firm for each N (default: %(default)s)"
+    )
     parser.add_argument("--latency-ms", type=float, default=0, metavar="N", help="delay every call by N milliseconds")
     parser.add_argument(
         "--throttle",
         metavar="LIMITS",
-        help="answer 429 beyond per_minute=N,at_once=N,per_day=N, or some of these",
+        help="rate limits, beyond which calls get 429: per_minute=N,at_once=N,per_day=N, or some of these",
     )
     parser.add_argument(
         "--trouble",
         metavar="KINDS",
         help="inject faults: faults=SHARE,fault_kinds=503+drop,shuffled_ties,late_commits=SHARE,late_seconds=N,"
-        "still_edits=SHARE,most_granted=N,ignored=NAME+NAME,writes_per_second=N,seed=N, or some of these",
+        "still_edits=SHARE,most_granted=N,replaced_objects,other_names=WORD,ignored=NAME+NAME,writes_per_second=N,"
+        "seed=N, or some of these",
     )
     parser.add_argument("--audit", action="store_true", help="record every change in the database's table audit")
     parser.add_argument("--json", action="store_true", help="print the address and tokens as one line of JSON")

@@ -100,15 +100,16 @@ class Trouble:
             raise ConfigError(f"fault_kinds has {sorted(unknown)}; expected some of {', '.join(FAULTS)}.")
         if self.other_names not in OTHER_NAMES:
             raise ConfigError(f"other_names is {self.other_names!r}; expected one of {', '.join(OTHER_NAMES[1:])}.")
-        few = self.most_granted is not None and self.most_granted < 1
-        rates = (self.late_seconds, self.writes_per_second)
-        if few or not all(0 <= each < math.inf for each in rates):
-            raise ConfigError("late_seconds and writes_per_second are numbers from 0; most_granted is 1 or more.")
+        if self.most_granted is not None and self.most_granted < 1:
+            raise ConfigError(f"most_granted is {self.most_granted!r}; expected 1 or more.")
+        for name in ("late_seconds", "writes_per_second"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise ConfigError(f"{name} is {getattr(self, name)!r}; expected a number, 0 or more.")
 
     @classmethod
     def parse(cls, text: str) -> Trouble:
         """
-        Parse the command line's form: `name=value` separated by commas; several words separated by `+`.
+        Parse the command line's form: `name=value` separated by commas. The words of a value are separated by `+`.
 
         Examples
         --------
@@ -122,11 +123,11 @@ class Trouble:
         for part in filter(None, (each.strip() for each in text.split(","))):
             name, _, value = part.partition("=")
             if name not in defaults:
-                raise ConfigError(f"There is no fault setting called {name!r}; there are {', '.join(defaults)}.")
+                raise ConfigError(f"{name!r} is not a fault setting; expected some of {', '.join(defaults)}.")
             try:
                 settings[name] = _parse_value(defaults[name], value)
             except ValueError:
-                raise ConfigError(f"{name} can't be {value!r}.") from None
+                raise ConfigError(f"{name} is {value!r}; expected a number.") from None
         return cls(**settings)
 
 
@@ -254,7 +255,7 @@ def _problem(status: int) -> Problem:
     return Problem(status, "A fault the sandbox was told to inject.")
 
 
-# In seconds, for the current change.
+# Seconds to wait for the current change.
 _STOP_TIMEOUT = 3.0
 
 _CREATE, _UPDATE, _DELETE = TIME_ENTRY_WRITES

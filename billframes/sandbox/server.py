@@ -55,8 +55,8 @@ class Sandbox:
     seed : int
         The same seed and size give the same firm.
     db : str or Path, optional
-        The SQLite file of the firm. If it exists, it is used unchanged, and `size` and `seed` are ignored. None uses a
-        temporary file, which `stop` removes.
+        The SQLite file of the firm. If it exists, `size` and `seed` are ignored. None uses a temporary file, which
+        `stop` removes.
     host : str
         The address to listen on. Unless it is a loopback address, the network can reach the sandbox, whose tokens are
         public.
@@ -125,7 +125,7 @@ class Sandbox:
     @property
     def base_url(self) -> str:
         """The server's address, without a slash at the end."""
-        self._open_store()
+        self._running_store()
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self._host, self._host)  # noqa: S104
         return f"http://[{host}]:{self._port}" if ":" in host else f"http://{host}:{self._port}"
 
@@ -142,12 +142,12 @@ class Sandbox:
     @property
     def database(self) -> Path:
         """The path of the SQLite file, for checking figures by SQL."""
-        return self._open_store().path
+        return self._running_store().path
 
     @property
     def admin(self) -> Admin:
         """The bookkeeper, who creates, moves, pays and voids invoices; the public API only lists them."""
-        return Admin(self._open_store())
+        return Admin(self._running_store())
 
     @property
     def is_open_to_network(self) -> bool:
@@ -198,7 +198,7 @@ class Sandbox:
 
     def _serve(self, listener: socket.socket) -> None:
         app = application(
-            self._open_store(),
+            self._running_store(),
             balances=self._balances,
             trouble=self._trouble,
             throttle=self._throttle,
@@ -217,7 +217,7 @@ class Sandbox:
                 raise ConfigError("The sandbox's server did not start; see its log.")
             time.sleep(0.005)
 
-    def _open_store(self) -> Store:
+    def _running_store(self) -> Store:
         if self._store is None:
             raise ConfigError("The sandbox is not running: call start(), or use it in a with statement.")
         return self._store

@@ -38,7 +38,7 @@ _LAST_INSTANT = "last_instant"
 # The table `setting` is missing, or the file is damaged or not a database.
 _NOT_A_SANDBOX = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT})
 _ADVICE = "Name a file in a folder that you can write to."
-# In seconds, for a lock that another process holds.
+# Seconds to wait for a lock that another process holds.
 _LOCK_TIMEOUT = 30.0
 
 

@@ -32,12 +32,12 @@ class Throttle:
     per_minute, per_day : int, optional
         Calls in any 60 seconds, and in any 24 hours.
     at_once : int, optional
-        Calls being worked on at the same time.
+        Calls in progress at the same time.
 
     Raises
     ------
     ConfigError
-        A number is below 1.
+        A limit is below 1.
     """
 
     per_minute: int | None = None
