@@ -1,6 +1,8 @@
-"""GET /v2/matters and /v2/matters/{id}."""
+"""Matters over HTTP, compared with the API description's own sentences."""
 
 import pytest
+
+from billframes.schema.resources import ALL_ZERO_ID
 
 ALL = "matter,ledesConfiguration,responsible,originator,practiceArea,meta,customFields"
 
@@ -97,3 +99,182 @@ def test_matter_with_little(api):
     matter = api.one("matters", "a2")
     assert (matter["practiceAreaId"], matter["opened"], matter["originatorIds"]) == (None, None, [])
     assert not {"practiceArea", "conflictInformation"} & set(matter)
+
+
+NEW = {"name": "New", "clientId": "c1", "responsibleId": "b2"}
+
+
+def test_create_answers_with_the_matter(fresh):
+    """POST /v2/matters: {data: MatterDetail}; matterType default hourly."""
+    matter = fresh.done("POST", "matters", NEW)
+    assert (matter["name"], matter["matterType"], matter["archived"]) == ("New", "hourly", False)
+    assert matter["client"] == {"name": "Acme", "reference": "C-1"}
+    assert matter["responsible"]["name"] == "Ben Pine"
+    assert (matter["originatorIds"], matter["practiceAreaId"], matter["opened"]) == ([], None, None)
+    assert fresh.call(f"/v2/matters/{matter['matterId']}").json()["data"] == matter
+
+
+def test_create_takes_everything(fresh):
+    """CreateMatter: ... practiceAreaId (uuid, N), rateGroupId (uuid, N), customFields."""
+    optional = {
+        "reference": "R",
+        "matterType": "contingency",
+        "originatorId": "b3",
+        "opened": "2026-10-01",
+        "archived": True,
+        "conflictInformation": {"adverse": "Rival", "opposing": None},
+        "billingInstructions": "weekly",
+        "notes": "n",
+        "referralSources": "a friend",
+        "practiceAreaId": "22",
+        "rateGroupId": "99",
+        "customFields": [{"id": "cf-score", "value": "7.25"}, {"id": "cf-urgent", "value": "TRUE"}],
+    }
+    matter = fresh.done("POST", "matters", NEW | optional)
+    assert matter["originatorIds"] == [fresh.id("b3")]
+    assert matter["conflictInformation"] == {"adverse": "Rival"}
+    assert matter["practiceArea"]["label"] == "Tax"
+    assert [(each["id"], each["value"]) for each in matter["customFields"]] == [("cf-score", 7.25), ("cf-urgent", True)]
+    assert {name: matter[name] for name in ("reference", "matterType", "opened", "archived", "referralSources")} == {
+        "reference": "R",
+        "matterType": "contingency",
+        "opened": "2026-10-01",
+        "archived": True,
+        "referralSources": "a friend",
+    }
+
+
+def test_nulls_in_creates(fresh):
+    """Null where nullable is as good as nothing."""
+    nulls = ("reference", "originatorId", "opened", "conflictInformation", "practiceAreaId", "rateGroupId", "notes")
+    matter = fresh.done("POST", "matters", NEW | dict.fromkeys(nulls) | {"customFields": None})
+    assert (matter["practiceAreaId"], matter["originatorIds"]) == (None, [])
+
+
+def test_required_fields(fresh):
+    """CreateMatter: name (string min 1, R), clientId (uuid, R), responsibleId (uuid, R)."""
+    assert fresh.wrong("POST", "matters", {}) == ["#/name", "#/clientId", "#/responsibleId"]
+
+
+def test_references_must_be_of_something(fresh):
+    """Ids in a body that are of nothing are named, all at once."""
+    unknown = dict.fromkeys(("clientId", "responsibleId", "originatorId", "practiceAreaId"), "c9")
+    assert fresh.wrong("POST", "matters", NEW | unknown) == [f"#/{name}" for name in unknown]
+
+
+@pytest.mark.parametrize("wrong", [{"matterType": "Hourly"}, {"archived": "true"}, {"opened": "2026-13-01"}])
+def test_wrong_values(fresh, wrong):
+    """matterType (enum), archived (boolean), opened (date)."""
+    assert fresh.wrong("POST", "matters", NEW | wrong) == [f"#/{next(iter(wrong))}"]
+
+
+def test_update_is_sparse(fresh):
+    """Updates (PUT) are sparse: only the properties sent are changed."""
+    before = fresh.one("matters", "a1")
+    after = fresh.done("PUT", "matters/a1", {"notes": "N"})
+    assert after.pop("notes") == "N"
+    before.pop("notes")
+    assert after.pop("meta")["modifiedAt"] > before.pop("meta")["modifiedAt"]
+    assert after == before
+
+
+def test_archiving_and_back(fresh):
+    """UpdateMatter with archived = true: archived = true; with archived = false: archived = false."""
+    assert fresh.done("PUT", "matters/a1", {"archived": True})["archived"] is True
+    assert fresh.done("PUT", "matters/a1", {"archived": None})["archived"] is True
+    assert fresh.done("PUT", "matters/a1", {"archived": False})["archived"] is False
+
+
+def test_null_clears_what_may_be_null(fresh):
+    """reference (string, N), opened (date, N), conflictInformation, notes (string, N)."""
+    nulls = ("reference", "opened", "conflictInformation", "billingInstructions", "notes", "referralSources")
+    after = fresh.done("PUT", "matters/a1", dict.fromkeys(nulls))
+    assert [after.get(name) for name in nulls] == [None] * 6
+
+
+def test_null_keeps_what_is_required(fresh):
+    """name, clientId, responsibleId (R): not provided means unchanged."""
+    after = fresh.done("PUT", "matters/a1", dict.fromkeys(("name", "clientId", "responsibleId")))
+    assert (after["name"], after["clientId"], after["responsibleId"]) == ("Lawsuit", fresh.id("c1"), fresh.id("b1"))
+
+
+def test_the_all_zero_uuid_unassigns_the_practice_area(fresh):
+    """practiceAreaId (uuid; the all-zero UUID unassigns the practice area)."""
+    assert fresh.done("PUT", "matters/a1", {"practiceAreaId": None})["practiceAreaId"] == fresh.id("21")
+    assert fresh.done("PUT", "matters/a1", {"practiceAreaId": ALL_ZERO_ID})["practiceAreaId"] is None
+    assert fresh.done("PUT", "matters/a1", {"practiceAreaId": "22"})["practiceArea"]["label"] == "Tax"
+
+
+def test_conflict_information_is_sparse(fresh):
+    """conflictInformation: only the properties sent are changed."""
+    after = fresh.done("PUT", "matters/a1", {"conflictInformation": {"opposing": "O"}})
+    assert after["conflictInformation"] == {"adverse": "Rival", "opposing": "O"}
+
+
+def test_custom_fields_typed_or_as_text(fresh):
+    """Numbers, booleans and dates may be sent as strings; null clears the field."""
+    fields = [{"id": "cf-score", "value": "-1.5e1"}, {"id": "cf-urgent", "value": "True"}]
+    after = fresh.done("PUT", "matters/a1", {"customFields": fields})
+    assert [each["value"] for each in after["customFields"]] == [-15.0, True]
+    after = fresh.done("PUT", "matters/a1", {"customFields": [{"id": "cf-score", "value": None}]})
+    assert [each["id"] for each in after["customFields"]] == ["cf-urgent"]
+
+
+@pytest.mark.parametrize("value", ["seven", "NaN", "inf", "1e999", True, "", {}])
+def test_no_number(fresh, value):
+    """value: number for number."""
+    assert fresh.wrong("PUT", "matters/a1", {"customFields": [{"id": "cf-score", "value": value}]}) == [
+        "#/customFields/0/value"
+    ]
+
+
+def test_a_matter_may_change_its_client(fresh):
+    """UpdateMatter: clientId (uuid). What is on the matter follows."""
+    fresh.done("PUT", "matters/a3", {"clientId": "c3"})
+    assert fresh.one("time-entries", "e4")["clientId"] == fresh.id("c3")
+
+
+@pytest.mark.parametrize("matter", ["a1", "a2", "a3"])
+def test_a_matter_with_activity_is_kept(fresh, matter):
+    """DELETE /v2/matters/{id}: the matter has any activity: time entries, expenses or invoices."""
+    assert "has activity" in fresh.refused(409, "DELETE", f"matters/{matter}")["detail"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("time-entries", {"description": "d", "hours": 0}),
+        ("expenses", {"description": "d", "amount": 0}),
+        ("fixed-fees", {"description": "d", "amount": 0}),
+    ],
+)
+def test_each_activity_alone_keeps_a_matter(fresh, path, body):
+    """The matter has any activity: time entries, expenses or invoices."""
+    matter = fresh.done("POST", "matters", NEW | {"originatorId": "b3"})["matterId"]
+    fresh.done("POST", path, {"matterId": matter, "date": "2026-10-01", **body})
+    assert path.replace("-", " ") in fresh.refused(409, "DELETE", f"matters/{matter}")["detail"]
+
+
+def test_a_matter_without_activity_goes(fresh):
+    """DELETE /v2/matters/{id}: no body."""
+    fields = [{"id": "cf-score", "value": 1}]
+    matter = fresh.done("POST", "matters", NEW | {"originatorId": "b3", "customFields": fields})["matterId"]
+    assert fresh.done("DELETE", f"matters/{matter}") is None
+    assert not any(matter in row for row in fresh.everything())
+
+
+def test_who_is_assigned_follows_the_responsible_attorney_and_the_time(fresh):
+    """userId (assigned user): the user responsible now, and everyone with time on the matter."""
+
+    def assigned(user):
+        return matter in {row["matterId"] for row in fresh.rows("matters", userId=user)}
+
+    matter = fresh.done("POST", "matters", NEW)["matterId"]
+    assert [assigned(user) for user in ("b1", "b2", "b3")] == [False, True, False]
+    fresh.done("PUT", f"matters/{matter}", {"responsibleId": "b1"})
+    assert [assigned(user) for user in ("b1", "b2", "b3")] == [True, False, False]
+    entry = {"matterId": matter, "userId": "b3", "date": "2026-10-30", "description": "Work", "hours": 1}
+    made = fresh.done("POST", "time-entries", entry)["timeEntryId"]
+    assert [assigned(user) for user in ("b1", "b2", "b3")] == [True, False, True]
+    fresh.done("DELETE", f"time-entries/{made}")
+    assert [assigned(user) for user in ("b1", "b2", "b3")] == [True, False, False]

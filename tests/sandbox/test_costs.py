@@ -1,6 +1,92 @@
-"""POST, PUT and DELETE of expenses and fixed fees, against the API description's own sentences."""
+"""Expenses and fixed fees over HTTP, compared with the API description's own sentences."""
 
 import pytest
+
+
+def test_fields_of_expenses(api):
+    """ExpenseList: ... checkNumber (N), invoiceId (N), invoice, meta optional."""
+    expense = api.rows("expenses", select="client,matter,user,meta")[0]
+    assert (expense["amount"], expense["checkNumber"], expense["billed"]) == (12.34, "778", True)
+    assert "expenseCode" not in expense
+
+
+def test_expense_of_the_firm(api):
+    """userId (uuid, N; null means associated with the firm)."""
+    assert [row["userId"] for row in api.rows("expenses")] == [api.id("b1"), None, None]
+
+
+def test_a_credit_keeps_its_sign(api):
+    """amount (number, R)."""
+    assert api.one("expenses", "d3")["amount"] == -5.0
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({"startDate": "2026-04-02", "endDate": "2026-09-15"}, "d2 d3"),
+        ({"userId": "b1"}, "d1"),
+        ({"matterId": "a1"}, "d1 d3"),
+        ({"clientId": "c2"}, "d2"),
+        ({"billed": "true"}, "d1 d2"),
+        ({"billed": "false"}, "d3"),
+        ({"sort": "-date"}, "d2 d3 d1"),
+        ({"sort": "amount"}, "d3 d1 d2"),
+        ({"sort": "description"}, "d3 d1 d2"),
+        ({"modifiedSince": "2026-09-15T00:00:00Z"}, "d3"),
+    ],
+)
+def test_filters_and_sorts_of_expenses(api, query, expected):
+    """startDate, endDate (inclusive), userId, matterId, clientId, billed, sort (date, amount, description)."""
+    assert api.ids("expenses", **query) == expected
+
+
+def test_single_expense(api):
+    """ExpenseDetail: expenseCode (string, N, LEDES)."""
+    assert api.one("expenses", "d1")["expenseCode"] == "E101"
+    assert api.one("expenses", "d2")["client"] == {"name": "Öl & Söhne", "reference": None}
+
+
+def test_fields_of_fixed_fees(api):
+    """FixedFeeList: fixedFeeId, matterId, clientId, date, description, amount, billed are required."""
+    fee = api.rows("fixed-fees")[0]
+    assert (fee["amount"], fee["billed"], fee["clientId"]) == (5000.0, True, api.id("c1"))
+    assert not {"activityCode", "taskCode"} & set(fee)
+
+
+def test_unassigned_fee_belongs_to_the_firm(api):
+    """userId (N; null means unassigned)."""
+    fee = api.rows("fixed-fees", select="user")[1]
+    assert fee["userId"] is None
+    assert "user" not in fee
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({"startDate": "2026-10-10", "endDate": "2026-10-10"}, "f2"),
+        ({"userId": "b2"}, "f1"),
+        ({"matterId": "a1"}, ""),
+        ({"clientId": "c1"}, "f1 f2"),
+        ({"billed": "false"}, "f2"),
+        ({"sort": "amount"}, "f2 f1"),
+        ({"sort": "-description"}, "f2 f1"),
+        ({"sort": "-date"}, "f2 f1"),
+        ({"modifiedSince": "2026-04-30T00:00:00Z"}, "f2"),
+    ],
+)
+def test_filters_and_sorts_of_fixed_fees(api, query, expected):
+    """startDate, endDate (date, inclusive), userId, matterId, clientId, billed, sort (date, amount, description)."""
+    assert api.ids("fixed-fees", **query) == expected
+
+
+def test_single_fee(api):
+    """FixedFeeDetail: matter (R), client (R), activityCode (N), taskCode (N), meta."""
+    fee = api.one("fixed-fees", "f1")
+    assert (fee["activityCode"], fee["taskCode"]) == ("A103", "L110")
+    assert fee["matter"]["name"] == "Advice"
+    assert fee["invoice"]["invoiceNumber"] == "1001"
+    assert "user" not in api.one("fixed-fees", "f2")
+
 
 NEW = {"matterId": "a1", "date": "2026-10-30", "description": "Costs", "amount": 12.34}
 BOTH = pytest.mark.parametrize(("path", "billed", "unbilled"), [("expenses", "d1", "d3"), ("fixed-fees", "f1", "f2")])
