@@ -22,7 +22,7 @@ from billframes.schema import records as r
 from billframes.schema.resources import RESOURCES
 
 _BY_PATH = {each.path.removeprefix("/v2/"): each for each in RESOURCES}
-# The embedded user's initials are the sandbox's own; the declaration takes any fields there.
+# The initials of embedded users, which the declaration does not list: it takes any fields there.
 _BEYOND = {"initials"}
 
 
@@ -34,12 +34,12 @@ def short(full: str) -> str:
     return f"{full[0]}{int(full[1:8], 16)}"
 
 
-def whole(body: Any) -> Any:
-    """Make short ids in a body whole."""
+def expand_ids(body: Any) -> Any:
+    """Replace the short ids in a body by UUIDs."""
     if isinstance(body, dict):
-        return {name: whole(value) for name, value in body.items()}
+        return {name: expand_ids(value) for name, value in body.items()}
     if isinstance(body, list):
-        return [whole(each) for each in body]
+        return [expand_ids(each) for each in body]
     return uid(body) if isinstance(body, str) and re.fullmatch(r"[0-9a-f]\d", body) else body
 
 
@@ -57,7 +57,7 @@ class Api:
     """Calls the sandbox. Short ids (`c1`) become UUIDs on the way in."""
 
     def __init__(self, sandbox: Sandbox) -> None:
-        # No answer is awaited for long, however busy the machine is.
+        # Long enough for a busy machine.
         self.http = httpx.Client(base_url=sandbox.base_url, timeout=60)
         self.id = uid
         self.sandbox = sandbox
@@ -69,14 +69,14 @@ class Api:
         return self.http.request(method, path, headers=headers, params=params or None)
 
     def send(self, method: str, path: str, body=None, *, token="sandbox-full", headers=None, **options):
-        """Send a body, short ids in it made whole; content=, where given, goes as it is."""
+        """Send a body, in which short ids become UUIDs; `content=` is sent unchanged."""
         headers = {"Authorization": f"Bearer {token}", **(headers or {})}
         if body is not None:
-            options["json"] = whole(body)
+            options["json"] = expand_ids(body)
         return self.http.request(method, path_of(path), headers=headers, **options)
 
-    def done(self, method: str, path: str, body=None, **options) -> dict[str, Any] | None:
-        """Send what must succeed: the record answered with, decoded as declared, or None for no body."""
+    def write(self, method: str, path: str, body=None, **options) -> dict[str, Any] | None:
+        """Send a write that must succeed; return the record of the response, or None if it has no body."""
         answer = self.send(method, path, body, **options)
         assert answer.status_code == 200, answer.text
         if not answer.content:
@@ -84,25 +84,25 @@ class Api:
             return None
         assert set(answer.json()) == {"data"}
         resource = _BY_PATH[path.split("/", maxsplit=1)[0]]
-        as_declared(answer.json()["data"], resource.detail or resource.record)
+        assert_as_declared(answer.json()["data"], resource.detail or resource.record)
         return answer.json()["data"]
 
-    def refused(self, status: int, method: str, path: str, body=None, **options) -> dict[str, Any]:
-        """Send what must be refused, and see that nothing was changed by it."""
-        before = self.everything()
+    def expect_refusal(self, status: int, method: str, path: str, body=None, **options) -> dict[str, Any]:
+        """Send a write that must be refused and change nothing; return the problem."""
+        before = self.all_rows()
         answer = self.send(method, path, body, **options)
         assert answer.status_code == status, answer.text
         assert answer.headers["content-type"] == "application/problem+json"
-        assert self.everything() == before
+        assert self.all_rows() == before
         return answer.json()
 
-    def wrong(self, method: str, path: str, body=None, **options) -> list[str]:
-        """Where a body is wrong: the JSON pointers of a 400, or the parameters."""
-        errors = self.refused(400, method, path, body, **options)["errors"]
+    def wrong_places(self, method: str, path: str, body=None, **options) -> list[str]:
+        """Send a write that must get 400; return the JSON pointers or parameters of its faults."""
+        errors = self.expect_refusal(400, method, path, body, **options)["errors"]
         return [each.get("pointer", each.get("parameter")) for each in errors]
 
-    def everything(self) -> list[tuple[Any, ...]]:
-        """All rows of the database."""
+    def all_rows(self) -> list[tuple[Any, ...]]:
+        """Return all rows of the database."""
         connection = sqlite3.connect(self.database)
         tables = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         rows = [
@@ -115,14 +115,14 @@ class Api:
         return rows
 
     def list(self, name: str, **query) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-        """A list's records and pagination, each decoded strictly as declared."""
+        """Return a list's records and pagination, which must be as declared."""
         answer = self.call(f"/v2/{name}", **query)
         assert answer.status_code == 200, answer.text
         assert answer.headers["content-type"] == "application/json"
         body = answer.json()
-        as_declared(body["data"], list[_BY_PATH[name].record])
+        assert_as_declared(body["data"], list[_BY_PATH[name].record])
         if _BY_PATH[name].paginated:
-            as_declared(body["pagination"], r.Pagination)
+            assert_as_declared(body["pagination"], r.Pagination)
         assert set(body) == ({"data", "pagination"} if _BY_PATH[name].paginated else {"data"})
         return body["data"], body.get("pagination", {})
 
@@ -130,31 +130,31 @@ class Api:
         return self.list(name, **query)[0]
 
     def ids(self, name: str, **query) -> str:
-        """A list's short ids in order, with blanks between."""
+        """Return a list's short ids in order, separated by blanks."""
         return " ".join(short(row[_BY_PATH[name].id]) for row in self.rows(name, **query))
 
-    def one(self, name: str, id_: str, **options) -> dict[str, Any]:
-        """A single record, decoded strictly as declared."""
+    def record(self, name: str, id_: str, **options) -> dict[str, Any]:
+        """Return a single record, which must be as declared."""
         answer = self.call(f"/v2/{name}/{uid(id_)}", **options)
         assert answer.status_code == 200, answer.text
         body = answer.json()
         assert set(body) == {"data"}
-        as_declared(body["data"], _BY_PATH[name].detail)
+        assert_as_declared(body["data"], _BY_PATH[name].detail)
         return body["data"]
 
-    def problem(self, path: str, status: int, **options) -> dict[str, Any]:
+    def expect_problem(self, path: str, status: int, **options) -> dict[str, Any]:
         answer = self.call(path, **options)
         assert answer.status_code == status, answer.text
         assert answer.headers["content-type"] == "application/problem+json"
         assert answer.json()["status"] == status
         return answer.json()
 
-    def faults(self, path: str, **query) -> list[str]:
-        return [each["parameter"] for each in self.problem(path, 400, **query)["errors"]]
+    def wrong_parameters(self, path: str, **query) -> list[str]:
+        return [each["parameter"] for each in self.expect_problem(path, 400, **query)["errors"]]
 
 
-def as_declared(value: Any, declared: Any) -> None:
-    """Decode strictly, then check that nothing was sent that the declaration does not have."""
+def assert_as_declared(value: Any, declared: Any) -> None:
+    """Check that a value can be decoded strictly, and has no properties that are not declared."""
     decoded = msgspec.json.decode(json.dumps(value).encode(), type=declared, strict=True)
     _within(value, json.loads(msgspec.json.encode(decoded)))
 
@@ -171,9 +171,9 @@ def _within(sent: Any, declared: Any) -> None:
 
 
 @pytest.fixture(scope="session")
-def sandbox(tmp_path_factory) -> Iterator[Sandbox]:
+def sandbox(firm, tmp_path_factory) -> Iterator[Sandbox]:
     path = tmp_path_factory.mktemp("sandbox") / "firm.db"
-    Store(path, seed_by_hand).close()
+    shutil.copyfile(firm, path)
     with Sandbox(db=path) as running:
         yield running
 
@@ -193,8 +193,8 @@ def firm(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def changing(firm, tmp_path_factory) -> Iterator[Api]:
-    path = tmp_path_factory.mktemp("changing") / "firm.db"
+def writable_api(firm, tmp_path_factory) -> Iterator[Api]:
+    path = tmp_path_factory.mktemp("writable_api") / "firm.db"
     shutil.copyfile(firm, path)
     with Sandbox(db=path) as running:
         caller = Api(running)
@@ -203,13 +203,13 @@ def changing(firm, tmp_path_factory) -> Iterator[Api]:
 
 
 @pytest.fixture
-def fresh(firm, changing) -> Api:
-    """A caller of a server whose firm may be changed: it is put back as it was before every test."""
-    with closing(sqlite3.connect(firm)) as pristine, closing(sqlite3.connect(changing.database)) as current:
+def fresh_api(firm, writable_api) -> Api:
+    """A caller of a server whose firm a test may change; the firm is restored before every test."""
+    with closing(sqlite3.connect(firm)) as pristine, closing(sqlite3.connect(writable_api.database)) as current:
         pristine.backup(current)
-    return changing
+    return writable_api
 
 
 @pytest.fixture(scope="session")
 def tools() -> SimpleNamespace:
-    return SimpleNamespace(Api=Api, seed_by_hand=seed_by_hand, as_declared=as_declared)
+    return SimpleNamespace(Api=Api, seed_by_hand=seed_by_hand, assert_as_declared=assert_as_declared)

@@ -1,4 +1,4 @@
-"""The API's rules about writing once more, as plain Python on dicts: what the stateful test compares with.
+"""The API's rules for writes as plain Python on dicts, for the stateful test to compare with.
 
 Written from the description, not from the sandbox. Each method returns the status it expects and changes the
 model only where that is 200.
@@ -117,7 +117,7 @@ class Model:
         return 409 if refused else 200
 
     def bill(self, client_id: str) -> tuple[Decimal, list[tuple[str, str]]] | None:
-        """What a draft takes: its total and the items on it."""
+        """Return the total and the items of a new draft."""
         matters = {id_ for id_, each in self.rows["matters"].items() if each["clientId"] == client_id}
         taken = [
             (kind, id_)
@@ -129,7 +129,7 @@ class Model:
         return (total, taken) if taken else None
 
     def _sound(self, kind: str, sent: dict) -> bool:
-        """Whether every value sent is one the description allows, and every reference of something."""
+        """Tell whether every sent value is allowed by the description, and every reference exists."""
         known = {"clientId": self.rows["clients"], "matterId": self.rows["matters"], "userId": self.rates}
         known |= {"responsibleId": self.rates, "practiceAreaId": self.areas, "fixedFeeId": self.rows["fixed-fees"]}
         known |= CODES

@@ -54,7 +54,7 @@ def test_filters_and_sorts(api, query, expected):
 
 def test_single_client(api):
     """ClientDetail: contact (R), notes (string, N, internal notes), meta."""
-    client = api.one("clients", "c1")
+    client = api.record("clients", "c1")
     assert client["notes"] == "old friend"
     assert client["contact"]["companyName"] == "Acme Inc"
     assert len(client["meta"]["customFields"]) == 2
@@ -63,7 +63,7 @@ def test_single_client(api):
 def test_balances_set_a(api, tools):
     """balance (all open final invoices), current (not yet due), overdue (all past due), and its buckets."""
     balances = api.call(f"/v2/clients/{api.id('c1')}/balances").json()["data"]
-    tools.as_declared(balances, r.ClientBalances)
+    tools.assert_as_declared(balances, r.ClientBalances)
     assert balances == {
         "balance": 1310.0,
         "current": 70.0,
@@ -87,7 +87,7 @@ def test_balances_set_b(api, tools, tmp_path):
     with Sandbox(db=tmp_path / "firm.db", balances="B") as sandbox:
         url = f"{sandbox.base_url}/v2/clients/{api.id('c1')}/balances"
         balances = httpx.get(url, headers={"Authorization": "Bearer sandbox-full"}, timeout=60).json()["data"]
-    tools.as_declared(balances, r.ClientBalances)
+    tools.assert_as_declared(balances, r.ClientBalances)
     assert balances == {
         "balance": 1310.0,
         "overdue": 1240.0,
@@ -98,7 +98,7 @@ def test_balances_set_b(api, tools, tmp_path):
 
 
 def test_the_limits_of_the_buckets():
-    """current (not yet due), overdue (past due), 0 to 30, ..., over 90: a due date belongs to one bucket alone."""
+    """current (not yet due), overdue (past due), 0 to 30, ..., over 90: a due date belongs to exactly one bucket."""
     connection, today = sqlite3.connect(":memory:"), dt.date(2026, 10, 31)
     connection.executescript(SCHEMA)
     for place, days in enumerate((-1, 0, 1, 30, 31, 60, 61, 90, 91)):
@@ -117,40 +117,40 @@ def test_the_limits_of_the_buckets():
 CONTACT = {"companyName": "New Inc"}
 
 
-def test_create_answers_with_the_client(fresh):
+def test_create_answers_with_the_client(fresh_api):
     """POST /v2/clients: {data: ClientDetail}."""
-    client = fresh.done("POST", "clients", {"name": "New", "reference": "N-1", "contact": CONTACT, "notes": "n"})
+    client = fresh_api.write("POST", "clients", {"name": "New", "reference": "N-1", "contact": CONTACT, "notes": "n"})
     assert (client["name"], client["reference"], client["notes"]) == ("New", "N-1", "n")
     assert client["contact"] == CONTACT
     assert client["meta"]["createdAt"] == client["meta"]["modifiedAt"]
-    assert fresh.call(f"/v2/clients/{client['clientId']}").json()["data"] == client
+    assert fresh_api.call(f"/v2/clients/{client['clientId']}").json()["data"] == client
 
 
 @pytest.mark.parametrize("contact", [{"companyName": "X"}, {"firstName": "A", "lastName": "B"}])
-def test_contact_needs_a_name(fresh, contact):
+def test_contact_needs_a_name(fresh_api, contact):
     """The contact must give a company name, or a first and last name, or both."""
-    fresh.done("POST", "clients", {"name": "New", "contact": contact})
+    fresh_api.write("POST", "clients", {"name": "New", "contact": contact})
 
 
 @pytest.mark.parametrize(
     "contact", [{}, {"companyName": ""}, {"firstName": "A"}, {"lastName": "B", "firstName": None}, {"email": "a@b"}]
 )
-def test_contact_without_a_name_is_refused(fresh, contact):
+def test_contact_without_a_name_is_refused(fresh_api, contact):
     """The contact must give a company name, or a first and last name, or both."""
-    assert fresh.wrong("POST", "clients", {"name": "New", "contact": contact}) == ["#/contact"]
+    assert fresh_api.wrong_places("POST", "clients", {"name": "New", "contact": contact}) == ["#/contact"]
 
 
-def test_name_is_needed(fresh):
+def test_name_is_needed(fresh_api):
     """POST /v2/clients: name missing or empty (min length 1)."""
-    assert fresh.wrong("POST", "clients", {"contact": CONTACT}) == ["#/name"]
-    assert fresh.wrong("POST", "clients", {"name": "", "contact": CONTACT}) == ["#/name"]
-    assert fresh.wrong("POST", "clients", {"name": None, "contact": CONTACT}) == ["#/name"]
+    assert fresh_api.wrong_places("POST", "clients", {"contact": CONTACT}) == ["#/name"]
+    assert fresh_api.wrong_places("POST", "clients", {"name": "", "contact": CONTACT}) == ["#/name"]
+    assert fresh_api.wrong_places("POST", "clients", {"name": None, "contact": CONTACT}) == ["#/name"]
 
 
-def test_everything_wrong_is_said_at_once(fresh):
-    """A required field of the body is missing: every problem is listed with its path."""
+def test_everything_wrong_is_said_at_once(fresh_api):
+    """A required field of the body is missing: every fault is listed with its path."""
     body = {"reference": 5, "contact": {"phone": 7}, "customFields": [{"id": "nope", "value": 1}, {"value": 1}]}
-    wrong = fresh.wrong("POST", "clients", body)
+    wrong = fresh_api.wrong_places("POST", "clients", body)
     assert set(wrong) == {
         "#/name",
         "#/reference",
@@ -161,54 +161,63 @@ def test_everything_wrong_is_said_at_once(fresh):
     }
 
 
-def test_update_is_sparse(fresh):
+def test_update_is_sparse(fresh_api):
     """Updates (PUT) are sparse: only the properties sent are changed."""
-    before = fresh.one("clients", "c1")
-    after = fresh.done("PUT", "clients/c1", {"name": "Acme & Sons"})
+    before = fresh_api.record("clients", "c1")
+    after = fresh_api.write("PUT", "clients/c1", {"name": "Acme & Sons"})
     assert after.pop("name") == "Acme & Sons"
     assert after["meta"].pop("modifiedAt") > before["meta"].pop("modifiedAt")
     before.pop("name")
     assert after == before
 
 
-def test_contact_is_sparse_too(fresh):
+def test_contact_is_sparse_too(fresh_api):
     """contact (Contact): only the properties sent are changed; null clears one."""
-    after = fresh.done("PUT", "clients/c1", {"contact": {"city": "Rome", "emailCC": None}})
+    after = fresh_api.write("PUT", "clients/c1", {"contact": {"city": "Rome", "emailCC": None}})
     assert after["contact"] == {"companyName": "Acme Inc", "street": "1 Road\nFloor 2", "city": "Rome"}
 
 
-def test_null_in_updates(fresh):
+def test_null_in_updates(fresh_api):
     """UpdateClient: name, reference, notes (all string, N; not provided means unchanged)."""
-    after = fresh.done("PUT", "clients/c1", {"name": None, "reference": None, "notes": None, "customFields": None})
+    after = fresh_api.write("PUT", "clients/c1", {"name": None, "reference": None, "notes": None, "customFields": None})
     assert (after["name"], after["reference"], after["notes"]) == ("Acme", None, None)
     assert len(after["meta"]["customFields"]) == 2
 
 
-def test_an_empty_name_is_refused(fresh):
+def test_an_empty_name_is_refused(fresh_api):
     """ClientDetail: name (string, min length 1)."""
-    assert fresh.wrong("PUT", "clients/c1", {"name": ""}) == ["#/name"]
+    assert fresh_api.wrong_places("PUT", "clients/c1", {"name": ""}) == ["#/name"]
 
 
 def values(client):
     return {each["id"]: (each["value"], each.get("optionId")) for each in client["meta"]["customFields"]}
 
 
-def test_only_listed_custom_fields_change(fresh):
+def test_only_listed_custom_fields_change(fresh_api):
     """customFields: only listed fields change; an entry whose value is null clears that field."""
-    after = fresh.done("PUT", "clients/c1", {"customFields": [{"id": "cf-since", "value": "2021-03-04"}]})
-    assert values(after) == {"cf-tier": ("Gold", fresh.id("31")), "cf-since": ("2021-03-04", None)}
-    after = fresh.done("PUT", "clients/c1", {"customFields": [{"id": "cf-tier", "value": None}]})
+    after = fresh_api.write("PUT", "clients/c1", {"customFields": [{"id": "cf-since", "value": "2021-03-04"}]})
+    assert values(after) == {"cf-tier": ("Gold", fresh_api.id("31")), "cf-since": ("2021-03-04", None)}
+    after = fresh_api.write("PUT", "clients/c1", {"customFields": [{"id": "cf-tier", "value": None}]})
     assert values(after) == {"cf-since": ("2021-03-04", None)}
 
 
-def test_option_id_goes_before_value(fresh):
+def test_option_id_takes_precedence_over_value(fresh_api):
     """optionId: takes precedence over value; preferred because labels can be renamed."""
     fields = [{"id": "cf-tier", "value": "Gold", "optionId": "32"}]
-    assert values(fresh.done("PUT", "clients/c1", {"customFields": fields}))["cf-tier"] == ("Silver", fresh.id("32"))
+    assert values(fresh_api.write("PUT", "clients/c1", {"customFields": fields}))["cf-tier"] == (
+        "Silver",
+        fresh_api.id("32"),
+    )
     fields = [{"id": "cf-tier", "value": None, "optionId": "31"}]
-    assert values(fresh.done("PUT", "clients/c1", {"customFields": fields}))["cf-tier"] == ("Gold", fresh.id("31"))
+    assert values(fresh_api.write("PUT", "clients/c1", {"customFields": fields}))["cf-tier"] == (
+        "Gold",
+        fresh_api.id("31"),
+    )
     fields = [{"id": "cf-tier", "value": "Silver", "optionId": None}]
-    assert values(fresh.done("PUT", "clients/c1", {"customFields": fields}))["cf-tier"] == ("Silver", fresh.id("32"))
+    assert values(fresh_api.write("PUT", "clients/c1", {"customFields": fields}))["cf-tier"] == (
+        "Silver",
+        fresh_api.id("32"),
+    )
 
 
 @pytest.mark.parametrize(
@@ -227,31 +236,31 @@ def test_option_id_goes_before_value(fresh):
         ({"id": "", "value": 1}, "/id"),
     ],
 )
-def test_wrong_custom_fields(fresh, entry, place):
+def test_wrong_custom_fields(fresh_api, entry, place):
     """value (typed by valueType); id (string min 1, R) of a field of this entity."""
-    assert fresh.wrong("PUT", "clients/c1", {"customFields": [entry]}) == ["#/customFields/0" + place]
+    assert fresh_api.wrong_places("PUT", "clients/c1", {"customFields": [entry]}) == ["#/customFields/0" + place]
 
 
-def test_custom_fields_of_a_new_client(fresh):
+def test_custom_fields_of_a_new_client(fresh_api):
     """CreateClient: customFields; unlisted fields stay unset."""
     fields = [{"id": "cf-since", "value": "2021-03-04"}]
-    client = fresh.done("POST", "clients", {"name": "New", "contact": CONTACT, "customFields": fields})
+    client = fresh_api.write("POST", "clients", {"name": "New", "contact": CONTACT, "customFields": fields})
     assert values(client) == {"cf-since": ("2021-03-04", None)}
 
 
-def test_delete_answers_with_no_body(fresh):
+def test_delete_answers_with_no_body(fresh_api):
     """DELETE /v2/clients/{id}: no body."""
-    assert fresh.done("DELETE", "clients/c3") is None
-    fresh.problem(f"/v2/clients/{fresh.id('c3')}", 404)
-    fresh.refused(404, "DELETE", "clients/c3")
+    assert fresh_api.write("DELETE", "clients/c3") is None
+    fresh_api.expect_problem(f"/v2/clients/{fresh_api.id('c3')}", 404)
+    fresh_api.expect_refusal(404, "DELETE", "clients/c3")
 
 
-def test_a_client_with_matters_is_kept(fresh):
+def test_a_client_with_matters_is_kept(fresh_api):
     """DELETE /v2/clients/{id}: the client has associated matters."""
-    assert "has associated matters" in fresh.refused(409, "DELETE", "clients/c1")["detail"]
+    assert "has associated matters" in fresh_api.expect_refusal(409, "DELETE", "clients/c1")["detail"]
 
 
-def test_a_client_with_invoices_is_kept(fresh):
-    """An invoice's clientId (uuid, R) is of a client there is."""
-    fresh.done("PUT", "matters/a3", {"clientId": "c3"})
-    assert "invoices" in fresh.refused(409, "DELETE", "clients/c2")["detail"]
+def test_a_client_with_invoices_is_kept(fresh_api):
+    """An invoice's clientId (uuid, R) is that of an existing client."""
+    fresh_api.write("PUT", "matters/a3", {"clientId": "c3"})
+    assert "invoices" in fresh_api.expect_refusal(409, "DELETE", "clients/c2")["detail"]

@@ -55,7 +55,7 @@ def test_practice_areas(api):
 def test_codes(api, tools):
     """{data: CodeList}; all LEDES code sets and codes."""
     codes = api.call("/v2/codes").json()["data"]
-    tools.as_declared(codes, r.CodeList)
+    tools.assert_as_declared(codes, r.CodeList)
     assert codes["task"][0] == {
         "code": "L100",
         "label": "Assessment",
@@ -72,65 +72,65 @@ def test_custom_fields(api):
     assert [option["label"] for option in tier["options"]] == ["Silver", "Gold"]
     assert "options" not in since
     assert [field["entity"] for field in api.rows("custom-fields")] == ["client"] * 2 + ["matter"] * 2 + ["user"]
-    assert api.faults("/v2/custom-fields", entity="invoice") == ["entity"]
+    assert api.wrong_parameters("/v2/custom-fields", entity="invoice") == ["entity"]
 
 
 def test_health(api, tools):
     """HealthCheckResponse: status (enum: unhealthy, degraded, healthy), version (object), message (N)."""
     health = api.call("/v2/health", token=None)
-    tools.as_declared(health.json(), r.HealthCheckResponse)
+    tools.assert_as_declared(health.json(), r.HealthCheckResponse)
     assert health.json()["status"] == "healthy"
     assert health.json()["version"]["api"] == "v1"
 
 
-def areas(fresh):
-    return {row["label"]: row["default"] for row in fresh.rows("practice-areas")}
+def areas(fresh_api):
+    return {row["label"]: row["default"] for row in fresh_api.rows("practice-areas")}
 
 
-def test_create_a_practice_area(fresh):
+def test_create_a_practice_area(fresh_api):
     """CreatePracticeArea: label (string min 1, R), default (boolean). The path is a documented assumption."""
-    area = fresh.done("POST", "practice-areas", {"label": "Sports"})
+    area = fresh_api.write("POST", "practice-areas", {"label": "Sports"})
     assert (area["label"], area["default"]) == ("Sports", False)
-    assert areas(fresh) == {"Litigation": True, "Sports": False, "Tax": False}
-    assert fresh.wrong("POST", "practice-areas", {"default": None}) == ["#/label", "#/default"]
-    assert fresh.wrong("POST", "practice-areas", {"label": ""}) == ["#/label"]
+    assert areas(fresh_api) == {"Litigation": True, "Sports": False, "Tax": False}
+    assert fresh_api.wrong_places("POST", "practice-areas", {"default": None}) == ["#/label", "#/default"]
+    assert fresh_api.wrong_places("POST", "practice-areas", {"label": ""}) == ["#/label"]
 
 
-def test_one_default(fresh):
+def test_one_default(fresh_api):
     """default (boolean, R, whether it is the default practice area)."""
-    fresh.done("POST", "practice-areas", {"label": "Sports", "default": True})
-    assert areas(fresh) == {"Litigation": False, "Sports": True, "Tax": False}
-    fresh.done("PUT", f"practice-areas/{fresh.id('22')}", {"default": True})
-    assert areas(fresh) == {"Litigation": False, "Sports": False, "Tax": True}
+    fresh_api.write("POST", "practice-areas", {"label": "Sports", "default": True})
+    assert areas(fresh_api) == {"Litigation": False, "Sports": True, "Tax": False}
+    fresh_api.write("PUT", f"practice-areas/{fresh_api.id('22')}", {"default": True})
+    assert areas(fresh_api) == {"Litigation": False, "Sports": False, "Tax": True}
 
 
-def test_update_a_practice_area(fresh):
+def test_update_a_practice_area(fresh_api):
     """UpdatePracticeArea: label (string, N), default (boolean, N); a value not provided leaves the current one."""
-    path = f"practice-areas/{fresh.id('21')}"
-    assert fresh.done("PUT", path, {"label": "Disputes"})["default"] is True
-    assert fresh.done("PUT", path, {"label": None, "default": None})["label"] == "Disputes"
-    assert fresh.done("PUT", path, {"default": False})["default"] is False
-    assert fresh.wrong("PUT", path, {"label": ""}) == ["#/label"]
-    fresh.refused(404, "PUT", "practice-areas/c1", {})
+    path = f"practice-areas/{fresh_api.id('21')}"
+    assert fresh_api.write("PUT", path, {"label": "Disputes"})["default"] is True
+    assert fresh_api.write("PUT", path, {"label": None, "default": None})["label"] == "Disputes"
+    assert fresh_api.write("PUT", path, {"default": False})["default"] is False
+    assert fresh_api.wrong_places("PUT", path, {"label": ""}) == ["#/label"]
+    fresh_api.expect_refusal(404, "PUT", "practice-areas/c1", {})
 
 
-def test_update_a_user(fresh):
+def test_update_a_user(fresh_api):
     """PUT /v2/users/{id}: one property, customFields; the response includes the user's customFields."""
-    user = fresh.done("PUT", "users/b2", {"customFields": [{"id": "cf-bar", "value": "CA 7"}]})
+    user = fresh_api.write("PUT", "users/b2", {"customFields": [{"id": "cf-bar", "value": "CA 7"}]})
     assert user["name"] == "Ben Pine"
     assert user["customFields"] == [{"id": "cf-bar", "name": "Bar number", "valueType": "text", "value": "CA 7"}]
-    assert fresh.done("PUT", "users/b1", {})["customFields"][0]["value"] == "NY 12"
-    assert fresh.done("PUT", "users/b1", {"customFields": [{"id": "cf-bar", "value": None}]})["customFields"] == []
-    assert fresh.wrong("PUT", "users/b1", {"customFields": [{"id": "cf-bar", "value": 12}]}) == [
+    assert fresh_api.write("PUT", "users/b1", {})["customFields"][0]["value"] == "NY 12"
+    assert fresh_api.write("PUT", "users/b1", {"customFields": [{"id": "cf-bar", "value": None}]})["customFields"] == []
+    assert fresh_api.wrong_places("PUT", "users/b1", {"customFields": [{"id": "cf-bar", "value": 12}]}) == [
         "#/customFields/0/value"
     ]
-    fresh.refused(404, "PUT", "users/c1", {})
+    fresh_api.expect_refusal(404, "PUT", "users/c1", {})
 
 
-def test_delete_a_practice_area(fresh):
-    """The description has no such operation; it is refused while a matter has the practice area."""
-    fresh.refused(409, "DELETE", f"practice-areas/{fresh.id('21')}")
-    area = fresh.done("POST", "practice-areas", {"label": "Sports"})
-    assert fresh.done("DELETE", f"practice-areas/{area['practiceAreaId']}") is None
-    assert "Sports" not in areas(fresh)
-    fresh.refused(404, "DELETE", f"practice-areas/{area['practiceAreaId']}")
+def test_delete_a_practice_area(fresh_api):
+    """The description has no such operation. It is refused if a matter has the practice area."""
+    fresh_api.expect_refusal(409, "DELETE", f"practice-areas/{fresh_api.id('21')}")
+    area = fresh_api.write("POST", "practice-areas", {"label": "Sports"})
+    assert fresh_api.write("DELETE", f"practice-areas/{area['practiceAreaId']}") is None
+    assert "Sports" not in areas(fresh_api)
+    fresh_api.expect_refusal(404, "DELETE", f"practice-areas/{area['practiceAreaId']}")

@@ -1,4 +1,4 @@
-"""The document at /schema/openapi.json says what is served."""
+"""The OpenAPI document describes exactly what the sandbox serves."""
 
 import json
 
@@ -38,7 +38,7 @@ WRITES = {
 
 
 def test_every_write_is_described(document):
-    """Every operation of the description's tables, with the statuses it may answer."""
+    """Every operation of the description's tables is in the document, with the statuses of its responses."""
     for name, methods in WRITES.items():
         for method in methods.split():
             path = f"/v2/{name}" + ("" if method == "POST" else "/{id}")
@@ -50,7 +50,7 @@ def test_every_write_is_described(document):
 
 
 def test_bodies_have_their_bounds(document):
-    """Required fields, least lengths and number bounds of bodies are in their schemas."""
+    """Required fields, minimum lengths and number bounds of bodies are in their schemas."""
     body = document["components"]["schemas"]["CreateTimeEntry"]
     assert set(body["required"]) == {"matterId", "date", "description", "hours"}
     assert body["properties"]["description"]["minLength"] == 1
@@ -58,7 +58,7 @@ def test_bodies_have_their_bounds(document):
     assert body["properties"]["rate"]["anyOf"][0]["minimum"] == 0
 
 
-# The description's words, record by record: `!` is R, `?` is N, and what has neither may be left out but is not null.
+# The description's properties by record: `!` is R (required), `?` is N (nullable). Others may be omitted, but not null.
 DESCRIBED = {
     "ClientDetail": "clientId! name! contact! reference? notes? meta",
     "ClientList": "clientId! name! reference? contact meta",
@@ -115,13 +115,13 @@ DESCRIBED = {
     "UpdatePracticeArea": "label? default?",
     "UpdateUser": "customFields?",
     "CustomFieldValueUpdate": "id! value? optionId?",
-    # The description says only "all optional" of these two; null is taken, as docs/sandbox.md says.
+    # The description only says "all optional" of these two. They accept null, as docs/sandbox.md says.
     "UpdateMatter": "name? reference? clientId? responsibleId? opened? archived? conflictInformation?"
     " billingInstructions? notes? referralSources? practiceAreaId? customFields?",
     "UpdateTimeEntry": "userId? matterId? date? time? description? hours? rate? billingType? fixedFeeId? activityCode?"
     " taskCode?",
 }
-# Not shown by the description: what the sandbox sends there, which docs/decisions.md lists.
+# Records that the description does not show; docs/decisions.md lists what the sandbox sends.
 ASSUMED = {
     "UserReference": "userId! name! firstName! lastName! initials?",
     "PracticeAreaReference": "practiceAreaId! label!",
@@ -131,7 +131,7 @@ ASSUMED = {
 
 
 def words(schema):
-    """A schema in the table's words."""
+    """Return a schema's properties in the form of the tables."""
     marks = {}
     for name, declared in schema["properties"].items():
         null = {"type": "null"} in declared.get("anyOf", ())
@@ -146,7 +146,7 @@ def test_required_and_nullable_are_the_descriptions(document, name):
 
 
 def test_every_schema_is_in_the_table(document):
-    """No record is served that was not compared with the description."""
+    """Every record in the document is in the tables."""
     assert set(document["components"]["schemas"]) == set(DESCRIBED | ASSUMED)
 
 
@@ -220,7 +220,7 @@ def test_bounds(document):
 
 
 def test_answers_fit_their_schemas(api, document):
-    """Every answer of a GET validates against the schema the document gives for it."""
+    """Every response to a GET is valid against its schema in the document."""
     registry = Registry().with_resource("urn:api", Resource(document, DRAFT202012))
     for path, operations in document["paths"].items():
         if (operation := operations.get("get")) is None:
@@ -251,7 +251,7 @@ def _refs(node):
             yield from _refs(each)
 
 
-# Each list's filters, select names and sort names, as the description's tables of endpoints have them.
+# Each list's filters, select names and sort names, from the description's tables of endpoints.
 LISTS = {
     "/v2/clients": ("query reference", "contact meta customFields", "name reference"),
     "/v2/expenses": (
@@ -279,7 +279,7 @@ LISTS = {
         "client matter user meta fixedFee",
         "date hours description created",
     ),
-    # Not paginated as far as the description says; users have `select` by the note on their custom fields.
+    # Not paginated, according to the description. Users have `select` because of the note on their custom fields.
     "/v2/users": ("email role query queryFullMatch", "customFields", ""),
     "/v2/practice-areas": ("", "", ""),
     "/v2/custom-fields": ("entity", "", ""),
@@ -289,7 +289,7 @@ LISTS = {
 
 @pytest.mark.parametrize("path", LISTS)
 def test_the_parameters_of_lists_are_the_descriptions(document, path):
-    """query: the parameters of each list, no more and no fewer. The paginated ones have the common ones."""
+    """Each list has exactly these parameters, and paginated lists also the common ones."""
     filters, select, sort = map(str.split, LISTS[path])
     parameters = {each["name"]: each["schema"] for each in document["paths"][path]["get"]["parameters"]}
     common = {"limit", "offset", "modifiedSince", "sort"} if sort else set()

@@ -1,4 +1,4 @@
-"""A long walk through the sandbox by its own document: every answer is what the document says, and nothing more."""
+"""Random calls made from the OpenAPI document: every response is valid, and has no undeclared properties."""
 
 import json
 import random
@@ -13,7 +13,7 @@ from referencing.jsonschema import DRAFT202012
 from billframes.sandbox import Sandbox
 
 UNKNOWN = "99999999-0000-4000-8000-000000000000"
-# Where the ids of a property, or of the records a path is about, come from.
+# The table with the ids of a property, or with the records of a path.
 TABLES = {
     "clientId": "client",
     "fixedFeeId": "fixed_fee",
@@ -40,7 +40,7 @@ WRONG = [None, "", "nonsense", -1, 0.5, True, [], {}, UNKNOWN]
 
 
 class Walk:
-    """Makes calls from the document, and holds every answer against it with no property beyond those declared."""
+    """Makes random calls from the document, and validates every response, in which no other properties are allowed."""
 
     def __init__(self, api, seed=0, limit=20):
         self.api = api
@@ -75,7 +75,7 @@ class Walk:
             self.ids(TABLES[name])
 
     def check(self, path, method, answer):
-        """Hold an answer against the document."""
+        """Validate a response."""
         declared = self.strict["paths"][path][method]["responses"]
         status = str(answer.status_code)
         assert status in declared, (path, method, status, answer.text)
@@ -98,7 +98,7 @@ class Walk:
         self.validators[key].validate(answer.json())
 
     def parameters(self, operation):
-        """Query parameters, now and then a wrong one."""
+        """Return query parameters, some of them wrong."""
         chosen = {}
         for each in operation["parameters"]:
             name, schema = each["name"], each["schema"]
@@ -137,7 +137,7 @@ class Walk:
         return sent
 
     def value(self, name, schema, about=""):
-        """A value that the schema takes, of something there is."""
+        """Return a value that is valid for the schema; ids are mostly of existing records."""
         options = schema.get("anyOf", [schema])
         null = {"type": "null"} in options
         schema = next(each for each in options if each != {"type": "null"})
@@ -167,13 +167,13 @@ class Walk:
         return values.get(schema.get("format")) or kinds[schema["type"]]
 
     def id(self, table):
-        """The id of some record; sometimes of none."""
+        """Return the id of a random record, sometimes an unknown id."""
         if self.random.random() < 0.04:
             return UNKNOWN
         return self.random.choice(self.ids(table) or [UNKNOWN])
 
     def ids(self, table):
-        """The ids of a table's records in the order in which they were made: new ones are random, the walk is not."""
+        """Return a table's ids in the order of creation: new ids are random, but the walk must be reproducible."""
         with closing(sqlite3.connect(self.api.database)) as connection:
             found = [row[0] for row in connection.execute(f"SELECT {table}_id FROM {table} ORDER BY 1 LIMIT 300")]
         for each in found:
@@ -182,7 +182,7 @@ class Walk:
 
 
 def closed(node):
-    """A copy of the document in which objects have no properties beyond those declared."""
+    """Return a copy of the document in which no undeclared properties are allowed."""
     if isinstance(node, dict):
         node = {name: closed(value) for name, value in node.items()}
         return {**node, "additionalProperties": False} if is_object(node) else node
@@ -193,9 +193,9 @@ def is_object(schema):
     return schema.get("type") == "object" and isinstance(schema.get("properties"), dict)
 
 
-def test_every_answer_is_what_the_document_says(fresh):
-    """1,000 calls, good and bad, reading and writing: each answer fits the document, without a property more."""
-    walk = Walk(fresh)
+def test_every_answer_is_what_the_document_says(fresh_api):
+    """1,000 calls, valid and wrong, reads and writes: each response is valid and has no undeclared properties."""
+    walk = Walk(fresh_api)
     for _ in range(1_000):
         walk.step()
     done = {(path, method) for path, method, status in walk.seen if status == "200"}
@@ -204,7 +204,7 @@ def test_every_answer_is_what_the_document_says(fresh):
 
 
 def test_every_answer_of_the_seeded_firm_is_what_the_document_says(tools):
-    """The seeded firm has what a firm of a few records lacks: every kind of invoice, contact, fee and code."""
+    """The seeded firm has every kind of invoice, contact, fee and code."""
     with Sandbox() as sandbox:
         api = tools.Api(sandbox)
         with api.http:
@@ -215,7 +215,7 @@ def test_every_answer_of_the_seeded_firm_is_what_the_document_says(tools):
 
 
 def everything_once(walk):
-    """Read every list from several places with all its details, and every operation without an id."""
+    """Read several pages of every list with all details, and every other GET without an id."""
     for path, method in walk.operations:
         if method != "get" or "{id}" in path:
             continue
@@ -237,8 +237,8 @@ def everything_once(walk):
         ("InvoiceList", {"matterId": None}),
     ],
 )
-def test_the_walk_would_see_it(api, record, change):
-    """An answer with a null or a property that the document does not have does not pass."""
+def test_undeclared_values_are_found(api, record, change):
+    """A response with an undeclared null or property is found."""
     walk = Walk(api)
     path = {"MatterList": "matters", "TimeEntryList": "time-entries", "ClientList": "clients"}.get(record, "invoices")
     answer = api.call(f"/v2/{path}")

@@ -1,4 +1,4 @@
-"""The fixture that users' own tests get."""
+"""The pytest fixture for users' own tests."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ def test_fresh(billframes_sandbox):
 
 
 def test_fixture(tmp_path):
-    """A fixture that gives a fresh server and client: what one test writes another does not see."""
+    """The fixture gives a fresh server and client: changes that one test makes are not seen by another."""
     (tmp_path / "test_own.py").write_text(TESTS)
     root = str(Path(__file__).parents[2])
     environment = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": root}
@@ -34,7 +34,7 @@ def test_fixture(tmp_path):
 
 
 def test_plugin_is_light():
-    """Loading the plugin starts nothing: no server and no seed are imported."""
+    """Loading the plugin does not import the server or the seed."""
     code = "import sys, billframes.sandbox.pytest_plugin as p; print([m for m in %r if m in sys.modules])"
     heavy = ["starlette", "uvicorn", "billframes.sandbox.seed", "billframes.sandbox.server"]
     run = subprocess.run([sys.executable, "-c", code % heavy], capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""What every paginated list does: pages, order, select, and what it refuses."""
+"""Query parameters of paginated lists: pages, order, select, and refusals."""
 
 import pytest
 
@@ -70,12 +70,12 @@ def test_the_first_mention_of_a_sort_field_decides(api):
     ],
 )  # fmt: skip
 def test_malformed_values_are_refused(api, name, value):
-    """Minimum 1, maximum 1000 (and so on): what is outside of the description is a 400 that names it."""
-    assert api.faults("/v2/time-entries", **{name: value}) == [name]
+    """A value outside of the description's limits gets a 400 that names the parameter."""
+    assert api.wrong_parameters("/v2/time-entries", **{name: value}) == [name]
 
 
 def test_every_problem_is_listed(api):
-    """400 invalid input (every problem listed)."""
+    """400 invalid input: every fault is listed."""
     query = {
         "limit": 0,
         "offset": -1,
@@ -85,18 +85,18 @@ def test_every_problem_is_listed(api):
         "modifiedSince": "z",
         "startDate": "w",
     }
-    assert sorted(api.faults("/v2/time-entries", **query)) == sorted(query)
+    assert sorted(api.wrong_parameters("/v2/time-entries", **query)) == sorted(query)
 
 
 def test_names_accepted_are_named(api):
     """select (client, matter, user, meta, fixedFee)."""
-    detail = api.problem("/v2/time-entries", 400, select="invoice")["errors"][0]["detail"]
+    detail = api.expect_problem("/v2/time-entries", 400, select="invoice")["errors"][0]["detail"]
     assert detail == "has 'invoice'; expected client, matter, user, meta, fixedFee"
 
 
 def test_a_parameter_given_twice_is_refused(api):
     """`limit` (int32)."""
-    assert api.faults("/v2/time-entries?limit=1&limit=2") == ["limit"]
+    assert api.wrong_parameters("/v2/time-entries?limit=1&limit=2") == ["limit"]
 
 
 def test_unknown_parameters_are_ignored(api):

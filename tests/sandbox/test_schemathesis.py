@@ -1,4 +1,4 @@
-"""Schemathesis against the served document: calls made from it, good and bad, are answered as it says."""
+"""Schemathesis on the OpenAPI document: responses to valid and wrong calls are as it declares."""
 
 import pytest
 import requests
@@ -18,7 +18,7 @@ CHECKS = [
     checks.status_code_conformance,
     schemathesis.checks.not_a_server_error,
 ]
-# Ids of the firm, put into half of the calls: made-up ids are of nothing, and such calls end at 404 and 400.
+# Existing ids, for half of the calls: a call with a made-up id only gets 404 or 400.
 KNOWN = {
     "clientId": ["c1", "c3"],
     "fixedFeeId": ["f2"],
@@ -46,8 +46,8 @@ LABELS = sorted(
 
 
 @pytest.fixture(scope="module")
-def operations(changing):
-    schema = schemathesis.openapi.from_url(changing.sandbox.base_url + "/schema/openapi.json")
+def operations(writable_api):
+    schema = schemathesis.openapi.from_url(writable_api.sandbox.base_url + "/schema/openapi.json")
     return {found.label: found for each in schema.get_all_operations() if (found := each.ok())}
 
 
@@ -58,8 +58,8 @@ def test_every_operation_is_tried(operations):
 
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["good", "bad"])
 @pytest.mark.parametrize("label", LABELS)
-def test_operation(fresh, operations, label, mode):
-    """Answers to calls made from the document are as the document says."""
+def test_operation(fresh_api, operations, label, mode):
+    """Responses to calls made from the document are as it declares."""
     operation = operations[label]
     if mode is GenerationMode.NEGATIVE and label in {"GET /v2/codes", "GET /v2/health", "GET /v2/practice-areas"}:
         pytest.skip("takes nothing that could be wrong")
@@ -74,7 +74,7 @@ def test_operation(fresh, operations, label, mode):
     @given(case=operation.as_strategy(generation_mode=mode), data=st.data())
     def try_it(case, data):
         if data.draw(st.booleans()):
-            use_known(fresh, label, case, data)
+            use_known(fresh_api, label, case, data)
         with requests.Session() as session:
             answer = case.call(session=session, headers={"Authorization": "Bearer sandbox-full"})
         case.validate_response(answer, checks=CHECKS, headers={"Authorization": "Bearer sandbox-full"})
@@ -82,13 +82,13 @@ def test_operation(fresh, operations, label, mode):
     try_it()
 
 
-def use_known(fresh, label, case, data):
+def use_known(fresh_api, label, case, data):
     """Put ids of the firm into a call."""
     if "{id}" in label:
-        case.path_parameters["id"] = fresh.id(data.draw(st.sampled_from(TARGETS[label.split("/")[2]])))
+        case.path_parameters["id"] = fresh_api.id(data.draw(st.sampled_from(TARGETS[label.split("/")[2]])))
     if isinstance(case.body, dict):
-        # In the same order each time, so that the examples are the same.
+        # Always in the same order, so that the examples are the same.
         for name in [name for name in KNOWN if name in case.body]:
-            case.body[name] = fresh.id(data.draw(st.sampled_from(KNOWN[name])))
+            case.body[name] = fresh_api.id(data.draw(st.sampled_from(KNOWN[name])))
         for name in ("activityCode", "taskCode", "expenseCode", "customFields"):
             case.body.pop(name, None)

@@ -1,4 +1,4 @@
-"""The seeded firm: the same every time, adding up, and with everything the API allows somewhere in it."""
+"""The seeded firm: reproducible, consistent, and with an example of everything that the API allows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from billframes.sandbox.seed.data_files import load_toml
 LAST = "2026-10-31T20:00:00.000000Z"
 CENT = SCALE // 100
 
-# What each invoice's items come to, beside the invoice.
+# Invoices with the totals of their items.
 ITEMS = """
     SELECT i.*,
         (SELECT coalesce(sum(amount), 0) FROM time_entry t WHERE t.invoice_id = i.invoice_id) AS worked,
@@ -60,13 +60,13 @@ def dump(connection):
 
 
 def test_same_seed_same_firm(firm):
-    """The same seed plants the same rows, byte for byte."""
+    """The same seed gives the same rows, byte for byte."""
     assert dump(seeded_anew()) == "\n".join(firm.iterdump())
 
 
 @pytest.mark.parametrize("seed", [1, 7])
 def test_other_seed_other_firm(firm, number, seed):
-    """Another seed plants another firm, in which everything still adds up."""
+    """Another seed gives another firm, which is consistent, too."""
     other = seeded_anew(seed)
     assert other.execute("SELECT min(time_entry_id) FROM time_entry").fetchone()[0] != number(
         "SELECT min(time_entry_id) FROM time_entry"
@@ -110,7 +110,7 @@ def test_clients_come_before_matters_and_matters_before_work(firm, seed):
 
 
 def test_the_firms_people_and_texts_are_those_of_the_data_files(rows):
-    """Every person, named client, matter with a story, code and custom field of the TOML files is in the firm."""
+    """Every person, named client, showcase matter, code and custom field of the TOML files is in the firm."""
     people = [(each["first_name"], each["last_name"], each["role"]) for each in load_toml("people")["staff"]]
     assert sorted(rows("SELECT first_name, last_name, role FROM user")) == sorted(people)
     for query, listed in (
@@ -126,13 +126,13 @@ def test_the_firms_people_and_texts_are_those_of_the_data_files(rows):
 
 
 def test_unknown_size_is_refused():
-    """A size that is none of the three is refused, and the message names the three."""
+    """An unknown size is refused, and the message lists the three sizes."""
     with closing(sqlite3.connect(":memory:")) as connection, pytest.raises(ValueError, match="small, medium, large"):
         seed_database(connection, size="huge")
 
 
-def test_plants_within_an_open_transaction():
-    """A transaction that is open already is the caller's to end."""
+def test_an_open_transaction_is_used():
+    """A transaction that is open already stays open."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     connection.executescript(SCHEMA)
     connection.execute("BEGIN")
@@ -143,20 +143,20 @@ def test_plants_within_an_open_transaction():
     connection.close()
 
 
-def test_the_schema_is_as_it_was(firm):
-    """Indexes dropped while planting are all there afterwards, and no setting was touched."""
-    fresh = sqlite3.connect(":memory:")
-    fresh.executescript(SCHEMA)
+def test_the_schema_is_unchanged(firm):
+    """All dropped indexes exist again afterwards, and settings are unchanged."""
+    empty = sqlite3.connect(":memory:")
+    empty.executescript(SCHEMA)
     query = "SELECT type, name, sql FROM sqlite_master ORDER BY type, name"
-    assert firm.execute(query).fetchall() == fresh.execute(query).fetchall()
+    assert firm.execute(query).fetchall() == empty.execute(query).fetchall()
     assert firm.execute("SELECT count(*) FROM setting").fetchone()[0] == 0
     cache = "PRAGMA cache_size"
-    assert firm.execute(cache).fetchone() == fresh.execute(cache).fetchone()
-    fresh.close()
+    assert firm.execute(cache).fetchone() == empty.execute(cache).fetchone()
+    empty.close()
 
 
 def test_integrity(rows):
-    """Every reference is kept."""
+    """Every reference is valid."""
     assert rows("PRAGMA foreign_key_check") == []
     assert rows("PRAGMA integrity_check") == [("ok",)]
 
@@ -171,7 +171,7 @@ def test_sizes(number):
 
 @pytest.mark.parametrize("table", ["user", "client", "matter", "invoice", "time_entry", "expense", "fixed_fee"])
 def test_nothing_after_the_last_day(rows, table):
-    """Nothing was made or changed after the last day, and nothing changed before it was made."""
+    """No record was created or modified after the last day, and none was modified before it was created."""
     assert rows(f"SELECT * FROM {table} WHERE modified_at > ? OR modified_at < created_at", LAST) == []
 
 
@@ -198,7 +198,7 @@ def test_time_is_worth_hours_times_rate(rows):
 
 
 def test_only_billable_time_has_a_rate(rows):
-    """Rate and amount stand on billable entries and on no others."""
+    """Billable entries have a rate and an amount, and no others do."""
     query = "SELECT * FROM time_entry WHERE (billing_type = 'billable') != (rate NOT NULL AND amount NOT NULL)"
     assert rows(query) == []
     assert (
@@ -214,7 +214,7 @@ def test_money_is_in_whole_cents(rows, column):
 
 
 def test_invoices_add_up(rows):
-    """An invoice with items is its net time fees, expenses and fixed fees; net is never far above worked."""
+    """An invoice's amount is its net time fees, expenses and fixed fees; net is never much more than worked."""
     for row in rows(f"SELECT amount, worked, costs FROM ({ITEMS}) WHERE kinds"):
         amount, worked, costs = row
         net = amount - costs
@@ -223,7 +223,7 @@ def test_invoices_add_up(rows):
 
 
 def test_items_were_there_when_billed(rows):
-    """What is on an invoice was entered before the invoice was drawn up, and belongs to one of its matters."""
+    """The items of an invoice were created before it, and belong to one of its matters."""
     for table in ("time_entry", "expense", "fixed_fee"):
         assert (
             rows(f"SELECT * FROM {table} t JOIN invoice i USING (invoice_id) WHERE t.created_at >= i.created_at") == []
@@ -244,7 +244,7 @@ def test_an_invoice_is_one_clients(rows):
 
 
 def test_only_final_invoices_are_due(rows):
-    """Final invoices have a due date and no others do; a prebill's balance is its amount."""
+    """Final invoices have a due date and no others do; the balance of an invoice that is not final is its amount."""
     assert rows("SELECT * FROM invoice WHERE (invoice_state = 'final') != (due_date NOT NULL)") == []
     assert rows("SELECT * FROM invoice WHERE invoice_state != 'final' AND balance != amount") == []
     assert len(rows("SELECT DISTINCT invoice_state FROM invoice")) == 4
@@ -281,7 +281,7 @@ def test_associates_are_busier_than_principals(rows):
 
 
 def test_people_join_and_leave(rows):
-    """One attorney left in mid-2025 and one joined in 2026; neither has time outside."""
+    """One attorney left in mid-2025 and one joined in 2026; neither has time before or after."""
     query = "SELECT min(date), max(date) FROM time_entry JOIN user USING (user_id) WHERE last_name = ?"
     assert rows(query, "O\u2019Rourke")[0][1] <= "2025-06-30"
     assert rows(query, "Szab\u00f3")[0][0] >= "2026-03-02"
@@ -315,7 +315,7 @@ def test_a_matter_with_nothing_but_an_invoice(number):
 
 
 def test_an_empty_matter_and_a_client_without_matters(rows, number):
-    """One matter has nothing at all, and the last client has no matters, so both can be deleted."""
+    """One matter has no activity, and the last client has no matters, so both can be deleted."""
     (matter,) = rows("SELECT matter_id FROM matter WHERE name LIKE '%(on hold)'")
     for table in ("time_entry", "expense", "fixed_fee", "invoice_matter"):
         assert rows(f"SELECT * FROM {table} WHERE matter_id = ?", *matter) == []
@@ -323,7 +323,7 @@ def test_an_empty_matter_and_a_client_without_matters(rows, number):
 
 
 def test_heading_codes(rows):
-    """Headings are not selectable and are their tasks' parents; one was put on time all the same."""
+    """Headings are not selectable and are their tasks' parents; one is on a time entry by mistake."""
     headings = {code for (code,) in rows("SELECT code FROM code WHERE NOT selectable")}
     assert {"L100", "L200", "L300", "L400", "L500", "P200"} <= headings
     assert {code for (code,) in rows("SELECT DISTINCT parent_code FROM code WHERE parent_code NOT NULL")} == headings
@@ -339,7 +339,7 @@ def test_codes_are_known(rows):
 
 
 def test_ledes_matters(rows):
-    """Matters with LEDES have code sets and required codes, mostly kept and sometimes missing."""
+    """Matters with LEDES have code sets and required codes, which are mostly present and sometimes missing."""
     assert rows("SELECT * FROM matter WHERE ledes_enabled AND ledes_code_sets = '[]'") == []
     query = """SELECT sum(task_code IS NULL), count(*) FROM time_entry JOIN matter USING (matter_id)
         WHERE ledes_task_required"""
@@ -395,13 +395,13 @@ def test_an_overpaid_invoice(number):
     assert number("SELECT count(*) FROM invoice WHERE amount > 0 AND balance < 0") == 1
 
 
-def test_an_invoice_of_nothing(rows):
-    """A final invoice comes to nothing though work is on it."""
+def test_an_invoice_of_zero(rows):
+    """The amount of a final invoice with work is zero."""
     assert rows(f"SELECT * FROM ({ITEMS}) WHERE amount = 0 AND worked > 0 AND invoice_state = 'final'")
 
 
 def test_an_invoice_of_fixed_fees_only(rows):
-    """Some invoices carry fixed fees and no billable time."""
+    """Some invoices have fixed fees and no billable time."""
     query = f"""SELECT * FROM ({ITEMS}) WHERE worked = 0 AND costs > 0
         AND invoice_id IN (SELECT invoice_id FROM fixed_fee)
         AND invoice_id NOT IN (SELECT invoice_id FROM expense WHERE invoice_id NOT NULL)"""
@@ -416,7 +416,7 @@ def test_an_invoice_over_three_matters(rows):
 
 
 def test_zero_and_negative_hours(rows):
-    """Some entries have no hours and some take hours back, on invoices too."""
+    """Some entries have zero hours and some negative hours, also on invoices."""
     assert rows("SELECT * FROM time_entry WHERE hours = 0 AND invoice_id NOT NULL")
     assert rows("SELECT * FROM time_entry WHERE hours < 0 AND amount < 0 AND invoice_id NOT NULL")
 
@@ -461,7 +461,7 @@ def test_names_in_other_letters(rows):
 
 
 def test_custom_fields_of_all_types(rows):
-    """All five types are there and filled in, but one field nobody filled in."""
+    """There are fields of all five types with values, and one field without values."""
     assert len(rows("SELECT DISTINCT value_type FROM custom_field JOIN custom_value ON id = custom_field_id")) == 5
     unfilled = rows("SELECT name FROM custom_field WHERE id NOT IN (SELECT custom_field_id FROM custom_value)")
     assert unfilled == [("Preferred language",)]
@@ -469,7 +469,7 @@ def test_custom_fields_of_all_types(rows):
 
 
 def test_options_never_used(rows):
-    """Some options of enum fields were never chosen; an enum's value is its option."""
+    """Some options of enum fields are not used; the value of an enum is its option."""
     chosen = "SELECT option_id FROM custom_value WHERE option_id NOT NULL"
     unused = rows(f"SELECT label FROM custom_field_option WHERE option_id NOT IN ({chosen})")
     assert {"Public sector", "Appeal", "Boston"} <= {label for (label,) in unused}
@@ -483,7 +483,7 @@ def test_custom_values_unset(number):
 
 
 def test_work_in_progress_gets_old(number):
-    """Unbilled time is older than a quarter, the contingency case's above all."""
+    """Some unbilled time is older than a quarter, most of it on the contingency case."""
     query = """SELECT sum(amount) FROM time_entry JOIN matter USING (matter_id)
         WHERE invoice_id IS NULL AND date < '2026-07-31' AND matter_type {} 'contingency'"""
     assert number(query.format("=")) > 150_000 * SCALE
@@ -491,7 +491,7 @@ def test_work_in_progress_gets_old(number):
 
 
 def test_october_is_half_billed(number):
-    """Some of the last month's time is on prebills and some on no invoice; none is on a final invoice."""
+    """Of the last month's time, some is unbilled and some on invoices that are not final; none is on a final one."""
     query = """SELECT count(*) FROM time_entry LEFT JOIN invoice USING (invoice_id)
         WHERE date >= '2026-10-01' AND billing_type = 'billable' AND {}"""
     assert number(query.format("invoice_id IS NULL")) > 100
@@ -500,7 +500,7 @@ def test_october_is_half_billed(number):
 
 
 def test_time_is_written_down_late(number):
-    """Most entries are made within a day of the work, some more than a week later, none before."""
+    """Most entries are created within a day of the work, some more than a week later, none before."""
     lag = "julianday(substr(created_at, 1, 10)) - julianday(date)"
     assert number(f"SELECT min({lag}) FROM time_entry") == 0
     assert 0.6 < number(f"SELECT avg(({lag}) <= 1) FROM time_entry") < 0.95

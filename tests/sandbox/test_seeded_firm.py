@@ -1,4 +1,4 @@
-"""The seeded firm over HTTP: every answer is as declared, its sums are the database's, and it is fast."""
+"""The seeded firm over HTTP: responses are as declared and fast, and sums are those of the database."""
 
 import sqlite3
 import time
@@ -32,8 +32,8 @@ def sql(seeded):
     connection.close()
 
 
-def everything(api, resource):
-    """All records of a resource, page by page, everything selected; each page is decoded as declared."""
+def all_records(api, resource):
+    """Return all records of a resource with all details; each page must be as declared."""
     name, rows, total = resource.path.removeprefix("/v2/"), [], 1
     while len(rows) < total:
         page, pagination = api.list(name, offset=len(rows), select=",".join(resource.select))
@@ -45,7 +45,7 @@ def everything(api, resource):
 def test_every_record_is_as_declared_and_comes_once(api, sql, name):
     """The response of a paginated list is `{data, pagination}`; total (int32, R, total items available)."""
     resource = next(each for each in RESOURCES if each.name == name)
-    ids = Counter(row[resource.id] for row in everything(api, resource))
+    ids = Counter(row[resource.id] for row in all_records(api, resource))
     table = {"time_entries": "time_entry", "matters": "matter"}.get(name, name.removesuffix("s"))
     assert set(ids.values()) == {1}
     assert len(ids) == sql(f"SELECT count(*) FROM {table}")[0][0]
@@ -57,19 +57,19 @@ def test_single_records_are_as_declared(api, tools, name):
     resource = next(each for each in RESOURCES if each.path == "/v2/" + name)
     for row in api.rows(name, limit=40):
         answer = api.call(f"{resource.path}/{row[resource.id]}")
-        tools.as_declared(answer.json()["data"], resource.detail)
+        tools.assert_as_declared(answer.json()["data"], resource.detail)
 
 
 def test_the_rest_is_as_declared(api, tools):
-    """Users, practice areas, custom fields and codes come whole."""
+    """Users, practice areas, custom fields and codes are lists without pages."""
     for name in ("users", "practice-areas", "custom-fields"):
         assert api.rows(name)
-    tools.as_declared(api.call("/v2/codes").json()["data"], r.CodeList)
+    tools.assert_as_declared(api.call("/v2/codes").json()["data"], r.CodeList)
 
 
 def test_sums_are_the_databases(api, sql):
     """Money and hour amounts are JSON numbers (double)."""
-    rows = everything(api, next(each for each in RESOURCES if each.name == "time_entries"))
+    rows = all_records(api, next(each for each in RESOURCES if each.name == "time_entries"))
     hours, amount = sql("SELECT sum(hours), sum(amount) FROM time_entry")[0]
     assert sum(round(row["hours"] * 10_000) for row in rows) == hours
     assert sum(round(row.get("amount", 0) * 10_000) for row in rows) == amount
@@ -85,14 +85,14 @@ def test_balances_are_the_open_final_invoices(api, sql):
 
 
 def test_many_readers_at_once(api):
-    """Many clients at once read the same thing."""
+    """Many clients at once get the same response."""
     with ThreadPoolExecutor(12) as pool:
         answers = list(pool.map(lambda _: api.call("/v2/time-entries", limit=200).content, range(60)))
     assert len(set(answers)) == 1
 
 
 def test_a_full_page_is_quick(api):
-    """1,000 time entries with everything selected: 30 ms of server and caller, and here ten times that."""
+    """1,000 time entries with all details take server and caller 30 ms; the limit here is ten times that."""
     taken = []
     for _ in range(5):
         start = time.process_time()

@@ -1,4 +1,4 @@
-"""Starting, stopping, keeping a firm, and the command."""
+"""Starting and stopping the sandbox, the files it keeps, and the command."""
 
 import argparse
 import datetime as dt
@@ -25,13 +25,13 @@ from billframes.sandbox.schema import SCHEMA
 from billframes.sandbox.seed import template_path
 from billframes.sandbox.store import Store
 
-# What makes a firm beside its seed.
+# Modules from which a firm is made, in addition to its seed.
 MAKERS = ("clock", "credentials", "schema", "store")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def hangups_are_heard():
-    """Commands that a test starts hear SIGHUP, also if the tests themselves run under `nohup`."""
+def restore_hangups():
+    """Commands that a test starts receive SIGHUP, also if the tests run under `nohup`."""
     hangup = getattr(signal, "SIGHUP", None)
     ignored = hangup is not None and signal.getsignal(hangup) == signal.SIG_IGN
     if ignored:
@@ -68,7 +68,7 @@ def test_clock_advances_with_real_time():
 
 
 def test_temporary_database_is_removed(tools):
-    """Without a file the firm is gone afterwards."""
+    """Without a file, the firm is removed at the end."""
     store = Store(None, tools.seed_by_hand)
     assert store.path.exists()
     store.close()
@@ -76,7 +76,7 @@ def test_temporary_database_is_removed(tools):
 
 
 def test_a_firm_is_made_once_and_then_copied(tools, tmp_path):
-    """A template is made from the first database; those that follow have its rows and a clock that starts anew."""
+    """The first database becomes a template. Later databases have its rows, and a clock that starts now."""
     template = tmp_path / "cache" / "firm-1.db"
     older = tmp_path / "cache" / "firm-0.db"
     older.parent.mkdir()
@@ -112,7 +112,7 @@ def test_a_folder_that_cannot_hold_a_template_is_passed_over(tools, tmp_path):
 
 
 def test_a_template_is_named_by_all_that_the_firm_is_made_from():
-    """All files of the sandbox count, and what makes a firm imports nothing else that could change it."""
+    """The name depends on all files of the sandbox, and a firm is made without other modules that could change it."""
     folder = Path(command.__file__).parent
     makers = [*folder.joinpath("seed").glob("*.py"), *(folder / f"{name}.py" for name in MAKERS)]
     imported = {
@@ -134,7 +134,7 @@ def test_only_the_usual_firm_has_a_template():
 
 
 def test_other_files_are_left_alone(tmp_path):
-    """A file that is no sandbox database is refused, and stays as it was."""
+    """A file that is not a sandbox database is refused and stays unchanged."""
     (tmp_path / "letter.txt").write_text("Dear Sir or Madam, " * 50)
     with pytest.raises(ConfigError, match="not a sandbox database"):
         Store(tmp_path / "letter.txt", _never)
@@ -153,7 +153,7 @@ PLACES = {
 @pytest.mark.skipif(os.name == "nt", reason="named pipes are POSIX's")
 @pytest.mark.parametrize("name", PLACES)
 def test_a_place_that_holds_no_firm_is_one_sentence(tmp_path, capfd, name):
-    """--db on a place where no firm can be kept: one sentence, and what is there stays as it is."""
+    """If the path of --db can't hold a firm, the error is one sentence, and existing files stay unchanged."""
     place, expected = PLACES[name]
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "letter.txt").write_text("Dear Sir or Madam, " * 50)
@@ -167,7 +167,7 @@ def test_a_place_that_holds_no_firm_is_one_sentence(tmp_path, capfd, name):
 
 @contextmanager
 def nobody():
-    """Give up root's rights for the block; where the tests don't run as root there is nothing to give up."""
+    """Give up root's rights for the block, if the tests run as root."""
     if os.geteuid() != 0:
         yield
         return
@@ -181,7 +181,7 @@ def nobody():
 @pytest.mark.skipif(os.name == "nt", reason="accounts and their rights are POSIX's")
 @pytest.mark.parametrize("name", ["firm.db", "new.db", "below/new.db"])
 def test_a_read_only_place_is_refused(firm, capfd, name):
-    """--db on a read-only file, or in a folder that can't be written: said at the start, not at the first write."""
+    """A read-only file or folder for --db is refused at the start, not at the first write."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "firm.db"
         path.write_bytes(firm.read_bytes())
@@ -196,14 +196,14 @@ def test_a_read_only_place_is_refused(firm, capfd, name):
 
 
 def test_an_unwritable_temporary_folder_is_one_sentence(monkeypatch, tmp_path):
-    """Without --db the firm needs a temporary folder; where there is none, the sentence says what to set."""
+    """If no temporary folder can be created, the error says which variable to set."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
     with pytest.raises(ConfigError, match="Set TMPDIR"):
         Sandbox().start()
 
 
 def test_a_failed_start_leaves_an_empty_file_empty(tmp_path):
-    """An empty file is filled with a firm; if that fails, the file is there and empty as before."""
+    """An empty file is filled with a firm. If that fails, the file is empty again."""
     (tmp_path / "firm.db").touch(0o600)
     with pytest.raises(RuntimeError):
         Store(tmp_path / "firm.db", _interrupted)
@@ -211,7 +211,7 @@ def test_a_failed_start_leaves_an_empty_file_empty(tmp_path):
 
 
 def test_a_database_that_is_being_written_opens_all_the_same(firm, tmp_path):
-    """Someone else's write lock is no reason to refuse a firm."""
+    """A database that another process has locked for writing can be opened."""
     path = tmp_path / "firm.db"
     path.write_bytes(firm.read_bytes())
     with closing(sqlite3.connect(path, isolation_level=None)) as outsider:
@@ -221,14 +221,14 @@ def test_a_database_that_is_being_written_opens_all_the_same(firm, tmp_path):
 
 
 def test_a_failed_start_leaves_no_file(tmp_path):
-    """A start that was interrupted leaves no half firm behind."""
+    """An interrupted start leaves no incomplete file."""
     with pytest.raises(RuntimeError):
         Store(tmp_path / "firm.db", _interrupted)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_unfinished_database_is_recognised(tmp_path):
-    """Where a start was killed, the half firm is not taken for a whole one."""
+    """After a start was killed, the incomplete file is refused."""
     connection = sqlite3.connect(tmp_path / "firm.db")
     connection.executescript(SCHEMA)
     connection.close()
@@ -237,7 +237,7 @@ def test_an_unfinished_database_is_recognised(tmp_path):
 
 
 def test_stopped_sandbox_says_so(tmp_path, tools):
-    """Stopping twice is fine; asking for the address afterwards is an error."""
+    """Stopping twice has no effect. Reading the address afterwards is an error."""
     Store(tmp_path / "firm.db", tools.seed_by_hand).close()
     sandbox = Sandbox(db=tmp_path / "firm.db").start()
     url = sandbox.base_url
@@ -250,7 +250,7 @@ def test_stopped_sandbox_says_so(tmp_path, tools):
 
 
 def test_a_taken_port_is_a_clear_error(sandbox):
-    """The sandbox can't listen where something else does."""
+    """A port that another program uses is an error."""
     port = int(sandbox.base_url.rpartition(":")[2])
     with pytest.raises(ConfigError, match=f"port {port}"):
         Sandbox(port=port).start()
@@ -260,7 +260,7 @@ def test_a_taken_port_is_a_clear_error(sandbox):
     ("host", "is_open"), [("127.0.0.1", False), ("localhost", False), ("::1", False), ("0.0.0.0", True), ("box", True)]
 )
 def test_hosts_beyond_this_machine(host, is_open):
-    """Host other than loopback is allowed, and said."""
+    """Addresses other than loopback are allowed, and recognized as open to the network."""
     assert Sandbox(host=host).is_open_to_network is is_open
 
 
@@ -274,20 +274,20 @@ def test_other_addresses(tools, tmp_path, host, start):
 
 
 def test_tables_need_no_web_server():
-    """Importing billframes.sandbox.schema must not need starlette."""
+    """The tables and the command can be imported without starlette."""
     code = "import sys, billframes.sandbox.schema, billframes.sandbox.command; print('starlette' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).stdout == "False\n"
 
 
 @pytest.mark.parametrize("missing", ["uvicorn", "starlette", "anyio"])
 def test_missing_web_server_is_a_clear_error(missing):
-    """A clear ConfigError tells `pip install 'billframes[sandbox]'`."""
+    """The ConfigError says `pip install 'billframes[sandbox]'`."""
     code = f"import sys; sys.modules['{missing}'] = None; from billframes.sandbox import Sandbox"
     failed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "pip install 'billframes[sandbox]'" in failed.stderr.splitlines()[-1]
 
 
-# Under nohup a hang-up is ignored, also by children.
+# Under nohup, child processes ignore SIGHUP, too.
 COMMAND = [
     sys.executable,
     "-c",
@@ -318,7 +318,7 @@ def test_command_prints_one_line_and_ends_cleanly(tools, tmp_path, number):
 
 @contextmanager
 def running(folder, *options, stderr=subprocess.PIPE):
-    """Run the command with its temporary files in `folder`; gives the process and its port."""
+    """Run the command with its temporary files in `folder`, and yield the process and its port."""
     environment = {**os.environ, "TMPDIR": str(folder), "TEMP": str(folder)}
     arguments = [*COMMAND, "--json", *options]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=stderr, env=environment) as process:
@@ -333,7 +333,7 @@ LOGGED = b"WARNING: Invalid HTTP request received.\n"
 
 
 def send_nonsense(port):
-    """Send what is no request. Its refusal says that the server has taken up all requests sent before it."""
+    """Send an invalid request. Its refusal means that the server has received all requests sent before."""
     with socket.create_connection(("127.0.0.1", port)) as caller:
         caller.sendall(b"what is this\r\n\r\n")
         assert caller.recv(12) == b"HTTP/1.1 400"
@@ -341,7 +341,7 @@ def send_nonsense(port):
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no hangup")
 def test_a_hangup_with_requests_unfinished_leaves_nothing_behind(tmp_path):
-    """Unfinished requests are answered with 503, there is no traceback, and the temporary firm is removed."""
+    """Unfinished requests get 503, the log has no traceback, and the temporary firm is removed."""
     with running(tmp_path, "--latency-ms", "600000") as (process, port):
         assert len(list(tmp_path.iterdir())) == 1
         callers = [socket.create_connection(("127.0.0.1", port)) for _ in range(150)]
@@ -351,7 +351,7 @@ def test_a_hangup_with_requests_unfinished_leaves_nothing_behind(tmp_path):
         half.sendall(b"POST /v2/clients HTTP/1.1\r\nHost: sandbox\r\nContent-Length: 9\r\n\r\n{")
         send_nonsense(port)
         process.send_signal(signal.SIGHUP)
-        # Nobody reads stderr until it is over.
+        # stderr is not read until the process has ended.
         assert process.wait(60) == 0
         assert process.stderr.read() == LOGGED
         assert {each.recv(12) for each in callers} == {b"HTTP/1.1 503"}
@@ -374,7 +374,7 @@ def test_nohup_is_respected():
 
 @pytest.mark.skipif(os.name == "nt", reason="the second Ctrl-C is sent as a signal")
 def test_an_impatient_second_interrupt_still_removes_the_temporary_firm(tmp_path):
-    """Ctrl-C twice does not wait for unfinished requests; the temporary firm is removed all the same."""
+    """A second Ctrl-C ends the process without waiting for requests; the temporary firm is removed, too."""
     with running(tmp_path, "--latency-ms", "600000") as (process, port):
         with socket.create_connection(("127.0.0.1", port)) as caller:
             caller.sendall(b"GET /v2/clients HTTP/1.1\r\nHost: sandbox\r\n\r\n")
@@ -389,8 +389,8 @@ def test_an_impatient_second_interrupt_still_removes_the_temporary_firm(tmp_path
 
 
 @pytest.mark.skipif(os.name == "nt", reason="only POSIX tells whether a pipe has room")
-def test_a_log_that_nobody_reads_holds_nothing_up(tmp_path):
-    """With stderr full and unread, the sandbox logs on, answers, and ends when told to."""
+def test_an_unread_log_does_not_block_the_server(tmp_path):
+    """If stderr is full and not read, the sandbox still responds, and ends when it is terminated."""
     reader, full = os.pipe()
     os.set_blocking(full, False)
     for size in (512, 1):
@@ -410,7 +410,7 @@ def test_a_log_that_nobody_reads_holds_nothing_up(tmp_path):
 
 
 def test_the_log_is_on_stderr(tmp_path):
-    """Where stderr is read, what the server logs is there, a line each."""
+    """The server's log is written to stderr, one line per record."""
     with running(tmp_path) as (process, port):
         send_nonsense(port)
         process.terminate()
@@ -418,7 +418,7 @@ def test_the_log_is_on_stderr(tmp_path):
 
 
 def test_the_end_of_the_process_removes_the_temporary_firm(tmp_path):
-    """A sandbox that nobody stopped leaves no file behind either."""
+    """A sandbox that was not stopped leaves no file either."""
     code = "from billframes.sandbox import Sandbox; print(Sandbox().start().database.exists())"
     environment = {**os.environ, "TMPDIR": str(tmp_path), "TEMP": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
@@ -428,7 +428,7 @@ def test_the_end_of_the_process_removes_the_temporary_firm(tmp_path):
 
 @pytest.mark.parametrize("latency", ["nan", "-1", "inf", "-inf"])
 def test_a_latency_that_is_no_time_is_refused(latency, capfd):
-    """--latency-ms takes a number of milliseconds from 0."""
+    """--latency-ms takes a number of milliseconds, 0 or more."""
     assert main(["sandbox", f"--latency-ms={latency}"]) == 2
     assert capfd.readouterr().err.startswith("billframes: latency_ms is")
 

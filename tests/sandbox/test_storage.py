@@ -1,4 +1,4 @@
-"""Many clients at once, a killed server, a clock that never stands still, and the audit."""
+"""The database under many clients at once, after a kill, with a clock that stands still, and with an audit."""
 
 import json
 import os
@@ -22,59 +22,59 @@ from billframes.sandbox.store import Store
 NEW = {"matterId": "a1", "date": "2026-10-30", "description": "Work", "hours": 1}
 
 
-def test_twenty_writers_lose_nothing(fresh):
+def test_twenty_writers_lose_nothing(fresh_api):
     """20 writers lose nothing: every acknowledged entry is there, and no two have the same modified date."""
-    before = fresh.list("time-entries")[1]["total"]
+    before = fresh_api.list("time-entries")[1]["total"]
 
     def write(writer):
         made = []
         for number in range(15):
-            entry = fresh.done("POST", "time-entries", NEW | {"description": f"{writer}.{number}"})
+            entry = fresh_api.write("POST", "time-entries", NEW | {"description": f"{writer}.{number}"})
             made.append((entry["timeEntryId"], entry["meta"]["modifiedAt"]))
         return made
 
     with ThreadPoolExecutor(20) as pool:
         made = [each for entries in pool.map(write, range(20)) for each in entries]
     assert len(made) == len(set(made)) == len({at for _, at in made}) == 300
-    rows = {row["timeEntryId"] for row in fresh.rows("time-entries")}
+    rows = {row["timeEntryId"] for row in fresh_api.rows("time-entries")}
     assert {id_ for id_, _ in made} <= rows
-    assert fresh.list("time-entries")[1]["total"] == before + 300
+    assert fresh_api.list("time-entries")[1]["total"] == before + 300
 
 
-def test_twenty_writers_of_one_record(fresh):
-    """Each update is whole: two fields sent together are found together."""
+def test_twenty_writers_of_one_record(fresh_api):
+    """Two fields that are sent in one update are stored together."""
 
     def write(number):
         # "99" would be sent as the id that it is short for.
-        fresh.done("PUT", "time-entries/e2", {"hours": number, "description": f"{number}.0"})
+        fresh_api.write("PUT", "time-entries/e2", {"hours": number, "description": f"{number}.0"})
 
     with ThreadPoolExecutor(20) as pool:
         list(pool.map(write, range(1, 101)))
-    entry = fresh.one("time-entries", "e2")
+    entry = fresh_api.record("time-entries", "e2")
     assert entry["hours"] == float(entry["description"])
     assert entry["amount"] == entry["hours"] * 250
 
 
-def test_readers_never_wait_for_writers(fresh):
-    """While somebody holds the write lock, reads go on, even with many writers waiting."""
-    connection = sqlite3.connect(fresh.database, isolation_level=None)
+def test_readers_never_wait_for_writers(fresh_api):
+    """Reads continue while another process holds the write lock, even with many waiting writers."""
+    connection = sqlite3.connect(fresh_api.database, isolation_level=None)
     connection.execute("BEGIN IMMEDIATE")
     with ThreadPoolExecutor(60) as pool:
-        waiting = [pool.submit(fresh.done, "POST", "time-entries", NEW) for _ in range(50)]
+        waiting = [pool.submit(fresh_api.write, "POST", "time-entries", NEW) for _ in range(50)]
         started = time.monotonic()
         for _ in range(20):
-            assert fresh.call("/v2/time-entries").status_code == 200
+            assert fresh_api.call("/v2/time-entries").status_code == 200
         took = time.monotonic() - started
         assert not any(each.done() for each in waiting)
         connection.execute("ROLLBACK")
         assert all(each.result() for each in waiting)
     connection.close()
-    # Whoever waited for the lock would wait for half a minute.
+    # A reader that waited for the lock would take half a minute.
     assert took < 20
 
 
-def test_a_lock_that_is_never_given_back(firm, tmp_path, tools, monkeypatch):
-    """A writer who has waited long enough for somebody outside is told to try again."""
+def test_a_lock_that_is_never_released(firm, tmp_path, tools, monkeypatch):
+    """A write that waits too long for another process's lock gets 503 with `Retry-After`."""
     monkeypatch.setattr(store_module, "_LOCK_TIMEOUT", 0.1)
     path = tmp_path / "firm.db"
     path.write_bytes(firm.read_bytes())
@@ -85,11 +85,11 @@ def test_a_lock_that_is_never_given_back(firm, tmp_path, tools, monkeypatch):
             answer = api.send("POST", "time-entries", NEW)
             assert (answer.status_code, answer.headers["Retry-After"]) == (503, "1")
             outsider.execute("ROLLBACK")
-            api.done("POST", "time-entries", NEW)
+            api.write("POST", "time-entries", NEW)
 
 
 def test_modified_dates_strictly_increase(tools, tmp_path):
-    """modifiedAt strictly increases, even where the clock stands still or goes back, and across restarts."""
+    """modifiedAt strictly increases, even if the clock stands still or goes back, and across restarts."""
     real = [BEGINNING]
 
     def stamps(count):
@@ -111,7 +111,7 @@ def test_modified_dates_strictly_increase(tools, tmp_path):
 
 
 def test_a_refused_write_leaves_no_trace(tools, tmp_path):
-    """Anything raised in a write undoes it whole."""
+    """If anything is raised in a write transaction, all of it is rolled back."""
     store = Store(tmp_path / "firm.db", tools.seed_by_hand)
 
     def fail():
@@ -126,47 +126,49 @@ def test_a_refused_write_leaves_no_trace(tools, tmp_path):
     store.close()
 
 
-def test_totals_are_of_now(fresh):
-    """total (int32, R, total items available): also right after writes, and after writes past the server."""
+def test_totals_are_current(fresh_api):
+    """Totals are current right after writes through the server, and after writes by another process."""
 
     def totals():
-        return [fresh.list("time-entries", limit=1, **f)[1]["total"] for f in ({}, {"billingType": "billable"})]
+        return [fresh_api.list("time-entries", limit=1, **f)[1]["total"] for f in ({}, {"billingType": "billable"})]
 
     assert totals() == totals() == [5, 3]
-    entry = fresh.done("POST", "time-entries", NEW)["timeEntryId"]
+    entry = fresh_api.write("POST", "time-entries", NEW)["timeEntryId"]
     assert totals() == totals() == [6, 4]
-    with closing(sqlite3.connect(fresh.database)) as connection:
+    with closing(sqlite3.connect(fresh_api.database)) as connection:
         connection.execute("UPDATE time_entry SET billing_type = 'nonBillable' WHERE time_entry_id = ?", [entry])
         connection.commit()
     assert totals() == [6, 3]
-    fresh.done("DELETE", f"time-entries/{entry}")
+    fresh_api.write("DELETE", f"time-entries/{entry}")
     assert totals() == [5, 3]
 
 
-def test_pages_are_of_now(fresh):
-    """The rows of a list: also right after writes, also past the server, and for those who may not see rates."""
+def test_pages_are_current(fresh_api):
+    """Pages are current right after writes through the server or by another process, and rates stay hidden."""
 
     def rows(token="sandbox-full"):
-        again = [fresh.list("time-entries", token=token, billingType="billable", sort="-created")[0] for _ in range(2)]
+        again = [
+            fresh_api.list("time-entries", token=token, billingType="billable", sort="-created")[0] for _ in range(2)
+        ]
         assert again[0] == again[1]
         return again[0]
 
-    entry = fresh.done("POST", "time-entries", NEW)["timeEntryId"]
+    entry = fresh_api.write("POST", "time-entries", NEW)["timeEntryId"]
     assert rows()[0]["timeEntryId"] == entry
     assert all("rate" in row for row in rows())
     assert not any("rate" in row for row in rows("sandbox-norates"))
-    with closing(sqlite3.connect(fresh.database)) as connection:
+    with closing(sqlite3.connect(fresh_api.database)) as connection:
         connection.execute("UPDATE time_entry SET description = 'Past the server' WHERE time_entry_id = ?", [entry])
         connection.commit()
     assert rows()[0]["description"] == "Past the server"
-    fresh.done("PUT", f"time-entries/{entry}", {"description": "By the server"})
+    fresh_api.write("PUT", f"time-entries/{entry}", {"description": "By the server"})
     assert rows()[0]["description"] == "By the server"
-    fresh.done("DELETE", f"time-entries/{entry}")
+    fresh_api.write("DELETE", f"time-entries/{entry}")
     assert entry not in [row["timeEntryId"] for row in rows()]
 
 
-def test_what_was_read_before_a_commit_is_not_remembered_as_of_now(firm, tmp_path, tools):
-    """A transaction sees the database as it was when it began, and leaves nothing to those that begin later."""
+def test_a_value_read_before_a_commit_is_not_cached_for_later_transactions(firm, tmp_path, tools):
+    """A transaction sees the database as it was when it began, and later transactions don't get its values."""
     store = Store(tmp_path / "firm.db", tools.seed_by_hand)
     number = "SELECT count(*) FROM time_entry"
 
@@ -185,20 +187,20 @@ def test_what_was_read_before_a_commit_is_not_remembered_as_of_now(firm, tmp_pat
     store.close()
 
 
-def test_pages_from_either_end(fresh):
-    """offset: the pages of a list, put together, are the list."""
+def test_pages_from_either_end(fresh_api):
+    """The pages of a list, read with `offset`, make up the list."""
     for number in range(7):
-        fresh.done("POST", "time-entries", NEW | {"hours": number % 2})
+        fresh_api.write("POST", "time-entries", NEW | {"hours": number % 2})
     for sort in ("date", "-date", "hours,-description", "-created"):
-        whole = fresh.ids("time-entries", sort=sort, limit=1000)
+        whole = fresh_api.ids("time-entries", sort=sort, limit=1000)
         for limit in (1, 2, 5, 12):
-            pages = [fresh.ids("time-entries", sort=sort, limit=limit, offset=o) for o in range(0, 12, limit)]
+            pages = [fresh_api.ids("time-entries", sort=sort, limit=limit, offset=o) for o in range(0, 12, limit)]
             assert " ".join(pages) == whole
-        assert fresh.ids("time-entries", sort=sort, offset=12) == ""
+        assert fresh_api.ids("time-entries", sort=sort, offset=12) == ""
 
 
 def test_durability_of_kept_firms(tools, tmp_path):
-    """synchronous is FULL for a file that is kept; a temporary one need not reach the disk."""
+    """`synchronous` is FULL for a file that is kept, and OFF for a temporary file."""
     kept, temporary = Store(tmp_path / "firm.db", tools.seed_by_hand), Store(None, tools.seed_by_hand)
     for store, expected in ((kept, 2), (temporary, 0)):
         with store.read_transaction() as connection:
@@ -209,7 +211,7 @@ def test_durability_of_kept_firms(tools, tmp_path):
 
 
 def test_acknowledged_writes_survive_a_kill(firm, tmp_path):
-    """Writes acknowledged survive `kill -9`, whenever it comes; what was not acknowledged is whole or not there."""
+    """Acknowledged writes survive `kill -9`; other writes are complete or absent."""
     path = tmp_path / "firm.db"
     path.write_bytes(firm.read_bytes())
     acknowledged = [each for number in (3, 8, 15) for each in _written_until_killed(path, number)]
@@ -233,7 +235,7 @@ CODE = (
 
 
 def _written_until_killed(path, number):
-    """Write from four threads, and kill the server in the middle of it, after a number of answers."""
+    """Write from four threads, and kill the server after a number of responses."""
     arguments = [sys.executable, "-c", CODE, "--json", "--db", str(path)]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) as process:
         ready = json.loads(process.stdout.readline())
@@ -267,8 +269,8 @@ def _never(_connection):
 
 
 @pytest.fixture
-def audited(firm, tmp_path, tools):
-    path = tmp_path / "audited.db"
+def audited_api(firm, tmp_path, tools):
+    path = tmp_path / "audited_api.db"
     shutil.copyfile(firm, path)
     with Sandbox(db=path, audit=True) as sandbox:
         api = tools.Api(sandbox)
@@ -282,22 +284,22 @@ def changes(api):
     return [(resource, name, json.loads(record) if record else None) for resource, name, record in rows]
 
 
-def test_creates_changes_and_deletions_are_kept(audited):
+def test_creates_updates_and_deletes_are_in_the_audit(audited_api):
     body = {"matterId": "a1", "date": "2026-10-30", "description": "Work", "hours": 1}
-    entry = audited.done("POST", "time-entries", body)["timeEntryId"]
-    audited.done("PUT", f"time-entries/{entry}", {"date": "2026-10-29"})
-    audited.done("DELETE", f"time-entries/{entry}")
-    kept = changes(audited)
+    entry = audited_api.write("POST", "time-entries", body)["timeEntryId"]
+    audited_api.write("PUT", f"time-entries/{entry}", {"date": "2026-10-29"})
+    audited_api.write("DELETE", f"time-entries/{entry}")
+    kept = changes(audited_api)
     assert [(resource, name) for resource, name, _ in kept] == [("time_entry", entry)] * 3
     assert [record and record["date"] for _, _, record in kept] == ["2026-10-30", "2026-10-29", None]
 
 
-def test_what_was_refused_never_was(audited):
-    assert audited.send("POST", "time-entries", {"hours": 1}).status_code == 400
-    assert changes(audited) == []
+def test_refused_writes_are_not_in_the_audit(audited_api):
+    assert audited_api.send("POST", "time-entries", {"hours": 1}).status_code == 400
+    assert changes(audited_api) == []
 
 
-def test_a_database_keeps_its_audit(audited):
-    with Sandbox(db=audited.sandbox.database, audit=True):
+def test_a_database_keeps_its_audit(audited_api):
+    with Sandbox(db=audited_api.sandbox.database, audit=True):
         pass
-    assert changes(audited) == []
+    assert changes(audited_api) == []

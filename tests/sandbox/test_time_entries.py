@@ -1,4 +1,4 @@
-"""GET /v2/time-entries and /v2/time-entries/{id}, against the API description's own sentences."""
+"""GET /v2/time-entries and /v2/time-entries/{id}, compared with the API description's own sentences."""
 
 import pytest
 
@@ -98,10 +98,10 @@ def test_rates_need_the_scope(api):
     """... and only when the credential has the `read.rates` scope; otherwise they are omitted."""
     for row in [
         *api.rows("time-entries", token="sandbox-norates"),
-        api.one("time-entries", "e1", token="sandbox-norates"),
+        api.record("time-entries", "e1", token="sandbox-norates"),
     ]:
         assert not {"rate", "amount"} & set(row)
-    assert api.one("time-entries", "e1", token="sandbox-service")["rate"] == 400.0
+    assert api.record("time-entries", "e1", token="sandbox-service")["rate"] == 400.0
 
 
 @pytest.mark.parametrize(
@@ -129,9 +129,9 @@ def test_modified_since_is_strict(api):
 
 def test_single_entry_carries_its_references(api):
     """TimeEntryDetail: user (R), matter (R), client (R)."""
-    entry = api.one("time-entries", "e1")
+    entry = api.record("time-entries", "e1")
     assert entry["user"]["initials"] == "AO"
     assert entry["time"] == "09:30:00"
     assert (entry["activityCode"], entry["taskCode"]) == ("A103", "L110")
     assert "createdAt" in entry["meta"]
-    assert api.one("time-entries", "e3")["fixedFee"]["label"] == "Filing"
+    assert api.record("time-entries", "e3")["fixedFee"]["label"] == "Filing"
