@@ -31,9 +31,7 @@ _PIPE_BYTES = 512
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options on `parser`."""
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: %(default)s)")
-    parser.add_argument(
-        "--port", type=int, default=0, help="the port; 0, the default, takes any free port"
-    )
+    parser.add_argument("--port", type=int, default=0, help="the port; 0, the default, takes any free port")
     parser.add_argument("--db", metavar="FILE", help="keep the firm in this SQLite file")
     parser.add_argument(
         "--size",
