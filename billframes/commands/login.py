@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
 def _address(args: argparse.Namespace) -> str:
     if args.base_url:
         return check_address(args.base_url.strip(), "--base-url")
-    return check_address(_ask(input, "Address of the billing API: ").strip(), "what was typed")
+    return check_address(_ask(input, "Address of the billing API: ").strip(), "your input")
 
 
 def _ask(ask: Callable[[str], str], question: str) -> str:

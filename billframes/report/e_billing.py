@@ -15,6 +15,7 @@ from billframes.report.distinct_names import DistinctNames
 __all__ = ["EBilling", "check_e_billing"]
 
 _UNKNOWN = "its code is not known"
+_WORK = "E-billing: of the month’s work that is not on a final invoice, clients’ portals would reject"
 
 
 @dataclass(frozen=True)
@@ -49,17 +50,14 @@ class EBilling:
         unknown = len(self.unknown_codes)
         more = f" The codes of {unknown} expenses and fixed fees are not known." if unknown else ""
         if not self.rejected:
-            return f"E-billing: clients’ portals would reject nothing of the month’s work on no final invoice.{more}"
+            return f"{_WORK} no item.{more}"
         items = self.findings.dropna(subset=["item_id"]).drop_duplicates("item_id")
         counts = Counter(items["responsible_name"].fillna("Unassigned"))
         names = ", ".join(
             f"{name} {count}" for name, count in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
         )
         noun = "item" if self.rejected == 1 else "items"
-        return (
-            f"E-billing: clients’ portals would reject {self.rejected} {noun} of the month’s work on no final invoice. "
-            f"By responsible lawyer: {names}.{more}"
-        )
+        return f"{_WORK} {self.rejected} {noun}. By responsible lawyer: {names}.{more}"
 
     def for_matters(self, matter_ids: set[str]) -> EBilling:
         """Return the findings on some of the matters with LEDES billing."""

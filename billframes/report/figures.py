@@ -1,4 +1,4 @@
-"""The headline figures of a month beside those of earlier periods, and people's targets with what they reached.
+"""The headline figures of a month beside those of earlier periods, and people's targets beside their figures.
 
 Headlines are compared with the month before and the same month a year ago, and years to date with each other. Targets
 of client hours and billed fees are for the month and for the year to date.
@@ -144,17 +144,17 @@ def tiles(month: Month, rows: list[Headline]) -> list[Tile]:
     """Return the tiles at the top of the page."""
     found = {each.name: each for each in rows}
     compared = ("Client hours", "Utilization", "Fees billed", "Billing realization")
-    made = [_tile(month, found[name]) for name in compared if name in found]
+    top = [_tile(month, found[name]) for name in compared if name in found]
     owed, overdue, share = (found[name] for name in ("Receivables", "of which overdue", "Overdue share"))
     lines = (f"{overdue.cells[0].text} overdue ({share.cells[0].text})",)
     warning = f"balances of {long_date(month.balances_day)}" if month.balances_day else ""
-    made.append(Tile(owed.name, owed.cells[0].text, owed.currency, lines, warning))
+    top.append(Tile(owed.name, owed.cells[0].text, owed.currency, lines, warning))
     lockup, work_days, owed_days = (
         found[name] for name in ("Lock-up", "of which work in progress", "of which receivables")
     )
     days = (f"{work_days.cells[0].text} in work, {owed_days.cells[0].text} in receivables",)
     text = lockup.cells[0].text
-    return [*made, Tile(lockup.name, text if text == MISSING else f"{text} days", "", days, warning)]
+    return [*top, Tile(lockup.name, text if text == MISSING else f"{text} days", "", days, warning)]
 
 
 def _tile(month: Month, each: Headline) -> Tile:
@@ -235,31 +235,31 @@ class Targets:
     note: str = ""
 
 
-def month_targets(month: Month, what: Literal["hours", "fees"]) -> Targets:
+def month_targets(month: Month, kind: Literal["hours", "fees"]) -> Targets:
     """
     Return the people who have a target of hours or of fees.
 
     Parameters
     ----------
     month : Month
-    what : {"hours", "fees"}
+    kind : {"hours", "fees"}
     """
     users = month.firm_book.users
     settings = month.settings_by_id
-    unit: Literal["hours", "money"] = "hours" if what == "hours" else "money"
-    title = {"hours": "Client hours and targets", "fees": "Fees billed and targets"}[what]
-    reached = measures()[{"hours": "client_hours", "fees": "billed_amount"}[what]].title
+    unit: Literal["hours", "money"] = "hours" if kind == "hours" else "money"
+    title = {"hours": "Client hours and targets", "fees": "Fees billed and targets"}[kind]
+    reached = measures()[{"hours": "client_hours", "fees": "billed_amount"}[kind]].title
     names = (("", month.first, f"in {month.name}"), ("_to_date", month.first.replace(month=1), "in the year to date"))
     columns: list[Measure] = []
-    ids = list(settings.targets_of(what))
+    ids = list(settings.targets_of(kind))
     people = users.set_index("user_id")["name"].reindex(ids)
     rows = month.with_distinct_names(
         pd.DataFrame({"user_id": ids, "user_name": people.fillna("Unknown").to_list()}, dtype="str")
     )
     for end, first, words in names:
-        amounts = _reached(month, what, first)
+        amounts = _reached(month, kind, first)
         rows[f"reached{end}"] = [float(amounts.get(each, 0.0)) for each in ids]
-        goals = prorated_targets(settings, what, first, month.last)
+        goals = prorated_targets(settings, kind, first, month.last)
         rows[f"target{end}"] = [goals[each] for each in ids]
         rows[f"pace{end}"] = rows[f"reached{end}"] / rows[f"target{end}"].where(rows[f"target{end}"] > 0)
         later = ", year to date" if end else ""
@@ -269,7 +269,7 @@ def month_targets(month: Month, what: Literal["hours", "fees"]) -> Targets:
             ratio_measure(f"pace{end}", f"Pace{later}", f"reached{end} / target{end}", "Reached ÷ target."),
         ]
     rows = rows.sort_values("pace", ascending=False, kind="stable", ignore_index=True)
-    if what == "fees":
+    if kind == "fees":
         return Targets(title, tuple(columns), rows)
     idle = rows["reached"].abs() < LEAST_HOURS
     return Targets(title, tuple(columns), rows[~idle].reset_index(drop=True), _without_hours(rows[idle], month))
@@ -285,9 +285,9 @@ def _without_hours(idle: pd.DataFrame, month: Month) -> str:
     return f"With a target and without client hours in {month.name}: {', '.join(people)}." if people else ""
 
 
-def _reached(month: Month, what: str, first: dt.date) -> dict[str, float]:
+def _reached(month: Month, kind: str, first: dt.date) -> dict[str, float]:
     with collect_warnings(month.notes):
-        if what == "hours":
+        if kind == "hours":
             found = month.firm_book.utilization(start=first, end=month.last).set_index("user_id")["client_hours"]
         else:
             found = month.firm_book.realization("user", start=first, end=month.last).set_index("user_id")[

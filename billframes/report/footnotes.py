@@ -182,7 +182,7 @@ def _left_out(total: pd.DataFrame) -> str:
 
 
 def receivables(month: Month) -> list[str]:
-    """Say what receivables mean, and whether they are not those of the day they are aged to."""
+    """Say what receivables mean, and if the balances are of a later day than the day they are aged to."""
     return [*balances(month), _RECEIVABLES]
 
 

@@ -175,6 +175,6 @@ def templates() -> jinja2.Environment:
     import jinja2
 
     loader = jinja2.PackageLoader("billframes.report", "templates")
-    made = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    made.filters["anchor"] = anchor
-    return made
+    environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["anchor"] = anchor
+    return environment

@@ -1,4 +1,4 @@
-"""A month's figures, and those of earlier months.
+"""The figures of a month and of earlier months.
 
 Earlier months are computed from the same frames, because a book has all work and invoices. Balances of earlier months
 are known only from a mirror, because the API has only today's balances.

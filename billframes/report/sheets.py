@@ -178,8 +178,8 @@ def _e_billing(month: Month) -> Sheet:
 
 
 _E_BILLING = (
-    "Findings of the LEDES check: items of the month’s work on no final invoice that clients’ portals would reject. An "
-    "item can have several findings."
+    "Findings of the LEDES check: items that clients’ portals would reject, of the month’s work that is not on a final "
+    "invoice. An item can have several findings."
 )
 _FINDINGS = Measure("findings", "Findings", "count", "The number of findings; each row is one.", adds_up=True)
 

@@ -36,7 +36,7 @@ Span = tuple[dt.date, dt.date]
 
 def calculate(frames: FilteredFrames, span: Span, analysis: Analysis, by: By) -> pd.DataFrame:
     """
-    Calculate an analysis of what passes the filters.
+    Calculate an analysis of the records that pass the filters.
 
     Parameters
     ----------

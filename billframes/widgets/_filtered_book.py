@@ -1,4 +1,4 @@
-"""A book under filters, with the analyses of what passes them.
+"""A book under filters, with analyses of the records that pass them.
 
 Each result is calculated once. Filtered frames are reused if only the period changes, and the results of recent filters
 are kept, among them those of the period before.
@@ -29,7 +29,7 @@ from billframes.widgets._state import FilterState, Range
 
 __all__ = ["FilteredBook", "FilteredBooks"]
 
-# Number of filter states whose results are kept, those of the periods before included.
+# The number of filter states whose results are kept. The periods before count, too.
 _RECENT = 16
 
 
@@ -127,7 +127,7 @@ class FilteredBook:
 
     def result(self, analysis: Analysis, by: By) -> pd.DataFrame:
         """
-        Return the analysis of what passes the filters; calculated once, with its warnings each time.
+        Return an analysis of the records that pass the filters. It is calculated once, and its warnings are repeated.
 
         Parameters
         ----------
@@ -148,7 +148,7 @@ class FilteredBook:
         return found
 
     def total(self, analysis: Analysis) -> dict[str, float]:
-        """Return the figures of everything that passes the filters; empty if nothing does."""
+        """Return the figures of all records that pass the filters; empty if there are none."""
         keys = analysis.tab.by if analysis.tab else ()
         for key in keys:
             # Rows that are shown anyway often add up to the whole, which saves an analysis.

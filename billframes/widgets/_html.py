@@ -69,9 +69,9 @@ def html_widget(markup: str = "", *classes: str) -> w.HTML:
 
 def button(words: str, act: Callable[[], object], *classes: str, tooltip: str | None = None) -> w.Button:
     """Return a button. Its description is plain text, not HTML."""
-    made = w.Button(description=words, tooltip=tooltip)
-    made.on_click(lambda _button: act())
-    return _with_classes(made, *classes)
+    widget = w.Button(description=words, tooltip=tooltip)
+    widget.on_click(lambda _button: act())
+    return _with_classes(widget, *classes)
 
 
 def set_visible(widget: Any, visible: bool) -> None:

@@ -15,7 +15,7 @@ from billframes.widgets._html import button, escape_text, html_widget, set_visib
 
 __all__ = ["ApplyButton", "apply_button"]
 
-# The most changes to list that were not made.
+# The most failed changes to list.
 _MOST_LISTED = 50
 
 

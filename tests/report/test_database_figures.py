@@ -27,17 +27,17 @@ FOUND = EBilling(
 
 def test_an_item_with_two_findings_is_counted_once_under_its_responsible_lawyer():
     assert FOUND.rejected == 4
-    assert "4 items of the month’s work" in FOUND.summary
+    assert "clients’ portals would reject 4 items." in FOUND.summary
     assert "By responsible lawyer: Ada 2, Ben 1, Unassigned 1. The codes of 2 expenses" in FOUND.summary
 
 
 def test_a_scope_has_the_findings_of_its_matters():
     part = FOUND.for_matters({"m2"})
     assert (part.rejected, part.unknown_codes) == (1, frozenset({("x2", "m2")}))
-    assert "would reject 1 item of the month’s work on no final invoice." in part.summary
+    assert "would reject 1 item." in part.summary
     clean = FOUND.for_matters({"m9"})
     assert clean.needed
-    assert clean.summary.endswith("would reject nothing of the month’s work on no final invoice.")
+    assert clean.summary.endswith("would reject no item.")
 
 
 def test_without_matters_that_need_ledes_the_summary_is_empty():
