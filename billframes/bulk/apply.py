@@ -28,7 +28,7 @@ from billframes.bulk.new_records import UnansweredCreates
 from billframes.bulk.sender import Sender
 from billframes.bulk.writer import Writer
 from billframes.loading.connection import WritingConnection
-from billframes.loading.progress import Progress, reporting
+from billframes.loading.progress import Progress, progress_reporter
 from billframes.schema.resources import RESOURCES, Resource
 
 __all__ = ["resource_of", "send_journal", "write_journal"]
@@ -119,7 +119,7 @@ def send_journal(
     if columns is None:
         columns = load_columns(connection, resource, {name for entry in journal.entries() for name, *_ in entry.cells})
     run = _JournalRun(connection, journal, resource, columns)
-    with reporting(connection.progress if progress is None else progress, "changes") as show_progress:
+    with progress_reporter(connection.progress if progress is None else progress, "changes") as show_progress:
         run.finish(show_progress)
     journal.finish()
 

@@ -25,7 +25,7 @@ from msgspec import UNSET
 from billframes._names import join_names
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.records import Record
-from billframes.loading.request_bodies import body_of, custom_updates
+from billframes.loading.request_bodies import custom_field_updates, encode_body
 from billframes.schema.resources import Resource
 
 __all__ = ["ACTIONS", "NOT_SENT", "STATUSES", "TEXT", "Cell", "Change", "Changes", "request_body", "series_of"]
@@ -151,8 +151,10 @@ def request_body(change: Change, resource: Resource, columns: Mapping[str, EditC
         else:
             values[path[0]] = cell.after if creating else column.update_value(cell.after)
     if custom:
-        values["custom_fields"] = custom_updates(custom, _custom_columns(columns.values()))
-    return body_of(request, {name: UNSET if creating and value is None else value for name, value in values.items()})
+        values["custom_fields"] = custom_field_updates(custom, _custom_columns(columns.values()))
+    return encode_body(
+        request, {name: UNSET if creating and value is None else value for name, value in values.items()}
+    )
 
 
 def _custom_columns(columns: Iterable[EditColumn]) -> list[Any]:

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from billframes.loading.connection import ApiConnection
-from billframes.loading.load import definitions_of
+from billframes.loading.load import custom_field_columns
 from billframes.schema.columns import Column
 from billframes.schema.custom_fields import CustomColumn
 from billframes.schema.resources import ALL_ZERO_ID, Resource
@@ -109,7 +109,7 @@ def columns_of(resource: Resource, custom: Iterable[CustomColumn] = ()) -> dict[
 def load_columns(connection: ApiConnection, resource: Resource, names: Iterable[str]) -> dict[str, EditColumn]:
     """Return the columns of a resource by name; load the custom fields only if one of the names is a custom field."""
     if resource.entity and any(name.startswith("cf_") for name in names):
-        return columns_of(resource, definitions_of(connection, resource.entity))
+        return columns_of(resource, custom_field_columns(connection, resource.entity))
     return columns_of(resource)
 
 

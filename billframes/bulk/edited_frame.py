@@ -22,8 +22,8 @@ from billframes.bulk.cells import UnreadableError, read_cell
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.records import PackedTexts, hashes_of
 from billframes.errors import ParameterError
-from billframes.loading.ids import identifier, segment
-from billframes.loading.load_info import LoadInfo, load_info, told_of
+from billframes.loading.ids import identifier, path_segment
+from billframes.loading.load_info import LoadInfo, load_attrs, load_info
 from billframes.schema.resources import CLIENTS, EXPENSES, FIXED_FEES, INVOICES, MATTERS, TIME_ENTRIES, Resource
 
 __all__ = ["EditedRow", "EditedRows", "Percentage", "UnreadableCell", "checked_ids", "read_edited"]
@@ -148,14 +148,14 @@ def checked_ids(ids: Any, resource: Resource) -> list[str]:
     ids_list = [ids] if isinstance(ids, str) or not hasattr(ids, "__iter__") else list(ids)
     given = [identifier(each, "delete", snake_case(resource.id)) for each in ids_list]
     for each in given:
-        segment(each, "delete")
+        path_segment(each, "delete")
     _check_unique(given, resource)
     return given
 
 
 def _check_resource(names: Sequence[str], edited: Any, resource: Resource) -> None:
     """Raise `ParameterError` if the frame is of another resource, or lacks the column of ids."""
-    load = told_of(edited)
+    load = load_attrs(edited)
     loaded = load.get("resource") if isinstance(load, Mapping) else None
     if loaded is not None and loaded != resource.name:
         raise ParameterError(
@@ -234,7 +234,7 @@ def _id_of(value: Any, resource: Resource) -> str | None:
     if text is None or not text:
         return None
     name = snake_case(resource.id)
-    segment(identifier(text, name), name)
+    path_segment(identifier(text, name), name)
     return str(text)
 
 

@@ -24,7 +24,7 @@ from billframes.bulk.record_reader import RecordReader
 from billframes.bulk.records import Record
 from billframes.errors import MirrorError, ParameterError
 from billframes.loading.connection import WritingConnection
-from billframes.loading.load import definitions_of
+from billframes.loading.load import custom_field_columns
 from billframes.schema.resources import Resource
 
 __all__ = ["PlannedChanges", "plan_changes", "plan_failed", "plan_reverse"]
@@ -110,7 +110,7 @@ def plan_changes(
         # Checked before the first request, so that a frame that can't be planned costs no request.
         rows = read_edited(edited, resource, columns)
         if resource.entity and any(str(name).startswith("cf_") for name in rows.unknown_columns):
-            columns = columns_of(resource, definitions_of(connection, resource.entity))
+            columns = columns_of(resource, custom_field_columns(connection, resource.entity))
             reader.requests += 1
             rows = read_edited(edited, resource, columns)
         _check_apart(rows, delete)

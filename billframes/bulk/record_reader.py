@@ -23,9 +23,9 @@ from billframes.bulk.columns import EditColumn
 from billframes.bulk.records import Record, Records, hashes_of
 from billframes.errors import DecodeError, NotFoundError
 from billframes.loading.connection import ApiConnection
-from billframes.loading.ids import segment
+from billframes.loading.ids import path_segment
 from billframes.loading.load import count_records, load
-from billframes.loading.load_info import told_of
+from billframes.loading.load_info import load_attrs
 from billframes.loading.query_args import build_request
 from billframes.schema.decode import decode_single, same_id
 from billframes.schema.resources import Resource
@@ -117,7 +117,7 @@ class RecordReader:
             select=sorted({each.select for each in columns if each.select}),
         )
         table = load(self.connection, request, to="arrow", progress=False)
-        info = told_of(table) or {}
+        info = load_attrs(table) or {}
         self.requests += info.get("requests") or 0
         self._note_time(dt.datetime.fromisoformat(str(info["time"])) if info.get("time") else None)
         return table
@@ -149,7 +149,7 @@ class RecordReader:
 
     def record(self, resource: Resource, id_: str, columns: Sequence[EditColumn]) -> Record | None:
         """Return the cells of one record; None if it does not exist."""
-        path = f"{resource.path}/{segment(id_, 'id')}"
+        path = f"{resource.path}/{path_segment(id_, 'id')}"
         try:
             answer = self.connection.fetch(path, resource=resource.name)
         except NotFoundError:

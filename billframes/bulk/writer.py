@@ -31,8 +31,8 @@ from billframes.errors import (
     UncertainWriteError,
 )
 from billframes.loading.connection import WritingConnection
-from billframes.loading.ids import segment
-from billframes.loading.request_bodies import merged
+from billframes.loading.ids import path_segment
+from billframes.loading.request_bodies import merge_nested
 from billframes.schema.decode import decode_single
 from billframes.schema.resources import TIME_ENTRIES, Resource
 from billframes.transport.http import OutcomeCheck, Response
@@ -122,7 +122,7 @@ class Writer:
         return entry.with_outcome("done")
 
     def _path(self, entry: Entry) -> str:
-        return f"{self.resource.path}/{segment(str(entry.id), 'id')}"
+        return f"{self.resource.path}/{path_segment(str(entry.id), 'id')}"
 
     def _read_and_send(self, entry: Entry) -> Entry:
         """Read the record, and send the update or deletion if the record is unchanged since the plan."""
@@ -143,7 +143,7 @@ class Writer:
         assert entry.body is not None  # noqa: S101 - updates have one
         nested = self._nested_objects(entry)
         # A server may replace a whole nested object by the fields that are sent, so all its fields are sent.
-        sent = merged(entry.body, body, nested) if nested else entry.body
+        sent = merge_nested(entry.body, body, nested) if nested else entry.body
         self._connection.send("PUT", path, sent, resource=self.resource.name, check_outcome=check)
         return entry.with_outcome("done")
 

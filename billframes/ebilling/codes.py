@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from billframes.client import Client
 from billframes.ebilling.source import KINDS, Item
-from billframes.loading.progress import Progress, reporting
+from billframes.loading.progress import Progress, progress_reporter
 
 __all__ = ["CodeStore", "ItemCodes", "ItemKey", "read_codes"]
 
@@ -109,7 +109,7 @@ def _read_all(
     found: dict[ItemKey, ItemCodes],
 ) -> None:
     progress = client.progress if progress is None else progress
-    with reporting(progress, "codes") as report, ThreadPoolExecutor(client.concurrency) as pool:
+    with progress_reporter(progress, "codes") as report, ThreadPoolExecutor(client.concurrency) as pool:
         keys = {pool.submit(_read, client, item): key for key, item in unread.items()}
         try:
             for done, future in enumerate(as_completed(keys), start=1):

@@ -13,9 +13,9 @@ from billframes.errors import ConfigError, DecodeError, PagingError
 from billframes.loaders.lists import Clients
 from billframes.loaders.loader import Frame, Id, Loader
 from billframes.loading.convert import convert
-from billframes.loading.ids import identifier, segment
+from billframes.loading.ids import identifier, path_segment
 from billframes.loading.load import checked_format
-from billframes.loading.progress import Progress, checked_progress, reporting
+from billframes.loading.progress import Progress, check_progress, progress_reporter
 from billframes.loading.table_builder import build_table
 from billframes.paging.scheduler import ThreadTransport
 from billframes.schema.columns import Column, enum_type
@@ -139,7 +139,7 @@ class ClientBalances(Loader):
         ['client_id', 'balance', 'overdue']
         """
         kind = checked_format(to)
-        checked_progress(progress)
+        check_progress(progress)
         ids = self._ids(client_ids)
         client = self._client()
         records = self._records(ids, client.progress if progress is None else progress)
@@ -158,16 +158,16 @@ class ClientBalances(Loader):
         given: Any = client_ids if several else [client_ids]
         ids = list(dict.fromkeys(identifier(each, "client_ids") for each in given))
         for each in ids:
-            segment(each, "client_ids")
+            path_segment(each, "client_ids")
         return ids
 
     def _records(self, ids: list[str], progress: bool | Progress | None) -> list[BalancesRecord]:
         """Read the balances side by side, in the order of the ids; Ctrl-C ends the requests under way."""
         client = self._client()
-        with client.cancel_scope() as scope, reporting(progress, "client_balances") as report:
+        with client.cancel_scope() as scope, progress_reporter(progress, "client_balances") as report:
 
             def fetch(client_id: str) -> Response:
-                path = f"{CLIENTS.path}/{segment(client_id, 'client_ids')}/balances"
+                path = f"{CLIENTS.path}/{path_segment(client_id, 'client_ids')}/balances"
                 return client.fetch(path, resource="client_balances", scope=scope)
 
             records: dict[int, BalancesRecord] = {}

@@ -227,7 +227,7 @@ class CustomFields(ListLoader):
     resource = CUSTOM_FIELDS
 
     def _load(self, request: ListRequest, *, to: str, progress: bool | Progress | None) -> Any:
-        if request.asked:
+        if request.expected_values:
             return super()._load(request, to=to, progress=progress)
         requests = [self._request({"entity": each}) for each in CUSTOM_FIELDS.filters[0].values]
         parts = [super(CustomFields, self)._load(each, to="arrow", progress=progress) for each in requests]

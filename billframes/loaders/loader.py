@@ -20,7 +20,7 @@ from billframes.loaders.arguments import count_arguments, list_arguments
 from billframes.loaders.methods import declared, install
 from billframes.loading.connection import ApiConnection
 from billframes.loading.load import checked_format, count_records, load
-from billframes.loading.progress import Progress, checked_progress
+from billframes.loading.progress import Progress, check_progress
 from billframes.loading.query_args import ListRequest, build_request
 from billframes.schema.decode import ListBody, decode_page
 from billframes.schema.resources import Resource
@@ -96,7 +96,7 @@ class ListLoader(Loader):
         """
         kind = checked_format(arguments.pop("to"))
         progress = arguments.pop("progress", None)
-        checked_progress(progress)
+        check_progress(progress)
         frame: Frame = self._load(self._request(arguments), to=kind, progress=progress)
         return frame
 
@@ -129,7 +129,7 @@ class PagedLoader(ListLoader):
         {load_raises}
         """
         request = self._request({**arguments, "select": ()})
-        if request.kept:
+        if request.local_filters:
             # The server's own count may be of more records than were asked for.
             request = self._request({**arguments, "select": "meta"})
             return int(self._load(request, to="arrow", progress=False).num_rows)

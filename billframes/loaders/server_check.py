@@ -20,7 +20,7 @@ from billframes.errors import AccessDeniedError, DecodeError, NotFoundError, Ref
 from billframes.loaders.server_findings import FEW, CheckAnswers, Finding, Reply, ServerCheck, findings
 from billframes.loading.connection import ApiConnection
 from billframes.loading.query_args import ListRequest, build_request
-from billframes.loading.select_names import Naming, comes
+from billframes.loading.select_names import NameResolver, is_reference_sent
 from billframes.schema.decode import ListBody, decode_page, earlier, parse_instant
 from billframes.schema.resources import RESOURCES, TIME_ENTRIES, Resource
 
@@ -84,17 +84,17 @@ class _Asking:
         names = [name for name in resource.select if name != "customFields"]
         request = build_request(resource, billed, select=names)
         try:
-            page = Naming(self.connection.select_names, request).run(lambda named, see: see(self._few(named)))
+            page = NameResolver(self.connection.select_names, request).run(lambda named, see: see(self._few(named)))
         except (AccessDeniedError, NotFoundError, RefusedError) as error:
             return f"refused with {error.status}"
         except DecodeError:
             return "the answer can't be read"
-        came = [comes(each.reference, page.data or []) for each in resource.alternates]
+        came = [is_reference_sent(each.reference, page.data or []) for each in resource.alternates]
         return None if None in came else all(came)
 
     def _few(self, request: ListRequest) -> ListBody[Any]:
         self.requests += 1
-        query = (*request.streams[0], ("limit", str(FEW)), ("offset", "0"))
+        query = (*request.queries[0], ("limit", str(FEW)), ("offset", "0"))
         return decode_page(self.connection.fetch(request.resource.path, query, resource="check").body, request.resource)
 
 

@@ -18,10 +18,10 @@ from billframes.errors import DecodeError, ParameterError
 from billframes.loaders.arguments import Argument, create_arguments, update_arguments
 from billframes.loaders.loader import Id, Loader
 from billframes.loaders.methods import declared
-from billframes.loading.ids import identifier, segment
-from billframes.loading.load import definitions_of
+from billframes.loading.ids import identifier, path_segment
+from billframes.loading.load import custom_field_columns
 from billframes.loading.record import Record, record_from
-from billframes.loading.request_bodies import Merge, body_of, custom_updates, mergeable, merged
+from billframes.loading.request_bodies import Merge, custom_field_updates, encode_body, find_merges, merge_nested
 from billframes.schema.decode import decode_single, same_id
 from billframes.schema.records import WriteBody
 from billframes.schema.resources import Resource
@@ -55,8 +55,8 @@ class RecordMethods(Loader):
         path, request = self._path(id), self.resource.updates
         assert request is not None  # noqa: S101 - only loaders of resources that have it inherit `update`
         if all(value is UNSET for value in values.values()):
-            raise ParameterError(f"update was given nothing to change; it takes {', '.join(values)}.")
-        merging = mergeable(request, values)
+            raise ParameterError(f"update needs at least one change; it takes {', '.join(values)}.")
+        merging = find_merges(request, values)
         changes = {name: value.changes if isinstance(value, Merge) else value for name, value in values.items()}
         body = self._body(request, changes)
         if merging:
@@ -71,7 +71,7 @@ class RecordMethods(Loader):
 
     def _merged(self, body: bytes, present: bytes, names: list[str], id: str) -> bytes:  # noqa: A002
         try:
-            return merged(body, present, names)
+            return merge_nested(body, present, names)
         except (msgspec.DecodeError, RecursionError):
             said = "it holds a value that can't be read and sent back, so nothing was changed."
         raise DecodeError(f"{self.resource.name}: record {id} breaks the API's description at $.data: {said}")
@@ -80,7 +80,7 @@ class RecordMethods(Loader):
         return self._client().fetch(path, resource=self.resource.name)
 
     def _path(self, id: Id) -> str:  # noqa: A002
-        return f"{self.resource.path}/{segment(identifier(id, 'id', snake_case(self.resource.id)), 'id')}"
+        return f"{self.resource.path}/{path_segment(identifier(id, 'id', snake_case(self.resource.id)), 'id')}"
 
     def _record(self, body: bytes, id: str | None = None) -> Record:  # noqa: A002
         resource = self.resource
@@ -101,13 +101,13 @@ class RecordMethods(Loader):
     def _body(self, request: type[WriteBody], values: Mapping[str, Any]) -> bytes:
         fields = values.get("custom_fields", UNSET)
         if fields is UNSET or fields is None:
-            return body_of(request, values)
+            return encode_body(request, values)
         # What can be checked without asking the server comes first.
-        body_of(request, {**values, "custom_fields": UNSET})
+        encode_body(request, {**values, "custom_fields": UNSET})
         if not isinstance(fields, Mapping):
             raise ParameterError(f"custom_fields={fields!r} is not a mapping of names to values.")
-        columns = definitions_of(self._client(), str(self.resource.entity)) if fields else ()
-        return body_of(request, {**values, "custom_fields": custom_updates(fields, columns)})
+        columns = custom_field_columns(self._client(), str(self.resource.entity)) if fields else ()
+        return encode_body(request, {**values, "custom_fields": custom_field_updates(fields, columns)})
 
 
 class Creates(RecordMethods):

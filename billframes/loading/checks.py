@@ -1,6 +1,6 @@
-"""Check a load before it is used: only the requested rows, with the requested details.
+"""Check the rows of a load against its request: they must fit the filters, and should have the requested details.
 
-A server that ignores a filter it does not know answers with everything; that is an error, not data.
+A server that ignores an unknown filter returns all records, which is an error.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from billframes.schema.decode import earlier, parse_instant
 from billframes.schema.resources import Filter
 from billframes.schema.sources import Source
 
-__all__ = ["check_details", "check_filters", "check_rates", "keep_asked", "warn_of_unknown"]
+__all__ = ["apply_local_filters", "check_details", "check_filters", "check_rates", "warn_of_unknown"]
 
 
 def check_filters(table: pa.Table, request: ListRequest) -> None:
@@ -29,46 +29,46 @@ def check_filters(table: pa.Table, request: ListRequest) -> None:
     if resource.date and (period.start or period.end):
         dates = table.column(snake_case(resource.date))
         if period.start:
-            _all_true(table, pc.greater_equal(dates, pa.scalar(period.start)), request, "startDate")
+            _require_all(table, pc.greater_equal(dates, pa.scalar(period.start)), request, "startDate")
         if period.end:
-            _all_true(table, pc.less_equal(dates, pa.scalar(period.end)), request, "endDate")
-    since = next((text for query in request.streams[:1] for name, text in query if name == "modifiedSince"), None)
-    if since and "modifiedSince" not in request.extra and "modified_at" in table.column_names:
-        # Some servers show instants cut to whole seconds.
+            _require_all(table, pc.less_equal(dates, pa.scalar(period.end)), request, "endDate")
+    since = next((text for query in request.queries[:1] for name, text in query if name == "modifiedSince"), None)
+    if since and "modifiedSince" not in request.own_parameters and "modified_at" in table.column_names:
+        # Some servers show instants without decimals.
         mark = pa.scalar(earlier(parse_instant(since), dt.timedelta(seconds=1)), pa.timestamp("us", "UTC"))
-        _all_true(
+        _require_all(
             table, pc.fill_null(pc.greater_equal(table.column("modified_at"), mark), True), request, "modifiedSince"
         )
-    for name, values in request.asked.items():
+    for name, values in request.expected_values.items():
         column = decode_dictionary(table.column(snake_case(name)))
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             fits = pc.is_in(pc.utf8_lower(column), pa.array([value.lower() for value in values], column.type))
         else:
             fits = pc.is_in(column, pa.array(list(values), column.type))
-        _all_true(table, fits, request, name)
+        _require_all(table, fits, request, name)
 
 
-def _all_true(table: pa.Table, fits: pa.ChunkedArray, request: ListRequest, name: str) -> None:
-    strays = table.filter(pc.invert(pc.fill_null(fits, False)))
-    if strays.num_rows:
+def _require_all(table: pa.Table, fits: pa.ChunkedArray, request: ListRequest, name: str) -> None:
+    wrong = table.filter(pc.invert(pc.fill_null(fits, False)))
+    if wrong.num_rows:
         resource = request.resource
-        stray = strays.column(snake_case(resource.id))[0].as_py()
+        example = wrong.column(snake_case(resource.id))[0].as_py()
         raise DecodeError(
-            f"{resource.name}: {strays.num_rows} of {table.num_rows} rows do not fit the filter {name} "
-            f"(record {stray} for one). The server ignores the filter, so its rows can't be trusted."
+            f"{resource.name}: {wrong.num_rows} of {table.num_rows} rows do not fit the filter {name}, such as record "
+            f"{example}. The server ignores the filter, so its rows can't be trusted."
         )
 
 
-def keep_asked(table: pa.Table, request: ListRequest) -> pa.Table:
+def apply_local_filters(table: pa.Table, request: ListRequest) -> pa.Table:
     """
-    Return the rows that fit the filters that are not in the API's description, because a server may ignore those.
+    Return the rows that fit the filters that are not in the API's description; a server may ignore these filters.
 
     Raises
     ------
     DecodeError
         A row does not show whether it fits.
     """
-    for name, values in request.kept.items():
+    for name, values in request.local_filters.items():
         column = decode_dictionary(table.column(snake_case(name)))
         declared = next(each for each in request.resource.filters if each.field == name)
         if declared.present_if:
@@ -93,32 +93,32 @@ def check_details(table: pa.Table, request: ListRequest, sources: Sequence[Sourc
     """
     Warn once of requested details that are missing on every row.
 
-    A reference counts as missing only if some row has its id: perhaps no row has a practice area.
+    A reference counts as missing only if some row has its id. Without ids, perhaps no matter has a practice area.
     """
     resource = request.resource
-    asked = {name: [each for each in sources if each.column.select == name] for name in resource.select}
-    # Most servers send these without being asked, and others only by another name.
+    requested = {name: [each for each in sources if each.column.select == name] for name in resource.select}
+    # Most servers always send these details, and others only if an alternate name is selected.
     for each in resource.alternates:
-        asked[each.reference] = [source for source in sources if source.parent == each.reference]
-    missing = [name for name, brought in asked.items() if _came_on_no_row(name, table, brought)]
+        requested[each.reference] = [source for source in sources if source.parent == each.reference]
+    missing = [name for name, columns in requested.items() if _is_missing(name, table, columns)]
     if missing:
         warn(
             f"{resource.name}: details are missing on every row: {', '.join(missing)}. Some servers have other names "
-            "for them, or drop the whole select for one name they do not know. client.check() tells which names this "
-            "server takes, and select= takes any name.",
+            "for them, or ignore all of select because of one unknown name. client.check() shows which names this "
+            "server accepts; give them in select=.",
             DetailsMissingWarning,
         )
 
 
-def _came_on_no_row(select: str, table: pa.Table, sources: Sequence[Source]) -> bool:
-    brought = [source.column.name for source in sources]
-    if not brought or not table.num_rows or any(_filled(table.column(name)) for name in brought):
+def _is_missing(select: str, table: pa.Table, sources: Sequence[Source]) -> bool:
+    columns = [source.column.name for source in sources]
+    if not columns or not table.num_rows or any(_has_values(table.column(name)) for name in columns):
         return False
     ids = [name for name in (f"{snake_case(select)}_id", f"{snake_case(select)}_ids") if name in table.column_names]
-    return not ids or any(_filled(table.column(name)) for name in ids)
+    return not ids or any(_has_values(table.column(name)) for name in ids)
 
 
-def _filled(column: pa.ChunkedArray) -> bool:
+def _has_values(column: pa.ChunkedArray) -> bool:
     if pa.types.is_list(column.type):
         return bool(pc.any(pc.greater(pc.list_value_length(column), 0)).as_py())
     return bool(column.null_count < len(column))
@@ -126,11 +126,11 @@ def _filled(column: pa.ChunkedArray) -> bool:
 
 def warn_of_unknown(array: pa.DictionaryArray, column: Column, resource: str) -> None:
     """Warn of values in an enum's column that are not in its declaration."""
-    strays = array.dictionary.to_pylist()[len(column.values) :]
-    if strays:
+    unknown = array.dictionary.to_pylist()[len(column.values) :]
+    if unknown:
         warn(
-            f"{resource}: column {column.name!r} holds values the API's description does not have: "
-            f"{', '.join(map(repr, strays))}. They are kept as extra categories.",
+            f"{resource}: column {column.name!r} has values that are not in the API's description: "
+            f"{', '.join(map(repr, unknown))}. They are kept as extra categories.",
             UnknownValueWarning,
         )
 

@@ -1,4 +1,4 @@
-"""The interface that loads and single records need of a client, so that loaders need not know the client itself."""
+"""Declare the methods that loads need of a client, so that loaders don't import the client."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ class ApiConnection(Protocol):
 
     @property
     def select_names(self) -> SelectNames:
-        """The alternate `select` names that the server takes, as far as loads have found out."""
+        """The alternate `select` names that the server accepts, as far as loads have found out."""
 
     @property
     def tables(self) -> LocalTables | None:
-        """The local copy that lists are read from; None if they come from the server."""
+        """The local copy that lists are read from; None if they are requested from the server."""
 
     def cancel_scope(self) -> CancelScope:
         """Return a cancel scope for the requests of one load; leaving its `with` block cancels them."""

@@ -1,10 +1,10 @@
 """Sort the rows of Arrow tables, and convert them to pandas or Polars frames with the contract's dtypes.
 
-The same data give the same frame: rows are sorted by `sort`, else in the resource's own order, and ties by id. Text is
-sorted by code point, and missing values are last, whichever collation the server uses.
+The same data give the same frame: rows are sorted by `sort`, or else in the resource's own order, and ties by id. Text
+is sorted by code point, and missing values are last, whichever collation the server uses.
 
-The types come from the table's declared schema, never from the values in it, so a table without rows and a full
-one give the same dtypes. pandas' own `Table.to_pandas` would turn dates and nullable booleans into `object`.
+The dtypes depend on the table's schema, not on its values, so an empty table gives the same dtypes. pandas' own
+`Table.to_pandas` would turn dates and nullable booleans into `object`.
 """
 
 from __future__ import annotations
@@ -25,41 +25,41 @@ from billframes.schema.columns import REPEATED_TEXT, decode_dictionary
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["FORMATS", "convert", "order_of", "orderable", "to_pandas", "to_polars"]
+__all__ = ["FORMATS", "can_sort", "convert", "row_order", "to_pandas", "to_polars"]
 
 
-def order_of(
+def row_order(
     column: Callable[[str], pa.ChunkedArray], columns: frozenset[str], request: ListRequest
 ) -> pa.Array | None:
     """
-    Return the order of rows that the request asks for.
+    Return the order of rows that was requested, as row numbers.
 
     Parameters
     ----------
     column : callable
         Returns a column by name.
     columns : frozenset of str
-        The columns there are.
+        The names of all columns.
     request : ListRequest
 
     Returns
     -------
     pyarrow.Array of uint64, or None
-        None if keys were not requested: the server's order is kept.
+        None if the table lacks the sort keys: then the server's order is kept.
     """
-    if not orderable(request, columns):
+    if not can_sort(request, columns):
         return None
     keys = [*_keys(request), (snake_case(request.resource.id), False)]
-    table = pa.table({name: _comparable(column(name)) for name, _ in keys})
+    table = pa.table({name: _sortable(column(name)) for name, _ in keys})
     return pc.sort_indices(
         table, sort_keys=[(name, "descending" if descending else "ascending") for name, descending in keys]
     )
 
 
-def orderable(request: ListRequest, columns: frozenset[str]) -> bool:
-    """Tell whether the rows can be sorted as requested by these columns."""
+def can_sort(request: ListRequest, columns: frozenset[str]) -> bool:
+    """Return whether rows with these columns can be sorted as requested."""
     if not all(name in request.resource.sort for name, _ in request.sort):
-        # A name of the server's own.
+        # Only the server knows this sort.
         return False
     keys = _keys(request)
     return bool(keys) and all(name in columns for name, _ in keys)
@@ -72,12 +72,12 @@ def _keys(request: ListRequest) -> list[tuple[str, bool]]:
 
 
 def _column(path: str) -> str:
-    """Return the column of a record's property: metadata are not prefixed."""
+    """Return the column of a record's property; the columns of metadata have no prefix."""
     return snake_case(path.removeprefix("meta.").replace(".", "_"))
 
 
-def _comparable(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """Return enums as their place in the declaration, everything else as its values."""
+def _sortable(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Return the values to sort by; an enum is sorted by the order of its declared values."""
     if pa.types.is_dictionary(column.type) and column.type != REPEATED_TEXT:
         return column.indices
     return decode_dictionary(column)
@@ -95,14 +95,14 @@ def convert(table: pa.Table, to: str) -> Any:
     Raises
     ------
     ParameterError
-        `to` is none of these, or it is "polars" and Polars is not installed.
+        `to` is "polars" and Polars is not installed.
     """
     return FORMATS[to](table)
 
 
 def to_pandas(table: pa.Table) -> pd.DataFrame:
     """
-    Turn an Arrow table into a pandas frame with a RangeIndex.
+    Convert an Arrow table to a pandas frame with a RangeIndex.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def to_pandas(table: pa.Table) -> pd.DataFrame:
 
 
 def to_polars(table: pa.Table) -> pl.DataFrame:
-    """Turn an Arrow table into a Polars frame; enums become Polars enums."""
+    """Convert an Arrow table to a Polars frame; enums become Polars enums."""
     try:
         import polars as pl
     except ImportError as error:
@@ -156,14 +156,14 @@ def _pandas_array(column: pa.ChunkedArray, field: pa.Field) -> Any:
     if pa.types.is_floating(kind):
         return column.to_numpy()
     if pa.types.is_list(kind):
-        return _lists(column)
+        return _python_lists(column)
     return pd.array(column, dtype=pd.ArrowDtype(kind))
 
 
-def _lists(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
-    # pandas writes Arrow's lists to Parquet and then can't read its own file, so they are Python's.
+def _python_lists(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
+    # Python lists, because pandas can't read back a Parquet file with Arrow's lists that it has written itself.
     lists = np.empty(len(column), dtype=object)
-    # One by one: lists of one length, assigned at once, would become a table.
+    # Assigned one by one, because lists of equal length would become a two-dimensional array.
     for row, value in enumerate(column.to_pylist()):
         lists[row] = value
     return lists
@@ -174,7 +174,7 @@ def _nullable_flags(column: pa.ChunkedArray) -> pd.arrays.BooleanArray:
 
 
 def _dictionary(column: pa.ChunkedArray) -> list[str]:
-    """Return a dictionary column's values; every chunk has the same after `unify_dictionaries`."""
+    """Return the values of a column's dictionary; all chunks have the same dictionary."""
     return list(column.chunk(0).dictionary.to_pylist()) if column.num_chunks else []
 
 

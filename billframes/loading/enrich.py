@@ -1,8 +1,8 @@
 """Join the columns of each record's matter, client and user.
 
-A joined column is named after what it belongs to: the matter's `opened` becomes `matter_opened`, its custom fields
-`matter_cf_…`, the user's `role` `user_role`. References within the matter keep their names (`practice_area_label`,
-`responsible_name`). Columns the frame already has stay as they are.
+A joined column is named after the record that it belongs to: the matter's `opened` becomes `matter_opened`, its custom
+fields `matter_cf_…`, and the user's `role` `user_role`. The columns of the matter's references keep their names
+(`practice_area_label`, `responsible_name`). Columns that the frame already has stay unchanged.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from billframes._names import closest, with_article
 from billframes.errors import MissingColumnError, ParameterError
-from billframes.loading.load_info import attach_load_info, told_of
+from billframes.loading.load_info import attach_load_info, load_attrs
 
 __all__ = ["ENTITIES", "checked_entities", "join_details", "kind_and_columns"]
 
@@ -25,7 +25,7 @@ _OWN_NAMES = ("practice_area_", "responsible_", "originator_", "ledes_", "client
 
 
 def checked_entities(by: str | Iterable[str]) -> list[str]:
-    """Return what to join as a list; raise `ParameterError` if it names something else."""
+    """Return the entities to join as a list; raise `ParameterError` if one is unknown."""
     names = [by] if isinstance(by, str) else list(by)
     for name in names:
         if name not in ENTITIES:
@@ -48,7 +48,7 @@ def kind_and_columns(frame: Any) -> tuple[str, Collection[str]]:
 
 def join_details(frame: Any, details: Mapping[str, Any]) -> Any:
     """
-    Join details onto a frame by `<entity>_id`; rows, their number and their order stay.
+    Join details to a frame by `<entity>_id`; the rows and their order don't change.
 
     Parameters
     ----------
@@ -60,15 +60,14 @@ def join_details(frame: Any, details: Mapping[str, Any]) -> Any:
     Returns
     -------
     DataFrame
-        Of the same kind. A row whose id is missing, or is of no record, has missing details; booleans are therefore
-        nullable.
+        Of the same kind. The details of a row are missing if its id is missing or unknown, so booleans become nullable.
 
     Raises
     ------
     MissingColumnError
-        The frame has none of the ids.
+        The frame has none of the id columns.
     """
-    # Imported when it is used: the first load of a process does not need it.
+    # Imported here, because the first load of a process does not need it.
     import narwhals.stable.v2 as nw
 
     known = set(nw.from_native(frame, eager_only=True).columns)
@@ -88,13 +87,14 @@ def _join(frame: Any, entity: str, details: Any) -> Any:
     right = nw.from_native(details, eager_only=True)
     if left.implementation != right.implementation:
         raise ParameterError(
-            f"enrich: the frame is {left.implementation.name}, the {entity}s are "
-            f"{right.implementation.name}. Convert one of them, for example load {entity}s with to=."
+            f"enrich: the frame is of {left.implementation.name}, {entity}s= is of {right.implementation.name}. "
+            f"Convert one of them, or load {entity}s with to=."
         )
     key = f"{entity}_id"
     if right[key].is_duplicated().any():
         raise ParameterError(
-            f"enrich: {entity}s has an id twice, so the result would have more rows than the frame. Remove one of them."
+            f"enrich: {entity}s= has an id twice, so the result would have more rows than the frame. Remove one of the "
+            "two rows."
         )
     names = {column: _joined_name(entity, column) for column in right.columns if column != key}
     added = {old: new for old, new in names.items() if new not in left.columns}
@@ -103,15 +103,15 @@ def _join(frame: Any, entity: str, details: Any) -> Any:
         return _join_pandas(frame, right.to_native(), key, _custom_attrs(details, added))
     if isinstance(frame, pa.Table):
         return _join_arrow(frame, right.to_native(), key)
-    # Joins need not keep the order of rows, so it is put back.
+    # A join need not keep the order of rows, so the result is sorted again.
     joined = left.with_row_index("_place").join(right, on=key, how="left").sort("_place")
     result = joined.select(*left.columns, *added.values()).to_native()
-    told = told_of(frame)
-    return attach_load_info(result, told) if told else result
+    info = load_attrs(frame)
+    return attach_load_info(result, info) if info else result
 
 
 def _join_arrow(frame: pa.Table, details: pa.Table, key: str) -> pa.Table:
-    # Arrow's own join refuses lists.
+    # Arrow's own join does not accept columns of lists.
     places = pc.index_in(frame.column(key), value_set=details.column(key).combine_chunks())
     for name in details.drop_columns(key).column_names:
         frame = frame.append_column(name, details.column(name).take(places))

@@ -1,8 +1,8 @@
-"""Check ids before anything is sent, and say where to find one.
+"""Check ids before anything is sent; the errors say where to find an id.
 
-The API's ids are UUIDs. Ids of another form are accepted if they could be one, because other servers may use them: one
-word with a digit and another character in it. Names, e-mail addresses and lists written as one text are refused, and so
-are numbers: a firm's numbers are those of invoices and the references of clients and matters.
+The API's ids are UUIDs. Because other servers may have other ids, any single word with a digit and another character is
+accepted. Names, e-mail addresses and lists written as one text are refused. Numbers are refused, too, because they are
+usually invoice numbers or the references of clients and matters.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from billframes.errors import ParameterError
 
-__all__ = ["identifier", "segment"]
+__all__ = ["identifier", "path_segment"]
 
 EXAMPLE = "c0ffee00-1b5c-4f7a-9c1d-2f6f0c3e8a11"
 _COULD_BE_ID = re.compile(r"(?=.*\d)(?!\d+$)[^\s@,;:/\\%'\"]+")
@@ -41,14 +41,14 @@ def identifier(value: Any, name: str, column: str | None = None) -> str:
     ----------
     value : str or UUID
     name : str
-        The argument, as messages name it.
+        The argument's name, for messages.
     column : str, optional
-        The column that holds such ids, such as "client_id", if `name` does not say it.
+        The column with such ids, such as "client_id", if it is not called `name`.
 
     Raises
     ------
     ParameterError
-        It can't be an id. The message says where to find one.
+        The value can't be an id. The message says where to find one.
 
     Examples
     --------
@@ -61,32 +61,32 @@ def identifier(value: Any, name: str, column: str | None = None) -> str:
         return str(value)
     if isinstance(value, str) and _COULD_BE_ID.fullmatch(value.strip()):
         return value.strip()
-    where = _where(value, column or name)
+    where = _where_to_find(value, column or name)
     raise ParameterError(f"{name}={value!r} is not an id; an id looks like {EXAMPLE!r}.{where}")
 
 
-def segment(id_: str, name: str) -> str:
+def path_segment(id_: str, name: str) -> str:
     """
-    Return an id as one segment of a path.
+    Return an id as one segment of a URL's path.
 
     Raises
     ------
     ParameterError
-        A server or proxy could read it as another path than that of the record.
+        A server or proxy could read the path as that of another record.
 
     Examples
     --------
-    >>> segment("1b5c 2f", "id")
+    >>> path_segment("1b5c 2f", "id")
     '1b5c%202f'
     """
-    # Quoted, slashes stay in their segment, but some servers and proxies unquote a path before they split it.
+    # Quoting is not enough for slashes, because some servers and proxies unquote a path before they split it.
     if not id_.strip(".") or not id_.isprintable() or set(id_) & set("/\\%"):
         raise ParameterError(f"{name}={id_!r} is not an id; an id looks like {EXAMPLE!r}.")
     return quote(id_, safe="")
 
 
-def _where(value: Any, column: str) -> str:
-    """Say how to find the id; a text that could be a name is looked up by it."""
+def _where_to_find(value: Any, column: str) -> str:
+    """Return a sentence that says where to find the id; a text that could be a name is used to search by."""
     if isinstance(value, str) and all(map(_COULD_BE_ID.fullmatch, re.split(r"[,;]\s*", value))):
         return " Give several ids as a list."
     record = column.removesuffix("s").removesuffix("_id")
@@ -96,7 +96,7 @@ def _where(value: Any, column: str) -> str:
     if loader == "invoices" and str(value).strip().isdigit():
         return f" Find it in the column invoice_id of bf.invoices(), where invoice_number is {str(value).strip()!r}."
     word = value.strip() if isinstance(value, str) and loader in _BY_NAME else ""
-    asked = ""
+    argument = ""
     if 0 < len(word) <= _LONGEST_NAME:
-        asked = f"email={word!r}" if loader == "users" and "@" in word else repr(word)
-    return f" Find it in the column {'user' if loader == 'users' else record}_id of bf.{loader}({asked})."
+        argument = f"email={word!r}" if loader == "users" and "@" in word else repr(word)
+    return f" Find it in the column {'user' if loader == 'users' else record}_id of bf.{loader}({argument})."

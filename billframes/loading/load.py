@@ -15,13 +15,13 @@ import pyarrow as pa
 
 from billframes._names import closest
 from billframes.errors import PagingError, ParameterError
-from billframes.loading.checks import check_details, check_filters, check_rates, keep_asked
+from billframes.loading.checks import apply_local_filters, check_details, check_filters, check_rates
 from billframes.loading.connection import ApiConnection
-from billframes.loading.convert import convert, order_of, orderable
+from billframes.loading.convert import can_sort, convert, row_order
 from billframes.loading.load_info import attach_load_info
-from billframes.loading.progress import Progress, reporting
+from billframes.loading.progress import Progress, progress_reporter
 from billframes.loading.query_args import ALL_FORMATS, ListRequest
-from billframes.loading.select_names import Naming, See
+from billframes.loading.select_names import NameCheck, NameResolver
 from billframes.loading.table_builder import TableBuilder
 from billframes.paging import ListReader, ListSchema, LoadResult
 from billframes.paging.list_schema import Query, parameter, with_parameters
@@ -34,12 +34,12 @@ from billframes.transport.connections import CancelScope
 from billframes.transport.http import Response
 from billframes.transport.http_errors import TooLargeResponseError
 
-# Parameters by which a list is proved whole; it can't be if the caller sets one of them by `params`.
-READERS_OWN = frozenset(
+# The parameters that prove a list complete. It can't be proved if the caller sets one of them in `params`.
+PAGING_PARAMETERS = frozenset(
     {"sort", "startDate", "endDate", "billed", "billingType", "modifiedSince", "limit", "offset", "select"}
 )
 
-__all__ = ["checked_format", "count_records", "definitions_of", "finish", "load"]
+__all__ = ["checked_format", "count_records", "custom_field_columns", "finish", "load"]
 
 
 def checked_format(to: str) -> str:
@@ -58,43 +58,43 @@ def load(client: ApiConnection, request: ListRequest, *, to: str, progress: bool
     resource = request.resource
     sources = sources_of(resource.record, request.select)
     if to != "arrow":
-        # Other frames have repeated text in full, so encoding it would only be undone.
+        # Only Arrow tables have repeated text dictionary-encoded.
         sources = tuple(map(without_encoding, sources))
-    custom = _custom_columns(client, request)
+    custom = _requested_custom_columns(client, request)
     sent: list[Query] = []
 
-    def attempt(named: ListRequest, see: See) -> tuple[TableBuilder, LoadResult, dt.datetime | None]:
+    def attempt(renamed: ListRequest, check_names: NameCheck) -> tuple[TableBuilder, LoadResult, dt.datetime | None]:
         builder = TableBuilder(resource, sources, custom)
         if request.limit == 0:
             return builder, LoadResult(), None
         before = len(sent)
         # A filter that the server may ignore is applied here first, and only then the limit.
-        named = replace(named, limit=None) if request.kept else named
-        loaded, when = _read(client, named, builder, progress, see, sent)
+        renamed = replace(renamed, limit=None) if request.local_filters else renamed
+        loaded, started = _read(client, renamed, builder, progress, check_names, sent)
         loaded.requests += before
-        return builder, loaded, when
+        return builder, loaded, started
 
-    builder, loaded, when = Naming(client.select_names, request).run(attempt)
+    builder, loaded, started = NameResolver(client.select_names, request).run(attempt)
     names = frozenset(column.name for column in builder.columns)
-    table = builder.table(loaded.blocks, loaded.rows, lambda column: order_of(column, names, request))
-    table = keep_asked(table, request)
+    table = builder.table(loaded.blocks, loaded.rows, lambda column: row_order(column, names, request))
+    table = apply_local_filters(table, request)
     check_filters(table, request)
     check_details(table, request, sources)
     check_rates(table, resource.name)
     if request.limit is not None:
         table = table.slice(0, request.limit)
-    return finish(table, request, loaded, when, custom, to, getattr(client, "base_url", None))
+    return finish(table, request, loaded, started, custom, to, getattr(client, "base_url", None))
 
 
-def definitions_of(client: ApiConnection, entity: str) -> tuple[CustomColumn, ...]:
-    """Return the columns of the custom fields that an entity has."""
+def custom_field_columns(client: ApiConnection, entity: str) -> tuple[CustomColumn, ...]:
+    """Return the columns of an entity's custom fields."""
     definitions = _records(client, CUSTOM_FIELDS, (("entity", entity),))
     return columns_from(each for each in definitions if each.entity.casefold() == entity)
 
 
 @dataclass(frozen=True, slots=True)
 class _Records:
-    """Records kept as they are, in place of a table's columns."""
+    """A page's records as a `RecordBlock`, for lists that don't become tables."""
 
     records: Sequence[Any]
 
@@ -110,10 +110,10 @@ class _Records:
 
 
 def _records(client: ApiConnection, resource: Resource, query: Query) -> list[Any]:
-    """Return all records of a list, read like any other list: in pages if the server pages it."""
+    """Return all records of a list, which is read in pages if the server pages it."""
     with client.cancel_scope() as scope:
         loaded = ListReader(
-            fetch=lambda part: _fetch_fitting(client, resource, part, scope),
+            fetch=lambda part: _fetch_page(client, resource, part, scope),
             decode=lambda body: decode_page(body, resource),
             pack=_Records,
             schema=ListSchema(resource, meta="meta" in resource.select),
@@ -130,28 +130,28 @@ def count_records(client: ApiConnection, request: ListRequest) -> int:
     if client.tables is not None:
         return client.tables.count(request)
     resource = request.resource
-    return sum(_total(client, resource, query) for query in request.streams)
+    return sum(_total(client, resource, query) for query in request.queries)
 
 
 def _total(client: ApiConnection, resource: Resource, query: Query) -> int:
-    """Return the total of one list; request it again, once, if the answer contradicts itself."""
-    wanted = PageRequest(query, 1)
+    """Return the total of one list; if the response contradicts itself, it is requested once more."""
+    request = PageRequest(query, 1)
     for _ in range(2):
-        body = decode_page(client.fetch(resource.path, wanted.full_query, resource=resource.name).body, resource)
+        body = decode_page(client.fetch(resource.path, request.full_query, resource=resource.name).body, resource)
         if body.pagination is None:
             raise PagingError(
-                f"{resource.name}: the server does not say how many records match. Load them, and count the rows."
+                f"{resource.name}: the server does not state how many records match. Load them, and count the rows."
             )
-        wrong = check_page(wanted, Page(body, ListSchema(resource))) if resource.paginated else None
+        wrong = check_page(request, Page(body, ListSchema(resource))) if resource.paginated else None
         if wrong is None:
             return body.pagination.total
         error = wrong
     raise error
 
 
-def _custom_columns(client: ApiConnection, request: ListRequest) -> tuple[CustomColumn, ...]:
+def _requested_custom_columns(client: ApiConnection, request: ListRequest) -> tuple[CustomColumn, ...]:
     entity = request.resource.entity
-    return definitions_of(client, entity) if entity and "customFields" in request.select else ()
+    return custom_field_columns(client, entity) if entity and "customFields" in request.select else ()
 
 
 def _read(
@@ -159,7 +159,7 @@ def _read(
     request: ListRequest,
     builder: TableBuilder,
     progress: bool | Progress | None,
-    see: See,
+    check_names: NameCheck,
     sent: list[Query],
 ) -> tuple[LoadResult, dt.datetime | None]:
     resource = request.resource
@@ -168,32 +168,32 @@ def _read(
 
     def fetch(query: Query) -> Response:
         sent.append(query)
-        response = _fetch_fitting(client, resource, query, scope)
+        response = _fetch_page(client, resource, query, scope)
         if response.date:
             times.append(response.date)
         return response
 
-    told = client.progress if progress is None else progress
-    with client.cancel_scope() as scope, reporting(told, resource.name) as report:
+    shown = client.progress if progress is None else progress
+    with client.cancel_scope() as scope, progress_reporter(shown, resource.name) as report:
         reader = ListReader(
             fetch=fetch,
-            decode=lambda body: see(decode_page(body, resource)),
+            decode=lambda body: check_names(decode_page(body, resource)),
             pack=builder.block,
             schema=ListSchema(
                 resource,
                 meta="meta" in request.select,
-                provable=orderable(request, columns) and not request.extra & READERS_OWN,
+                provable=can_sort(request, columns) and not request.own_parameters & PAGING_PARAMETERS,
             ),
             page_size=client.page_size,
             concurrency=client.concurrency,
             progress=report,
         )
-        loaded = reader.read(request.streams, request.limit)
+        loaded = reader.read(request.queries, request.limit)
     return loaded, min(times, default=None)
 
 
-def _fetch_fitting(client: ApiConnection, resource: Resource, query: Query, scope: CancelScope) -> Response:
-    """Fetch a page, and with fewer rows if it is too large: for the reader, the server then granted fewer."""
+def _fetch_page(client: ApiConnection, resource: Resource, query: Query, scope: CancelScope) -> Response:
+    """Fetch a page; if it is too large, request fewer rows, as if the server had granted only these."""
     while True:
         try:
             return client.fetch(resource.path, query, resource=resource.name, scope=scope)
@@ -208,24 +208,24 @@ def finish(
     table: pa.Table,
     request: ListRequest,
     loaded: LoadResult,
-    when: dt.datetime | None,
+    started: dt.datetime | None,
     custom: Sequence[CustomColumn],
     to: str,
     server: str | None = None,
 ) -> Any:
-    """Convert a table to the kind of frame `to`, and attach what is known of its load."""
+    """Convert a table to the kind of frame `to`, and attach how it was loaded."""
     frame = convert(table, to)
     if to == "pandas" and request.resource.entity:
         frame.attrs["custom_fields"] = {each.column.name: each.attrs for each in custom}
     start, end = request.period.start, request.period.end
-    told = {
+    info = {
         "resource": request.resource.name,
         "rows": table.num_rows,
         "period": {"start": start.isoformat() if start else None, "end": end.isoformat() if end else None},
         "arguments": dict(request.arguments),
         "requests": loaded.requests,
         "proof": loaded.proof,
-        "time": when.isoformat() if when else None,
+        "time": started.isoformat() if started else None,
         "server": server,
     }
-    return attach_load_info(frame, told)
+    return attach_load_info(frame, info)

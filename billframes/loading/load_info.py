@@ -1,7 +1,7 @@
-"""Keep with a frame how it was loaded.
+"""Record with a frame how it was loaded.
 
-pandas keeps it in `attrs["load"]`, Arrow in the schema's metadata. A Polars frame has no place for it, so it is kept
-beside the frame for as long as that very frame lives; frames made from it do not have it.
+A pandas frame has this information in `attrs["load"]`, an Arrow table in the schema's metadata. A Polars frame has no
+place for it, so it is kept in this module as long as the frame exists; frames derived from it don't have it.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-__all__ = ["LoadInfo", "as_whole", "attach_load_info", "load_info", "told_of"]
+__all__ = ["LoadInfo", "as_whole", "attach_load_info", "load_attrs", "load_info"]
 
 _METADATA = b"billframes.load"
-_polars: dict[int, tuple[weakref.ref[Any], dict[str, Any]]] = {}
+_polars_info: dict[int, tuple[weakref.ref[Any], dict[str, Any]]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class LoadInfo:
     Parameters
     ----------
     rows : int, optional
-        Rows as loaded; a frame with fewer was cut afterwards.
+        Number of rows loaded; a frame with fewer rows was cut afterwards.
     start, end : date, optional
         The requested period, both ends inclusive; None is open.
     arguments : mapping of str to Any
@@ -38,7 +38,7 @@ class LoadInfo:
     time : datetime, optional
         The server's time when the load began.
     server : str, optional
-        The address of the server that it came from.
+        The server's address.
     """
 
     rows: int | None = None
@@ -49,7 +49,7 @@ class LoadInfo:
     server: str | None = None
 
 
-def attach_load_info(frame: Any, told: Mapping[str, Any]) -> Any:
+def attach_load_info(frame: Any, info: Mapping[str, Any]) -> Any:
     """
     Attach to a frame how it was loaded, and return it.
 
@@ -58,57 +58,57 @@ def attach_load_info(frame: Any, told: Mapping[str, Any]) -> Any:
     frame : DataFrame
         pandas, Polars or Arrow.
     told : mapping
-        The content of `attrs["load"]`, with values that JSON has.
+        The content of `attrs["load"]`, as JSON values.
     """
     if isinstance(frame, pd.DataFrame):
-        frame.attrs["load"] = dict(told)
+        frame.attrs["load"] = dict(info)
         return frame
     if isinstance(frame, pa.Table):
-        return frame.replace_schema_metadata({**(frame.schema.metadata or {}), _METADATA: json.dumps(dict(told))})
+        return frame.replace_schema_metadata({**(frame.schema.metadata or {}), _METADATA: json.dumps(dict(info))})
     key = id(frame)
-    _polars[key] = (weakref.ref(frame, lambda _: _polars.pop(key, None)), dict(told))
+    _polars_info[key] = (weakref.ref(frame, lambda _: _polars_info.pop(key, None)), dict(info))
     return frame
 
 
 def load_info(frame: Any) -> LoadInfo | None:
     """Return how a frame of any engine was loaded; None if that is unknown."""
-    told = told_of(frame)
-    if not isinstance(told, Mapping):
+    info = load_attrs(frame)
+    if not isinstance(info, Mapping):
         return None
-    period, time = told.get("period") or {}, told.get("time")
+    period, time = info.get("period") or {}, info.get("time")
     return LoadInfo(
-        told.get("rows"),
+        info.get("rows"),
         _date(period.get("start")),
         _date(period.get("end")),
-        dict(told.get("arguments") or {}),
+        dict(info.get("arguments") or {}),
         dt.datetime.fromisoformat(str(time)) if time else None,
-        told.get("server"),
+        info.get("server"),
     )
 
 
 def as_whole(frame: pd.DataFrame) -> pd.DataFrame:
     """
-    Return a pandas frame that counts as a whole load: for code that cuts frames and knows what it leaves out.
+    Return a pandas frame that is treated as a whole load, for code that removes rows and accounts for them itself.
 
-    The time of the load stays.
+    The time of the load is kept.
     """
-    told = {name: each for name, each in (frame.attrs.get("load") or {}).items() if name in {"resource", "time"}}
-    if not told:
+    info = {name: each for name, each in (frame.attrs.get("load") or {}).items() if name in {"resource", "time"}}
+    if not info:
         return frame
     whole = frame.copy(deep=False)
-    whole.attrs = {**frame.attrs, "load": {**told, "rows": len(frame)}}
+    whole.attrs = {**frame.attrs, "load": {**info, "rows": len(frame)}}
     return whole
 
 
-def told_of(frame: Any) -> Any:
-    """Return what `attach_load_info` attached to a frame; None if nothing."""
+def load_attrs(frame: Any) -> Any:
+    """Return the information that `attach_load_info` attached to a frame, as JSON values; None if there is none."""
     if isinstance(frame, pa.Table):
         metadata = (frame.schema.metadata or {}).get(_METADATA)
         return json.loads(metadata) if metadata else None
     if isinstance(attrs := getattr(frame, "attrs", None), Mapping):
         return attrs.get("load")
-    kept, told = _polars.get(id(frame), (None, None))
-    return told if kept is not None and kept() is frame else None
+    reference, info = _polars_info.get(id(frame), (None, None))
+    return info if reference is not None and reference() is frame else None
 
 
 def _date(text: Any) -> dt.date | None:

@@ -1,7 +1,7 @@
-"""Show the progress of a load: a bar only in a notebook or on a terminal, and only after a second.
+"""Show the progress of a load by a bar in a notebook or on a terminal, if it takes longer than a second.
 
-In a notebook one HTML display is updated in place and cleared at the end, so that no dead widget is left in the
-saved file; on a terminal `tqdm` writes to stderr; otherwise nothing is shown.
+In a notebook an HTML display is updated in place and cleared at the end, so that the saved file has no dead widget. On
+a terminal `tqdm` writes to stderr. Elsewhere nothing is shown.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from typing import Any
 
 from billframes.errors import ParameterError
 
-__all__ = ["Progress", "checked_progress", "reporting"]
+__all__ = ["Progress", "check_progress", "progress_reporter"]
 
 Progress = Callable[[int, int], None]
 DELAY = 1.0
 
 
-def _nothing(_done: int, _total: int) -> None:
-    """Show nothing."""
+def _ignore(_done: int, _total: int) -> None:
+    """Ignore the progress."""
 
 
-def checked_progress(value: Any) -> None:
+def check_progress(value: Any) -> None:
     """Raise `ParameterError` if `progress=` is not True, False, None or a function."""
     if value is not None and not isinstance(value, bool) and not callable(value):
         raise ParameterError(f"progress={value!r} is not known; it takes True, False, None or a function.")
 
 
 @contextmanager
-def reporting(progress: bool | Progress | None, label: str) -> Iterator[Progress]:
+def progress_reporter(progress: bool | Progress | None, label: str) -> Iterator[Progress]:
     """
     Yield the function that a load calls with its progress.
 
@@ -42,29 +42,29 @@ def reporting(progress: bool | Progress | None, label: str) -> Iterator[Progress
         None shows a bar in a notebook or on a terminal, True always, False never. A callable is called with the number
         of rows loaded and their total.
     label : str
-        What is being loaded.
+        The name shown beside the bar.
     """
     if callable(progress):
         yield progress
-    elif progress is False or (progress is None and not _watched()):
-        yield _nothing
-    elif _in_kernel():
-        yield from _in_notebook(label)
+    elif progress is False or (progress is None and not _is_interactive()):
+        yield _ignore
+    elif _is_notebook():
+        yield from _notebook_bar(label)
     else:
-        yield from _on_terminal(label)
+        yield from _terminal_bar(label)
 
 
-def _in_kernel() -> bool:
+def _is_notebook() -> bool:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     return shell is not None and hasattr(shell, "kernel")
 
 
-def _watched() -> bool:
-    return _in_kernel() or (sys.stderr is not None and sys.stderr.isatty())
+def _is_interactive() -> bool:
+    return _is_notebook() or (sys.stderr is not None and sys.stderr.isatty())
 
 
-def _on_terminal(label: str) -> Iterator[Progress]:
+def _terminal_bar(label: str) -> Iterator[Progress]:
     from tqdm import tqdm
 
     with tqdm(desc=label, unit=" rows", delay=DELAY, leave=False, file=sys.stderr) as bar:
@@ -76,7 +76,7 @@ def _on_terminal(label: str) -> Iterator[Progress]:
         yield update
 
 
-def _in_notebook(label: str) -> Iterator[Progress]:
+def _notebook_bar(label: str) -> Iterator[Progress]:
     from IPython.display import HTML, display
 
     begun, handle = time.monotonic(), None

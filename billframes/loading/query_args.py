@@ -30,21 +30,22 @@ class ListRequest:
     """
     A request for the records of a list.
 
-    `streams` are the queries to send, one for each combination of list-valued ids, without paging. `asked` are the
-    values that every row must have, by property, and `kept` those of the rows to keep if the server may send others,
-    too. `limit` is the number of rows in all. `extra` are the names of the caller's own parameters. `arguments` are
-    those of the caller's arguments that decide which records are loaded, by their names and with values that JSON has.
+    `queries` are the queries to send, without paging; one for each combination of ids that are given as lists.
+    `expected_values` are the accepted values of properties, which each received row must have. `local_filters` are also
+    accepted values, but the server may send other rows, which are then removed. `limit` is the number of rows in all.
+    `own_parameters` are the names in the caller's `params`. `arguments` are the caller's arguments that decide which
+    records are loaded, by name and as JSON values.
     """
 
     resource: Resource
-    streams: tuple[tuple[tuple[str, str], ...], ...]
+    queries: tuple[tuple[tuple[str, str], ...], ...]
     select: frozenset[str]
     sort: tuple[tuple[str, bool], ...]
     period: Period
-    asked: Mapping[str, frozenset[Any]]
+    expected_values: Mapping[str, frozenset[Any]]
     limit: int | None
-    extra: frozenset[str] = frozenset()
-    kept: Mapping[str, frozenset[Any]] = field(default_factory=dict)
+    own_parameters: frozenset[str] = frozenset()
+    local_filters: Mapping[str, frozenset[Any]] = field(default_factory=dict)
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -66,43 +67,51 @@ def build_request(
     Raises
     ------
     ParameterError
-        An argument is wrong; names it and what is accepted.
+        An argument is wrong. The message names it, and says what is accepted.
     """
     period = resolve(start, end)
-    chosen, excluded = _selected(resource, select)
+    chosen, excluded = _selected_names(resource, select)
     order = _sorted(resource, sort)
     declared = {snake_case(each.name): each for each in resource.filters}
-    values = {name: _values(name, declared[name], given) for name, given in filters.items() if given is not None}
-    given = {name: declared[name] for name in values if declared[name].field}
+    values = {name: _checked(name, declared[name], given) for name, given in filters.items() if given is not None}
+    since, own, rows = _instant(modified_since), _own_parameters(params), _limit(limit)
     fixed = [
-        *_dates(period),
+        *_date_query(period),
         *_select_query(chosen, excluded),
         *_sort_query(resource, order),
-        *([("modifiedSince", _instant(modified_since))] if modified_since is not None else []),
+        *([("modifiedSince", since)] if since else []),
     ]
-    extra = _extra(params)
-    streams = tuple(
+    queries = tuple(
         (
-            *_without(fixed, extra),
-            *((declared[name].name, _text(value)) for name, value in zip(values, chosen_values, strict=True)),
-            *extra,
+            *(pair for pair in fixed if pair[0] not in own),
+            *((declared[name].name, _text(value)) for name, value in zip(values, combination, strict=True)),
+            *own.items(),
         )
-        for chosen_values in product(*values.values())
+        for combination in product(*values.values())
     )
-    asked, kept = (
+    given = {name: declared[name] for name in values if declared[name].field}
+    expected_values, local_filters = (
         {str(one.field): frozenset(values[name]) for name, one in given.items() if one.described is described}
         for described in (True, False)
     )
-    own = frozenset(name for name, _ in extra)
     arguments = {name: each if len(each) > 1 else each[0] for name, each in values.items() if each}
-    arguments |= {"modified_since": _instant(modified_since)} if modified_since is not None else {}
-    arguments |= {"params": dict(extra)} if extra else {}
-    rows = _limit(limit)
-    arguments |= {} if rows is None else {"limit": rows}
-    return ListRequest(resource, streams, frozenset(chosen), order, period, asked, rows, own, kept, arguments)
+    others = {"modified_since": since, "params": own or None, "limit": rows}
+    arguments |= {name: value for name, value in others.items() if value is not None}
+    return ListRequest(
+        resource=resource,
+        queries=queries,
+        select=frozenset(chosen),
+        sort=order,
+        period=period,
+        expected_values=expected_values,
+        limit=rows,
+        own_parameters=frozenset(own),
+        local_filters=local_filters,
+        arguments=arguments,
+    )
 
 
-def _values(name: str, declared: Filter, given: Any) -> list[Any]:
+def _checked(name: str, declared: Filter, given: Any) -> list[Any]:
     if declared.kind == "id":
         several = declared.many and isinstance(given, Collection) and not isinstance(given, str | bytes)
         return list(dict.fromkeys(identifier(each, name) for each in (given if several else [given])))
@@ -141,39 +150,39 @@ def _names(name: str, given: str | Iterable[str]) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def _spelled(name: str, word: str, accepted: Iterable[str]) -> str:
-    """Return the API's spelling of a name that may be in snake_case; a name that the API lacks stays as given."""
+def _api_spelling(name: str, word: str, accepted: Iterable[str]) -> str:
+    """Return the API's spelling of a name that may be in snake_case; an unknown name is returned unchanged."""
     spellings = {snake_case(each): each for each in accepted}
     found = spellings.get(snake_case(word))
     if found is None and (hint := closest(word, spellings.values())):
         warn(
-            f"{name}={word!r} is not in the API's description; it is sent as given, for servers that know it.{hint}",
+            f"{name}={word!r} is not in the API's description; it is sent unchanged, for servers that accept it.{hint}",
             BillframesWarning,
         )
     return found or word
 
 
-def _selected(resource: Resource, select: str | Iterable[str] | None) -> tuple[tuple[str, ...], list[str]]:
+def _selected_names(resource: Resource, select: str | Iterable[str] | None) -> tuple[tuple[str, ...], list[str]]:
     """Return the selected and the excluded names; if names are only excluded, all others are selected."""
     if select is None:
         return resource.select, []
     names = _names("select", select)
     known = (*resource.select, *(each.name for each in resource.alternates))
-    away = [_spelled("select", name[1:], known) for name in names if name.startswith("-")]
-    wanted = [_spelled("select", name, known) for name in names if not name.startswith("-")]
-    chosen = wanted if wanted or not away else resource.select
+    excluded = [_api_spelling("select", name[1:], known) for name in names if name.startswith("-")]
+    wanted = [_api_spelling("select", name, known) for name in names if not name.startswith("-")]
+    chosen = wanted if wanted or not excluded else resource.select
     declared = [name for name in resource.select if name in chosen]
     others = dict.fromkeys(name for name in chosen if name not in resource.select)
-    return tuple(name for name in (*declared, *others) if name not in away), away
+    return tuple(name for name in (*declared, *others) if name not in excluded), excluded
 
 
 def _sorted(resource: Resource, sort: str | Iterable[str] | None) -> tuple[tuple[str, bool], ...]:
     names = [] if sort is None else _names("sort", sort)
-    return tuple((_spelled("sort", name.removeprefix("-"), resource.sort), name.startswith("-")) for name in names)
+    return tuple((_api_spelling("sort", name.removeprefix("-"), resource.sort), name.startswith("-")) for name in names)
 
 
-def _select_query(chosen: Sequence[str], away: Sequence[str]) -> list[tuple[str, str]]:
-    words = [*chosen, *(f"-{name}" for name in away)]
+def _select_query(chosen: Sequence[str], excluded: Sequence[str]) -> list[tuple[str, str]]:
+    words = [*chosen, *(f"-{name}" for name in excluded)]
     return [("select", ",".join(words))] if words else []
 
 
@@ -184,13 +193,15 @@ def _sort_query(resource: Resource, order: tuple[tuple[str, bool], ...]) -> list
     return [("sort", ",".join(words))] if words else []
 
 
-def _dates(period: Period) -> list[tuple[str, str]]:
+def _date_query(period: Period) -> list[tuple[str, str]]:
     ends = (("startDate", period.start), ("endDate", period.end))
     return [(name, day.isoformat()) for name, day in ends if day is not None]
 
 
-def _instant(given: Any) -> str:
-    """Return an instant in UTC with `Z`; one without a zone is taken as UTC."""
+def _instant(given: Any) -> str | None:
+    """Return an instant in UTC as ISO text with `Z`; an instant without a time zone is in UTC."""
+    if given is None:
+        return None
     value = given
     if isinstance(value, str):
         try:
@@ -216,16 +227,10 @@ def _limit(limit: Any) -> int | None:
     return int(limit)
 
 
-def _extra(params: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+def _own_parameters(params: Mapping[str, Any] | None) -> dict[str, str]:
     if params is not None and not isinstance(params, Mapping):
         raise ParameterError(f"params={params!r} is not a mapping of names to values.")
-    return [(name, _text(value)) for name, value in (params or {}).items() if value is not None]
-
-
-def _without(fixed: list[tuple[str, str]], extra: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Leave out the parameters that the caller sets by `params`."""
-    own = {name for name, _ in extra}
-    return [(name, value) for name, value in fixed if name not in own]
+    return {name: _text(value) for name, value in (params or {}).items() if value is not None}
 
 
 def _text(value: Any) -> str:

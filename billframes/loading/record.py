@@ -1,7 +1,7 @@
-"""A single record as an object: attributes in snake_case, nested references as records of their own.
+"""Represent a single record as an object with attributes in snake_case; nested references are records, too.
 
-Custom fields are attributes too, under the names their columns have in a frame (`cf_court`), and together in
-`custom_fields` by the names people gave them. A record does not change; `update` sends changes.
+Custom fields are attributes with the names of their columns in a frame (`cf_court`). `custom_fields` has all of them by
+the names that the firm gave them. Records are immutable; `update` sends changes.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ __all__ = ["Record", "record_from"]
 
 class Record:
     """
-    One record of the API; made by `.get`, `.create` and `.update`.
+    One record of the API; returned by `.get`, `.create` and `.update`.
 
-    Attributes are the API's properties in snake_case: texts, floats, booleans, dates, datetimes in UTC, times; None
-    if missing. Equal when they hold the same values.
+    Its attributes are the API's properties in snake_case: texts, floats, booleans, dates, datetimes in UTC, times; None
+    if a value is missing. Two records are equal if they have the same values.
     """
 
     __slots__ = ("_kind", "_values")
@@ -50,10 +50,10 @@ class Record:
             raise unknown_name(with_article(self._kind).capitalize(), name, self._values) from None
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"Records do not change: send {name!r} with the loader's update.")
+        raise AttributeError(f"Records are immutable: change {name!r} with the loader's update.")
 
     def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"Records do not change: {name!r} can't be removed.")
+        raise AttributeError(f"Records are immutable: {name!r} can't be removed.")
 
     def __dir__(self) -> list[str]:
         return sorted([*self._values, "to_dict"])
@@ -68,25 +68,25 @@ class Record:
 
     def __repr__(self) -> str:
         width = max(map(len, self._values), default=0)
-        lines = [f"  {name:<{width}}  {_shown(value)}" for name, value in self._values.items()]
+        lines = [f"  {name:<{width}}  {_one_line(value)}" for name, value in self._values.items()]
         return "\n".join([f"{self._kind}:", *lines])
 
     def _repr_html_(self) -> str:
-        return fields_html(self._kind.capitalize(), dict(self._labelled()))
+        return fields_html(self._kind.capitalize(), dict(self._labels_and_texts()))
 
-    def _labelled(self) -> Iterator[tuple[str, str]]:
-        """Return labels and texts: what people read first, ids last. Custom fields have their own names."""
+    def _labels_and_texts(self) -> Iterator[tuple[str, str]]:
+        """Yield the label and text of each field, ids last. The labels of custom fields are their names."""
         customs = self._values.get("custom_fields") or {}
         shown = {name: value for name, value in self._values.items() if not name.startswith("cf_")}
         shown.pop("custom_fields", None)
         for name, value in shown.items():
             if not _is_id(name):
-                yield label_of(name), _read(value)
+                yield label_of(name), _readable(value)
         for name, value in customs.items():
-            yield str(name), _read(value)
+            yield str(name), _readable(value)
         for name, value in shown.items():
             if _is_id(name):
-                yield label_of(name), _shown(value)
+                yield label_of(name), _one_line(value)
 
     def to_dict(self) -> dict[str, Any]:
         """
@@ -95,19 +95,19 @@ class Record:
         Returns
         -------
         dict
-            Attributes by name; nested records are dicts too. Changing it does not change the record.
+            Attributes by name; nested records are dicts, too. It is a copy: changing it does not change the record.
         """
-        return {name: _plain(value) for name, value in self._values.items()}
+        return {name: _to_plain(value) for name, value in self._values.items()}
 
 
 def record_from(struct: Struct, kind: str, path: str = "$.data") -> Record:
     """
-    Turn a decoded record into a `Record` called `kind`; `path` is where it was in the answer.
+    Turn a decoded record into a `Record` called `kind`; `path` is its JSON path in the response.
 
     Raises
     ------
     DecodeError
-        A text is not the date, time or instant that its field holds; says where and what was expected.
+        A text is not a date, time or instant as declared. The message names the path and what was expected.
     """
     values: dict[str, Any] = {}
     for field in fields_of(type(struct)):
@@ -148,60 +148,60 @@ def _value(value: Any, field: Field, path: str) -> Any:
 def _custom(value: Any, path: str) -> Any:
     if value.value_type.lower() != "date" or not isinstance(value.value, str):
         return value.value
-    said = f"{path}: the value is not a date, in custom field {value.id}"
-    return _parsed(parse_day, value.value, said)
+    message = f"{path}: the value is not a date, in custom field {value.id}"
+    return _parsed(parse_day, value.value, message)
 
 
-def _parsed(parse: Callable[[str], Any], text: str, said: str) -> Any:
+def _parsed(parse: Callable[[str], Any], text: str, message: str) -> Any:
     try:
         return parse(text)
     except ValueError:
-        raise DecodeError(said) from None
+        raise DecodeError(message) from None
 
 
-def _shown(value: Any) -> str:
-    """Return a value on one line: nested records by their names."""
+def _one_line(value: Any) -> str:
+    """Return a value as text on one line; nested records are shown by their names."""
     if isinstance(value, Record):
-        return _in_short(value)
+        return _reference_text(value)
     if isinstance(value, list):
-        return "; ".join(map(_shown, value))
+        return "; ".join(map(_one_line, value))
     if isinstance(value, dict):
-        return ", ".join(f"{name}: {_shown(each)}" for name, each in value.items())
+        return ", ".join(f"{name}: {_one_line(each)}" for name, each in value.items())
     if isinstance(value, dt.datetime):
         return f"{value:%Y-%m-%d %H:%M} UTC"
     return "" if value is None else str(value)
 
 
-def _isolated(text: str) -> str:
-    """Mark a text written from right to left, so that what follows it keeps its own direction."""
-    turns = any(unicodedata.bidirectional(letter) in {"R", "AL"} for letter in text)
-    return f"\u2068{text}\u2069" if turns else text
+def _isolate_direction(text: str) -> str:
+    """Mark a text with right-to-left letters, so that the text after it keeps its own direction."""
+    is_right_to_left = any(unicodedata.bidirectional(letter) in {"R", "AL"} for letter in text)
+    return f"\u2068{text}\u2069" if is_right_to_left else text
 
 
-def _read(value: Any) -> str:
-    """Return a value as people read it: money and hours have two decimals, and what is true is yes."""
+def _readable(value: Any) -> str:
+    """Return a value as a text for people: numbers have two decimals, and booleans are "yes" or "no"."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return format_number(value, "cents") if isinstance(value, float) else _shown(value)
+    return format_number(value, "cents") if isinstance(value, float) else _one_line(value)
 
 
 def _is_id(name: str) -> bool:
     return name.endswith(("_id", "_ids"))
 
 
-def _in_short(record: Record) -> str:
-    """Return what a nested record is called, else its fields with their labels."""
+def _reference_text(record: Record) -> str:
+    """Return a nested record's name and reference, or if it has no name, its fields with their labels."""
     values = record._values
     called = next((values[name] for name in ("name", "label", "invoice_number") if values.get(name)), None)
     if called is not None:
-        return f"{_isolated(str(called))} ({values['reference']})" if values.get("reference") else str(called)
-    labelled = ((label_of(name), _shown(value)) for name, value in values.items() if not _is_id(name))
+        return f"{_isolate_direction(str(called))} ({values['reference']})" if values.get("reference") else str(called)
+    labelled = ((label_of(name), _one_line(value)) for name, value in values.items() if not _is_id(name))
     return "; ".join(f"{label}: {text}" for label, text in labelled if text)
 
 
-def _plain(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     if isinstance(value, Record):
         return value.to_dict()
     if isinstance(value, list):
-        return [_plain(each) for each in value]
+        return [_to_plain(each) for each in value]
     return dict(value) if isinstance(value, dict) else value

@@ -1,11 +1,11 @@
-"""Make request bodies of the arguments of `create` and `update`.
+"""Turn the arguments of `create` and `update` into request bodies.
 
-An argument left out is not sent, nor is a field left out of a nested object; None is sent as null. Values are checked
-by the declaration of the request before anything is sent. Custom fields are given by name, column name or id, and
-looked up in their definitions.
+Omitted arguments are not sent, nor are omitted fields of a nested object. None is sent as null. Values are checked by
+the declaration of the request before anything is sent. Custom fields are given by name, column name or id, and looked
+up in their definitions.
 
-The API's description does not show whether an update that sends part of a nested object, such as a contact, leaves the
-rest as it is. Sending the whole object is safe either way, so `merge` reads the record first and sends what is there
+The API's description does not show whether an update with a part of a nested object, such as a contact, keeps the rest
+of the object. It is safe to send the whole object. So `merge` reads the record first, and sends the existing object
 with the changes.
 """
 
@@ -29,12 +29,12 @@ from billframes.schema.custom_fields import CustomColumn
 from billframes.schema.records import CustomFieldValueUpdate, WriteBody
 from billframes.schema.sources import Field, fields_of
 
-__all__ = ["Merge", "body_of", "custom_updates", "merge", "mergeable", "merged"]
+__all__ = ["Merge", "custom_field_updates", "encode_body", "find_merges", "merge", "merge_nested"]
 
 
 class Merge:
     """
-    Changes to a nested object; made by `merge`.
+    Changes of a nested object; returned by `merge`.
 
     Parameters
     ----------
@@ -60,19 +60,19 @@ def merge(**changes: Any) -> Merge:
     """
     Change some fields of a nested object and keep the others.
 
-    Give it to `clients.update` as `contact=` or to `matters.update` as `conflict_information=`. The update then reads
-    the record first and sends the object as it is, with the changes. No field is lost, whether the server merges a
-    nested object into the one it has or replaces it.
+    Pass it to `clients.update` as `contact=` or to `matters.update` as `conflict_information=`. The update then reads
+    the record first, and sends the existing object with the changes. So no field is lost, whether the server merges a
+    nested object into the existing one or replaces it.
 
     Parameters
     ----------
     **changes : str or None
-        New values by field, such as `phone="020 7946 0000"`; None takes a value away.
+        New values by field, such as `phone="020 7946 0000"`; None removes a value.
 
     Returns
     -------
     Merge
-        To be passed to an update.
+        The changes, to be passed to an update.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def merge(**changes: Any) -> Merge:
 
     Notes
     -----
-    Reading and writing are two requests. If somebody else changes the same object between the two, their change is
+    Reading and writing are two requests. If somebody else changes the same object between them, that change is
     overwritten.
 
     Examples
@@ -93,33 +93,33 @@ def merge(**changes: Any) -> Merge:
     >>> bf.clients.delete(made.client_id)
     """
     if not changes:
-        raise ParameterError("merge was given nothing to change; it takes fields such as phone='020 7946 0000'.")
+        raise ParameterError("merge needs at least one change, such as phone='020 7946 0000'.")
     return Merge(changes)
 
 
-def merged(body: bytes, record: bytes, names: list[str]) -> bytes:
+def merge_nested(body: bytes, record: bytes, names: list[str]) -> bytes:
     """
-    Return the body of an update with nested objects as the record has them, and the changes.
+    Return the body of an update, in which nested objects have all fields of the record and the changes.
 
     Parameters
     ----------
     body : bytes
-        JSON with the changes alone.
+        JSON with only the changes.
     record : bytes
-        The server's answer with the record as it is. Properties the description does not declare are kept too.
+        The response with the existing record. Properties that are not declared are kept, too.
     names : list of str
-        The properties to complete, by their names in JSON.
+        The names in JSON of the properties to complete.
     """
-    changes, present = msgspec.json.decode(body), msgspec.json.decode(record)["data"]
+    changes, current = msgspec.json.decode(body), msgspec.json.decode(record)["data"]
     for name in names:
-        kept = {key: value for key, value in (present.get(name) or {}).items() if value is not None}
-        changes[name] = kept | changes[name]
+        existing = {key: value for key, value in (current.get(name) or {}).items() if value is not None}
+        changes[name] = existing | changes[name]
     return msgspec.json.encode(changes)
 
 
-def body_of(request: type[WriteBody], values: Mapping[str, Any]) -> bytes:
+def encode_body(request: type[WriteBody], values: Mapping[str, Any]) -> bytes:
     """
-    Put arguments into the body of a request.
+    Encode arguments as the body of a request.
 
     Parameters
     ----------
@@ -131,16 +131,16 @@ def body_of(request: type[WriteBody], values: Mapping[str, Any]) -> bytes:
     Raises
     ------
     ParameterError
-        A value is not of its field's type; names the argument and what is accepted.
+        A value is not of its field's type. The message names the argument, and says what is accepted.
     """
     fields = {field.name: field for field in fields_of(request)}
     given = {name: _value(name, fields[name], value) for name, value in values.items() if value is not UNSET}
     return msgspec.json.encode(request(**given))
 
 
-def mergeable(request: type[WriteBody], values: Mapping[str, Any]) -> dict[str, str]:
+def find_merges(request: type[WriteBody], values: Mapping[str, Any]) -> dict[str, str]:
     """
-    Return the names in JSON of the arguments that are given as `bf.merge(…)`, by argument.
+    Return the arguments that are given as `bf.merge(…)`, with their names in JSON.
 
     Raises
     ------
@@ -161,22 +161,22 @@ def _is_nested(field: Field) -> bool:
     return not field.is_list and isinstance(field.type, type) and issubclass(field.type, Struct)
 
 
-def custom_updates(values: Mapping[str, Any], columns: Iterable[CustomColumn]) -> list[CustomFieldValueUpdate]:
+def custom_field_updates(values: Mapping[str, Any], columns: Iterable[CustomColumn]) -> list[CustomFieldValueUpdate]:
     """
-    Turn custom fields given by name into what the API takes.
+    Turn custom fields given by name into the records of a request.
 
     Parameters
     ----------
     values : mapping
         New values by the field's name, its column's name or its id; None clears a field.
     columns : iterable of CustomColumn
-        The entity's fields.
+        The entity's custom fields.
     """
     columns = list(columns)
-    return [_custom_update(name, value, _find(name, columns)) for name, value in values.items()]
+    return [_custom_update(name, value, _find_column(name, columns)) for name, value in values.items()]
 
 
-def _find(name: Any, columns: list[CustomColumn]) -> CustomColumn:
+def _find_column(name: Any, columns: list[CustomColumn]) -> CustomColumn:
     found = [each for each in columns if name in (each.definition.id, each.column.name)]
     found = found or [each for each in columns if each.definition.name == name]
     if len(found) == 1:
@@ -205,24 +205,24 @@ def _custom_update(name: Any, value: Any, custom: CustomColumn) -> CustomFieldVa
                 f"{closest(value, labels)}"
             )
         return CustomFieldValueUpdate(id=field.id, value=value, option_id=option)
-    check, said = _CUSTOM_CHECKS.get(kind, (_text, "a text"))
+    check, expected = _CUSTOM_CHECKS.get(kind, (_text, "a text"))
     try:
         return CustomFieldValueUpdate(id=field.id, value=check(value))
     except (TypeError, ValueError):
-        raise ParameterError(f"custom_fields[{name!r}]={value!r} is not {said}.") from None
+        raise ParameterError(f"custom_fields[{name!r}]={value!r} is not {expected}.") from None
 
 
 def _value(name: str, field: Field, value: Any) -> Any:
     if isinstance(value, Merge):
         raise ParameterError(
-            f"{name}=bf.merge(…) changes a record that exists; to create one, give {name} as a mapping."
+            f"{name}=bf.merge(…) can only change an existing record; to create one, give {name} as a mapping."
         )
     if value is None:
         if not field.nullable:
             raise ParameterError(f"{name}=None is not accepted; leave it out, or give a value.")
         return None
     if field.is_list:
-        # Custom fields, made ready by `custom_updates`.
+        # Custom fields, converted by `custom_field_updates`.
         return value
     if _is_nested(field):
         return _nested(name, field, value)
@@ -231,15 +231,15 @@ def _value(name: str, field: Field, value: Any) -> Any:
         return _enum(name, field, value)
     if kind == "id":
         return identifier(value, name)
-    check, said = _CHECKS[kind]
+    check, expected = _CHECKS[kind]
     try:
         return check(value)
     except (TypeError, ValueError):
-        raise ParameterError(f"{name}={value!r} is not {said}.") from None
+        raise ParameterError(f"{name}={value!r} is not {expected}.") from None
 
 
 def _nested(name: str, field: Field, value: Any) -> Any:
-    """Return the given fields of a contact or conflict information by their names in JSON; others are not sent."""
+    """Return the given fields of a contact or of conflict information, by their names in JSON."""
     if isinstance(value, Record):
         value = value.to_dict()
     if not isinstance(value, Mapping):

@@ -1,9 +1,9 @@
-"""Find out from its answers by which `select` names a server sends a detail.
+"""Find out which `select` names a server accepts, if they differ from the API's description.
 
-Servers of this family differ in a few names: matters bring their client by `matter` or by `client`, and some servers
-send the invoice of a time entry, expense or fixed fee only when `invoice` is selected. A load begins with the names of
-the API's description. If one is refused, or a detail is missing although its id is there, the load tries the alternate
-name once. The client remembers the result, so that later loads use the right name from the start.
+Servers of this family differ in a few names: the client of a matter is requested by `matter` or by `client`, and some
+servers send the invoice of a time entry, expense or fixed fee only if `invoice` is selected. A load begins with the
+names of the API's description. If one is refused, or if a detail is missing although its id is there, the load tries
+the alternate name once. The client remembers the result, so that later loads use the right name from the start.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from billframes.loading.query_args import ListRequest
 from billframes.schema.decode import ListBody
 from billframes.schema.resources import RESOURCES, Alternate, Resource
 
-__all__ = ["Naming", "See", "SelectNames", "comes"]
+__all__ = ["NameCheck", "NameResolver", "SelectNames", "is_reference_sent"]
 
 T = TypeVar("T")
-See = Callable[[ListBody[Any]], ListBody[Any]]
+NameCheck = Callable[[ListBody[Any]], ListBody[Any]]
 
 
 class SelectNames(Mapping[str, tuple[str, ...]]):
     """
-    The alternate `select` names in use, by loader, such as ``{"matters": ("client",)}``; empty if there are none.
+    The alternate `select` names that a server accepts, by loader, such as ``{"matters": ("client",)}``.
 
     Parameters
     ----------
@@ -47,16 +47,16 @@ class SelectNames(Mapping[str, tuple[str, ...]]):
             raise ParameterError(f"select_names={known!r} is not a mapping of loaders to names.")
         for resource, names in (known or {}).items():
             for name in [names] if isinstance(names, str) else names:
-                self._found[resource, _checked(resource, name)] = True
+                self._found[resource, _checked_name(resource, name)] = True
 
     def __getitem__(self, resource: str) -> tuple[str, ...]:
-        names = tuple(name for (each, name), taken in sorted(self._found.items()) if each == resource and taken)
+        names = tuple(name for (each, name), accepted in sorted(self._found.items()) if each == resource and accepted)
         if not names:
             raise KeyError(resource)
         return names
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted({resource for (resource, _), taken in self._found.items() if taken}))
+        return iter(sorted({resource for (resource, _), accepted in self._found.items() if accepted}))
 
     def __len__(self) -> int:
         return len(list(iter(self)))
@@ -64,17 +64,17 @@ class SelectNames(Mapping[str, tuple[str, ...]]):
     def __repr__(self) -> str:
         return f"SelectNames({dict(self)})"
 
-    def takes(self, resource: Resource, alternate: Alternate) -> bool | None:
-        """Tell whether the server takes an alternate; None if that was not tried."""
+    def is_accepted(self, resource: Resource, alternate: Alternate) -> bool | None:
+        """Return whether the server accepts an alternate; None if that was not tried."""
         return self._found.get((resource.name, alternate.name))
 
-    def learn(self, resource: Resource, alternate: Alternate, *, taken: bool) -> None:
-        """Remember whether the server takes an alternate."""
+    def record(self, resource: Resource, alternate: Alternate, *, accepted: bool) -> None:
+        """Remember whether the server accepts an alternate."""
         with self._lock:
-            self._found[resource.name, alternate.name] = taken
+            self._found[resource.name, alternate.name] = accepted
 
 
-def _checked(resource: str, name: str) -> str:
+def _checked_name(resource: str, name: str) -> str:
     accepted = {each.name: [one.name for one in each.alternates] for each in RESOURCES if each.alternates}
     if name not in accepted.get(resource, ()):
         raise ParameterError(
@@ -89,133 +89,133 @@ class _OtherNamesError(Exception):
     """The list must be requested again with other names; caught in this module."""
 
 
-class Naming:
+class NameResolver:
     """
-    The `select` names of one load: those of the description, or alternates.
+    Loads a list with the `select` names that the server accepts: those of the API's description, or alternates.
 
     Parameters
     ----------
     known : SelectNames
-        The names that the client knows of its server; this load adds what it finds out.
+        The client's record of accepted alternates; this load adds to it.
     request : ListRequest
-        The request, in the names of the API's description.
+        The request, with the names of the API's description.
     """
 
     def __init__(self, known: SelectNames, request: ListRequest) -> None:
         self._known = known
         self._request = request
         self._resource = request.resource
-        self._trying: Alternate | None = None
-        self._sign = self._reference_comes
+        self._candidate: Alternate | None = None
+        self._is_sent = self._is_reference_sent
         self._refusal: RefusedError | None = None
-        self._words = _words(request)
-        fixed = "select" in request.extra
-        self._alternates = () if fixed else tuple(each for each in self._resource.alternates if self._wants(each))
+        self._selected = _selected(request)
+        fixed = "select" in request.own_parameters
+        self._alternates = () if fixed else tuple(each for each in self._resource.alternates if self._may_choose(each))
 
-    def run(self, attempt: Callable[[ListRequest, See], T]) -> T:
+    def run(self, attempt: Callable[[ListRequest, NameCheck], T]) -> T:
         """
-        Load with the known names, and once with an alternate if the server does not take these.
+        Load with the known names, and again with an alternate name if the server does not accept these.
 
         Parameters
         ----------
         attempt : callable
-            Called with the request, and with a function that must be called with every page before it is used.
+            Called with the request, and with a function that must be called with every page before the page is used.
         """
         while True:
             try:
-                return attempt(self._named(), self._see)
+                return attempt(self._with_current_names(), self._check_names)
             except _OtherNamesError:
                 continue
             except RefusedError as error:
-                self._refused(error)
+                self._handle_refusal(error)
 
-    def _wants(self, alternate: Alternate) -> bool:
-        """Tell whether the caller leaves the choice to the load: the name is neither selected nor excluded."""
+    def _may_choose(self, alternate: Alternate) -> bool:
+        """Return whether the caller neither selects nor excludes the alternate name."""
         own = {alternate.name, f"-{alternate.name}", f"-{alternate.described_name}"}
-        return own.isdisjoint(self._words)
+        return own.isdisjoint(self._selected)
 
-    def _named(self) -> ListRequest:
-        """Return the request in the names to use now."""
-        words = self._words
+    def _with_current_names(self) -> ListRequest:
+        """Return the request with the names to use now."""
+        names = self._selected
         for each in self._alternates:
-            if each is self._trying or self._known.takes(self._resource, each):
-                words = (*(word for word in words if word != each.described_name), each.name)
-        if words == self._words:
+            if each is self._candidate or self._known.is_accepted(self._resource, each):
+                names = (*(name for name in names if name != each.described_name), each.name)
+        if names == self._selected:
             return self._request
-        select = ("select", ",".join(words))
-        streams = tuple((*(pair for pair in stream if pair[0] != "select"), select) for stream in self._request.streams)
-        return replace(self._request, streams=streams)
+        select = ("select", ",".join(names))
+        queries = tuple((*(pair for pair in query if pair[0] != "select"), select) for query in self._request.queries)
+        return replace(self._request, queries=queries)
 
-    def _see(self, page: ListBody[Any]) -> ListBody[Any]:
-        """Return the page, unless it shows that the list must be requested with other names."""
+    def _check_names(self, page: ListBody[Any]) -> ListBody[Any]:
+        """Return the page; raise `_OtherNamesError` if it shows that the list must be requested with other names."""
         records = page.data or []
-        if self._trying is not None:
-            self._judge(self._trying, records)
+        if self._candidate is not None:
+            self._judge(self._candidate, records)
             return page
         for each in self._alternates:
-            if self._known.takes(self._resource, each) is None:
-                for sign in (self._reference_comes, self._details_come):
-                    if sign(each, records) is False:
-                        self._trying, self._sign = each, sign
+            if self._known.is_accepted(self._resource, each) is None:
+                for is_sent in (self._is_reference_sent, self._are_details_sent):
+                    if is_sent(each, records) is False:
+                        self._candidate, self._is_sent = each, is_sent
                         raise _OtherNamesError
         return page
 
-    def _judge(self, trying: Alternate, records: list[Any]) -> None:
-        """Keep or reject the alternate, as soon as a page shows whether it works."""
-        came = True if self._refusal else self._sign(trying, records)
-        if came is None:
+    def _judge(self, candidate: Alternate, records: list[Any]) -> None:
+        """Accept or reject the candidate, if the page shows whether the server accepts it."""
+        sent = True if self._refusal else self._is_sent(candidate, records)
+        if sent is None:
             return
-        self._known.learn(self._resource, trying, taken=came)
-        self._trying = None
-        if not came:
+        self._known.record(self._resource, candidate, accepted=sent)
+        self._candidate = None
+        if not sent:
             raise _OtherNamesError
 
-    def _reference_comes(self, alternate: Alternate, records: list[Any]) -> bool | None:
-        return comes(alternate.reference, records)
+    def _is_reference_sent(self, alternate: Alternate, records: list[Any]) -> bool | None:
+        return is_reference_sent(alternate.reference, records)
 
-    def _details_come(self, alternate: Alternate, records: list[Any]) -> bool | None:
+    def _are_details_sent(self, alternate: Alternate, records: list[Any]) -> bool | None:
         """
-        Tell whether there are any details of those without an id; None if no rows, or no such details, were requested.
+        Return whether any requested detail without an id is there; None if there are no rows or no such details.
 
-        If there are none, the server may ignore the whole `select` because of one name it does not know.
+        If all are missing, the server may ignore all of `select` because of one unknown name.
         """
-        asked = [name for name in self._words if name in _WITHOUT_ID]
-        if alternate.described_name not in self._words or not records or not asked:
+        details = [name for name in self._selected if name in _WITHOUT_ID]
+        if alternate.described_name not in self._selected or not records or not details:
             return None
-        return any(getattr(record, snake_case(name)) is not None for name in asked for record in records)
+        return any(getattr(record, snake_case(name)) is not None for name in details for record in records)
 
-    def _refused(self, error: RefusedError) -> None:
+    def _handle_refusal(self, error: RefusedError) -> None:
         """Try other names after a refusal, or raise it."""
-        if self._trying is not None:
-            tried, self._trying = self._trying, None
+        if self._candidate is not None:
+            candidate, self._candidate = self._candidate, None
             if self._refusal is not None:
-                # Refused with either name, so for another reason: nothing was learned.
+                # Both names are refused, so the reason is another one.
                 raise self._refusal from None
-            self._known.learn(self._resource, tried, taken=False)
+            self._known.record(self._resource, candidate, accepted=False)
             return
-        untried = (each for each in self._alternates if self._known.takes(self._resource, each) is None)
-        trying = next((each for each in untried if each.described_name in self._words), None)
-        if trying is None or self._refusal is not None or error.status not in {400, 422}:
+        untried = (each for each in self._alternates if self._known.is_accepted(self._resource, each) is None)
+        first = next((each for each in untried if each.described_name in self._selected), None)
+        if first is None or self._refusal is not None or error.status not in {400, 422}:
             raise error
-        self._trying, self._refusal = trying, error
+        self._candidate, self._refusal = first, error
 
 
 _WITHOUT_ID = frozenset({"meta", "ledesConfiguration"})
 
 
-def _words(request: ListRequest) -> tuple[str, ...]:
-    query = request.streams[0] if request.streams else ()
+def _selected(request: ListRequest) -> tuple[str, ...]:
+    query = request.queries[0] if request.queries else ()
     text = next((value for name, value in query if name == "select"), "")
-    return tuple(word for word in text.split(",") if word)
+    return tuple(name for name in text.split(",") if name)
 
 
-def comes(reference: str, records: list[Any]) -> bool | None:
-    """Tell whether a reference is there in records that have its id; None if no record has it."""
-    came = None
+def is_reference_sent(reference: str, records: list[Any]) -> bool | None:
+    """Return whether a reference is there in a record that has its id; None if no record has its id."""
+    sent = None
     for record in records:
         if getattr(record, f"{reference}_id", None):
             each = getattr(record, reference)
             if each is not None and each != type(each)():
                 return True
-            came = False
-    return came
+            sent = False
+    return sent

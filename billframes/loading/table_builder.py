@@ -1,11 +1,11 @@
-"""Build the Arrow table of a load: page by page while it goes on, and one table at its end.
+"""Build the Arrow table of a load: a block of columns for each page, and one table at the end.
 
-A page's records become a `Block` as soon as they came, so that a load never holds more than a few pages of Python
-objects, whatever its length. At the end the rows that count become columns of one table, one column after the other,
-and each block's part is let go once it has been taken over: a load needs little more memory than its result.
+A page's records become a `Block` as soon as the page is received, so that a load never has more than a few pages of
+Python objects in memory. At the end the blocks become one table, one column after the other. The memory of a column's
+blocks is released before the next column is made, so that a load needs little more memory than its result.
 
-Instants and times stay text until they are columns (see `billframes.schema.instants`). They never become datetimes,
-because instants near the years 1 and 9999 may lie outside a datetime's range in UTC.
+Instants and times stay text until they become columns (see `billframes.schema.instants`). They never become datetimes,
+because an instant near the year 1 or 9999 may be outside a datetime's range in UTC.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from billframes.schema.sources import Source, json_path
 
 __all__ = ["Block", "TableBuilder", "build_table"]
 
-# A column of so many pages is put into one piece of memory, which is free for others once a table has taken the column
-# over. Small pieces, of all columns in turn, keep a whole load's memory until the last of them is free.
+# The pages of a column are concatenated in groups of this many, because a large piece of memory can be released as soon
+# as the column is made. Small pieces of all columns lie side by side, and are released only after the last column.
 PAGES_TOGETHER = 32
-# Tables with fewer rows are so small that memory is not given back column by column.
-MANY = 100_000
+# In smaller tables, memory is not released column by column.
+LARGE_TABLE = 100_000
 _READ_AS_TEXT = {"instant": (read_instants, "date-time"), "time": (read_times, "time")}
 
 
@@ -47,11 +47,11 @@ class Block:
     rows: int
 
     def value(self, column: str, row: int) -> Any:
-        """Return one value; None if the column is not requested."""
+        """Return one value; None if the column was not requested."""
         return self.columns[column][row].as_py() if column in self.columns else None
 
     def values(self, column: str) -> list[Any]:
-        """Return one column's values."""
+        """Return the values of one column."""
         return self.columns[column].to_pylist()  # type: ignore[no-any-return]
 
 
@@ -65,7 +65,7 @@ class TableBuilder:
     sources : sequence of Source
         The declared columns, in order.
     custom : sequence of CustomColumn
-        The custom fields' columns, which come last.
+        The columns of custom fields, which are the last columns.
     """
 
     def __init__(self, resource: Resource, sources: Sequence[Source], custom: Sequence[CustomColumn] = ()) -> None:
@@ -73,13 +73,13 @@ class TableBuilder:
         self._custom = custom
         self._id = snake_case(resource.id)
         self._undefined: set[str] = set()
-        self._apart: list[Block] = []
+        self._unshared: list[Block] = []
         groups: dict[str | None, list[Source]] = defaultdict(list)
         for source in sources:
             groups[source.parent].append(source)
         self._own = groups.pop(None, [])
         attributes = {source.attribute for source in self._own}
-        self._derived = sorted(attributes.difference(resource.record.__struct_fields__))
+        self._computed = sorted(attributes.difference(resource.record.__struct_fields__))
         self._nested = {str(parent): each for parent, each in groups.items()}
         self.columns = (*(source.column for source in sources), *(each.column for each in custom))
         self._paths = {each.column.name: json_path(resource.record, each) for each in sources}
@@ -91,10 +91,10 @@ class TableBuilder:
         Raises
         ------
         DecodeError
-            A value is not what its column holds.
+            A value is not of its column's kind.
         """
         fields = _fields_of(records, self._resource.record.__struct_fields__)
-        fields |= {name: list(map(attrgetter(name), records)) for name in self._derived}
+        fields |= {name: list(map(attrgetter(name), records)) for name in self._computed}
         every = range(len(records))
         arrays = {}
         for source in self._own:
@@ -109,10 +109,10 @@ class TableBuilder:
                 for each in self._custom
             }
         block = Block(arrays, len(records))
-        self._apart.append(block)
-        if len(self._apart) == PAGES_TOGETHER:
-            _share_memory(self._apart)
-            self._apart.clear()
+        self._unshared.append(block)
+        if len(self._unshared) == PAGES_TOGETHER:
+            _share_memory(self._unshared)
+            self._unshared.clear()
         return block
 
     def table(
@@ -122,72 +122,73 @@ class TableBuilder:
         order: Callable[[Callable[[str], pa.ChunkedArray]], pa.Array | None] | None = None,
     ) -> pa.Table:
         """
-        Put blocks together, which are empty afterwards.
+        Return the table of all blocks, which are empty afterwards.
 
         Parameters
         ----------
         blocks : sequence of Block
         rows : pyarrow.Array of int64, optional
-            The rows that count, numbered through all blocks; all of them if not given.
+            The rows to use, numbered through all blocks. None is all rows.
         order : callable, optional
-            Is given what returns a column by name, and returns the order of these rows.
+            Returns the order of these rows. It is called with a function that returns a column by name.
 
         Returns
         -------
         pyarrow.Table
-            Its schema depends on the columns alone, never on the records (but for enums of over a hundred values that
-            nobody declared).
+            Its schema depends only on the columns, not on the records. The one exception is an enum that has more than
+            128 values because of undeclared ones.
         """
         by_name = {column.name: column for column in self.columns}
-        self._apart.clear()
+        self._unshared.clear()
 
-        def finished(name: str) -> pa.Array | pa.ChunkedArray:
-            return _finished([block.columns[name] for block in blocks], by_name[name], rows)
+        def table_column(name: str) -> pa.Array | pa.ChunkedArray:
+            return _table_column([block.columns[name] for block in blocks], by_name[name], rows)
 
-        if order is not None and (indices := order(finished)) is not None:
+        if order is not None and (indices := order(table_column)) is not None:
             rows = indices if rows is None else rows.take(indices)
 
-        def built(column: Column) -> pa.Array | pa.ChunkedArray:
-            array = finished(column.name)
+        def take_column(column: Column) -> pa.Array | pa.ChunkedArray:
+            array = table_column(column.name)
             for block in blocks:
                 block.columns.pop(column.name, None)
-            if len(array) >= MANY:
+            if len(array) >= LARGE_TABLE:
                 pa.default_memory_pool().release_unused()
             return array
 
-        arrays = list(map(built, self.columns))
+        arrays = list(map(take_column, self.columns))
         for block in blocks:
             block.columns.clear()
-        self._report(arrays)
-        # What the blocks took goes back before the table becomes a frame.
+        self._warn(arrays)
+        # The memory of the blocks is released before the table is converted to a frame.
         pa.default_memory_pool().release_unused()
-        # Enums of very many unknown values are wider than their declaration.
+        # An enum with many undeclared values has a wider type than declared.
         fields = [column.field.with_type(array.type) for column, array in zip(self.columns, arrays, strict=True)]
         return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
 
     def _nested_arrays(
         self, parents: Sequence[Any], sources: Sequence[Source], records: Sequence[Any]
     ) -> dict[str, pa.Array]:
-        """Return the columns that are read from the structs (or lists of structs) that records hold."""
+        """Return the columns that are read from nested structs, or from lists of them."""
         present = [each for each in parents if each is not None]
         if not present:
-            return {each.column.name: pa.nulls(len(parents), _kept_type(each.column)) for each in sources}
+            return {each.column.name: pa.nulls(len(parents), _block_type(each.column)) for each in sources}
         rows: Sequence[int] = range(len(parents))
         places = None
         if len(present) < len(parents):
             filled = np.array([each is not None for each in parents])
             rows = np.flatnonzero(filled).tolist()
             places = pa.array(np.cumsum(filled) - 1, mask=~filled)
-        arrays = {}
-        for source in sources:
-            arrays[source.column.name] = self._array(list(map(_reader(source), present)), source.column, records, rows)
+        arrays = {
+            source.column.name: self._array(list(map(_reader(source), present)), source.column, records, rows)
+            for source in sources
+        }
         return arrays if places is None else {name: array.take(places) for name, array in arrays.items()}
 
     def _array(self, values: Sequence[Any], column: Column, records: Sequence[Any], rows: Sequence[int]) -> pa.Array:
-        """Return the column of values that are of these rows of the page."""
-        # Counted only where the first is missing: comparing a text with None takes its time.
+        """Return a column of a page; `rows` are the row numbers of the values, for messages."""
+        # Missing values are counted only if the first one is missing, because comparing texts with None is slow.
         if (not values or values[0] is None) and values.count(None) == len(values):
-            return pa.nulls(len(values), _kept_type(column))
+            return pa.nulls(len(values), _block_type(column))
         if _is_encoded(column):
             return dictionary_encode(values)
         if column.kind in _READ_AS_TEXT:
@@ -210,7 +211,7 @@ class TableBuilder:
     def _name_of(self, record: Any) -> str:
         return f"{self._resource.name}: record {getattr(record, self._id)}"
 
-    def _report(self, arrays: Sequence[pa.Array]) -> None:
+    def _warn(self, arrays: Sequence[pa.Array]) -> None:
         for column, array in zip(self.columns, arrays, strict=True):
             if column.kind == "enum":
                 warn_of_unknown(array, column, self._resource.name)
@@ -224,14 +225,14 @@ def build_table(
     sources: Sequence[Source],
     custom: Sequence[CustomColumn] = (),
 ) -> pa.Table:
-    """Turn records into an Arrow table, all at once (see `TableBuilder`)."""
+    """Return the Arrow table of all records at once (see `TableBuilder`)."""
     builder = TableBuilder(resource, sources, custom)
     return builder.table([builder.block(records)])
 
 
 def _fields_of(records: Sequence[Any], names: Sequence[str]) -> dict[str, list[Any]]:
     """Return the values of each field of records."""
-    # Record after record in one list, a field is a slice with a step. That takes a third of zip's time.
+    # In a list with all records one after the other, a field is a slice with a step; this takes a third of zip's time.
     values: list[Any] = []
     for record in records:
         values += astuple(record)
@@ -239,11 +240,11 @@ def _fields_of(records: Sequence[Any], names: Sequence[str]) -> dict[str, list[A
 
 
 def _share_memory(blocks: list[Block]) -> None:
-    """Let each column of these blocks be slices of one array."""
+    """Concatenate each column of these blocks; the blocks then have slices of it."""
     for name in blocks[0].columns:
-        together, first = pa.concat_arrays([block.columns[name] for block in blocks]), 0
+        whole, first = pa.concat_arrays([block.columns[name] for block in blocks]), 0
         for block in blocks:
-            block.columns[name] = together.slice(first, block.rows)
+            block.columns[name] = whole.slice(first, block.rows)
             first += block.rows
 
 
@@ -251,19 +252,19 @@ def _is_encoded(column: Column) -> bool:
     return column.repeated or column.kind == "enum"
 
 
-def _kept_type(column: Column) -> pa.DataType:
-    """Return the type that blocks hold a column in."""
+def _block_type(column: Column) -> pa.DataType:
+    """Return the type of a column in blocks."""
     return ENCODED_TEXT if _is_encoded(column) else column.type
 
 
-def _finished(pages: list[pa.Array], column: Column, rows: pa.Array | None) -> pa.Array | pa.ChunkedArray:
-    """Return a column of a table from its pages' parts, and the rows that count."""
-    parts = pa.chunked_array(pages, _kept_type(column))
-    came = join_pages(parts) if _is_encoded(column) else parts
-    came = came if rows is None else came.take(rows)
+def _table_column(pages: list[pa.Array], column: Column, rows: pa.Array | None) -> pa.Array | pa.ChunkedArray:
+    """Return a column of the table, from its parts in all pages and the rows to use."""
+    parts = pa.chunked_array(pages, _block_type(column))
+    merged = join_pages(parts) if _is_encoded(column) else parts
+    merged = merged if rows is None else merged.take(rows)
     if column.kind == "enum":
-        return enum_column(came, column.values)
-    return repeated_column(came) if column.repeated else came
+        return enum_column(merged, column.values)
+    return repeated_column(merged) if column.repeated else merged
 
 
 def _reader(source: Source) -> Callable[[Any], Any]:

@@ -15,7 +15,7 @@ import msgspec
 
 from billframes.errors import MirrorError, NotFoundError
 from billframes.loading.checks import check_rates
-from billframes.loading.load import definitions_of, finish
+from billframes.loading.load import custom_field_columns, finish
 from billframes.loading.query_args import ListRequest
 from billframes.loading.select_names import SelectNames
 from billframes.mirror.queries import count_rows, read_rows
@@ -104,7 +104,7 @@ class MirrorTables:
         """Return the frame of a request."""
         snapshot = self._connection._snapshot_to_load()
         entity = request.resource.entity
-        custom = definitions_of(self._connection, entity) if entity and "customFields" in request.select else ()
+        custom = custom_field_columns(self._connection, entity) if entity and "customFields" in request.select else ()
         table = read_rows(snapshot, request, custom)
         check_rates(table, request.resource.name)
         version = snapshot.version

@@ -12,7 +12,7 @@ from billframes.book import Book
 from billframes.config.firm import FirmSettings
 from billframes.errors import MirrorError, ParameterError
 from billframes.loaders.loader_set import LoaderSet, Owner
-from billframes.loading.progress import Progress, checked_progress
+from billframes.loading.progress import Progress, check_progress
 from billframes.mirror.catalogue import Catalogue, Version, checked_span, find_version, format_span
 from billframes.mirror.connection import MirrorConnection
 from billframes.mirror.engines import MEMORY_LIMIT, scan
@@ -121,7 +121,7 @@ class Mirror(MirrorConnection, LoaderSet):
                 f"This is the mirror as of {self._fixed_version.time:%Y-%m-%d %H:%M} UTC; refresh bf.mirror(…)."
             )
         names = checked_full(full)
-        checked_progress(progress)
+        check_progress(progress)
         client = self._client or self._default_client()
         with folder_lock(self._storage.local, WAIT):
             version = Refresh(self._storage, Server(client, progress), names).run()

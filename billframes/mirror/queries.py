@@ -20,7 +20,7 @@ import pyarrow.dataset as ds
 from billframes._names import snake_case
 from billframes.errors import ParameterError
 from billframes.loading.checks import warn_of_unknown
-from billframes.loading.convert import order_of, orderable
+from billframes.loading.convert import can_sort, row_order
 from billframes.loading.query_args import ListRequest
 from billframes.mirror.snapshot import Snapshot
 from billframes.mirror.tables import TABLES, Table
@@ -91,10 +91,10 @@ def _enum(values: pa.ChunkedArray, column: Column) -> pa.DictionaryArray:
 
 
 def _check(request: ListRequest) -> None:
-    if request.extra:
+    if request.own_parameters:
         raise ParameterError(
-            f"params= is for servers; a mirror can't answer {', '.join(sorted(request.extra))}. Leave it out, or load "
-            "from the server."
+            f"params= is for servers; a mirror can't answer {', '.join(sorted(request.own_parameters))}. Leave it out, "
+            "or load from the server."
         )
     strange = [name for name, _ in request.sort if name not in request.resource.sort]
     if strange:
@@ -111,7 +111,7 @@ def _joined_columns(request: ListRequest, sources: Collection[Source], table: Ta
 
 
 def _sorted(rows: pa.Table, request: ListRequest, sources: Collection[Source]) -> pa.Table:
-    if not orderable(request, frozenset(rows.column_names)):
+    if not can_sort(request, frozenset(rows.column_names)):
         return rows
     declared = {source.column.name: source.column for source in sources}
 
@@ -120,7 +120,7 @@ def _sorted(rows: pa.Table, request: ListRequest, sources: Collection[Source]) -
         column = declared[name]
         return _enum(rows.column(name), column) if column.kind == "enum" else rows.column(name)
 
-    order = order_of(comparable, frozenset(rows.column_names), request)
+    order = row_order(comparable, frozenset(rows.column_names), request)
     return rows if order is None else rows.take(order)
 
 
@@ -150,7 +150,7 @@ def _matching_rows(snapshot: Snapshot, table: Table, request: ListRequest) -> pa
 def _filters(request: ListRequest) -> dict[str, set[str]]:
     """Return the values of each filter, by the API's names."""
     values: dict[str, set[str]] = {}
-    for query in request.streams:
+    for query in request.queries:
         for name, text in query:
             if name not in _NOT_FILTERS:
                 values.setdefault(name, set()).add(text)
@@ -167,7 +167,7 @@ def _period(table: Table, request: ListRequest) -> list[ds.Expression]:
 
 
 def _since(request: ListRequest) -> list[ds.Expression]:
-    text = next((text for name, text in request.streams[0] if name == "modifiedSince"), None)
+    text = next((text for name, text in request.queries[0] if name == "modifiedSince"), None)
     if text is None:
         return []
     instant: dt.datetime = parse_instant(text)

@@ -26,7 +26,7 @@ from billframes.loaders import (
     Users,
 )
 from billframes.loading.connection import ApiConnection
-from billframes.loading.ids import segment
+from billframes.loading.ids import path_segment
 from billframes.loading.progress import Progress
 from billframes.loading.select_names import SelectNames
 from billframes.mirror.tables import Table
@@ -223,7 +223,7 @@ class Server:
         if table.resource is None or table.resource.detail is None:
             return True
         try:
-            self._connection.fetch(f"{table.resource.path}/{segment(id_, 'id')}", resource=table.name)
+            self._connection.fetch(f"{table.resource.path}/{path_segment(id_, 'id')}", resource=table.name)
         except NotFoundError:
             return True
         return False

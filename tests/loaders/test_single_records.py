@@ -199,7 +199,7 @@ def test_a_wrong_value_is_named_before_any_request(fake, connect, values, said):
 
 
 def test_an_update_of_nothing_is_refused(fake, connect):
-    with pytest.raises(bf.ParameterError, match="nothing to change"):
+    with pytest.raises(bf.ParameterError, match="at least one change"):
         connect().matters.update("m1")
     assert fake.requests == []
 
@@ -266,7 +266,7 @@ def test_records_are_frozen_shown_as_tables_and_pickle(own):
     assert pickle.loads(pickle.dumps(record)) == record
     assert record.to_dict()["client"]["name"] == record.client.name
     assert "client" in dir(record)
-    with pytest.raises(AttributeError, match="do not change"):
+    with pytest.raises(AttributeError, match="immutable"):
         record.name = "x"
     with pytest.raises(AttributeError, match="Did you mean 'matter_type'"):
         record.mattertype  # noqa: B018

@@ -10,24 +10,24 @@ import billframes as bf
 
 def test_rows_order_index_and_columns_stay(client):
     frame = client.time_entries("2026-10").iloc[::-3]
-    rich = bf.enrich(frame, client=client)
-    pd.testing.assert_frame_equal(rich[frame.columns.tolist()], frame)
-    assert {"matter_type", "practice_area_label", "responsible_name", "user_role", "client_contact_email"} <= {*rich}
-    assert any(name.startswith("matter_cf_") for name in rich)
-    assert any(name.startswith("client_cf_") for name in rich)
+    joined = bf.enrich(frame, client=client)
+    pd.testing.assert_frame_equal(joined[frame.columns.tolist()], frame)
+    assert {"matter_type", "practice_area_label", "responsible_name", "user_role", "client_contact_email"} <= {*joined}
+    assert any(name.startswith("matter_cf_") for name in joined)
+    assert any(name.startswith("client_cf_") for name in joined)
 
 
 def test_details_are_those_of_the_id(client):
-    rich = bf.enrich(client.time_entries("2026-10"), by="matter", client=client)
+    joined = bf.enrich(client.time_entries("2026-10"), by="matter", client=client)
     matters = client.matters().set_index("matter_id")
-    assert rich["matter_type"].tolist() == matters.loc[rich["matter_id"], "matter_type"].tolist()
+    assert joined["matter_type"].tolist() == matters.loc[joined["matter_id"], "matter_type"].tolist()
 
 
 def test_a_missing_or_unknown_id_has_missing_details(client):
     expenses = client.expenses()
-    rich = bf.enrich(expenses, by="user", client=client)
-    assert rich.loc[expenses["user_id"].isna(), "user_role"].isna().all()
-    assert rich.loc[expenses["user_id"].notna(), "user_role"].notna().all()
+    joined = bf.enrich(expenses, by="user", client=client)
+    assert joined.loc[expenses["user_id"].isna(), "user_role"].isna().all()
+    assert joined.loc[expenses["user_id"].notna(), "user_role"].notna().all()
     stray = bf.enrich(pd.DataFrame({"matter_id": pd.array(["?"], dtype="str")}), matters=client.matters(), by="matter")
     assert stray["matter_archived"].isna().all()
 
@@ -40,16 +40,16 @@ def test_dtypes_do_not_depend_on_the_rows(client):
 
 
 def test_custom_fields_are_described_under_their_new_names(client):
-    rich = bf.enrich(client.time_entries(limit=5), by="matter", client=client)
-    assert {name for name in rich if name.startswith("matter_cf_")} == set(rich.attrs["custom_fields"])
+    joined = bf.enrich(client.time_entries(limit=5), by="matter", client=client)
+    assert {name for name in joined if name.startswith("matter_cf_")} == set(joined.attrs["custom_fields"])
 
 
 def test_polars_and_arrow_stay_what_they_are(client):
     expected = bf.enrich(client.time_entries("2026-10-01", "2026-10-02"), client=client)
     for to in ("polars", "arrow"):
-        rich = bf.enrich(client.time_entries("2026-10-01", "2026-10-02", to=to), client=client)
-        assert type(rich).__module__.startswith({"polars": "polars", "arrow": "pyarrow"}[to])
-        assert rich.shape == expected.shape
+        joined = bf.enrich(client.time_entries("2026-10-01", "2026-10-02", to=to), client=client)
+        assert type(joined).__module__.startswith({"polars": "polars", "arrow": "pyarrow"}[to])
+        assert joined.shape == expected.shape
 
 
 def test_what_cannot_be_joined_is_said(client):

@@ -109,6 +109,6 @@ def test_merge_is_for_what_is_there(fake, connect):
         connect().clients.create(name="Bolt", contact=bf.merge(company_name="Bolt"))
     with pytest.raises(bf.ParameterError, match="custom_fields"):
         connect().clients.create(name="Bolt", custom_fields=bf.merge(Court="High Court"))
-    with pytest.raises(bf.ParameterError, match="nothing to change"):
+    with pytest.raises(bf.ParameterError, match="at least one change"):
         bf.merge()
     assert fake.requests == []
