@@ -119,8 +119,8 @@ def test_the_firms_people_and_texts_are_those_of_the_data_files(rows):
         ("SELECT label FROM practice_area", [each["label"] for each in load_toml("matters")["areas"]]),
         ("SELECT label FROM code", [label for each in load_toml("codes")["codes"] for _, label in each["codes"]]),
         ("SELECT name FROM custom_field", [each["name"] for each in load_toml("custom_fields")["fields"]]),
-        ("SELECT description FROM expense", [each[0] for each in load_toml("costs")["disputes"]]),
-        ("SELECT description FROM time_entry", load_toml("narratives")["no_charge"]),
+        ("SELECT description FROM expense", [each[0] for each in load_toml("work")["dispute_expenses"]]),
+        ("SELECT description FROM time_entry", load_toml("work")["no_charge"]),
     ):
         assert set(listed) <= {value for (value,) in rows(query)}
 

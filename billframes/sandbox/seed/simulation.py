@@ -21,7 +21,6 @@ from billframes.sandbox.seed.basics import (
 )
 from billframes.sandbox.seed.billing import Bill, bill_month
 from billframes.sandbox.seed.clients import Client, client_rows, draw_clients
-from billframes.sandbox.seed.costs import charge_fixed_fees, draw_expenses
 from billframes.sandbox.seed.custom_fields import draw_options, draw_value_rows, field_rows, option_rows
 from billframes.sandbox.seed.data_files import AREA_LABELS, code_rows, code_set_rows, load_toml
 from billframes.sandbox.seed.matters import Matter, Staffing, draw_matter, matter_rows, originator_rows
@@ -32,7 +31,7 @@ from billframes.sandbox.seed.showcase import (
     invoices_without_items,
     set_auditor_write_downs,
 )
-from billframes.sandbox.seed.work import Workload, draw_intensities, draw_month
+from billframes.sandbox.seed.work import Workload, charge_fixed_fees, draw_expenses, draw_intensities, draw_month
 
 __all__ = ["Simulation"]
 

@@ -1,7 +1,9 @@
-"""A month of work: the time entries of each person.
+"""A month's items: the time entries of each person, and the expenses and fixed fees of each matter.
 
-Each person has a few entries on each working day, more of them on matters with more work that month. Seasons, days off
-and weekends change the hours of a day.
+Each person has a few time entries on each working day, more of them on matters with more work that month. Seasons, days
+off and weekends change the hours of a day. Most fixed-fee matters charge half on engagement and half when the documents
+are signed; a retainer is charged every month. An expense paid by the firm has no user; if it is paid by check, it has
+the check's number.
 """
 
 from __future__ import annotations
@@ -11,19 +13,25 @@ from itertools import accumulate, pairwise
 
 from billframes.sandbox.schema import BILLING_TYPES, SCALE, value_at_rate
 from billframes.sandbox.seed.basics import (
+    END,
     LAST_INSTANT,
+    LAST_MONTH,
+    Expense,
+    FixedFee,
     SeededRandom,
     TimeEntry,
     instant,
     iso,
+    money,
     month_days,
+    next_working_day,
     working_days,
 )
 from billframes.sandbox.seed.data_files import AREAS, load_toml
 from billframes.sandbox.seed.matters import Matter
 from billframes.sandbox.seed.people import Person
 
-__all__ = ["Workload", "draw_intensities", "draw_month"]
+__all__ = ["Workload", "charge_fixed_fees", "draw_expenses", "draw_intensities", "draw_month"]
 
 _TENTH = SCALE // 10
 # Seconds after midnight, in UTC.
@@ -40,13 +48,19 @@ _HEADING_CODE = "L100"
 # Text, activity code, task code.
 _Narrative = tuple[str, str, str]
 
-_DATA = load_toml("narratives")
+_DATA = load_toml("work")
 _CLAUSES: tuple[str, ...] = _DATA["clauses"]
-_BY_AREA: dict[str, tuple[_Narrative, ...]] = _DATA["areas"]
+_NARRATIVES: dict[str, tuple[_Narrative, ...]] = _DATA["narratives"]
 # Support staff plan, review and organize; they do not appear in court.
-_SUPPORT_BY_AREA = {
-    area.key: tuple(each for each in _BY_AREA[area.key] if each[1] in {"A101", "A104", "A110"}) for area in AREAS
+_SUPPORT_NARRATIVES = {
+    area.key: tuple(each for each in _NARRATIVES[area.key] if each[1] in {"A101", "A104", "A110"}) for area in AREAS
 }
+
+# Description, code, lowest and highest amount, whether a person paid it, weight.
+_ExpenseKind = tuple[str, str, float, float, bool, int]
+
+_DISPUTES: tuple[_ExpenseKind, ...] = _DATA["dispute_expenses"]
+_DEALS: tuple[_ExpenseKind, ...] = _DATA["deal_expenses"]
 
 
 def draw_intensities(matters: list[Matter], month: int, rng: SeededRandom) -> list[Matter]:
@@ -169,7 +183,7 @@ def _draw_narrative(rng: SeededRandom, matter: Matter, *, is_support: bool) -> _
     A narrative is a task ("Draft reply brief in support of motion to compel"), often with a second clause of the
     kind that people add ("confer with co-counsel re exhibits").
     """
-    options = (_SUPPORT_BY_AREA if is_support else _BY_AREA)[matter.area.key]
+    options = (_SUPPORT_NARRATIVES if is_support else _NARRATIVES)[matter.area.key]
     chance = rng.chance
     text, activity, task = options[int(chance() * len(options))]
     if chance() < 0.38:
@@ -237,7 +251,7 @@ def _draw_internal_work(load: Workload, ordinal: int, rng: SeededRandom) -> Iter
     person = load.person
     matter = load.internal[rng.weighted((0, 1, 2, 3), (40, 25, 28 if person.role == "principal" else 8, 4))]
     tenths = min(40, max(3, round(person.office_hours * 44 * (0.4 + 1.2 * rng.chance()))))
-    text = rng.pick(_DATA["internal"][matter.internal_topic])
+    text = rng.pick(_DATA["internal_narratives"][matter.internal_topic])
     entry_id, date, hours = rng.uuid(), iso(ordinal), tenths * _TENTH
     created, modified = _draw_instants(person, ordinal, rng)
     if created <= LAST_INSTANT:
@@ -250,3 +264,64 @@ def _draw_internal_work(load: Workload, ordinal: int, rng: SeededRandom) -> Iter
                 *(created, modified),
             ),
         )
+
+
+def draw_expenses(matter: Matter, month: int, check_numbers: Iterator[int], rng: SeededRandom) -> None:
+    """Add a month's expenses to a matter with work."""
+    chance = matter.area.expense_chance * (0.55 + min(matter.intensity, 4) * 0.28)
+    days = month_days(month)
+    while rng.chance() < chance and matter.matter_type != "internal":
+        chance *= 0.62
+        expense = _draw_expense(matter, next_working_day(days[rng.below(len(days))]), check_numbers, rng)
+        if expense.created_at <= LAST_INSTANT:
+            matter.expenses.append(expense)
+
+
+def _draw_expense(matter: Matter, ordinal: int, check_numbers: Iterator[int], rng: SeededRandom) -> Expense:
+    options = _DISPUTES if matter.area.code_set == "UTBMS-LIT" else _DEALS
+    text, code, low, high, is_personal, _ = rng.weighted(options, [option[5] for option in options])
+    ordinal = min(ordinal, END)
+    user = rng.pick(matter.team).user_id if is_personal and rng.chance() < 0.9 else None
+    check = str(next(check_numbers)) if user is None and rng.chance() < 0.45 else None
+    created = instant(ordinal + int(rng.random.expovariate(0.12)), 50_400 + rng.below(30_000), rng.below(1_000_000))
+    has_code = matter.uses_codes and rng.chance() < 0.97
+    return Expense(
+        *(rng.uuid(), matter.matter_id, user, iso(ordinal), text),
+        money(low + (high - low) * rng.chance() ** 2),
+        *(None, code if has_code else None, check, created, created),
+    )
+
+
+def charge_fixed_fees(matter: Matter, month: int, rng: SeededRandom) -> None:
+    """Add a month's fixed fee to a matter, if one is due: the retainer, or the next stage."""
+    if matter.matter_type != "fixedFee" or not matter.first_month <= month <= matter.last_month:
+        return
+    if matter.retainer:
+        _charge(matter, month, f"Retainer for {_month_name(month)}", matter.retainer, rng)
+        return
+    stages = _DATA["fee_stages"].get(matter.area.key, _DATA["fee_stages"]["estate"])
+    is_due = matter.fees_charged == 0 or (matter.fees_charged == 1 and month == min(matter.last_month, LAST_MONTH))
+    if is_due or (matter.area.key == "ip" and matter.intensity and rng.chance() < 0.35):
+        text, low, high = stages[min(matter.fees_charged, 1)]
+        amount = rng.between(low // 50, high // 50) * 50
+        _charge(matter, month, text.format(name=matter.name), amount, rng)
+
+
+def _month_name(month: int) -> str:
+    names = "January February March April May June July August September October November December"
+    return f"{names.split()[month % 12]} {month // 12}"
+
+
+def _charge(matter: Matter, month: int, text: str, dollars: int, rng: SeededRandom) -> None:
+    ordinal = next_working_day(month_days(month)[0])
+    created = rng.office_instant(ordinal)
+    user = matter.responsible.user_id if matter.responsible and rng.chance() < 0.7 else None
+    activity = "A106" if matter.uses_codes else None
+    task = "C300" if matter.uses_codes and matter.area.code_set == "UTBMS-COU" else None
+    fee = FixedFee(
+        *(rng.uuid(), matter.matter_id, user, iso(ordinal), text, money(dollars), None),
+        *(activity, task, created, created),
+    )
+    matter.fixed_fees.append(fee)
+    matter.current_fee = fee
+    matter.fees_charged += 1
