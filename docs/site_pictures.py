@@ -94,7 +94,7 @@ def drawn(folder: Path, executable: str, environment: Mapping[str, str | None], 
     executable : str
         Chromium, as `tools` gives it.
     environment, settings
-        What `billframes.report.demo.demonstration` gives.
+        What `billframes.report.kernel.demonstration` gives.
     """
     with _fonts(), ThreadPoolExecutor(2) as threads:
         report = threads.submit(_report, folder, environment, settings)
@@ -160,10 +160,10 @@ def _served(environment: Mapping[str, str | None], settings: str) -> Iterator[st
     token = secrets.token_urlsafe(16)
     variables = {
         **environment,
-        dashboard.PERIOD: "2026",
-        dashboard.TITLE: DEMO_FIRM,
-        dashboard.REMARK: DEMO_REMARK,
-        dashboard.SETTINGS: settings,
+        dashboard.PERIOD_VARIABLE: "2026",
+        dashboard.TITLE_VARIABLE: DEMO_FIRM,
+        dashboard.REMARK_VARIABLE: DEMO_REMARK,
+        dashboard.SETTINGS_VARIABLE: settings,
     }
     with private_folder() as folder, (folder / "log").open("w") as log:
         notebook, port, frames = folder / "pictures.ipynb", folder / dashboard.PORT_FILE, folder / "frames"
@@ -172,7 +172,7 @@ def _served(environment: Mapping[str, str | None], settings: str) -> Iterator[st
         frames.mkdir(mode=0o700)
         (frames / dashboard.VARIABLES_FILE).write_text(json.dumps(variables), encoding="utf-8")
         command = [sys.executable, "-c", _SERVER, str(notebook), "0"]
-        own = {**os.environ, "JUPYTER_PREFER_ENV_PATH": "1", dashboard.FRAMES: str(frames)}
+        own = {**os.environ, "JUPYTER_PREFER_ENV_PATH": "1", dashboard.FOLDER_VARIABLE: str(frames)}
         with subprocess.Popen(command, env=own, cwd=folder, stdin=subprocess.PIPE, stdout=log, stderr=log) as server:  # noqa: S603
             try:
                 with server.stdin as words:
