@@ -1,4 +1,4 @@
-"""Check the arguments that several analyses share, and resolve the people and matters that settings name."""
+"""Check the arguments that several analyses share, and find the users and matters that the settings name."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MATTER_TYPES = ("hourly", "fixedFee", "contingency", "probono", "internal", UNKN
 
 
 def check_choice(value: object, name: str, accepted: Sequence[str]) -> None:
-    """Refuse a value that is not among those accepted."""
+    """Refuse a value that is not accepted."""
     if not isinstance(value, str) or value not in accepted:
         raise ParameterError(
             f"{name}={value!r} is not known.{closest(value, accepted)} It takes {', '.join(map(repr, accepted))}."
@@ -48,26 +48,26 @@ def check_choice(value: object, name: str, accepted: Sequence[str]) -> None:
 
 
 def read_whole_number(value: object, name: str, of: str) -> int:
-    """Refuse what is not a whole number above 0."""
+    """Return a whole number above 0; refuse other values."""
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
         raise ParameterError(f"{name}={value!r} must be a whole number of {of} above 0.")
     return int(value)
 
 
 def read_matter_types(matter_types: Collection[str] | None) -> frozenset[str] | None:
-    """Check the matter types; None if none are given."""
+    """Return the matter types as a set, None if omitted; refuse unknown types."""
     if matter_types is None:
         return None
     single = isinstance(matter_types, str) or not isinstance(matter_types, Iterable)
     names = [cast("str", matter_types)] if single else list(matter_types)
     for name in names or [""]:
         check_choice(name, "matter_types", MATTER_TYPES)
-    # Naming every type means everything: also what has none, such as credit notes, which are on no matter.
+    # All types together include rows without a matter, such as credit notes.
     return frozenset(MATTER_TYPES if {*names, UNKNOWN} == set(MATTER_TYPES) else names)
 
 
 def read_date(value: DateLike, name: str) -> dt.date:
-    """Read a date argument that may not be left open."""
+    """Return an argument as a date; refuse None and other values."""
     day = resolve(None, value, names=("start", name)).end
     if day is None:
         raise ParameterError(f"{name}={value!r} is not a date; it takes a date such as '2026-10-31'.")
@@ -75,7 +75,7 @@ def read_date(value: DateLike, name: str) -> dt.date:
 
 
 def read_bounded_period(start: DateLike, end: DateLike | None, needed_by: str) -> tuple[dt.date, dt.date]:
-    """Read a period of which both ends have to be known."""
+    """Return both ends of a period; refuse an open end."""
     period = resolve(start, end)
     if period.start is None or period.end is None:
         raise ParameterError(
@@ -87,7 +87,7 @@ def read_bounded_period(start: DateLike, end: DateLike | None, needed_by: str) -
 
 def bucket_names(buckets: Sequence[int], first: int) -> list[str]:
     """
-    Name the stretches of days between bounds, from day `first` on.
+    Return the names of the buckets of days between bounds, from day `first` on.
 
     Examples
     --------
@@ -97,43 +97,43 @@ def bucket_names(buckets: Sequence[int], first: int) -> list[str]:
     bounds = list(buckets) if isinstance(buckets, Iterable) else []
     whole = all(isinstance(bound, int) and not isinstance(bound, bool) and bound > 0 for bound in bounds)
     if not bounds or not whole or bounds != sorted(set(bounds)):
-        raise ParameterError(f"buckets={buckets!r} must be whole numbers of days that rise from above 0.")
+        raise ParameterError(f"buckets={buckets!r} must be whole numbers of days above 0, in rising order.")
     lows = [first, *(bound + 1 for bound in bounds)]
     return [*(f"{low}-{high}" for low, high in zip(lows, bounds, strict=False)), f"{lows[-1]}+"]
 
 
-class _Resolved(FirmSettings):
-    """Settings that name users by id. An analysis that calls others passes these on, and nobody is warned twice."""
+class _ResolvedSettings(FirmSettings):
+    """Settings from `resolve_users`. Analyses that call others pass them on, so that each warning is given once."""
 
 
 def resolve_users(settings: FirmSettings | None, frames: Mapping[str, Frame]) -> FirmSettings:
     """
-    Return the settings with all users named by id, or the defaults.
+    Return the settings, or the default ones, with all users named by id.
 
-    Warns of users and matters that the settings name and the frames lack. The users' ids and addresses are collected
-    only if the settings name anyone by address.
+    Users and matters that the settings name and the frames lack give a warning. The users' ids and e-mail addresses are
+    collected only if the settings have an address.
     """
     check_settings(settings)
-    if settings is None or isinstance(settings, _Resolved):
+    if settings is None or isinstance(settings, _ResolvedSettings):
         return settings or FirmSettings()
     if settings.emails:
         if "users" not in frames:
             raise ParameterError(
                 f"settings name {min(settings.emails)!r} by e-mail address; pass users= (the loader users())."
             )
-        settings = settings.by_id(_addresses(frames["users"]))
+        settings = settings.by_id(_ids_by_email(frames["users"]))
     warn_of_unknown_ids(settings, frames)
-    return _Resolved(**{each.name: getattr(settings, each.name) for each in fields(settings)})
+    return _ResolvedSettings(**{each.name: getattr(settings, each.name) for each in fields(settings)})
 
 
 def keep_time_zone(settings: FirmSettings | None) -> FirmSettings:
-    """Return settings with this time zone only, for analyses that need no users to tell who the settings name."""
+    """Return settings with only the time zone, for analyses without users to look up the names in the settings."""
     check_settings(settings)
     return FirmSettings(time_zone=settings.time_zone) if settings else FirmSettings()
 
 
 def warn_of_unknown_ids(settings: FirmSettings, frames: Mapping[str, Frame]) -> None:
-    """Warn of users and matters that the settings name and the frames lack; they are counted in one query."""
+    """Warn of users and matters that the settings name and the frames lack. One query counts the known ids."""
     named = {name: ids for name, ids in settings.named.items() if ids and name in frames}
     found = {}
     for name, ids in named.items():
@@ -156,22 +156,22 @@ def _warn_of_absent(name: str, named: Mapping[str, Sequence[str]], present: set[
     )
 
 
-def _addresses(users: Frame) -> dict[str, str]:
+def _ids_by_email(users: Frame) -> dict[str, str]:
     named = select_columns(users, "users", ("user_id", "email"))
     return {str(row["email"]).lower(): str(row["user_id"]) for row in to_dicts(named)}
 
 
-def warn_of_missing_rates(rows: Frame, kind: str, what: str) -> None:
+def warn_of_missing_rates(rows: Frame, kind: str, consequence: str) -> None:
     """
-    Warn of hours by people to whom the settings give no rate, if there are any.
+    Warn of hours of people who have no rate in the settings, if there are any.
 
     Parameters
     ----------
     rows : Frame
-        Time with `user_id` and `hours`, of these people.
+        The time entries of these people, with `user_id` and `hours`.
     kind : {"cost", "standard"}
-    what : str
-        What becomes of the figures.
+    consequence : str
+        The consequence for the figures, in words.
     """
     people = to_dicts(rows.group_by("user_id").agg(C("hours").sum()))
     if not people:
@@ -179,7 +179,7 @@ def warn_of_missing_rates(rows: Frame, kind: str, what: str) -> None:
     hours = sum(person["hours"] for person in people)
     ids = sorted(str(person["user_id"] or "Unassigned") for person in people)
     warn(
-        f"{hours:g} hours of {len(ids)} people have no {kind} rate in the settings (user_id {first_few(ids)}); {what}. "
-        f"Give {kind}_rates= of FirmSettings for them.",
+        f"{hours:g} hours of {len(ids)} people have no {kind} rate in the settings (user_id {first_few(ids)}); "
+        f"{consequence}. Add their rates to {kind}_rates= of FirmSettings.",
         IncompleteDataWarning,
     )

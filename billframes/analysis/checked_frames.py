@@ -1,7 +1,7 @@
-"""Call several analyses of the same frames: check each frame once, and collect the warnings.
+"""Call several analyses of the same frames: check each frame only once, and collect the warnings.
 
-`guards` checks every frame that an analysis is given, which takes a third of the time of an analysis of a few thousand
-rows. Who calls several analyses, and knows that nobody changes the frames meanwhile, lets them share a memory.
+`guards` checks every frame that is passed to an analysis. For a few thousand rows, this is a third of the time of the
+analysis. Code that calls several analyses, and does not change the frames meanwhile, can share the checks among them.
 """
 
 from __future__ import annotations
@@ -20,92 +20,94 @@ import pandas as pd
 from billframes.analysis.column_types import Frame
 from billframes.errors import BillframesWarning
 
-__all__ = ["CheckedFrames", "Findings", "checked_frames", "collect_warnings", "share_checks"]
+__all__ = ["CheckedFrames", "Findings", "collect_warnings", "current_checks", "share_checks"]
 
 
 @dataclass(slots=True)
 class Findings:
-    """Warnings not yet given, by frame and column, and the unknown values of enums."""
+    """The warnings to give and the unknown values of enums, by frame and column."""
 
     messages: dict[tuple[str, str], str] = field(default_factory=dict)
     unknown: dict[tuple[str, str], list[Any]] = field(default_factory=dict)
 
     def add(self, frame: str, column: str, message: str) -> None:
-        """Add a warning of a column, which may have others."""
-        before = self.messages.get((frame, column))
-        self.messages[frame, column] = f"{before} {message}" if before else message
+        """Add a warning of a column; a column can have several."""
+        earlier = self.messages.get((frame, column))
+        self.messages[frame, column] = f"{earlier} {message}" if earlier else message
 
     @classmethod
     def of(cls, parts: Iterable[Findings]) -> Findings:
-        """Put together what was found in several frames; the parts stay as they are."""
-        whole = cls()
+        """Return a copy of the findings of several frames."""
+        findings = cls()
         for part in parts:
-            whole.messages |= part.messages
-            whole.unknown |= part.unknown
-        return whole
+            findings.messages |= part.messages
+            findings.unknown |= part.unknown
+        return findings
 
 
 Checked = tuple[Frame, Findings]
 
 
 class CheckedFrames:
-    """pandas frames as they were checked, and what was found in them; forgotten when a frame is gone."""
+    """A cache of checked pandas frames, with the findings in them; an entry is dropped with its frame."""
 
     def __init__(self) -> None:
         self._checked: dict[int, dict[tuple[str, bool], Checked]] = {}
-        self._alive: dict[int, weakref.ref[Any]] = {}
+        self._references: dict[int, weakref.ref[Any]] = {}
 
-    def known(self, natives: Mapping[str, Any], *, ids_only: bool) -> dict[str, Checked]:
-        """Return the frames that were checked before under the same name, by name."""
+    def get(self, natives: Mapping[str, Any], *, ids_only: bool) -> dict[str, Checked]:
+        """Return the frames that were already checked under the same name, by name."""
         found = {name: self._checked.get(id(each), {}).get((name, ids_only)) for name, each in natives.items()}
         return {name: each for name, each in found.items() if each is not None}
 
-    def keep(self, name: str, native: Any, checked: Checked, *, ids_only: bool) -> None:
-        """Remember what was found."""
+    def add(self, name: str, native: Any, checked: Checked, *, ids_only: bool) -> None:
+        """Add a checked frame; frames of other engines than pandas are not cached."""
         if not isinstance(native, pd.DataFrame):
             return
-        place = id(native)
-        if place not in self._checked:
-            self._checked[place] = {}
-            # Another frame may get the place of one that is gone.
-            self._alive[place] = weakref.ref(native, lambda _gone: self._forget(place))
-        self._checked[place][name, ids_only] = checked
+        address = id(native)
+        if address not in self._checked:
+            self._checked[address] = {}
+            # When a frame is deleted, a new one can get the same id.
+            self._references[address] = weakref.ref(native, lambda _deleted: self._drop(address))
+        self._checked[address][name, ids_only] = checked
 
-    def _forget(self, place: int) -> None:
-        del self._checked[place], self._alive[place]
-
-
-_MEMORY: ContextVar[CheckedFrames | None] = ContextVar("memory", default=None)
+    def _drop(self, address: int) -> None:
+        del self._checked[address], self._references[address]
 
 
-def checked_frames() -> CheckedFrames:
-    """Return the memory of the analysis that is called now; without `share_checks` a new one, which nobody keeps."""
-    return _MEMORY.get() or CheckedFrames()
+_SHARED: ContextVar[CheckedFrames | None] = ContextVar("shared", default=None)
+
+
+def current_checks() -> CheckedFrames:
+    """Return the cache of the innermost `share_checks`, or else a new one."""
+    return _SHARED.get() or CheckedFrames()
 
 
 @contextmanager
-def share_checks(memory: CheckedFrames | None = None) -> Iterator[None]:
+def share_checks(checked: CheckedFrames | None = None) -> Iterator[None]:
     """
-    Let the analyses called here share a memory; each of them gives the same warnings as without it.
+    Let the analyses called in this block share their checks; each gives the same warnings as without it.
 
     Parameters
     ----------
-    memory : CheckedFrames, optional
-        For frames that nobody changes as long as it is used. By default the memory in use, or a new one.
+    checked : CheckedFrames, optional
+        A cache for several blocks, between which the frames must not change. By default the cache of the enclosing
+        block, or a new one.
     """
-    token = _MEMORY.set(memory or checked_frames())
+    token = _SHARED.set(checked or current_checks())
     try:
         yield
     finally:
-        _MEMORY.reset(token)
+        _SHARED.reset(token)
 
 
 @contextmanager
-def collect_warnings(notes: list[str], memory: CheckedFrames | None = None) -> Iterator[None]:
+def collect_warnings(notes: list[str], checked: CheckedFrames | None = None) -> Iterator[None]:
     """
-    Add the messages of billframes' warnings to `notes`, each kind once, and issue other warnings as usual.
+    Add the messages of billframes' warnings to `notes`, without repetitions, and issue other warnings as usual.
 
-    The analyses called meanwhile check each frame once; with a `memory`, once for all blocks that are given it.
+    Messages that differ only in their numbers count as repetitions. The analyses called in this block share their
+    checks; see `share_checks`.
 
     Examples
     --------
@@ -116,16 +118,16 @@ def collect_warnings(notes: list[str], memory: CheckedFrames | None = None) -> I
     >>> notes
     ['Three entries have no matter.']
     """
-    with warnings.catch_warnings(record=True) as given, share_checks(memory):
+    with warnings.catch_warnings(record=True) as caught, share_checks(checked):
         warnings.simplefilter("always", BillframesWarning)
         yield
-    for each in given:
+    for each in caught:
         if not issubclass(each.category, BillframesWarning):
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
-        elif _shape(str(each.message)) not in map(_shape, notes):
+        elif _without_numbers(str(each.message)) not in map(_without_numbers, notes):
             notes.append(str(each.message))
 
 
-def _shape(note: str) -> str:
-    """Replace numbers: the analysis of each month gives the same warning with another count."""
+def _without_numbers(note: str) -> str:
+    """Replace numbers: the analyses of several months give the same warning with different counts."""
     return re.sub(r"\d[\d,.-]*", "#", note)

@@ -1,11 +1,11 @@
 """Find values in users' frames that would silently give a wrong figure.
 
-Every frame that is passed to an analysis is checked once (or once for several analyses, see `checked_frames`): for ids
-that occur twice, missing numbers, enum values in another case or unknown, and billed items without an invoice. This is
-cheap: a frame as loaded has unique ids, a categorical column lists its values, and one query counts for all lazy
-frames. Rows are only compared if ids repeat.
+Every frame that is passed to an analysis is checked once (or once for several analyses, see `checked_frames`): for
+repeated ids, missing numbers, enum values that are unknown or in another case, and billed items without an invoice.
+This is fast: an unchanged frame of a loader has unique ids, a categorical column lists its values, and one query counts
+the rows of all lazy frames. Rows are only compared if ids repeat.
 
-A warning about one column is kept until an analysis uses that column (`warn_of_columns`).
+A warning about a column is given when an analysis uses that column (`warn_of_columns`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ import pandas as pd
 
 from billframes._messages import warn
 from billframes._names import first_few, join_names
-from billframes.analysis.checked_frames import Findings, checked_frames
+from billframes.analysis.checked_frames import Findings, current_checks
+from billframes.analysis.column_checks import find_warning, implausible_counts
 from billframes.analysis.column_types import (
     ENUMS,
     IDS,
@@ -34,7 +35,6 @@ from billframes.analysis.column_types import (
 )
 from billframes.analysis.engine import collect_counts, to_dicts
 from billframes.analysis.expressions import count_if
-from billframes.analysis.misplaced import message_of, odd_counts
 from billframes.analysis.unique_ids import drop_repeated, is_unique, repeated_span, row_count
 from billframes.errors import IncompleteDataWarning
 
@@ -42,33 +42,31 @@ __all__ = ["called_by_another", "check_values", "skip_checks", "unknown_values",
 
 C = nw.col
 
-BILLED_ELSEWHERE = "billed, but without invoice_id"
-"""The invoice id of an item that is billed and has none, so that its state is unknown."""
+_UNKNOWN_INVOICE = "billed, but without invoice_id"
+# The enum that every row of a frame must have. Other enums can be missing, such as a role, or the invoice state of an
+# item that is on no invoice.
+_REQUIRED_ENUMS = {"time_entries": "billing_type", "invoices": "invoice_state"}
+_DECLARED = {name: {value.casefold(): value for value in values} for name, values in ENUMS.items()}
+_BILLED_WITHOUT_ID = C("billed").cast(nw.Boolean) & C("invoice_id").is_null()
+# The number whose sum a warning of unknown values shows.
+_SUMMED = {"billing_type": "hours", "invoice_state": "amount"}
 
-# Every time entry needs the one and every invoice the other; a matter or user may have no type, and an item that is on
-# no invoice has no invoice state.
-_REQUIRED = {"time_entries": "billing_type", "invoices": "invoice_state"}
-_MEANT = {name: {value.casefold(): value for value in values} for name, values in ENUMS.items()}
-_BILLED = C("billed").cast(nw.Boolean) & C("invoice_id").is_null()
-_WEIGHED = {"billing_type": "hours", "invoice_state": "amount"}
-
-
-_FOUND: ContextVar[Findings] = ContextVar("found")
+_FINDINGS: ContextVar[Findings] = ContextVar("findings")
 _CHECKED: ContextVar[tuple[Mapping[str, Any], Mapping[str, Frame]] | None] = ContextVar("checked", default=None)
 
 
 def check_values(frames: dict[str, Frame], natives: Mapping[str, Any], *, ids_only: bool = False) -> dict[str, Frame]:
     """
-    Return frames whose ids are unique and whose enums have their declared values, also if they came in another case.
+    Check frames, and return them with unique ids and with enum values as declared, whichever case the frames have.
 
     Parameters
     ----------
     frames : dict of str to Frame
-        By the argument's name.
+        The frames by the argument's name.
     natives : mapping of str to frame
-        The same frames as they were passed in.
+        The same frames as the user passed them.
     ids_only : bool
-        Whether values stay as they are, so that only ids are checked: for analyses that return whole rows.
+        Whether to check ids only and leave all values unchanged, for analyses that return whole rows.
 
     Raises
     ------
@@ -80,29 +78,29 @@ def check_values(frames: dict[str, Frame], natives: Mapping[str, Any], *, ids_on
     IncompleteDataWarning
         Equal rows have the same id; they count once.
     """
-    before = _CHECKED.get()
-    if before is not None and all(before[0].get(name) is native for name, native in natives.items()):
-        return {name: before[1][name] for name in frames}
-    memory = checked_frames()
-    known = memory.known(natives, ids_only=ids_only)
+    outer = _CHECKED.get()
+    if outer is not None and all(outer[0].get(name) is native for name, native in natives.items()):
+        return {name: outer[1][name] for name in frames}
+    cache = current_checks()
+    checked = cache.get(natives, ids_only=ids_only)
     checks_of = {
-        name: _Checks.at(name, frame, natives[name], ids_only=ids_only)
+        name: _FrameChecks.of(name, frame, natives[name], ids_only=ids_only)
         for name, frame in frames.items()
-        if name not in known
+        if name not in checked
     }
-    counts = _counts({name: checks for name, checks in checks_of.items() if checks.counted})
+    counts = _count({name: checks for name, checks in checks_of.items() if checks.counted})
     for name, checks in checks_of.items():
-        known[name] = checks.mended(counts.get(name, {}))
-        # That rows are repeated is said at once, and each time.
+        checked[name] = checks.correct(counts.get(name, {}))
+        # Every analysis of a frame with repeated rows gives a warning, so the frame is checked again.
         if not counts.get(name, {}).get("repeated"):
-            memory.keep(name, natives[name], known[name], ids_only=ids_only)
-    _FOUND.set(Findings.of(found for _frame, found in known.values()))
-    return {name: known[name][0] for name in frames}
+            cache.add(name, natives[name], checked[name], ids_only=ids_only)
+    _FINDINGS.set(Findings.of(findings for _frame, findings in checked.values()))
+    return {name: checked[name][0] for name in frames}
 
 
 @contextmanager
 def skip_checks(natives: Mapping[str, Any], frames: Mapping[str, Frame]) -> Iterator[None]:
-    """Let an analysis called here use frames that are checked already, without a second check or warning."""
+    """Let analyses called in this block use frames that are already checked, without a second check or warning."""
     token = _CHECKED.set((natives, frames))
     try:
         yield
@@ -111,27 +109,41 @@ def skip_checks(natives: Mapping[str, Any], frames: Mapping[str, Frame]) -> Iter
 
 
 def called_by_another() -> bool:
-    """Tell whether an analysis was called by another, which warns of the frames as a whole itself."""
+    """Tell whether another analysis called the current one; the outer analysis then warns of whole frames itself."""
     return _CHECKED.get() is not None
 
 
 def warn_of_columns(name: str, columns: Iterable[str]) -> None:
-    """Warn of what was found in these columns of a frame, once."""
-    found = _FOUND.get(None)
-    for column in columns if found is not None and found.messages else ():
-        if found is not None and (message := found.messages.pop((name, column), None)):
+    """Give the warnings of these columns of a frame, each once."""
+    findings = _FINDINGS.get(None)
+    if findings is None or not findings.messages:
+        return
+    for column in columns:
+        if message := findings.messages.pop((name, column), None):
             warn(message, IncompleteDataWarning)
 
 
 def unknown_values(name: str, column: str) -> list[Any]:
-    """List the unknown values of an enum of a frame; None among them stands for missing."""
-    found = _FOUND.get(None)
-    return found.unknown.get((name, column), []) if found is not None else []
+    """Return the unknown values of an enum of a frame; None is a missing value."""
+    findings = _FINDINGS.get(None)
+    return findings.unknown.get((name, column), []) if findings is not None else []
 
 
 @dataclass(frozen=True, slots=True)
-class _Checks:
-    """What to check in one frame, each as an expression that counts rows."""
+class _FrameChecks:
+    """
+    The checks of one frame.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name.
+    frame : Frame
+    id : str, optional
+        The id column, if the frame has it.
+    counted : dict of str to Expr
+        Counts of rows, by the check and its column, such as "missing hours".
+    """
 
     name: str
     frame: Frame
@@ -139,8 +151,8 @@ class _Checks:
     counted: dict[str, nw.Expr]
 
     @classmethod
-    def at(cls, name: str, frame: Frame, native: Any, *, ids_only: bool) -> _Checks:
-        """Find out what to check."""
+    def of(cls, name: str, frame: Frame, native: Any, *, ids_only: bool) -> _FrameChecks:
+        """Choose the checks that the columns of a frame need."""
         schema = frame.collect_schema()
         id_ = IDS.get(name)
         id_ = id_ if id_ in schema else None
@@ -149,79 +161,81 @@ class _Checks:
             counted["repeated"] = nw.len() - C(id_).n_unique()
         if id_ is None and name in ITEMS and "date" in schema and isinstance(frame, nw.DataFrame):
             _warn_of_repeated_span(name, frame)
-        if not ids_only:
-            counted |= {f"misplaced {each}": count for each, count in odd_counts(name, frame, schema).items()}
-            undated = [
-                column for column in REQUIRED_DATES.get(name, ()) if _may_lack(frame, column, schema.get(column))
-            ]
-            counted |= {f"undated {column}": count_if(C(column).is_null()) for column in undated}
-            figures = [
-                column for column in REQUIRED_NUMBERS.get(name, ()) if _may_miss(frame, column, schema.get(column))
-            ]
-            counted |= {f"missing {column}": count_if(_missing(C(column), schema[column])) for column in figures}
-            for each in ENUMS:
-                required = each == _REQUIRED.get(name)
-                if _may_be_odd(frame, each, schema.get(each), required=required):
-                    counted[f"odd {each}"] = count_if(_odd(each, schema[each], required=required))
-            if name in ITEMS and _is_flag(schema.get("billed")) and "invoice_id" in schema:
-                counted["billed"] = count_if(_BILLED)
-        return cls(name, frame, id_, counted)
+        return cls(name, frame, id_, counted if ids_only else counted | _value_counts(name, frame, schema))
 
-    def mended(self, counts: Mapping[str, int]) -> tuple[Frame, Findings]:
-        """Return the frame without repeated rows and with the values that are meant, and the warnings."""
-        frame, found = self.frame, Findings()
+    def correct(self, counts: Mapping[str, int]) -> tuple[Frame, Findings]:
+        """Return the frame without repeated rows and with declared enum values, and the findings."""
+        frame, findings = self.frame, Findings()
         if counts.get("repeated") and self.id is not None:
             frame = drop_repeated(frame, self.name, self.id)
         for check, count in counts.items():
-            what, _, column = check.partition(" ")
-            if count and what == "missing":
-                rows = self.few(frame, column)
-                missing = _missing(C(column), rows.collect_schema()[column])
-                found.add(self.name, column, _of_missing(self, rows.filter(missing), column, count))
-            elif count and what == "odd":
-                frame = _meant(self, frame, column, found)
-            elif count and what == "misplaced":
-                if told := message_of(self.name, self.frame, column, count):
-                    found.add(self.name, *told)
-            elif count and what == "undated":
-                rows = self.few(frame, column).filter(C(column).is_null())
-                found.add(self.name, column, _of_undated(self, rows, column, count))
-            elif count and what == "billed":
-                rows = self.few(frame, "billed", "invoice_id").filter(_BILLED)
-                found.messages[self.name, "invoice_id"] = _of_billed(self, rows, count)
-                other = nw.when(_BILLED).then(nw.lit(BILLED_ELSEWHERE)).otherwise(C("invoice_id").cast(nw.String))
-                frame = frame.with_columns(invoice_id=other)
-        return frame, found
+            kind, _, column = check.partition(" ")
+            if count and kind == "missing":
+                rows = self.select(frame, column)
+                missing = _is_missing(C(column), rows.collect_schema()[column])
+                findings.add(self.name, column, _missing_message(self, rows.filter(missing), column, count))
+            elif count and kind == "undeclared":
+                frame = _with_declared_values(self, frame, column, findings)
+            elif count and kind == "implausible":
+                if warning := find_warning(self.name, self.frame, column, count):
+                    findings.add(self.name, *warning)
+            elif count and kind == "undated":
+                rows = self.select(frame, column).filter(C(column).is_null())
+                findings.add(self.name, column, _undated_message(self, rows, column, count))
+            elif count and kind == "billed":
+                rows = self.select(frame, "billed", "invoice_id").filter(_BILLED_WITHOUT_ID)
+                findings.messages[self.name, "invoice_id"] = _billed_message(self, rows, count)
+                id_ = C("invoice_id").cast(nw.String)
+                unknown = nw.when(_BILLED_WITHOUT_ID).then(nw.lit(_UNKNOWN_INVOICE))
+                frame = frame.with_columns(invoice_id=unknown.otherwise(id_))
+        return frame, findings
 
-    def few(self, frame: Frame, *columns: str) -> Frame:
-        """Return columns and the id; those of pandas as Arrow, in which steps on few rows are quicker."""
+    def select(self, frame: Frame, *columns: str) -> Frame:
+        """Return columns and the id, of pandas frames as Arrow, which is faster for few rows."""
         return as_arrow(frame, list(dict.fromkeys([*columns, *([self.id] if self.id else [])])))
 
 
+def _value_counts(name: str, frame: Frame, schema: Mapping[str, Any]) -> dict[str, nw.Expr]:
+    """Return the counts of rows whose values are wrong or missing, by the check and its column."""
+    counts = {f"implausible {check}": count for check, count in implausible_counts(name, frame, schema).items()}
+    for column in REQUIRED_DATES.get(name, ()):
+        if _may_have_missing_dates(frame, column, schema.get(column)):
+            counts[f"undated {column}"] = count_if(C(column).is_null())
+    for column in REQUIRED_NUMBERS.get(name, ()):
+        if _may_have_missing_numbers(frame, column, schema.get(column)):
+            counts[f"missing {column}"] = count_if(_is_missing(C(column), schema[column]))
+    for column in ENUMS:
+        required = column == _REQUIRED_ENUMS.get(name)
+        if _may_have_undeclared_values(frame, column, schema.get(column), required=required):
+            counts[f"undeclared {column}"] = count_if(_is_undeclared(column, schema[column], required=required))
+    if name in ITEMS and _is_flag(schema.get("billed")) and "invoice_id" in schema:
+        counts["billed"] = count_if(_BILLED_WITHOUT_ID)
+    return counts
+
+
 def _warn_of_repeated_span(name: str, frame: nw.DataFrame[Any]) -> None:
-    """Warn of items that are there twice and have no id that tells."""
-    found = repeated_span(frame)
-    if found:
-        span, rows = found
+    """Warn of repeated items in a frame without ids."""
+    if repeated := repeated_span(frame):
+        span, rows = repeated
         warn(
             f"{name} has no {IDS[name]}, and every row of {span} is there twice or more ({row_count(rows)} too many). "
-            f"Two loads that overlap were probably put together. Keep {IDS[name]} in the frame: then each record "
+            f"Two overlapping loads were probably concatenated. Keep {IDS[name]} in the frame: then each record "
             "counts once.",
             IncompleteDataWarning,
         )
 
 
 def _is_flag(dtype: Any) -> bool:
-    """Return whether a column can be true and false; SQLite and Excel make 1 and 0 of these."""
+    """Tell whether a column can hold true and false, which SQLite and Excel store as 1 and 0."""
     return dtype is not None and bool(dtype == nw.Boolean or dtype.is_integer())
 
 
-def _missing(value: nw.Expr, dtype: Any) -> nw.Expr:
+def _is_missing(value: nw.Expr, dtype: Any) -> nw.Expr:
     return value.is_null() | value.is_nan().fill_null(True) if dtype.is_float() else value.is_null()
 
 
-def _may_miss(frame: Frame, column: str, dtype: Any) -> bool:
-    """Return whether a column may have missing numbers; eager engines know it at once."""
+def _may_have_missing_numbers(frame: Frame, column: str, dtype: Any) -> bool:
+    """Tell whether a column of numbers has missing values; on lazy engines, whether it can have them."""
     if dtype is None or not dtype.is_numeric():
         return False
     if not isinstance(frame, nw.DataFrame):
@@ -230,36 +244,36 @@ def _may_miss(frame: Frame, column: str, dtype: Any) -> bool:
     return values.null_count() > 0 or (dtype.is_float() and bool(values.is_nan().any()))
 
 
-def _may_lack(frame: Frame, column: str, dtype: Any) -> bool:
-    """Return whether a column of dates may have missing ones; one that holds nothing at all may be of any type."""
+def _may_have_missing_dates(frame: Frame, column: str, dtype: Any) -> bool:
+    """Tell whether a column of dates has missing values; on lazy engines, whether it can have them."""
     if dtype not in (nw.Date, nw.Datetime, nw.Object):
         return False
     return not isinstance(frame, nw.DataFrame) or frame.get_column(column).null_count() > 0
 
 
-def _odd(column: str, dtype: Any, *, required: bool) -> nw.Expr:
-    """Return which values of an enum are not as declared; in a column that can hold no others, which are missing."""
+def _is_undeclared(column: str, dtype: Any, *, required: bool) -> nw.Expr:
+    """Return whether an enum's value is undeclared; if its type allows declared values only, whether it is missing."""
     if not _is_text(dtype) or _is_declared(column, dtype):
         return C(column).is_null()
     known = C(column).cast(nw.String).is_in(ENUMS[column])
     return ~known.fill_null(not required)
 
 
-def _may_be_odd(frame: Frame, column: str, dtype: Any, *, required: bool) -> bool:
-    """Return whether an enum may have other values than those declared, from its categories if it has any."""
+def _may_have_undeclared_values(frame: Frame, column: str, dtype: Any, *, required: bool) -> bool:
+    """Tell whether an enum can have undeclared values, by its categories if it has any."""
     if not _is_text(dtype):
-        # A column without a single value may be of any type.
+        # A column without values may have any type.
         return dtype is not None and required
     if not (is_categorical(dtype) and isinstance(frame, nw.DataFrame)):
         return required or not _is_declared(column, dtype)
-    # pandas has the categories of Arrow only inside.
+    # pandas does not show the categories of an Arrow column.
     values = cast("nw.DataFrame[Any]", as_arrow(frame, [column]) if _is_arrow(frame, column) else frame)[column]
     categories = set(values.cat.get_categories().to_list())
     return not categories <= set(ENUMS[column]) or (required and values.null_count() > 0)
 
 
 def _is_declared(column: str, dtype: Any) -> bool:
-    """Return whether a column's type has no values but those declared."""
+    """Tell whether a column's type allows declared values only."""
     return bool(dtype == nw.Enum) and set(dtype.categories) <= set(ENUMS[column])
 
 
@@ -272,8 +286,8 @@ def _is_arrow(frame: Frame, column: str) -> bool:
     return isinstance(native, pd.DataFrame) and isinstance(native.dtypes[column], pd.ArrowDtype)
 
 
-def _counts(checks_of: Mapping[str, _Checks]) -> dict[str, dict[str, int]]:
-    """Count what is asked of each frame, of all lazy frames in one query."""
+def _count(checks_of: Mapping[str, _FrameChecks]) -> dict[str, dict[str, int]]:
+    """Compute the counts of each frame, in one query for all lazy frames."""
     names = {
         (name, check): f"_{name}_{nth}"
         for name, checks in checks_of.items()
@@ -283,35 +297,35 @@ def _counts(checks_of: Mapping[str, _Checks]) -> dict[str, dict[str, int]]:
         (checks.frame, {names[name, check]: each for check, each in checks.counted.items()})
         for name, checks in checks_of.items()
     ]
-    found = collect_counts(*queries)
+    counts = collect_counts(*queries)
     return {
-        name: {check: int(found[names[name, check]]) for check in checks.counted} for name, checks in checks_of.items()
+        name: {check: int(counts[names[name, check]]) for check in checks.counted} for name, checks in checks_of.items()
     }
 
 
-def _of_missing(checks: _Checks, rows: Frame, column: str, count: int) -> str:
+def _missing_message(checks: _FrameChecks, rows: Frame, column: str, count: int) -> str:
     return (
         f"{checks.name}: {column} is missing in {row_count(count)}{_examples(checks, rows)}. A missing number is not "
-        "counted as 0: every figure that it is part of is missing. Fill in the numbers, or leave these rows out."
+        "counted as 0: every figure that it is part of is missing. Fill in the numbers, or remove these rows."
     )
 
 
-def _of_undated(checks: _Checks, rows: Frame, column: str, count: int) -> str:
+def _undated_message(checks: _FrameChecks, rows: Frame, column: str, count: int) -> str:
     return (
         f"{checks.name}: {column} is missing in {row_count(count)}{_examples(checks, rows)}. They are in no period. "
         "If dates were read from text, look for those that could not be read (errors='coerce' makes them missing)."
     )
 
 
-def _of_billed(checks: _Checks, rows: Frame, count: int) -> str:
+def _billed_message(checks: _FrameChecks, rows: Frame, count: int) -> str:
     return (
         f"{checks.name}: billed is true but invoice_id is missing in {row_count(count)}{_examples(checks, rows)}. "
-        "Their invoice is unknown: they are not counted as unbilled."
+        "Their invoice is unknown, so they are not counted as unbilled."
     )
 
 
-def _examples(checks: _Checks, rows: Frame) -> str:
-    """Name one or two rows by their id."""
+def _examples(checks: _FrameChecks, rows: Frame) -> str:
+    """Return the ids of one or two rows, in words."""
     if checks.id is None:
         return ""
     ends = to_dicts(rows.select(first=C(checks.id).min(), last=C(checks.id).max()))[0]
@@ -319,50 +333,49 @@ def _examples(checks: _Checks, rows: Frame) -> str:
     return f" (for example {checks.id} {join_names(ids)})" if ids else ""
 
 
-def _meant(checks: _Checks, frame: Frame, column: str, found: Findings) -> Frame:
-    """Replace an enum's values in another case by those declared, and keep a warning of unknown ones."""
-    other = _WEIGHED.get(column, "")
-    dtype = frame.collect_schema().get(other)
-    weighed = other if dtype is not None and dtype.is_numeric() else None
-    rows = checks.few(frame, column, *([weighed] if weighed else []))
-    required = column == _REQUIRED.get(checks.name)
-    odd = rows.filter(_odd(column, rows.collect_schema()[column], required=required)).with_columns(
+def _with_declared_values(checks: _FrameChecks, frame: Frame, column: str, findings: Findings) -> Frame:
+    """Replace an enum's values in another case by the declared values, and add a warning of unknown values."""
+    summed = _SUMMED.get(column, "")
+    dtype = frame.collect_schema().get(summed)
+    summed = summed if dtype is not None and dtype.is_numeric() else ""
+    rows = checks.select(frame, column, *([summed] if summed else []))
+    required = column == _REQUIRED_ENUMS.get(checks.name)
+    undeclared = rows.filter(_is_undeclared(column, rows.collect_schema()[column], required=required)).with_columns(
         _value=C(column).cast(nw.String), _rows=nw.lit(1.0)
     )
-    odd = odd.with_columns(_weight=C(weighed).cast(nw.Float64) if weighed else nw.lit(0.0))
-    values = to_dicts(odd.group_by("_value").agg(C("_rows", "_weight").sum()))
-    meant = {row["_value"]: _MEANT[column].get(str(row["_value"]).casefold()) for row in values}
-    unknown = sorted((row for row in values if meant[row["_value"]] is None), key=lambda row: str(row["_value"]))
+    undeclared = undeclared.with_columns(_sum=C(summed).cast(nw.Float64) if summed else nw.lit(0.0))
+    values = to_dicts(undeclared.group_by("_value").agg(C("_rows", "_sum").sum()))
+    declared = {row["_value"]: _DECLARED[column].get(str(row["_value"]).casefold()) for row in values}
+    unknown = sorted((row for row in values if declared[row["_value"]] is None), key=lambda row: str(row["_value"]))
     if unknown:
-        found.unknown[checks.name, column] = [row["_value"] for row in unknown]
-        found.messages[checks.name, column] = _of_unknown(checks.name, column, unknown, weighed)
-    renamed = {value: name for value, name in meant.items() if name is not None}
-    if not renamed:
+        findings.unknown[checks.name, column] = [row["_value"] for row in unknown]
+        findings.messages[checks.name, column] = _unknown_message(checks.name, column, unknown, summed)
+    replacements = {value: name for value, name in declared.items() if name is not None}
+    if not replacements:
         return frame
     text = C(column).cast(nw.String)
     value: Any = text
-    for each, name in renamed.items():
+    for each, name in replacements.items():
         value = nw.when(text == each).then(nw.lit(name)).otherwise(value)
     return frame.with_columns(value.alias(column))
 
 
-def _of_unknown(name: str, column: str, values: list[dict[str, Any]], weighed: str | None) -> str:
-    def told(row: Mapping[str, Any]) -> str:
+def _unknown_message(name: str, column: str, values: list[dict[str, Any]], summed: str) -> str:
+    def describe(row: Mapping[str, Any]) -> str:
         value = "missing" if row["_value"] is None else repr(row["_value"])
-        weight = f", {weighed} {row['_weight']:,.2f}" if weighed else ""
-        return f"{value} ({row_count(row['_rows'])}{weight})"
+        total = f", {summed} {row['_sum']:,.2f}" if summed else ""
+        return f"{value} ({row_count(row['_rows'])}{total})"
 
     return (
-        f"{name}: these values of {column} are unknown: {first_few(list(map(told, values)))}. "
-        f"{_CONSEQUENCES[column]} The values that count are {', '.join(ENUMS[column])}."
+        f"{name}: these values of {column} are unknown: {first_few(list(map(describe, values)))}. "
+        f"{_CONSEQUENCES[column]} Known values are {', '.join(ENUMS[column])}."
     )
 
 
 _CONSEQUENCES = {
-    "billing_type": "Such time is in unknown_hours or unknown_amount, if the result has them, and nowhere else.",
-    "invoice_state": "Such invoices, and the work on them, are in unknown_amount, if the result has it, and are "
-    "neither final nor prebill.",
-    "matter_type": "Such matters are of the type Unknown.",
-    "role": "Such people are of the role Unknown.",
-    "user_role": "Such people are of the role Unknown.",
+    "billing_type": "Such time is counted only in unknown_hours or unknown_amount, if the result has them.",
+    "invoice_state": "Such invoices, and the work on them, are counted only in unknown_amount, if the result has it.",
+    "matter_type": "Such matters have the type Unknown.",
+    "role": "Such people have the role Unknown.",
+    "user_role": "Such people have the role Unknown.",
 }

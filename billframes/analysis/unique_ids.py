@@ -1,8 +1,8 @@
-"""Find out quickly whether ids are unique, and drop rows that are repeated.
+"""Check quickly whether ids are unique, and drop repeated rows.
 
-A frame that is as its loader made it has unique ids: the load has proved it. For others, every id is made a number, and
-the numbers are sorted, so that equal ones are neighbours. Different ids with the same number only lead to a closer
-look.
+An unchanged frame of a loader has unique ids, because the load proved it. In other frames, every id is converted to a
+number, and the numbers are sorted, so that equal numbers are neighbours. If two different ids have the same number, the
+ids themselves are compared.
 """
 
 from __future__ import annotations
@@ -28,38 +28,34 @@ C = nw.col
 
 Numbers = npt.NDArray[np.uint64]
 
-# Bytes that are read as one number: as many as the ids have.
+# Numbers of bytes that can be read as one number.
 _PARTS: tuple[tuple[int, type[np.unsignedinteger[Any]]], ...] = ((8, np.uint64), (4, np.uint32))
-# Without an id, two calls on one day are equal rows; but so many rows are not all there twice by chance.
+# Without ids, rows of two calls on one day can be equal. But so many rows do not all occur twice by chance.
 _MANY = 10
-# Of more rows, those of the second Wednesday of each month are looked at.
+# In frames with more rows, only the second Wednesday of each month is checked.
 _ALL_DAYS = 50_000
 
 
 def is_unique(frame: nw.DataFrame[Any], native: Any, column: str) -> bool:
     """
-    Return whether the ids of a frame are surely unique; False if a closer look is needed.
+    Tell whether the ids of a frame are certainly unique; False if the ids must be counted.
 
     Parameters
     ----------
     frame : DataFrame
     native : frame
-        The same frame as it was passed in, which may remember its load.
+        The same frame as the user passed it, which may have information about its load.
     column : str
     """
-    if _as_loaded(native, len(frame)) or len(frame) < 2:
-        return True
-    numbers = _numbers(frame.get_column(column))
-    return numbers is not None and not _repeat(numbers)
-
-
-def _as_loaded(native: Any, rows: int) -> bool:
     info = load_info(native)
-    return info is not None and info.rows == rows
+    if (info is not None and info.rows == len(frame)) or len(frame) < 2:
+        return True
+    numbers = _as_numbers(frame.get_column(column))
+    return numbers is not None and not _has_repeats(numbers)
 
 
-def _numbers(ids: nw.Series[Any]) -> Numbers | None:
-    """Make each id a number; None if the ids are not text, not of one length, or some are missing."""
+def _as_numbers(ids: nw.Series[Any]) -> Numbers | None:
+    """Convert each id to a number; None if the ids are not text or not of one length, or some are missing."""
     if ids.null_count():
         return None
     if ids.implementation.is_polars():
@@ -70,11 +66,11 @@ def _numbers(ids: nw.Series[Any]) -> Numbers | None:
     native = ids.to_native()
     texts = pa.array(native) if isinstance(native, pd.Series) else native
     texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
-    return _of_texts(texts.cast(pa.large_string()))
+    return _texts_as_numbers(texts.cast(pa.large_string()))
 
 
-def _of_texts(texts: pa.LargeStringArray) -> Numbers | None:
-    """Add up the parts of each text, of eight or four bytes, times odd numbers; the last may overlap the one before."""
+def _texts_as_numbers(texts: pa.LargeStringArray) -> Numbers | None:
+    """Add up the parts of each text, of eight or four bytes, times odd numbers; the last two parts may overlap."""
     _, offsets, data = texts.buffers()
     bounds = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
     size = int(bounds[1] - bounds[0])
@@ -83,27 +79,36 @@ def _of_texts(texts: pa.LargeStringArray) -> Numbers | None:
         return None
     total = np.zeros(len(texts), np.uint64)
     for nth, start in enumerate([*range(0, size - width, width), size - width], 1):
-        # A view of the same part of each text, which copies nothing.
+        # This view of the same part of each text copies nothing.
         part = np.ndarray(len(texts), kind, data, int(bounds[0]) + start, (size,))
         total += part * np.uint64(pow(0x9E3779B97F4A7C15, nth, 1 << 64) | 1)
     return total
 
 
-def _repeat(numbers: Numbers) -> bool:
-    """Return whether a number occurs twice; NumPy sorts a million numbers in a quarter of the time a table takes."""
+def _has_repeats(numbers: Numbers) -> bool:
+    """Tell whether a number occurs twice. Sorting with NumPy is faster than a hash table."""
     ordered = np.sort(numbers)
     return bool((ordered[1:] == ordered[:-1]).any())
 
 
 def drop_repeated(frame: Frame, name: str, id_: str) -> Frame:
     """
-    Keep one of the rows of each id, if they are equal.
+    Keep one of the rows of each id, and all rows without an id, which may be different records.
 
-    All rows without an id are kept: they may be different records.
+    Raises
+    ------
+    ParameterError
+        Rows with the same id are not equal.
+
+    Warns
+    -----
+    IncompleteDataWarning
+        Rows were dropped.
     """
     named = frame.filter(~C(id_).is_null())
     ids = named.group_by(id_).agg(_rows=nw.len()).filter(C("_rows") > 1)
-    if not (again := to_dicts(ids.select(count=nw.len(), more=C("_rows").sum(), example=C(id_).min()))[0])["count"]:
+    repeated = to_dicts(ids.select(count=nw.len(), rows=C("_rows").sum(), example=C(id_).min()))[0]
+    if not repeated["count"]:
         return frame
     distinct = _comparable(named)
     distinct = distinct.join(as_arrow(ids.select(id_)), on=id_, how="inner")
@@ -112,8 +117,8 @@ def drop_repeated(frame: Frame, name: str, id_: str) -> Frame:
     if different["count"]:
         _refuse(name, id_, different)
     warn(
-        f"{name}: {row_count(again['more'] - again['count'])} repeated, equal in every column (for example {id_} "
-        f"{again['example']}); each record counts once. Two loads that overlap were probably put together.",
+        f"{name}: {row_count(repeated['rows'] - repeated['count'])} repeated, equal in every column (for example "
+        f"{id_} {repeated['example']}). Each record counts once. Two overlapping loads were probably concatenated.",
         IncompleteDataWarning,
     )
     kept = named.unique(subset=[id_], keep="any")
@@ -124,13 +129,13 @@ def drop_repeated(frame: Frame, name: str, id_: str) -> Frame:
 def _refuse(name: str, id_: str, different: Mapping[str, Any]) -> NoReturn:
     raise ParameterError(
         f"{name} has different rows with the same {id_}, for example {different['example']} ({different['count']:,} in "
-        "all). Each record must be there once. Two loads put together have a record twice if it was changed between "
-        f"them: load {name} once for the whole period, or keep the later version of each record."
+        "all). Each record must occur once. If two loads are concatenated, a record that changed between them occurs "
+        f"twice. Load {name} once for the whole period, or keep the later version of each record."
     )
 
 
 def _comparable(frame: Frame) -> Frame:
-    """Make rows comparable: Arrow compares no lists, so there they become text."""
+    """Convert lists in Arrow tables to text, because Arrow can't compare lists."""
     frame = as_arrow(frame)
     table = frame.to_native()
     if not isinstance(table, pa.Table):
@@ -143,38 +148,36 @@ def _comparable(frame: Frame) -> Frame:
 
 def repeated_span(frame: nw.DataFrame[Any]) -> tuple[str, int] | None:
     """
-    Find a day or a month of which every row is there twice (or four times, and so on), in items without an id.
+    Find a month or day in which every row occurs an even number of times, in items without an id.
 
     Parameters
     ----------
     frame : DataFrame
-        With `date`.
+        With `date`. If it has over 50,000 rows, only the second Wednesday of each month is checked.
 
     Returns
     -------
     tuple of str and int, or None
-        The first such month or day, and how many rows too many it has. Of frames of over 50,000 rows only the
-        second Wednesday of each month is looked at.
+        The first such month or day, and its number of repeated rows.
     """
     if len(frame) < 2 * _MANY or frame.collect_schema()["date"] not in (nw.Date, nw.Datetime):
         return None
-    some = C("date").dt.day().is_between(8, 14) & (C("date").dt.weekday() == 3)
-    rows = frame.filter(some) if len(frame) > _ALL_DAYS else frame
-    plain: Any = _comparable(cast("Frame", rows))
-    texts = [name for name, dtype in plain.schema.items() if dtype in (nw.Categorical, nw.Enum, nw.Object)]
-    plain = plain.with_columns(C("date").dt.date(), *[C(name).cast(nw.String) for name in texts])
-    counted = plain.group_by(plain.columns).agg(_rows=nw.len())
-    single = counted.with_columns(_single=C("_rows") % 2)
-    days = to_dicts(single.group_by("date").agg(C("_rows", "_single").sum(), _distinct=nw.len()))
-    names = ["_rows", "_single", "_distinct"]
+    is_sampled = C("date").dt.day().is_between(8, 14) & (C("date").dt.weekday() == 3)
+    sample = frame.filter(is_sampled) if len(frame) > _ALL_DAYS else frame
+    rows: Any = _comparable(cast("Frame", sample))
+    texts = [name for name, dtype in rows.schema.items() if dtype in (nw.Categorical, nw.Enum, nw.Object)]
+    rows = rows.with_columns(C("date").dt.date(), *[C(name).cast(nw.String) for name in texts])
+    distinct = rows.group_by(rows.columns).agg(_rows=nw.len()).with_columns(_odd=C("_rows") % 2)
+    days = to_dicts(distinct.group_by("date").agg(C("_rows", "_odd").sum(), _distinct=nw.len()))
+    names = ["_rows", "_odd", "_distinct"]
     by_day = pd.DataFrame(days, columns=["date", *names]).astype({"date": "str"}).set_index("date")[names]
     for spans in (by_day.groupby(by_day.index.str[:7]).sum(), by_day.sort_index()):
-        for span, total, odd, distinct in spans.itertuples(name=None):
-            if not odd and distinct >= _MANY:
-                return span, int(total - distinct)
+        for span, count, odd_count, distinct_count in spans.itertuples(name=None):
+            if not odd_count and distinct_count >= _MANY:
+                return span, int(count - distinct_count)
     return None
 
 
 def row_count(rows: float) -> str:
-    """Return a number of rows in words, such as "1 row"."""
+    """Return a number of rows as text, such as "1 row"."""
     return "1 row" if rows == 1 else f"{rows:,.0f} rows"

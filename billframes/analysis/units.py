@@ -1,7 +1,7 @@
-"""Warn of money in two units: cents beside whole units, or a year's pay as the cost of an hour.
+"""Warn of amounts in different units: one frame in cents, or a year's pay as the cost of an hour.
 
-One frame alone does not tell its unit, and a currency has no usual size. Two numbers that have to fit each other do:
-an invoice and the work on it, the cost of an hour and what it is billed at.
+The amounts of one frame don't show their unit. Two amounts that must fit each other do: an invoice and the work on it,
+or the cost of an hour and its fees.
 """
 
 from __future__ import annotations
@@ -25,31 +25,33 @@ __all__ = [
 
 C = nw.col
 
-# A hundred times, give or take what work is written down by. Nominal fees of pro bono work are far below it.
+# Amounts in cents are 100 times too high. The range allows for write-downs, but not for nominal fees of pro bono work.
 _LEAST, _MOST = 40.0, 400.0
-# One odd invoice is a matter of its own.
+# Fewer invoices are exceptions.
 _SEVERAL = 5
-# Costs are seldom waived, and fixed fees seldom reduced to a tenth, on several invoices together.
-_COSTS, _FEES = 3.0, 10.0
-# Of fewer entries, all may be a courtesy.
+# Items on several invoices are too high if they are so many times the invoices' amounts. Expenses are seldom waived,
+# and fixed fees are seldom reduced to a tenth.
+_EXPENSES, _FIXED_FEES = 3.0, 10.0
+# If there are fewer entries, all of them may be free of charge.
 _MANY = 50
-# What an hour costs, or would be billed at, is never this many times what the hours are worth on average.
+# A cost rate or standard rate is never so many times the average worth of an hour.
 _TOO_HIGH = 10.0
 
 
 def count_other_units(invoices: Frame) -> tuple[Frame, dict[str, nw.Expr]]:
     """
-    Count invoices that seem to be in another unit than the items on them; see `warn_of_other_units`.
+    Count invoices that seem to be in another unit than the items on them, for `warn_of_other_units`.
 
     Parameters
     ----------
     invoices : Frame
-        With `_counted`, whether the analysis counts the invoice, and `_known`, whether the worth of its time is known.
+        From `allocation_rates`, with `_counted`, whether the analysis counts the invoice, and `_known`, whether the
+        worth of its time is known.
 
     Returns
     -------
     Frame, dict of str to Expr
-        The invoices with the conditions that several counts share, and the counts.
+        The invoices with columns that several counts need, and the counts.
     """
     net, worth = C("_net"), C("_worth").fill_null(0.0)
     on = {name: f"_on{name}" for name in ("_expenses", "_fixed_fees")}
@@ -74,16 +76,20 @@ def count_other_units(invoices: Frame) -> tuple[Frame, dict[str, nw.Expr]]:
 
 
 def warn_of_other_units(figure: str, counts: Mapping[str, float]) -> bool:
-    """Warn of invoices that seem to be in another unit than the items on them; return whether time is too small."""
+    """
+    Warn of invoices that seem to be in another unit than the items on them.
+
+    Returns True if the invoices bill about a hundred times the worth of their time.
+    """
     warn_of_no_worth(figure, counts["rows"], counts["gross"])
     if counts["low"] >= _SEVERAL and counts["low_worth"] * 2 > counts["worth"]:
         _warn(figure, f"{int(counts['low'])} invoices bill about a hundredth of what the time on them is worth",
               "the time entries")  # fmt: skip
-    for name, times in (("expenses", _COSTS), ("fixed_fees", _FEES)):
-        on, items, total = (counts[f"{what}_{name}"] for what in ("on", "sum", "total"))
-        if on >= _SEVERAL and items > times * total:
+    for name, limit in (("expenses", _EXPENSES), ("fixed_fees", _FIXED_FEES)):
+        invoices, items, total = (counts[f"{count}_{name}"] for count in ("on", "sum", "total"))
+        if invoices >= _SEVERAL and items > limit * total:
             words = name.replace("_", " ")
-            _warn(figure, f"{words} of {items:,.2f} are on {int(on)} invoices that bill {total:,.2f} in all",
+            _warn(figure, f"{words} of {items:,.2f} are on {int(invoices)} invoices that bill {total:,.2f} in all",
                   f"the {words}")  # fmt: skip
     if counts["high"] < _SEVERAL or counts["high"] * 2 <= counts["over"]:
         return False
@@ -93,18 +99,18 @@ def warn_of_other_units(figure: str, counts: Mapping[str, float]) -> bool:
 
 
 def warn_of_no_worth(figure: str, rows: float, worth: float) -> None:
-    """Warn of billable time of which all is worth 0: hidden amounts are missing, and somebody filled them in."""
+    """Warn if the worth of all billable time is 0: hidden amounts are missing values, and were probably filled in."""
     if rows >= _MANY and worth == 0:
         warn(
             f"{figure}: amount is 0 in all of the {int(rows)} billable time entries. If rates are hidden, amounts are "
-            "missing, not 0: don't fill them in, so that figures that need them are missing too.",
+            "missing, not 0. Don't fill them in, so that figures that need them are missing, too.",
             IncompleteDataWarning,
         )
 
 
-def _warn(figure: str, what: str, frame: str) -> None:
+def _warn(figure: str, observation: str, frame: str) -> None:
     warn(
-        f"{figure}: {what}. Are {frame} in cents, or in another currency, and the other frames not? Convert all "
+        f"{figure}: {observation}. Are {frame} in cents, or in another currency, and the other frames not? Convert all "
         "amounts to one unit.",
         IncompleteDataWarning,
     )
@@ -112,15 +118,15 @@ def _warn(figure: str, what: str, frame: str) -> None:
 
 def warn_of_high_rates(kind: str, rates: Rates, worth: float, hours: float) -> None:
     """
-    Warn of rates that are far above what hours are worth: a month's or a year's pay, or cents.
+    Warn of rates far above the worth of an hour, such as a year's pay, or a rate in cents.
 
     Parameters
     ----------
     kind : {"cost", "standard"}
     rates : mapping of user to rate
-        Of the settings.
+        The rates in the settings.
     worth, hours : float
-        Of billable time whose worth is known, to compare with.
+        The sums for billable time with known worth, for the comparison.
     """
     if not (worth > 0 and hours > 0):
         return
@@ -128,9 +134,9 @@ def warn_of_high_rates(kind: str, rates: Rates, worth: float, hours: float) -> N
     if high:
         few = first_few([f"{user}: {rate:,.2f}" for user, rate in sorted(high.items())])
         warn(
-            f"{kind}_rates of the settings are money an hour, but these are more than {_TOO_HIGH:g} times what an hour "
-            f"of billable time is worth on average ({worth / hours:,.2f}): {few}. Divide a year's or a month's pay by "
-            "the hours worked in it, and cents by 100.",
+            f"{kind}_rates of the settings are money per hour, but these are more than {_TOO_HIGH:g} times the average "
+            f"worth of an hour of billable time ({worth / hours:,.2f}): {few}. Divide a year's or a month's pay by the "
+            "hours worked in it, and cents by 100.",
             IncompleteDataWarning,
         )
 

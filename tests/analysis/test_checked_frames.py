@@ -16,9 +16,9 @@ from billframes.analysis.checked_frames import CheckedFrames, share_checks
 def looked(monkeypatch) -> list[str]:
     """The names of the frames that were looked through, in order."""
     names: list[str] = []
-    at = guards._Checks.at
+    of = guards._FrameChecks.of
     monkeypatch.setattr(
-        guards._Checks, "at", lambda name, *given, **how: (names.append(name), at(name, *given, **how))[1]
+        guards._FrameChecks, "of", lambda name, *given, **how: (names.append(name), of(name, *given, **how))[1]
     )
     return names
 
@@ -55,7 +55,7 @@ def test_each_analysis_warns_and_counts_alike(columns, looked):
     assert bool(alone[1]) == bool(columns)
     with share_checks(CheckedFrames()):
         assert repr([asked(frame), asked(frame)]) == repr([alone, alone])
-    # Alone, and once for both: what was looked through elsewhere is not share_checks.
+    # Alone, and once for both: checks outside of the block are not shared.
     assert looked == ["time_entries"] * 2
 
 

@@ -506,7 +506,7 @@ def test_the_values_that_analyses_know_are_those_the_api_declares():
         assert ENUMS[name] == get_args(kind)[1].extra["values"]
 
 
-# Columns in each other's place
+# Swapped columns
 
 
 def many(firm: Firm, make: Callable[..., Any], rows: int = 6, **columns: Any) -> Any:
@@ -549,7 +549,7 @@ def test_an_invoice_is_not_due_before_its_date(firm):
 def test_a_rate_is_not_an_amount(firm):
     frames = {"expenses": items(firm), "fixed_fees": no_fees(firm), "invoices": invoices(firm)}
     wip(many(firm, entries, rate=300.0), **frames, as_of="2026-12-31")
-    with warned("time_entries: rate is hours times amount, so the two seem to be in each other's place"):
+    with warned("time_entries: rate is hours times amount, so the two seem to be swapped"):
         wip(many(firm, entries, rate=900.0, amount=300.0), **frames, as_of="2026-12-31")
     with warned("time_entries: amount is many times hours times rate"):
         wip(many(firm, entries, rate=300.0, amount=90_000.0), **frames, as_of="2026-12-31")

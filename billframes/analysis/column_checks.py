@@ -1,0 +1,194 @@
+"""Check whether columns of a frame were swapped, or are in different units: then most rows are implausible."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import pandas as pd
+
+from billframes.analysis.column_types import Frame
+from billframes.analysis.engine import collect_counts
+from billframes.analysis.expressions import count_if
+
+__all__ = ["find_warning", "implausible_counts"]
+
+C = nw.col
+
+# So many rows show what is true of most rows.
+_FIRST = 1_000
+# Fewer implausible rows are exceptions.
+_SEVERAL = 5
+# Amounts in cents are 100 times too high. A lower limit allows for other differences.
+_SCALE = 40.0
+
+
+@dataclass(frozen=True, slots=True)
+class _ColumnCheck:
+    """
+    A check of columns whose values must fit each other.
+
+    Parameters
+    ----------
+    name : str
+    columns : tuple of str
+        The columns that the check needs. If it fails, analyses that use the last of them give the warning.
+    dates : bool
+        Whether the columns are dates; otherwise they are numbers.
+    implausible, plausible : callable
+        Functions of these columns, as expressions or as pandas Series, that tell whether a row is (im)plausible. A row
+        can be neither, for example if a value is missing.
+    message : str
+        The warning.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    dates: bool
+    implausible: Callable[..., Any]
+    plausible: Callable[..., Any]
+    message: str
+
+    def count(self, condition: Callable[..., Any]) -> nw.Expr:
+        """Count the rows that are `implausible` or `plausible`."""
+        return count_if(condition(*[C(name) for name in self.columns]))
+
+    def fails(self, rows: Mapping[str, pd.Series]) -> bool:
+        """Tell whether several of these rows are implausible, and more than are plausible."""
+        columns = [rows[name] for name in self.columns]
+        count = int(self.implausible(*columns).sum())
+        return count >= _SEVERAL and count > int(self.plausible(*columns).sum())
+
+
+def _if_unequal(hours: Any, rate: Any, amount: Any, condition: Any) -> Any:
+    """Return the condition for rows whose amount is not hours × rate; a database computes it for these rows only."""
+    unequal = (amount - hours * rate).abs() >= 0.01
+    return nw.when(unequal).then(condition) if isinstance(unequal, nw.Expr) else unequal & condition
+
+
+def _is_scaled(hours: Any, rate: Any, amount: Any) -> Any:
+    due = (hours * rate).abs()
+    return _if_unequal(hours, rate, amount, (amount.abs() > due * _SCALE) & (due > 0))
+
+
+def _is_not_scaled(hours: Any, rate: Any, amount: Any) -> Any:
+    due = (hours * rate).abs()
+    return (due > 0) & (amount.abs() <= due * _SCALE)
+
+
+def _is_swapped(hours: Any, rate: Any, amount: Any) -> Any:
+    # For one hour, rate and amount are equal.
+    swapped = ((rate - hours * amount).abs() < 0.01) & (rate != 0) & ((hours.abs() - 1.0).abs() > 0.05)
+    return _if_unequal(hours, rate, amount, swapped)
+
+
+def _is_not_swapped(hours: Any, rate: Any, amount: Any) -> Any:
+    due = hours * rate
+    return ((hours.abs() - 1.0).abs() > 0.05) & (due.abs() > 0) & ((amount - due).abs() < 0.01)
+
+
+_CHECKS = {
+    "time_entries": (
+        _ColumnCheck(
+            "scaled",
+            ("hours", "rate", "amount"),
+            False,
+            _is_scaled,
+            _is_not_scaled,
+            "time_entries: amount is many times hours times rate, so it seems to be in another unit, such as cents, or "
+            "to be another column. Each entry's amount is its hours times its rate.",
+        ),
+        _ColumnCheck(
+            "swapped",
+            ("hours", "rate", "amount"),
+            False,
+            _is_swapped,
+            _is_not_swapped,
+            "time_entries: rate is hours times amount, so the two seem to be swapped. Each entry's amount is its hours "
+            "times its rate.",
+        ),
+    ),
+    "invoices": (
+        _ColumnCheck(
+            "open",
+            ("amount", "balance"),
+            False,
+            lambda amount, balance: balance.abs() > amount.abs() + 0.005,
+            lambda amount, balance: balance.abs() < amount.abs() - 0.005,
+            "invoices: balance is more than amount on most invoices that are not fully open, so the two seem to be "
+            "swapped or in different units. The balance is the part of the amount that is still open.",
+        ),
+        _ColumnCheck(
+            "due",
+            ("due_date", "invoice_date"),
+            True,
+            lambda due, invoiced: due < invoiced,
+            lambda due, invoiced: due >= invoiced,
+            "invoices: due_date is before invoice_date on most invoices, so the two seem to be swapped.",
+        ),
+    ),
+}
+
+
+def _possible_checks(name: str, schema: Mapping[str, Any]) -> list[_ColumnCheck]:
+    """Return the checks for whose columns a frame has the right types."""
+    return [
+        check
+        for check in _CHECKS.get(name, ())
+        if all(_has_type(schema.get(column), dates=check.dates) for column in check.columns)
+    ]
+
+
+def _has_type(dtype: Any, *, dates: bool) -> bool:
+    if dtype is None:
+        return False
+    is_date = dtype == nw.Date or (dtype == nw.Datetime and getattr(dtype, "time_zone", None) is None)
+    return is_date if dates else bool(dtype.is_numeric())
+
+
+def implausible_counts(name: str, frame: Frame, schema: Mapping[str, Any]) -> dict[str, nw.Expr]:
+    """
+    Return the counts of implausible rows that the caller must compute, by the name of the check.
+
+    For eager frames, the first rows are checked at once, and only failed checks are returned. For lazy frames, all
+    rows are counted: a database that sorts or groups rows would have to compute everything twice to find the first.
+    """
+    checks = _possible_checks(name, schema)
+    if not isinstance(frame, nw.DataFrame) or not checks:
+        return {check.name: check.count(check.implausible) for check in checks}
+    rows = _first_rows(frame, {column: check.dates for check in checks for column in check.columns})
+    return {check.name: nw.len() for check in checks if check.fails(rows)}
+
+
+def _first_rows(frame: nw.DataFrame[Any], columns: Mapping[str, bool]) -> dict[str, pd.Series]:
+    """Return the first values of columns of dates or numbers, for pandas: a query would take longer to build."""
+    series = {name: frame.get_column(name).head(_FIRST) for name in columns}
+    return {
+        name: pd.Series((each if columns[name] else each.cast(nw.Float64)).to_numpy()) for name, each in series.items()
+    }
+
+
+def find_warning(name: str, frame: Frame, check_name: str, count: float) -> tuple[str, str] | None:
+    """
+    Return the warning of a check, after the column whose use gives the warning; None if the check does not fail.
+
+    Parameters
+    ----------
+    name : str
+        The name of the frame.
+    frame : Frame
+    check_name : str
+        A name from `implausible_counts`.
+    count : float
+        The number of implausible rows in a lazy frame; an eager frame has failed the check already.
+    """
+    check = next(each for each in _CHECKS[name] if each.name == check_name)
+    if not isinstance(frame, nw.DataFrame) and not (count >= _SEVERAL and count > _count_plausible(frame, check)):
+        return None
+    return check.columns[-1], check.message
+
+
+def _count_plausible(frame: Frame, check: _ColumnCheck) -> float:
+    return collect_counts((frame, {"rows": check.count(check.plausible)}))["rows"]
