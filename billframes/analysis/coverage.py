@@ -1,13 +1,12 @@
 """Refuse frames that lack records an analysis needs.
 
-A loaded frame says which period and filters it was loaded with (see `billframes.loading.load_info`). What an analysis
-needs is one of three things: every record dated in the period asked for (`need_period`), all work on the invoices it
-counts, whenever it was done (`need_work_on_invoices`), or everything that was open on a day (`need_open_on`).
+A frame from a loader has the period and the filters of its load (see `billframes.loading.load_info`). An analysis needs
+all records dated in its period (`need_period`), all work on the invoices that it counts (`need_work_on_invoices`), all
+records that were open on a day (`need_open_on`), or all records (`need_all_dates`).
 
-A load that surely lacks something is refused. A load that begins a good while earlier may be complete, so it only
-gives a warning; one that begins two years earlier gives none. If a frame does not
-know its load, its rows decide: `allocation.warn_of_work_not_passed` compares what invoices bill with the work that was
-passed.
+A load that certainly lacks records is refused. A load that begins some time before the period may be complete, so it
+only gives a warning. A load that begins two years before the period gives no warning. For frames without information
+about their load, `allocation.warn_of_work_not_passed` compares the invoices' amounts with the work that was passed.
 """
 
 from __future__ import annotations
@@ -43,9 +42,9 @@ __all__ = [
 C = nw.col
 
 ITEM_FILTERS = ("user_id", "matter_id", "client_id", "fixed_fee_id", "invoice_id", "billing_type", "billed")
-"""The filters of items: harmless for analyses that look at each item by itself."""
+"""The filters of items. They are harmless for analyses that judge each item separately."""
 
-# Bills usually carry the work of the month before; older work on them is rare after two years.
+# Invoices usually bill the work of the month before. They rarely bill work that is more than two years old.
 A_MONTH = dt.timedelta(days=31)
 A_YEAR = dt.timedelta(days=366)
 TWO_YEARS = dt.timedelta(days=731)
@@ -60,18 +59,18 @@ def need_period(analysis: str, natives: Mapping[str, Any], period: Period, harml
     Parameters
     ----------
     analysis : str
-        The analysis, for the error's words.
+        The name of the analysis, for messages.
     natives : mapping of str to frame
-        The frames by their argument's name, as they were passed in; None is passed over.
+        The frames as the user passed them, by the argument's name; None is ignored.
     period : Period
         Both ends inclusive; None is open.
     harmless : collection of str
-        Filters that leave out nothing the analysis needs.
+        Filters of the load that the analysis accepts.
 
     Raises
     ------
     ParameterError
-        A load ended before the period does, began after it, or was filtered otherwise.
+        A load began after the start of the period, ended before its end, or had other filters.
     """
     for name, info in _infos(natives):
         _refuse_filters(analysis, name, info, dict.fromkeys(harmless))
@@ -90,23 +89,23 @@ def need_work_on_invoices(
     analysis: str, natives: Mapping[str, Any], period: Period, *, dated: str = "invoice_date"
 ) -> None:
     """
-    Refuse loaded items that lack work on the invoices counted.
+    Refuse loaded items that lack work on the invoices that an analysis counts.
 
     Parameters
     ----------
     analysis : str
-        The analysis, for the error's words.
+        The name of the analysis, for messages.
     natives : mapping of str to frame
-        `invoices`, `time_entries`, `expenses` and `fixed_fees` as they were passed in; None is passed over.
+        `invoices`, `time_entries`, `expenses` and `fixed_fees` as the user passed them; None is ignored.
     period : Period
         Both ends inclusive; None is open.
     dated : {"invoice_date", "work_date"}
-        Whether the period is that of the invoices or of the work.
+        The date that must be in the period.
 
     Raises
     ------
     ParameterError
-        A load was filtered, or its period cuts off work that is on the invoices.
+        A load had filters, or its period excludes work on the invoices.
 
     Warns
     -----
@@ -119,7 +118,7 @@ def need_work_on_invoices(
         need_period(analysis, items, period, (*_ON_INVOICES, "client_id", "invoice_id"))
     else:
         need_period(analysis, invoices, period, _OF_INVOICES)
-    clients = _argument(natives.get("invoices"), "client_id")
+    clients = _load_argument(natives.get("invoices"), "client_id")
     harmless = {"billing_type": "billable", "invoice_id": None} | ({"client_id": clients} if clients else {})
     harmless |= {"billed": True} if dated == "invoice_date" else {}
     known = [(name, info) for name, info in _infos(items)]
@@ -128,7 +127,7 @@ def need_work_on_invoices(
     bounded = [(name, info) for name, info in known if info.start or info.end]
     if bounded:
         frame, column = ("invoices", "invoice_date") if dated == "invoice_date" else ("time_entries", "date")
-        first, last = _counted(natives.get(frame), column, period)
+        first, last = _counted_days(natives.get(frame), column, period)
         for name, info in bounded:
             _check_window(analysis, name, info, first, last, dated)
 
@@ -137,27 +136,27 @@ def need_open_on(
     analysis: str, natives: Mapping[str, Any], day: dt.date, harmless: Mapping[str, Any] | None = None
 ) -> None:
     """
-    Refuse loaded frames that lack records which may have been open on a day.
+    Refuse loaded frames that lack records that may have been open on a day.
 
     Parameters
     ----------
     analysis : str
-        The analysis, for the error's words.
+        The name of the analysis, for messages.
     natives : mapping of str to frame
-        The frames by their argument's name, as they were passed in; None is passed over.
+        The frames as the user passed them, by the argument's name; None is ignored.
     day : date
     harmless : mapping of str to Any, optional
-        Filters that leave out nothing the analysis needs, with the value that is harmless; None is any value.
+        Filters of the load that the analysis accepts, with values that the filter must let through; None is any value.
 
     Raises
     ------
     ParameterError
-        A load was filtered otherwise, ended before the day, or began within the year before it.
+        A load had other filters, ended before the day, or began less than a year before it.
 
     Warns
     -----
     IncompleteDataWarning
-        A load began within two years before the day.
+        A load began less than two years before the day.
     """
     for name, info in _infos(natives):
         _refuse_filters(analysis, name, info, harmless or {})
@@ -178,26 +177,26 @@ def need_open_on(
 
 def need_all_dates(analysis: str, natives: Mapping[str, Any], harmless: Mapping[str, Any] | None = None) -> None:
     """
-    Refuse loaded frames that lack records of any day.
+    Refuse loaded frames that lack records of some dates.
 
     Parameters
     ----------
     analysis : str
-        The analysis, for the error's words.
+        The name of the analysis, for messages.
     natives : mapping of str to frame
-        The frames by their argument's name, as they were passed in; None is passed over.
+        The frames as the user passed them, by the argument's name; None is ignored.
     harmless : mapping of str to Any, optional
-        Filters that leave out nothing the analysis needs, with the value that is harmless; None is any value.
+        Filters of the load that the analysis accepts, with values that the filter must let through; None is any value.
 
     Raises
     ------
     ParameterError
-        A load was filtered otherwise, or covers a year or less.
+        A load had other filters, or covers less than a year.
 
     Warns
     -----
     IncompleteDataWarning
-        A load covers more than a year, but not all days.
+        A load covers a year or more, but not all earlier dates.
     """
     for name, info in _infos(natives):
         _refuse_filters(analysis, name, info, harmless or {})
@@ -218,56 +217,56 @@ def need_all_dates(analysis: str, natives: Mapping[str, Any], harmless: Mapping[
 
 
 def warn_of_later_day(analysis: str, native: Any, day: dt.date, settings: FirmSettings) -> None:
-    """Warn if `day` is long after a load: what was done and invoiced since then is not in the frame."""
+    """Warn if `day` is long after a load: the frame lacks the work and the invoices since the load."""
     info = load_info(native)
     if info is None or info.time is None or called_by_another():
         return
     local = local_day(info.time, settings.time_zone)
     if day - local > A_MONTH:
         warn(
-            f"{analysis}: as_of={day} lies {(day - local).days:,} days after the load ({local}): what is worked and "
-            "invoiced until then is not in the frames.",
+            f"{analysis}: as_of={day} is {(day - local).days:,} days after the load ({local}). The frames lack the "
+            "work and the invoices of these days.",
             IncompleteDataWarning,
         )
 
 
 def people_loaded(time_entries: Any) -> tuple[str, ...] | None:
-    """Return the ids of the only people whose time entries were loaded; None if everyone's were."""
-    info = load_info(time_entries)
-    ids = info.arguments.get("user_id") if info else None
-    return tuple(sorted(_listed(ids))) if ids is not None else None
+    """Return the ids of the users whose time entries were loaded; None if everyone's time entries were loaded."""
+    ids = _load_argument(time_entries, "user_id")
+    return tuple(sorted(_as_set(ids))) if ids is not None else None
 
 
 def has_removed_rows(native: Any) -> bool:
-    """Tell whether rows of a loaded frame were taken away after its load."""
+    """Tell whether rows of a loaded frame were removed after its load."""
     info = load_info(native)
     return info is not None and info.rows is not None and len(native) < info.rows
 
 
 def warn_of_removed_rows(analysis: str, natives: Mapping[str, Any], consequence: str) -> bool:
     """
-    Warn of frames from which rows were taken away after their load; return whether there are any.
+    Warn of frames from which rows were removed after their load; return whether there are any.
 
     Parameters
     ----------
     analysis : str
-        The analysis, for the warning's words.
+        The name of the analysis, for the message.
     natives : mapping of str to frame
-        The frames as they were passed in, by their argument's name; None is passed over.
+        The frames as the user passed them, by the argument's name; None is ignored.
     consequence : str
-        What is wrong then: the end of a sentence that begins with "so".
+        The consequence for the figures: the end of a sentence after "so".
     """
-    cut = [name for name, native in natives.items() if native is not None and has_removed_rows(native)]
-    if cut:
+    names = [name for name, native in natives.items() if native is not None and has_removed_rows(native)]
+    if names:
         warn(
-            f"{analysis}: rows of {join_names(cut)} were taken away after the load, so {consequence}. Pass all rows "
-            "and filter or group the result, or use bf.book.",
+            f"{analysis}: rows of {join_names(names)} were removed after the load, so {consequence}. Pass all rows and "
+            "filter or group the result, or use bf.book.",
             IncompleteDataWarning,
         )
-    return bool(cut)
+    return bool(names)
 
 
 def _infos(natives: Mapping[str, Any]) -> Iterable[tuple[str, LoadInfo]]:
+    """Yield the frames that have information about their load, by name."""
     for name, native in natives.items():
         info = load_info(native) if native is not None else None
         if info is not None:
@@ -275,15 +274,15 @@ def _infos(natives: Mapping[str, Any]) -> Iterable[tuple[str, LoadInfo]]:
 
 
 def _refuse_filters(analysis: str, name: str, info: LoadInfo, harmless: Mapping[str, Any]) -> None:
-    """Refuse a load whose filters leave out records; of `harmless`, None is any value."""
-    cutting = [
+    """Refuse a load with filters that are not harmless, or with a limit that was reached."""
+    filters = [
         argument
         for argument, value in info.arguments.items()
         if not (argument == "limit" and (info.rows or 0) < int(value))
-        and not (argument in harmless and (harmless[argument] is None or _within(value, harmless[argument])))
+        and not (argument in harmless and (harmless[argument] is None or _lets_through(value, harmless[argument])))
     ]
-    if cutting:
-        named = join_names([f"{argument}=" for argument in cutting])
+    if filters:
+        named = join_names([f"{argument}=" for argument in filters])
         _refuse(
             analysis,
             f"needs all {_words(name)}, but {name} was loaded with {named}",
@@ -291,48 +290,49 @@ def _refuse_filters(analysis: str, name: str, info: LoadInfo, harmless: Mapping[
         )
 
 
-def _within(value: Any, wanted: Any) -> bool:
-    """Tell whether a filter lets through all that `wanted` names."""
-    return _listed(wanted) <= _listed(value)
+def _lets_through(value: Any, wanted: Any) -> bool:
+    """Tell whether a filter's value lets through all wanted values."""
+    return _as_set(wanted) <= _as_set(value)
 
 
-def _listed(value: Any) -> set[Any]:
+def _as_set(value: Any) -> set[Any]:
     return set(value) if isinstance(value, list | tuple | set) else {value}
 
 
 def _check_window(
     analysis: str, name: str, info: LoadInfo, first: dt.date | None, last: dt.date | None, dated: str
 ) -> None:
-    what = "the invoices counted" if dated == "invoice_date" else "invoices with the work counted"
-    short = info.start is not None and (last is None or info.start > last - A_YEAR)
-    if first and info.start and info.start > first - A_MONTH and short:
+    """Refuse a load that is too short for all work on the invoices, or warn if it may be."""
+    invoices = "the invoices counted" if dated == "invoice_date" else "invoices with the work counted"
+    is_short = info.start is not None and (last is None or info.start > last - A_YEAR)
+    if first and info.start and info.start > first - A_MONTH and is_short:
         _refuse(
             analysis,
-            f"needs all work on {what}, whenever it was done; from {first} on, that includes older work. But {name} "
-            f"was loaded for {_span(info)} only",
+            f"needs all work on {invoices}, whenever it was done. Invoices from {first} on also bill older work, but "
+            f"{name} was loaded for {_span(info)} only",
             f"Load {name}() without dates, or use bf.book",
         )
     too_late = first and info.start and info.start > first - TWO_YEARS
     too_early = last and info.end and info.end < last
     if too_late or too_early:
         warn(
-            f"{analysis}: {name} was loaded for {_span(info)} only. Other work on {what} is missing, which makes "
+            f"{analysis}: {name} was loaded for {_span(info)} only. Other work on {invoices} is missing, which makes "
             f"ratios too high. Load {name}() without dates.",
             IncompleteDataWarning,
         )
 
 
-def _counted(native: Any, column: str, period: Period) -> tuple[dt.date | None, dt.date | None]:
-    """Return the first and last day that count: those of the period, of the load, or of the rows."""
+def _counted_days(native: Any, column: str, period: Period) -> tuple[dt.date | None, dt.date | None]:
+    """Return the first and last day that count: of the period, or else of the load, or else of the rows."""
     info = load_info(native) or LoadInfo()
     first, last = period.start or info.start, period.end or info.end
     if first is None or last is None:
-        ends = _ends(native, column)
-        first, last = first or ends[0], last or ends[1]
+        earliest, latest = _date_range(native, column)
+        first, last = first or earliest, last or latest
     return first, last
 
 
-def _ends(native: Any, column: str) -> tuple[dt.date | None, dt.date | None]:
+def _date_range(native: Any, column: str) -> tuple[dt.date | None, dt.date | None]:
     frame: Any = nw.from_native(native, pass_through=True)
     if column not in column_names(frame):
         return None, None
@@ -341,13 +341,13 @@ def _ends(native: Any, column: str) -> tuple[dt.date | None, dt.date | None]:
     return as_day(row["first"].to_list()[0]), as_day(row["last"].to_list()[0])
 
 
-def _argument(native: Any, name: str) -> Any:
+def _load_argument(native: Any, name: str) -> Any:
     info = load_info(native) if native is not None else None
     return info.arguments.get(name) if info else None
 
 
-def _refuse(analysis: str, why: str, instead: str) -> NoReturn:
-    raise ParameterError(f"{analysis} {why}. {instead}.")
+def _refuse(analysis: str, reason: str, advice: str) -> NoReturn:
+    raise ParameterError(f"{analysis} {reason}. {advice}.")
 
 
 def _words(name: str) -> str:

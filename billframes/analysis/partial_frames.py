@@ -1,7 +1,7 @@
-"""Warn of frames that are a part of the firm's, for analyses that look at work and invoices side by side.
+"""Warn of frames with only a part of the firm's records, for analyses that compare work and invoices.
 
-Loads that are too narrow are refused (see `coverage`). Here are rows that were taken away after the load, and frames
-that don't remember theirs: then what the invoices bill tells whether most of the work is missing.
+`coverage` refuses loads that are too narrow. This module warns if rows were removed after the load. For frames without
+information about their load, it compares the invoices' amounts with the worth of the work.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ __all__ = [
 
 C = nw.col
 
-# A new client or a small matter may have fewer.
+# A new client or a small matter can have fewer rows.
 _MANY, _SEVERAL = 50, 5
-# Bills usually carry the work of the month before.
+# Invoices usually bill the work of the month before.
 _MONTH = 31
-# Columns that invoices have, and items get only by a merge with them.
+# Items have these columns only after a merge with invoices.
 _OF_INVOICES = frozenset({"balance", "due_date"})
 
 
@@ -44,20 +44,20 @@ def warn_of_partial_frames(
     analysis: str, natives: Mapping[str, Any], frames: Mapping[str, Frame], consequence: str
 ) -> None:
     """
-    Warn if the frames seem to be of a part of the firm.
+    Warn if the frames seem to have only a part of the firm's records.
 
     Parameters
     ----------
     analysis : str
-        The analysis, for the warning's words.
+        The name of the analysis, for the message.
     natives : mapping of str to frame
-        The frames as they were passed in, by their argument's name; None is passed over.
+        The frames as the user passed them, by the argument's name; None is ignored.
     frames : mapping of str to Frame
-        The same, checked.
+        The same frames, checked.
     consequence : str
-        What is wrong then: the end of a sentence that begins with "so".
+        The consequence for the figures: the end of a sentence after "so".
     """
-    # Work and invoices that were both cut may be of one client.
+    # If rows of both work and invoices were removed, the rest may be all records of one client.
     of_one = all(has_removed_rows(natives.get(name)) for name in ("time_entries", "invoices"))
     if (of_one or not warn_of_removed_rows(analysis, natives, consequence)) and set(ITEMS) <= set(frames):
         _warn_of_missing_work(analysis, frames, consequence)
@@ -70,12 +70,12 @@ def _warn_of_missing_work(analysis: str, frames: Mapping[str, Frame], consequenc
 
 
 def warn_of_missing_work(analysis: str, billed: float, worth: float, consequence: str) -> None:
-    """Warn if invoices bill far more than the items on them are worth."""
+    """Warn if the invoices' amounts are far above the worth of the items on them."""
     if billed - worth * WRITE_UP > 1.0:
         warn(
-            f"{analysis}: the invoices bill {billed:,.2f}, and the time entries, expenses and fixed fees passed that "
-            f"are on invoices come to {worth:,.2f} only. Work seems to be missing, so {consequence}. Pass all of it "
-            "(bf.book loads it).",
+            f"{analysis}: the invoices bill {billed:,.2f}, but the time entries, expenses and fixed fees on invoices "
+            f"have a total of {worth:,.2f} only. Work seems to be missing, so {consequence}. Pass all work (bf.book "
+            "loads it).",
             IncompleteDataWarning,
         )
 
@@ -89,49 +89,49 @@ def warn_of_late_start(
     consequence: str,
 ) -> None:
     """
-    Warn of time entries that don't know their load and begin too late for what they are compared with.
+    Warn of time entries that begin too late for the invoices or fees that they are compared with.
 
-    Invoices or fees that are older than the earliest entry tell that the firm did not begin then.
+    Older invoices or fees show that the firm did not begin with the earliest entry.
 
     Parameters
     ----------
     analysis : str
-        The analysis, for the warning's words.
+        The name of the analysis, for the message.
     time_entries : frame
-        As they were passed; those that know their load are judged by it elsewhere.
+        The entries as the user passed them. If they have information about their load, `coverage` uses that instead.
     work, counted : tuple of Frame and str
-        The entries, and the invoices or fees, each with the column of its date.
+        The entries, and the invoices or fees, each with its date column.
     start : date, optional
-        The first day of the invoices or fees that count; if there is none, nothing is warned of.
+        The first day of the invoices or fees that count. Without it, there is no warning.
     consequence : str
-        What is wrong then: the end of a sentence that begins with "so".
+        The consequence for the figures: the end of a sentence after "so".
     """
     if start is None or load_info(time_entries) is not None:
         return
     entries, others = (_days(*each) for each in (work, counted))
     of_entries = {"begin": C("_day").min(), "rows": nw.len()}
-    ends = collect_values(
+    values = collect_values(
         (entries, of_entries), (others.filter(C("_day") >= midnight(start)), {"first": C("_day").min()})
     )
-    begin, first = as_day(ends["begin"]), as_day(ends["first"])
-    if begin and first and ends["rows"] >= _MANY and (first - begin).days < _MONTH:
-        _warn_of_beginning(analysis, begin, others, consequence)
+    begin, first = as_day(values["begin"]), as_day(values["first"])
+    if begin and first and values["rows"] >= _MANY and (first - begin).days < _MONTH:
+        _warn_if_others_are_older(analysis, begin, others, consequence)
 
 
 def warn_of_missing_old_work(analysis: str, entries: Frame, others: Frame, consequence: str) -> None:
-    """Warn of time entries with `date` of which none is old, if there are older invoices with `invoice_date`."""
+    """Warn if several invoices are older than all time entries, by `invoice_date` and `date`."""
     begin = as_day(collect_values((_days(entries, "date"), {"begin": C("_day").min()}))["begin"])
     if begin:
-        _warn_of_beginning(analysis, begin, _days(others, "invoice_date"), consequence)
+        _warn_if_others_are_older(analysis, begin, _days(others, "invoice_date"), consequence)
 
 
 def _days(frame: Frame, column: str) -> Frame:
-    """Select the dates that are known."""
+    """Select the dates of a column that are not missing, as `_day`."""
     days = as_arrow(frame, [column]).select(_day=C(column).cast(nw.Datetime("us")))
     return days.filter(~C("_day").is_null())
 
 
-def _warn_of_beginning(analysis: str, begin: dt.date, others: Frame, consequence: str) -> None:
+def _warn_if_others_are_older(analysis: str, begin: dt.date, others: Frame, consequence: str) -> None:
     if collect_counts((others, {"earlier": count_if(C("_day") < midnight(begin))}))["earlier"] >= _SEVERAL:
         warn(
             f"{analysis}: the earliest of the time entries passed is of {begin}, so "
@@ -141,7 +141,7 @@ def _warn_of_beginning(analysis: str, begin: dt.date, others: Frame, consequence
 
 
 def warn_of_inner_merge(entries: Frame) -> None:
-    """Warn of time entries that were merged with the invoices, if none of them is unbilled any more."""
+    """Warn of time entries that were merged with invoices, if all of them are on invoices."""
     if _OF_INVOICES.isdisjoint(column_names(entries)):
         return
     ids = select_columns(entries, "time_entries", ("invoice_id",))
@@ -149,13 +149,13 @@ def warn_of_inner_merge(entries: Frame) -> None:
     if counts["rows"] >= _MANY and not counts["unbilled"]:
         warn(
             "The time entries have columns of the invoices, and none of them is unbilled, so unbilled_amount has no "
-            "time. Merge with how='left': how='inner' drops what is on no invoice.",
+            "time. Merge with how='left': how='inner' drops unbilled entries.",
             IncompleteDataWarning,
         )
 
 
 def _of_invoices(frames: Mapping[str, Frame]) -> tuple[Frame, dict[str, nw.Expr]]:
-    """Add up invoices, but for those of contingency matters: what they bill has nothing to do with hours."""
+    """Add up the invoices, except those of contingency matters: their amounts don't depend on hours."""
     matters = frames.get("matters")
     types = () if matters is None else column_names(matters)
     known = matters is not None and {"matter_id", "matter_type"} <= set(types)

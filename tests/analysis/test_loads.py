@@ -70,7 +70,7 @@ def test_other_analyses_refuse_frames_of_one_month_too(of_month, whole):
     owed, matters = whole["pandas"]["invoices"], whole["pandas"]["matters"]
     with pytest.raises(ParameterError, match="collections needs all time entries up to 2026-10-31"):
         analysis.collections(owed, month["time_entries"], as_of="2026-10-31")
-    with pytest.warns(IncompleteDataWarning, match="collections: rows of time_entries were taken away after the load"):
+    with pytest.warns(IncompleteDataWarning, match="collections: rows of time_entries were removed after the load"):
         analysis.collections(owed, whole["pandas"]["time_entries"].head(100), as_of="2026-10-31")
     with pytest.raises(ParameterError, match="wip needs all time entries up to 2026-10-31"):
         analysis.stale(**items, invoices=owed, matters=matters, as_of="2026-10-31")
@@ -180,7 +180,7 @@ def test_a_part_of_the_work_beside_all_invoices_is_warned_of(name, whole):
     frames = whole["pandas"]
     entries = frames["time_entries"]
     october = entries[entries["date"] >= "2026-10-01"]
-    with pytest.warns(IncompleteDataWarning, match=f"{name}: rows of time_entries were taken away after the load"):
+    with pytest.warns(IncompleteDataWarning, match=f"{name}: rows of time_entries were removed after the load"):
         sheet(name, frames | {"time_entries": october})
     forgotten = october.copy()
     forgotten.attrs.clear()
@@ -230,7 +230,7 @@ def test_older_work_taken_away_is_warned_of(name, whole):
     with pytest.warns(IncompleteDataWarning) as told:
         getattr(analysis, name)(**frames, **options)
     said = [str(each.message) for each in told]
-    assert any(f"{name}: rows of time_entries were taken away after the load, so {words}" in each for each in said)
+    assert any(f"{name}: rows of time_entries were removed after the load, so {words}" in each for each in said)
     assert name != "budget_burn" or any("No item is on a matter that has a budget (m)," in each for each in said)
 
 
@@ -269,7 +269,7 @@ def test_archived_matters_left_out_are_warned_of(whole):
     open_only = frames["matters"][~frames["matters"]["archived"]]
     with pytest.warns(IncompleteDataWarning) as told:
         sheet("stale", frames | {"matters": open_only})
-    assert any("rows of matters were taken away" in str(each.message) for each in told)
+    assert any("rows of matters were removed" in str(each.message) for each in told)
 
 
 def test_invoices_that_bill_more_than_the_work_passed_are_warned_of_on_every_engine(firm):
@@ -487,7 +487,7 @@ def test_an_invoice_that_is_not_there_is_named(whole):
 def test_work_in_progress_long_after_the_load_is_warned_of(whole):
     frames = {each: whole["pandas"][each] for each in KINDS}
     wip(**frames, as_of="2026-11-30")
-    with pytest.warns(IncompleteDataWarning, match=r"wip: as_of=2027-01-31 lies 92 days after the load \(2026-10-31\)"):
+    with pytest.warns(IncompleteDataWarning, match=r"wip: as_of=2027-01-31 is 92 days after the load \(2026-10-31\)"):
         wip(**frames, as_of="2027-01-31")
 
 
