@@ -1,8 +1,8 @@
-"""Invoice allocation: the state of the invoice that work is on, and the fees that the work was billed at.
+"""Allocate invoices' fees to the work on them, and find the billing state of work.
 
 An invoice has one amount and no lines. Its net billed time fees are its amount less its expenses and fixed fees. They
-are allocated to its billable entries in proportion to their worth, or to their hours if the worth is hidden or adds up
-to 0.
+are allocated to its billable entries in proportion to the entries' worth, or to their hours if the worth is hidden or
+adds up to 0.
 """
 
 from __future__ import annotations
@@ -51,36 +51,36 @@ __all__ = [
 
 C = nw.col
 
-# Invoices are written up now and then; by more than a tenth, work is missing.
+# Some invoices bill more than the worth of their work. If they bill over 10% more, work is missing.
 WRITE_UP = 1.1
-# Below this share of the fees, the difference may be rounding.
+# A difference below this share of the fees can be due to rounding.
 NEGLIGIBLE = 0.005
 PREBILL = ("draft", "review", "approved")
-# A millionth of the currency is not a fee: adding doubles leaves such residues.
+# Smaller amounts are rests of floating-point sums, not fees.
 NO_FEE = 1e-6
 ON_INVOICE = ("_worth", "_hours", "_gross_worth", "_gross_hours", "_hidden")
 
 
 def billable_time(time_entries: Frame, columns: Iterable[str], optional: Iterable[str] = ()) -> Frame:
     """
-    Select billable entries with `worth`: their amount, 0 for no hours, missing if rates are hidden.
+    Select billable entries, and add `worth`: their amount, 0 without hours, missing if rates are hidden.
 
-    Other entries on an invoice are worth 0: fixed-fee time is paid by its fee.
+    Other entries on an invoice are not selected. They are worth 0; fixed-fee time is paid by its fee.
     """
     needed = ("billing_type", "hours", "amount", "invoice_id", *columns)
-    free = C("amount").is_null() & (C("hours") == 0)
+    without_hours = C("amount").is_null() & (C("hours") == 0)
     return (
         select_columns(time_entries, "time_entries", needed, optional)
         .filter(C("billing_type") == "billable")
-        .with_columns(worth=nw.when(~free).then(C("amount")).otherwise(nw.lit(0.0)))
+        .with_columns(worth=nw.when(~without_hours).then(C("amount")).otherwise(nw.lit(0.0)))
     )
 
 
 def unknown_time(time_entries: Frame, columns: Iterable[str], optional: Iterable[str] = ()) -> Frame | None:
     """
-    Select entries whose billing type is missing or unknown, with `worth`: their amount; None if there are none.
+    Select entries whose billing type is missing or unknown, with their amount as `worth`; None if there are none.
 
-    They are not billed, but perhaps they should have been.
+    They are not counted as billed, but they may have been billed.
     """
     if not unknown_values("time_entries", "billing_type"):
         return None
@@ -90,7 +90,7 @@ def unknown_time(time_entries: Frame, columns: Iterable[str], optional: Iterable
 
 
 def billing_state(invoice_id: str = "invoice_id", state: str = "_invoice_state") -> nw.Expr:
-    """Return the billing state of work, from its invoice's id and the state of the invoice that was joined."""
+    """Return the billing state of work: "unbilled", "prebill", "final" or, if the invoice was not passed, "unknown"."""
     return (
         nw.when(C(invoice_id).is_null())
         .then(nw.lit("unbilled"))
@@ -104,9 +104,9 @@ def billing_state(invoice_id: str = "invoice_id", state: str = "_invoice_state")
 
 def time_on_invoices(time: Frame, by: Sequence[str] = ()) -> Frame:
     """
-    Add up the billable time of each invoice that entries name (and each `by`), also of invoices that were not passed.
+    Add up billable time by invoice (and `by`), also for invoices that were not passed.
 
-    `_rows` counts the entries; `_named_date` is the invoice's date according to the entries, if they have it.
+    `_rows` is the number of entries. `_named_date` is the date of the invoice in the entries, if they have that column.
     """
     dated = "invoice_date" in column_names(time)
     rows = time.filter(~C("invoice_id").is_null()).select(
@@ -135,33 +135,38 @@ def allocation_rates(
     unknown_invoices: bool = False,
 ) -> Frame:
     """
-    Calculate for each invoice how its net billed time fees are allocated.
+    Calculate how the net billed time fees of each invoice are allocated.
 
     Parameters
     ----------
     on_invoices : Frame, optional
-        All billable time by invoice (see `time_on_invoices`), whatever its date: the allocation needs all of it.
-    invoices, expenses, fixed_fees : Frame
-        Those that were passed.
+        All billable time by invoice, from `time_on_invoices`, whatever its date: the allocation needs all time.
+    invoices : Frame
+    expenses, fixed_fees : Frame, optional
+        None counts as no items.
     keep : iterable of str
         More columns of the invoices to keep, if they have them.
     discounts : {"time", "items"}
-        What bears the difference between an invoice's items and its amount: its time alone, or time and fixed fees in
-        proportion to their worth. Expenses never do.
+        The items that bear the difference between the invoice's amount and the worth of its items. "time" is time
+        only; "items" is time and fixed fees in proportion to their worth. Expenses never bear it.
     unknown_invoices : bool
-        Whether invoices that only entries name have a row, too, in which `_passed` is missing. Warnings need it, and a
-        database takes longer.
+        Whether to add a row for each invoice that entries name and that was not passed; its `_passed` is missing. Some
+        warnings need these rows. On a database, they take more time.
 
     Returns
     -------
     Frame
-        A row an invoice: `invoice_id`, `_invoice_state`, `_invoice_date`, `_total`, `_balance`, `_net` (net billed time
-        fees), the fee of an entry for each unit of its worth (`_per_worth`) and for each hour (`_per_hour`), one of
-        which is 0; `_unallocated`, the net fees of an invoice without time to bear them; `_settled`, the part of the
-        invoice that is settled; `_fixed_fees`, the sum of its fixed fees, and `_hidden`, the number of its entries
-        without an amount.
+        One row per invoice, with these columns:
+
+        - `invoice_id`, `_invoice_state`, `_invoice_date`, `_balance`, and `_total`, the invoice's amount
+        - `_net`: the net billed time fees
+        - `_per_worth`, `_per_hour`: the fee of an entry for each unit of its worth and for each hour; one of them is 0
+        - `_unallocated`: the net fees of an invoice without time to which they could be allocated
+        - `_settled`: the settled part of the invoice's amount, as a ratio
+        - `_fixed_fees`: the sum of its fixed fees
+        - `_hidden`: the number of its entries without an amount
     """
-    rates = _with_time(_heads(invoices, keep), on_invoices, unknown_invoices=unknown_invoices)
+    rates = _with_time(_select_invoices(invoices, keep), on_invoices, unknown_invoices=unknown_invoices)
     for name, frame in (("expenses", expenses), ("fixed_fees", fixed_fees)):
         rates = _with_items(rates, name, frame)
     filled = [C(name).fill_null(0.0) for name in (*ON_INVOICE, "_expenses", "_fixed_fees")]
@@ -169,7 +174,7 @@ def allocation_rates(
     rates = rates.with_columns(
         _net=value_if(~(C("_net").abs() <= NO_FEE), "_net"),
         _by_worth=as_float((C("_hidden") == 0) & (C("_worth").abs() > RESIDUE * C("_gross_worth"))),
-        # Engines order NaN differently, but "at most" is false on all of them if one number is NaN.
+        # Engines sort NaN differently, but on all of them `<=` is false if one number is NaN.
         _by_hours=as_float(~(C("_hours").abs() <= RESIDUE * C("_gross_hours"))),
     )
     by_hours = (C("_by_worth") < 1) & (C("_by_hours") > 0)
@@ -193,8 +198,8 @@ def _net_fees(discounts: str) -> nw.Expr:
 
 
 def allocated_fee(worth: str = "worth", hours: str = "hours") -> nw.Expr:
-    """Return the net billed time fees of entries that the rates of their invoice were joined to."""
-    # Missing hours leave fees missing only if the fees are allocated by hours.
+    """Return the net billed time fees of entries to which `_per_worth` and `_per_hour` of their invoice were joined."""
+    # Fees are missing because of missing hours only if they are allocated by hours.
     by_hours = value_if(C("_per_hour") != 0, C(hours) * C("_per_hour"))
     return C(worth).fill_null(0.0) * C("_per_worth") + by_hours
 
@@ -203,10 +208,10 @@ def billed_items(
     time: Frame | None, rates: Frame, expenses: Frame | None, fixed_fees: Frame | None, by: list[str]
 ) -> Frame:
     """
-    Add up what items were billed at, over their invoice and `by` (`matter_id`, `user_id` and their names).
+    Add up the amounts billed for items, by invoice and `by` (`matter_id`, `user_id` and their names).
 
-    Time, from `time_on_invoices` over the same columns, counts at its net billed fees, expenses and fixed fees at their
-    amounts. The rest of an invoice's amount is not included.
+    Time, from `time_on_invoices` with the same `by`, counts with its net billed fees. Expenses and fixed fees count
+    with their amounts. The rest of an invoice's amount is not included.
     """
     parts = []
     if time is not None:
@@ -221,22 +226,21 @@ def billed_items(
 
 
 def warn_of_absent_items(**items: object) -> None:
-    """Warn of items that were not passed and so count as none; an empty frame says that there are none."""
+    """Warn of items that were not passed; an empty frame of items gives no warning."""
     absent = [name for name, each in items.items() if each is None]
     if absent:
         warn(
-            f"No {join_names(absent)} were passed, so the invoices are taken to have none, and what they bill for "
-            f"them counts as fees for time. Pass {join_names([f'{each}=' for each in absent])}, empty if there are "
-            "none.",
+            f"No {join_names(absent)} were passed, so the amounts that invoices bill for them count as fees for time. "
+            f"Pass {join_names([f'{each}=' for each in absent])}, empty if there are none.",
             IncompleteDataWarning,
         )
 
 
 def count_on_unknown_invoices(rates: Frame, period: Period) -> nw.Expr:
-    """Count the entries whose invoice was not passed, unless they say that it is of another period."""
+    """Count the entries whose invoice was not passed, except entries with an invoice date outside the period."""
     counts = C("_passed").is_null()
     if "_named_date" in column_names(rates):
-        # An entry that does not know its invoice's date may be on an invoice of the period.
+        # An entry without an invoice date may be on an invoice of the period.
         if period.start is not None:
             counts = counts & (C("_named_date") >= midnight(period.start)).fill_null(True)
         if period.end is not None:
@@ -245,7 +249,7 @@ def count_on_unknown_invoices(rates: Frame, period: Period) -> nw.Expr:
 
 
 def warn_of_unknown_invoices(count: float, consequence: str = "left out") -> None:
-    """Warn of entries whose invoice was not passed, and say what became of them."""
+    """Warn of entries whose invoice was not passed; `consequence` ends the sentence "they are …"."""
     if count:
         warn(
             f"{int(count)} billable time entries name an invoice that is not among those passed"
@@ -256,40 +260,39 @@ def warn_of_unknown_invoices(count: float, consequence: str = "left out") -> Non
 
 
 def with_contingent(rates: Frame, frames: Mapping[str, Frame]) -> Frame:
-    """Add `_contingent`: 1.0 for invoices of contingency matters; missing for others, or without matter types."""
+    """Add `_contingent`: 1.0 for invoices of contingency matters, missing for others or without matter types."""
     invoices, matters = frames["invoices"], frames.get("matters")
     types = () if matters is None else column_names(matters)
     if matters is None or not {"matter_id", "matter_type"} <= set(types) or "matter_id" not in invoices.columns:
         return rates.with_columns(_contingent=null_column(nw.Float64))
     kinds = select_columns(matters, "matters", ("matter_id", "matter_type")).filter(C("matter_type") == "contingency")
-    heads = select_columns(invoices, "invoices", ("invoice_id", "matter_id"))
-    found = join_by_id(heads, kinds.select("matter_id"), "matter_id", "inner")
-    return join_by_id(rates, found.select("invoice_id", _contingent=nw.lit(1.0)), "invoice_id")
+    matters_of = select_columns(invoices, "invoices", ("invoice_id", "matter_id"))
+    contingent = join_by_id(matters_of, kinds.select("matter_id"), "matter_id", "inner")
+    return join_by_id(rates, contingent.select("invoice_id", _contingent=nw.lit(1.0)), "invoice_id")
 
 
 def count_work_not_passed(rates: Frame, counted: nw.Expr) -> tuple[Frame, dict[str, nw.Expr]]:
     """
-    Count invoices that bill more than the work passed can carry; see `warn_of_work_not_passed`.
+    Count invoices whose fees are too high for the work that was passed, for `warn_of_work_not_passed`.
 
-    Invoices of contingency matters don't count: what they bill has nothing to do with hours.
+    Invoices of contingency matters are not counted: their fees don't depend on hours.
 
     Parameters
     ----------
     rates : Frame
         The invoices, from `with_contingent`.
     counted : Expr
-        Whether an invoice is one of those that the analysis counts.
+        Whether the analysis counts an invoice.
 
     Returns
     -------
     Frame, dict of str to Expr
-        The invoices with the conditions that several counts share, which engines without a plan would work out for each
-        of them, and the counts.
+        The invoices with columns that several counts need, so that they are computed once, and the counts.
     """
     worth = C("_worth").fill_null(0.0)
     rates = rates.with_columns(
         _counted=counted & C("_contingent").is_null(),
-        # Time that is worth 0, or whose worth is hidden, is billed by the hour: nothing tells how much it can carry.
+        # Time that is worth 0, or whose worth is hidden, is allocated by hours: its highest possible fee is unknown.
         _known=(C("_hidden") == 0) & ((C("_by_worth") > 0) | (C("_by_hours") < 1)),
     )
     rates = rates.with_columns(_over=C("_counted") & C("_known") & (C("_net") > 0.005) & (C("_net") > worth * WRITE_UP))
@@ -303,41 +306,47 @@ def count_work_not_passed(rates: Frame, counted: nw.Expr) -> tuple[Frame, dict[s
 
 
 def warn_of_work_not_passed(figure: str, counts: Mapping[str, float]) -> None:
-    """Warn of invoices that bill more than the work passed can carry, from the counts of `count_work_not_passed`."""
+    """Warn of invoices whose fees are too high for the work that was passed, by `count_work_not_passed`."""
     if warn_of_other_units(figure, counts):
         return
     if counts["excess"] > max(1.0, NEGLIGIBLE * counts["fees"]):
         count = int(counts["over"])
         bill = "1 invoice bills" if count == 1 else f"{count} invoices bill"
         warn(
-            f"{figure}: {bill} {counts['excess']:,.2f} more than the time entries, expenses "
-            "and fixed fees passed can carry, so work on them seems to be missing and the figures are too high. Pass "
-            "all work on these invoices, whenever and by whomever it was done (bf.book loads it).",
+            f"{figure}: {bill} {counts['excess']:,.2f} more than the time entries, expenses and fixed fees passed can "
+            "explain. Work on them seems to be missing, so the figures are too high. Pass all work on these invoices, "
+            "whenever and by whomever it was done (bf.book loads it).",
             IncompleteDataWarning,
         )
 
 
 def unknown_state_reasons(*, types: bool = False) -> str:
-    """Name other reasons for which the state of work is unknown, for warnings of invoices that were not passed."""
+    """Return other reasons why the state of work is unknown, for warnings of invoices that were not passed."""
     states = ", or whose state is unknown" if unknown_values("invoices", "invoice_state") else ""
     kinds = ", or are of unknown billing type" if types and unknown_values("time_entries", "billing_type") else ""
     return states + kinds
 
 
-def _heads(invoices: Frame, keep: Iterable[str]) -> Frame:
+def _select_invoices(invoices: Frame, keep: Iterable[str]) -> Frame:
     columns = ("invoice_id", "invoice_state", "invoice_date", "amount", "balance")
-    renamed = {"_invoice_state": "invoice_state", "_invoice_date": "invoice_date", "_total": "amount"}
-    heads = select_columns(invoices, "invoices", columns, keep)
-    kept = [name for name in column_names(heads) if name not in columns]
-    named = {new: C(old) for new, old in renamed.items()}
-    return heads.select("invoice_id", *kept, **named, _balance=C("balance"), _passed=nw.lit(1.0))
+    rows = select_columns(invoices, "invoices", columns, keep)
+    others = [name for name in column_names(rows) if name not in columns]
+    return rows.select(
+        "invoice_id",
+        *others,
+        _invoice_state=C("invoice_state"),
+        _invoice_date=C("invoice_date"),
+        _total=C("amount"),
+        _balance=C("balance"),
+        _passed=nw.lit(1.0),
+    )
 
 
-def _with_time(heads: Frame, on_invoices: Frame | None, *, unknown_invoices: bool) -> Frame:
-    """Add the time on each invoice, and with `unknown_invoices` a row for each invoice that only time names."""
+def _with_time(invoices: Frame, on_invoices: Frame | None, *, unknown_invoices: bool) -> Frame:
+    """Add the time on each invoice, and with `unknown_invoices` a row for each invoice that was not passed."""
     if on_invoices is None:
-        return heads.with_columns(**dict.fromkeys((*ON_INVOICE, "_rows"), nw.lit(0.0)))
-    return (full_join_by_id if unknown_invoices else join_by_id)(heads, on_invoices, "invoice_id")
+        return invoices.with_columns(**dict.fromkeys((*ON_INVOICE, "_rows"), nw.lit(0.0)))
+    return (full_join_by_id if unknown_invoices else join_by_id)(invoices, on_invoices, "invoice_id")
 
 
 def _with_items(rates: Frame, name: str, items: Frame | None) -> Frame:

@@ -66,7 +66,7 @@ def test_what_was_not_passed_is_missing_and_who_is_not_in_a_result_has_nothing()
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.*can carry:billframes.errors.IncompleteDataWarning")
+@pytest.mark.filterwarnings("ignore:.*can explain:billframes.errors.IncompleteDataWarning")
 @QUICK
 @given(book=BOOKS)
 def test_rows_re_add_to_the_analysis_of_each_month_and_of_the_year(pandas_firm, book):

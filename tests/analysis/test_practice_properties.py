@@ -25,7 +25,7 @@ from tests.examples import examples
 pytestmark = [
     pytest.mark.filterwarnings("ignore:settings name 1 user:billframes.errors.IncompleteDataWarning"),
     # Made-up invoices bill whatever they like.
-    pytest.mark.filterwarnings("ignore:.*can carry:billframes.errors.IncompleteDataWarning"),
+    pytest.mark.filterwarnings("ignore:.*can explain:billframes.errors.IncompleteDataWarning"),
 ]
 QUICK = examples(4)
 FIRM = FirmSettings(

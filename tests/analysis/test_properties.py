@@ -10,7 +10,7 @@ from billframes.analysis import aging, realization, utilization
 from tests.examples import examples
 
 # Made-up invoices bill whatever they like.
-pytestmark = pytest.mark.filterwarnings("ignore:.*can carry:billframes.errors.IncompleteDataWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:.*can explain:billframes.errors.IncompleteDataWarning")
 
 QUICK = examples(10)
 

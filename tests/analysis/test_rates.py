@@ -13,7 +13,7 @@ from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError, ParameterError, RatesHiddenWarning
 from tests.analysis.test_properties_money import BOOKS, QUICK, frames
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*can carry:billframes.errors.IncompleteDataWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:.*can explain:billframes.errors.IncompleteDataWarning")
 
 # Ada has hours in 2024, 2025 and 2026; Ben's of 2024 and 2026 leave a gap. i6 is a credit note of nobody's.
 WORK = (
