@@ -115,7 +115,7 @@ def _written_down(month: Month) -> Iterator[Point]:
     if not worth > 0 or not down >= _WRITTEN_DOWN * worth:
         return
     text = (
-        f"{_money(month, down)} were written down, {format_number(down / worth, 'ratio')} of the worth of billed work"
+        f"{_money(month, down)} were written down ({format_number(down / worth, 'ratio')} of the worth of billed work)"
         f"{_of_which(table, 'write_down_amount')}"
     )
     yield Point(text, table.title, down / worth / _WRITTEN_DOWN)
