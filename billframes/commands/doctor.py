@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options on `parser`."""
     add_connection(parser, mirror=False)
     parser.add_argument(
-        "--remember", action="store_true", help="save the select names that the server takes in the profile"
+        "--remember", action="store_true", help="save in the profile which select names the server takes"
     )
 
 

@@ -67,10 +67,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--narratives", action="store_true", help="list time entries with their descriptions")
     scope = parser.add_mutually_exclusive_group()
-    scope.add_argument("--client", metavar="WHICH", help="report on one client, by name, reference or id")
-    scope.add_argument("--practice-area", metavar="WHICH", help="report on one practice area, by name or id")
+    scope.add_argument("--client", metavar="NAME", help="report on one client, by name, reference or id")
+    scope.add_argument("--practice-area", metavar="NAME", help="report on one practice area, by name or id")
     scope.add_argument(
-        "--responsible", metavar="WHO", help="report on one lawyer's matters, by name, e-mail address or id"
+        "--responsible", metavar="NAME", help="report on one lawyer's matters, by name, e-mail address or id"
     )
     scope.add_argument("--all-responsible", action="store_true", help="write a report for each responsible lawyer")
 
