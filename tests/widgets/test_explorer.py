@@ -198,16 +198,16 @@ def test_tiles_are_compared_with_the_period_before(filtered, book_filters):
 
 def test_a_change_of_the_period_checks_no_frame_again(client, monkeypatch):
     explorer = bf.explore(bf.book("2026-08", client=client))
-    looked = []
-    monkeypatch.setattr(guards._Checks, "at", lambda name, *_given, **_how: looked.append(name))
-    asked, call = [], _filtered_analyses.call_analysis
+    checked = []
+    monkeypatch.setattr(guards._FrameChecks, "of", lambda name, *_given, **_options: checked.append(name))
+    calculated, call = [], _filtered_analyses.call_analysis
     monkeypatch.setattr(
-        _filtered_analyses, "call_analysis", lambda *given: (asked.append(given[0].name), call(*given))[1]
+        _filtered_analyses, "call_analysis", lambda *given: (calculated.append(given[0].name), call(*given))[1]
     )
     explorer.panel.state = {"date": "2026-09"}
-    assert looked == []
+    assert checked == []
     # The period before was calculated already.
-    assert asked == [view.analysis.name for view in VIEWS if view.tab.in_overview]
+    assert calculated == [view.analysis.name for view in VIEWS if view.tab.in_overview]
 
 
 def test_a_single_month_has_charts_too(filtered):
