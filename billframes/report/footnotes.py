@@ -193,7 +193,7 @@ def balances(month: Month) -> list[str]:
 
 def warnings_of(month: Month) -> list[str]:
     """Return the warnings of loads and analyses, except the one for which `balances` has plain words."""
-    return [note for note in month.notes if not note.startswith("as_of=")]
+    return [note for note in month.notes if not (month.balances_day and note.startswith("as_of="))]
 
 
 def later_balances(loaded: dt.date, as_of: dt.date) -> str:

@@ -94,6 +94,12 @@ def test_sections_say_that_balances_are_of_a_later_day(october):
     assert "as_of" not in notes
 
 
+def test_a_note_says_that_invoices_after_the_load_are_missing(october):
+    late = other(october, october.first, dt.date(2026, 12, 15))
+    late.receivables("client")
+    assert "as_of=2026-12-15 is 45 days after the day the invoices were loaded" in report.notes(late)._repr_html_()
+
+
 def test_a_month_that_is_not_over_is_counted_to_as_of_and_says_so(connected):
     part = report.load("2026-10", as_of="2026-10-15")
     assert part.last == dt.date(2026, 10, 15)
