@@ -70,7 +70,7 @@ def test_debug_shows_the_traceback_of_an_error(capsys):
 
 
 @pytest.mark.parametrize("words", [[], ["--debug"]])
-def test_a_debug_variable_that_the_user_set_stays(monkeypatch, words):
+def test_a_debug_variable_set_by_the_user_is_kept(monkeypatch, words):
     monkeypatch.setenv(DEBUG_VARIABLE, "yes")
     monkeypatch.setattr("billframes.commands.doctor.run", lambda _args: 0)
     main(["doctor", *words])
@@ -78,7 +78,7 @@ def test_a_debug_variable_that_the_user_set_stays(monkeypatch, words):
 
 
 @pytest.mark.parametrize("words", [[], ["--debug"]])
-def test_debug_also_asks_the_kernels_of_a_command_for_whole_tracebacks(monkeypatch, words):
+def test_debug_also_shows_whole_tracebacks_of_kernels(monkeypatch, words):
     asked = []
     monkeypatch.setattr("billframes.commands.doctor.run", lambda _args: asked.append(DEBUG_VARIABLE in os.environ) or 0)
     main(["doctor", *words])
@@ -88,7 +88,7 @@ def test_debug_also_asks_the_kernels_of_a_command_for_whole_tracebacks(monkeypat
 
 @pytest.mark.parametrize("words", [[], ["--debug"]])
 @pytest.mark.parametrize("kind", [billframes.RefusedError, ValueError])
-def test_no_error_moves_the_terminals_cursor(monkeypatch, capsys, kind, words):
+def test_no_error_has_terminal_commands(monkeypatch, capsys, kind, words):
     def fail(_args):
         raise kind("Acme\x1b[2J\x1b]0;pwned\x07\x9b31m\r\u202eInc") from OSError("\x1b[31mserver")
 
@@ -100,7 +100,7 @@ def test_no_error_moves_the_terminals_cursor(monkeypatch, capsys, kind, words):
     assert not set(shown) & set("\x1b\x07\x9b\r\u202e")
 
 
-def test_every_line_of_a_command_leaves_by_one_function():
+def test_all_output_of_commands_is_printed_by_one_function():
     """The sandbox prints its own made-up address and tokens, and nothing that came from elsewhere."""
     printing = [
         str(path.relative_to(PACKAGE))
@@ -129,7 +129,7 @@ def test_the_sandbox_prints_one_line_of_json_and_ends_cleanly():
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_each_help_has_examples_that_the_command_understands(capsys, command):
+def test_the_help_of_each_command_has_valid_examples(capsys, command):
     with pytest.raises(SystemExit):
         main([command, "--help"])
     examples = [shlex.split(line) for line in capsys.readouterr().out.splitlines() if line.startswith("  billframes ")]
@@ -181,7 +181,7 @@ NEEDED = {"export": ["users", "-o", "u.csv"], "sync": ["m"], "apply": ["edits.xl
 
 
 @pytest.mark.parametrize("command", [[name, *NEEDED.get(name, [])] for name in LOADING])
-def test_one_source_of_data_is_chosen(capsys, command):
+def test_only_one_source_of_data_can_be_chosen(capsys, command):
     with pytest.raises(SystemExit) as ended:
         main([*command, "--demo", "--profile", "firm"])
     assert ended.value.code == 2
@@ -191,7 +191,7 @@ def test_one_source_of_data_is_chosen(capsys, command):
 @pytest.mark.parametrize(
     "command", [["report", "2026-10"], ["export", "users", "-o", "u.csv"], ["sync", "m"], ["doctor"]]
 )
-def test_a_profile_that_does_not_exist_is_said(capsys, command):
+def test_a_missing_profile_is_named(capsys, command):
     assert main([*command, "--profile", "nonesuch"]) == 2
     assert "There is no profile 'nonesuch'" in capsys.readouterr().err
 
@@ -208,7 +208,7 @@ def test_a_profile_that_does_not_exist_is_said(capsys, command):
         (["dashboard", "soon"], "billframes: PERIOD 'soon' is not a date or period"),
     ],
 )
-def test_a_message_names_what_was_typed_and_not_a_python_argument(monkeypatch, sandbox, capsys, command, said):
+def test_a_message_names_the_typed_option_and_not_a_python_argument(monkeypatch, sandbox, capsys, command, said):
     monkeypatch.setenv("BILLFRAMES_BASE_URL", sandbox.base_url)
     monkeypatch.setenv("BILLFRAMES_TOKEN", sandbox.tokens["full"])
     main(command)

@@ -46,7 +46,7 @@ def test_connect_and_client_take_the_address_and_token_first(call):
 
 @pytest.mark.parametrize("call", ["connect", "Client"])
 @pytest.mark.parametrize(("wrong", "right"), [("timeot", "timeout"), ("pagesize", "page_size"), ("retry", "retries")])
-def test_a_wrong_name_is_answered_with_the_nearest_right_one(call, wrong, right):
+def test_a_wrong_name_suggests_the_nearest(call, wrong, right):
     with pytest.raises(TypeError) as raised:
         getattr(bf, call)(URL, "t0ken", **{wrong: 1})
     assert f"{call}() got an unexpected keyword argument {wrong!r}" in str(raised.value)
@@ -63,7 +63,7 @@ def test_a_wrong_name_is_answered_with_the_nearest_right_one(call, wrong, right)
         *[("rate_limit", value, "a number above 0") for value in (0, -1, "5")],
     ],
 )
-def test_a_number_out_of_range_is_named_with_what_is_accepted(name, value, accepted):
+def test_a_number_out_of_range_is_named_with_the_accepted_range(name, value, accepted):
     with pytest.raises(bf.ParameterError) as raised:
         bf.Client(URL, "t0ken", **{name: value})
     assert str(raised.value) == f"{name}={value!r} is out of range; it takes {accepted}."
@@ -77,7 +77,7 @@ def test_an_argument_takes_precedence_over_the_profile_and_the_profile_over_the_
 
 
 @pytest.mark.parametrize("name", sorted(OPTIONS.keys() - PROFILE_OPTIONS))
-def test_a_profile_holds_no_option_that_it_can_not_have(profile, name):
+def test_an_option_that_a_profile_can_not_have_is_refused(profile, name):
     profile(f'{name} = "x"')
     with pytest.raises(bf.ConfigError, match=name):
         bf.Client(profile="firm", token="t0ken")

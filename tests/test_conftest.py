@@ -49,7 +49,7 @@ def project(tmp_path):
 
 
 @pytest.mark.parametrize(("words", "passed"), [((), 1), (("--everything",), 2)])
-def test_slow_tests_are_left_out_in_every_process_unless_all_are_asked_for(project, words, passed):
+def test_slow_tests_are_skipped_in_every_process_unless_all_are_requested(project, words, passed):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     environment |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "xdist.plugin", "-p", "no:cacheprovider", *words]

@@ -46,7 +46,7 @@ def test_dates_names_and_figures_come_first_and_ids_last(entries):
         ("practice_areas", ["label"]),
     ],
 )
-def test_each_list_begins_with_what_people_read(client, loader, first):
+def test_each_list_begins_with_names_and_dates(client, loader, first):
     frame = getattr(client, loader)()
     shown = bf.show(frame, 1)
     assert shown.columns[: len(first)] == first
@@ -54,12 +54,12 @@ def test_each_list_begins_with_what_people_read(client, loader, first):
     assert shown.columns[-len(ids) :] == ids
 
 
-def test_what_a_result_is_grouped_by_stands_before_its_figures():
+def test_the_key_of_a_result_is_before_its_figures():
     assert bf.show(pd.DataFrame({"role": ["attorney"], "client_hours": [1.5]})).columns == ["role", "client_hours"]
 
 
 @pytest.mark.parametrize("to", ["pandas", "polars", "arrow"])
-def test_every_kind_of_frame_is_shown_alike(client, entries, to):
+def test_every_kind_of_frame_is_shown_in_the_same_way(client, entries, to):
     frame = client.time_entries("2026-10", limit=30, to=to)
     assert cells(bf.show(frame, 5)) == cells(bf.show(entries, 5))
 
@@ -107,7 +107,7 @@ def test_names_in_the_html_run_nothing():
     assert "<script>alert(1)</script>" in page.get_text()
 
 
-def test_it_says_how_many_rows_there_are(entries):
+def test_the_number_of_rows_is_shown(entries):
     assert repr(bf.show(entries, 3)).endswith("the first 3 of 30 rows")
     assert "the first 3 of 30 rows" in bf.show(entries, 3)._repr_html_()
     assert repr(bf.show(entries.head(1))).endswith("\n1 row")
@@ -132,7 +132,7 @@ def test_an_index_with_a_name_is_shown_as_a_column(entries):
         ((pd.DataFrame([[1, 2]], columns=["a", "a"]),), "Two columns of the frame have the same name"),
     ],
 )
-def test_what_is_not_a_frame_or_a_number_of_rows_is_refused(given, said):
+def test_a_wrong_frame_or_number_of_rows_is_refused(given, said):
     with pytest.raises(bf.ParameterError) as raised:
         bf.show(*given)
     assert str(raised.value).startswith(said)
@@ -162,7 +162,7 @@ def test_a_records_custom_fields_have_the_firms_own_names(client):
     assert not [label for label in fields if label.startswith("Cf")]
 
 
-def test_a_book_shows_its_period_settings_and_what_is_loaded_and_loads_nothing_for_it(client):
+def test_a_book_shows_its_period_settings_and_loaded_frames_without_loading(client):
     book = bf.book("2026-10", client=client)
     fields = labelled(book._repr_html_())
     assert fields["Period"] == "2026-10-01 to 2026-10-31"
@@ -175,7 +175,7 @@ def test_a_book_shows_its_period_settings_and_what_is_loaded_and_loads_nothing_f
 
 
 @pytest.mark.parametrize("unit", ["money", "cents", "hours", "ratio", "points"])
-def test_a_total_is_shown_alike_in_whatever_order_its_amounts_were_added(unit):
+def test_a_total_is_shown_the_same_for_every_order_of_its_amounts(unit):
     """The totals end in a half of what is shown, and the sums differ from them in their last digits only."""
     amounts = [0.1, 0.7, 1235.35, 0.3, 99.9, -0.1, 0.25, 3.0] * 7
     step = {"money": 0.5, "cents": 0.005, "hours": 0.05, "ratio": 0.0005, "points": 0.0005}[unit]

@@ -37,7 +37,7 @@ LONG = "9" * 3_000_000
         lambda client: parse_period(LONG),
     ],
 )
-def test_what_was_given_is_quoted_in_short(client, call):
+def test_long_arguments_are_shortened_in_errors(client, call):
     with pytest.raises((bf.BillframesError, TypeError, AttributeError)) as raised:
         call(client)
     error = raised.value
@@ -47,7 +47,7 @@ def test_what_was_given_is_quoted_in_short(client, call):
 
 
 @pytest.mark.parametrize("kind", [bf.ParameterError, bf.MissingColumnError, bf.RefusedError, bf.IncompleteDataWarning])
-def test_a_servers_text_holds_no_commands_in_an_error_or_warning(kind):
+def test_errors_and_warnings_have_no_terminal_commands_of_the_server(kind):
     error = kind("The server says: \x1b[2Jno\x07\x9d0;pwned\x9c \u202eway\r\nelse")
     assert str(error) == "The server says: no way\nelse"
     assert str(pickle.loads(pickle.dumps(error))) == str(error)

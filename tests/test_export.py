@@ -49,7 +49,7 @@ def test_a_separator_within_a_text_begins_no_formula_however_a_reader_splits(sep
     assert [cell for cell in cells if cell.strip(' \t\r\n"').startswith(("=", "+", "-", "@", "＝"))] == []
 
 
-def test_texts_are_in_quotes_numbers_and_what_is_missing_are_not(frame):
+def test_texts_are_in_quotes_but_numbers_and_missing_values_are_not(frame):
     lines = to_csv(frame.drop(columns="originator_names").iloc[6:]).decode("utf-8-sig").split("\r\n")
     assert lines == [
         '"client_name","kind","amount","created_at","\'=a"',
@@ -62,7 +62,7 @@ def test_texts_are_in_quotes_numbers_and_what_is_missing_are_not(frame):
 
 
 @given(st.text(max_size=30))
-def test_a_text_without_a_formula_comes_back_from_csv_as_it_was(text):
+def test_a_text_without_a_formula_is_unchanged_in_csv(text):
     frame = pd.DataFrame({"description": [text], "hours": [1.0]})
     (_, (back, hours)) = csv.reader(io.StringIO(to_csv(frame).decode("utf-8-sig"), newline=""))
     assert hours == "1.0"
@@ -70,7 +70,7 @@ def test_a_text_without_a_formula_comes_back_from_csv_as_it_was(text):
     assert back.replace("'", "") == text.replace("'", "")
 
 
-def test_a_workbook_holds_no_formula_and_the_firms_time(frame):
+def test_a_workbook_has_no_formula_and_times_of_the_firms_zone(frame):
     pytest.importorskip("xlsxwriter")
     data = to_excel(frame, sheet="Work [in] progress: all of the matters", time_zone="America/New_York")
     with zipfile.ZipFile(io.BytesIO(data)) as book:
@@ -81,14 +81,14 @@ def test_a_workbook_holds_no_formula_and_the_firms_time(frame):
     assert "46326.8125" in sheet
 
 
-def test_what_is_exported_is_not_changed(frame):
+def test_an_export_does_not_change_the_frame(frame):
     before = frame.copy(deep=True)
     to_csv(frame)
     assert_frame_equal(frame, before)
 
 
 @given(st.text(max_size=200))
-def test_any_words_give_a_file_name_that_stays_in_its_folder(words):
+def test_any_words_make_a_file_name_without_a_folder(words):
     name = file_name(words, "csv")
     assert name.endswith(".csv")
     assert set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789-_.")
@@ -97,7 +97,7 @@ def test_any_words_give_a_file_name_that_stays_in_its_folder(words):
 
 
 @given(st.text(max_size=5))
-def test_no_text_keeps_the_beginning_of_a_formula(text):
+def test_no_exported_text_begins_like_a_formula(text):
     assert not str(neutralize(text)).startswith(("=", "+", "-", "@", "\t", "\r"))
 
 

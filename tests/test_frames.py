@@ -34,7 +34,7 @@ def test_a_copy_is_equal():
         FRAME.head(2),
     ],
 )
-def test_what_differs_is_found(other):
+def test_differences_are_found(other):
     with pytest.raises(AssertionError, match="different"):
         assert_frame_equal(FRAME, other)
     for column in ("kind", "hours"):

@@ -93,7 +93,7 @@ def seconds(call):
 
 
 @pytest.mark.slow
-def test_a_load_never_holds_all_its_records(sandbox):
+def test_a_load_never_has_all_records_in_memory(sandbox):
     with bf.Client(sandbox.base_url, sandbox.tokens["full"], page_size=250) as client:
         pages = range(0, client.time_entries.count(), 250)
         bodies = [client.fetch(TIME_ENTRIES.path, query_of(offset), resource="time_entries").body for offset in pages]

@@ -41,7 +41,7 @@ def test_a_period_is_its_first_and_last_day(text, start, end):
 
 
 @pytest.mark.parametrize("text", ["", "2026-00", "2026-13", "2026-Q5", "26", "next month", "last week", "last", "0000"])
-def test_what_is_no_period_says_what_is(text):
+def test_an_invalid_period_raises_an_error_with_examples(text):
     with pytest.raises(ParameterError, match="2026-Q3"):
         parse_period(text, today=TODAY)
 
@@ -57,7 +57,7 @@ def test_what_is_no_period_says_what_is(text):
         ("October", "Add the year"),
     ],
 )
-def test_a_text_that_people_read_in_two_ways_is_refused_with_what_to_write_instead(text, said):
+def test_an_ambiguous_text_is_refused_with_a_hint(text, said):
     for read in (parse_period, resolve):
         with pytest.raises(ParameterError, match=said):
             read(text)
@@ -66,7 +66,7 @@ def test_a_text_that_people_read_in_two_ways_is_refused_with_what_to_write_inste
 @pytest.mark.parametrize(
     "text", ["13/2026", "0/2026", "Octobre 2026", "Oct2026", "2026/10", "Q5 2026", "October 20266"]
 )
-def test_what_only_looks_like_a_month_is_refused(text):
+def test_a_text_that_only_looks_like_a_month_is_refused(text):
     with pytest.raises(ParameterError, match="October 2026"):
         parse_period(text)
 
@@ -83,7 +83,7 @@ def test_all_spellings_of_a_month_are_one_period(day):
 
 
 @given(st.dates(dt.date(1, 1, 1), dt.date(9999, 12, 31)))
-def test_a_month_holds_its_days(day):
+def test_a_month_contains_its_days(day):
     period = parse_period(f"{day.year:04}-{day.month:02}")
     assert period.start <= day <= period.end == month_end(day)
 
@@ -116,11 +116,11 @@ def test_one_day_is_a_period_of_one_day():
         (pd.Period("2026", freq="Y"), "2026-01-01", "2026-12-31"),
     ],
 )
-def test_a_period_of_pandas_is_its_days(period, start, end):
+def test_a_pandas_period_is_its_days(period, start, end):
     assert resolve(period) == Period(dt.date.fromisoformat(start), dt.date.fromisoformat(end))
 
 
-def test_a_period_of_pandas_has_no_end_beside_it_and_is_no_end():
+def test_a_pandas_period_can_not_have_or_be_an_end():
     with pytest.raises(ParameterError, match="start='2026-10' is a whole period, so end='2026-12-31' can't be"):
         resolve(pd.Period("2026-10"), "2026-12-31")
     with pytest.raises(ParameterError, match="end='2026-10' is not a date"):

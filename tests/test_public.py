@@ -23,7 +23,7 @@ MODULES = [
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_every_module_has_a_sorted_all_of_names_it_has(name):
+def test_the_all_of_every_module_is_sorted_and_valid(name):
     module = importlib.import_module(name)
     assert module.__doc__
     names = list(getattr(module, "__all__", ()))
@@ -168,7 +168,7 @@ def _part(name):
         ("widgets.explorer", "billframes.(transport|paging|loaders|client|sandbox|_session|widgets.dashboard)"),
     ],
 )
-def test_each_part_knows_nothing_of_what_is_above_it(part, unknown):
+def test_each_part_imports_nothing_from_above_it(part, unknown):
     import re
 
     paths = [path for path in ROOT.rglob("*.py") if f"{name_of(path)}.".startswith(f"billframes.{part}.")]

@@ -13,12 +13,12 @@ def nobody_connected(monkeypatch):
     monkeypatch.setattr(_session, "_default", [])
 
 
-def test_with_nothing_configured_a_loader_says_how_to_connect_and_uses_no_sandbox():
+def test_without_configuration_a_loader_explains_how_to_connect_and_uses_no_sandbox():
     with pytest.raises(bf.ConfigError, match=r"billframes\.connect\("):
         bf.time_entries("2026-10")
 
 
-def test_a_wrong_argument_comes_before_a_missing_connection():
+def test_a_wrong_argument_is_reported_before_a_missing_connection():
     with pytest.raises(bf.ParameterError):
         bf.time_entries("2026-13")
 
@@ -35,7 +35,7 @@ def test_the_environment_makes_the_default(sandbox, monkeypatch):
     assert len(bf.users()) > 0
 
 
-def test_connect_sandbox_starts_it_once_a_process():
+def test_connect_starts_the_sandbox_once_per_process():
     first, second = bf.connect("sandbox"), bf.connect("sandbox")
     assert first.base_url == second.base_url
     assert bf.health().loc[0, "status"] == "healthy"

@@ -81,7 +81,7 @@ def test_a_function_of_the_user_that_billframes_calls_is_shown(printed):
     assert LIBRARY not in shown.partition("ParameterError: ")[0]
 
 
-def test_other_errors_are_shown_as_ever(printed):
+def test_other_errors_are_shown_as_usual(printed):
     shown = printed("{}['x']")
     assert "KeyError: 'x'" in shown
 

@@ -33,7 +33,7 @@ def test_billed_fees_are_the_invoices_less_expenses_and_fixed_fees(book, sql):
     assert total["billed_amount"].sum() == pytest.approx(net / 10_000)
 
 
-def test_what_is_due_on_the_day_of_the_load_is_the_databases(book, sql):
+def test_amounts_due_on_the_day_of_the_load_equal_the_databases(book, sql):
     day = book.loaded_on("invoices")
     sums = """
         select sum(net), sum(net * (amount - balance) / amount) from (
@@ -102,7 +102,7 @@ def test_receivables_are_the_open_balances(october_book, sql):
     assert october_book.aging(by="practice_area")["total"].sum() == pytest.approx(balance / 10_000)
 
 
-def test_another_span_than_the_books(book, october_book):
+def test_a_method_takes_another_period(book, october_book):
     assert book.utilization(start="2026-10").equals(october_book.utilization())
 
 
@@ -120,7 +120,7 @@ def test_settings_that_name_people_by_e_mail_reach_every_analysis(client):
     assert "standard_amount" in book.realization(by="user")
 
 
-def test_work_in_progress_is_what_no_final_invoice_has(book, sql):
+def test_work_in_progress_equals_the_work_on_no_final_invoice(book, sql):
     day = "2026-08-31"
     total = 0
     for table, worth in (("time_entry", "billing_type = 'billable'"), ("expense", "true"), ("fixed_fee", "true")):
@@ -166,7 +166,7 @@ def test_lockup_by_lawyer_adds_up_to_the_firms_and_is_not_by_month(october_book)
         october_book.lockup(["responsible", "month"])
 
 
-def test_lockup_says_which_fees_it_measures_with(october_book, sql):
+def test_lockup_shows_its_days_and_fees(october_book, sql):
     ((fees,),) = sql(
         """
         select sum(i.amount - coalesce((select sum(amount) from expense where invoice_id = i.invoice_id), 0))
@@ -195,7 +195,7 @@ def test_the_invoices_of_the_period_are_reconciled(book, sql):
     assert (everything["items_amount"] + everything["unexplained_amount"] - everything["amount"]).abs().max() < 1e-6
 
 
-def test_fees_are_told_the_same_way_by_all(book):
+def test_fees_are_equal_in_all_analyses(book):
     rates, rows = book.effective_rates(by=None), book.realization()
     assert rates["effective_rate"].tolist() == rows["effective_rate"].tolist()
     assert book.origination()["fees_amount"].sum() == pytest.approx(book.contribution(by="user")["fees_amount"].sum())
@@ -221,7 +221,7 @@ def test_balances_of_both_field_sets_are_one_and_the_receivables(book, client):
         assert first[name].sum() == pytest.approx(owed[name]), name
 
 
-def test_before_all_data_nobody_is_financed(client, october_book):
+def test_a_period_before_all_data_has_no_lockup(client, october_book):
     with pytest.warns(bf.IncompleteDataWarning, match="Balances are as loaded"):
         none = bf.book("2019-03", client=client).lockup(by="client")
     some = october_book.lockup(by="client")

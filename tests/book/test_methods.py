@@ -47,7 +47,7 @@ def test_a_method_describes_every_argument_and_column(method):
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda each: each.__name__)
-def test_a_method_takes_what_the_analysis_takes_with_its_defaults(method):
+def test_a_method_has_the_arguments_and_defaults_of_the_analysis(method):
     own = inspect.signature(getattr(bf, method.__name__)).parameters
     if analyses()[method.__name__].book.method:
         pytest.skip("a book's own method has defaults of its own")
@@ -149,7 +149,7 @@ def test_settings_that_are_given_are_used_and_none_means_none(client):
     assert "standard_amount" in bf.book("2026-09", client=client).realization("user", settings=with_rates)
 
 
-def test_a_period_is_applied_to_what_takes_none(book):
+def test_a_period_is_applied_to_an_analysis_without_one(book):
     rows = book.reconcile(start="2026-08-01", end="2026-08-31")
     assert len(rows)
     assert rows["invoice_date"].between(pd.Timestamp("2026-08-01"), pd.Timestamp("2026-08-31")).all()

@@ -56,7 +56,7 @@ def test_leverage_shares_out_the_client_hours(book):
     assert hours == pytest.approx(book.utilization(by=None)["client_hours"].iloc[0])
 
 
-def test_what_is_missing_twice_or_wrongly_coded(book):
+def test_missing_days_duplicates_and_wrong_codes_are_found(book):
     missing = book.missing_time(threshold=1.0)
     assert set(missing["user_name"]) <= set(book.utilization()["user_name"])
     assert missing["date"].dt.day_of_week.max() < 5

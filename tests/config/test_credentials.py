@@ -31,14 +31,14 @@ def profile():
     config_file().unlink(missing_ok=True)
 
 
-def test_with_nothing_configured_the_error_says_how_to_connect():
+def test_without_configuration_the_error_explains_how_to_connect():
     with pytest.raises(bf.ConfigError) as raised:
         find_api()
     assert "billframes.connect(" in str(raised.value)
     assert "BILLFRAMES_BASE_URL" in str(raised.value)
 
 
-def test_each_source_goes_before_the_next(monkeypatch, profile, ring):
+def test_each_source_takes_precedence_over_the_next(monkeypatch, profile, ring):
     ring.set_password(KEYRING_SERVICE, "firm", "of-keyring")
     profile(f'default_profile = "firm"\n[profiles.firm]\nbase_url = "{URL}/profile"\ntimeout = 60')
     found = find_api(known_options=KNOWN)
@@ -52,13 +52,13 @@ def test_each_source_goes_before_the_next(monkeypatch, profile, ring):
     assert (found.base_url, found.token.reveal()) == (f"{URL}/argument", "of-argument")
 
 
-def test_a_profiles_settings_count_where_the_argument_was_left_alone(profile):
+def test_a_profiles_settings_are_used_if_the_argument_is_omitted(profile):
     profile(f'[profiles.firm]\nbase_url = "{URL}"\npage_size = 100\nconcurrency = 2\nhealth_path = "/up"')
     with bf.Client(profile="firm", concurrency=4) as client:
         assert (client.page_size, client.concurrency, client.health_path) == (100, 4, "/up")
 
 
-def test_the_firms_settings_of_a_profile_are_those_of_its_books(profile):
+def test_books_use_the_firm_settings_of_the_profile(profile):
     profile(f'[profiles.firm]\nbase_url = "{URL}"\nfirm = "firm.toml"')
     (config_file().parent / "firm.toml").write_text("hours_per_day = 7.5", encoding="utf-8")
     with bf.Client(profile="firm") as client:
@@ -70,7 +70,7 @@ def test_the_firms_settings_of_a_profile_are_those_of_its_books(profile):
         bf.book("2026-10", client=client)
 
 
-def test_the_default_profiles_token_goes_to_its_own_address_only(monkeypatch, profile):
+def test_the_default_profiles_token_is_sent_to_its_own_address_only(monkeypatch, profile):
     profile(f'default_profile = "firm"\n[profiles.firm]\nbase_url = "{URL}"\ntoken = "of-profile"')
     assert find_api().token.reveal() == "of-profile"
     assert find_api("https://elsewhere.example.com").token is None
@@ -101,7 +101,7 @@ def test_the_environments_token_is_not_sent_to_an_address_given_in_code(monkeypa
 
 
 @pytest.mark.parametrize("same", [URL, f"{URL}/", "HTTPS://BILLING.example.com:443"])
-def test_the_environments_token_is_sent_to_its_own_address_however_it_is_given(monkeypatch, same):
+def test_the_environments_token_is_sent_to_its_own_address_in_every_spelling(monkeypatch, same):
     monkeypatch.setenv("BILLFRAMES_BASE_URL", URL)
     monkeypatch.setenv("BILLFRAMES_TOKEN", "of-env")
     assert find_api(same).token.reveal() == "of-env"
@@ -133,12 +133,12 @@ def test_a_profiles_keyring_entry_is_not_sent_to_another_address(profile, ring):
     assert find_api(ELSEWHERE, profile="firm").token is None
 
 
-def test_a_profile_without_an_address_is_for_the_one_given_beside_it(profile):
+def test_a_profile_without_an_address_is_for_the_given_address(profile):
     profile('[profiles.firm]\ntoken = "of-profile"')
     assert find_api(ELSEWHERE, profile="firm").token.reveal() == "of-profile"
 
 
-def test_the_environments_token_goes_to_a_profiles_address_and_a_pickled_client_finds_it(monkeypatch, profile):
+def test_the_environments_token_is_sent_to_a_profiles_address_also_by_a_pickled_client(monkeypatch, profile):
     profile(f'default_profile = "firm"\n[profiles.firm]\nbase_url = "{URL}"')
     monkeypatch.setenv("BILLFRAMES_TOKEN", "of-env")
     with bf.Client() as client, pickle.loads(pickle.dumps(client)) as again:
@@ -153,7 +153,7 @@ def test_an_unknown_profile_or_setting_is_named(profile):
         bf.Client(profile="firm")
 
 
-def test_a_file_that_is_no_toml_is_named(profile):
+def test_a_file_that_is_not_toml_is_named(profile):
     profile("token: abc")
     with pytest.raises(bf.ConfigError, match="config.toml can't be read"):
         find_api()
@@ -239,12 +239,12 @@ def test_a_file_with_a_credential_that_others_can_read_is_warned_of(profile, hel
     find_api(profile="firm")
 
 
-def test_without_a_keyring_there_is_no_token_and_no_complaint(monkeypatch):
+def test_without_a_keyring_there_is_no_token_and_no_warning(monkeypatch):
     monkeypatch.setitem(sys.modules, "keyring", None)
     assert find_api(URL).token is None
 
 
-def test_a_keyring_without_a_backend_is_none(ring, monkeypatch):
+def test_a_keyring_without_a_backend_has_no_token(ring, monkeypatch):
     def none(_service, _account):
         raise keyring.errors.NoKeyringError("install one")
 
@@ -286,7 +286,7 @@ def test_a_profile_can_set_the_bounds_of_answers_requests_and_loads(profile):
         bf.Client(profile="firm", token="t0ken")
 
 
-def test_a_closed_client_says_so():
+def test_a_closed_client_raises_an_error():
     client = bf.Client(URL, token="t0ken")
     client.close()
     with pytest.raises(bf.ConfigError, match="closed"):

@@ -103,13 +103,13 @@ def test_a_wrong_value_names_its_key(values, message):
         FirmSettings(**values)
 
 
-def test_a_part_of_the_time_is_not_hours_a_day():
+def test_a_share_of_full_time_as_hours_per_day_gives_a_warning():
     FirmSettings(user_hours={"u1": 0, "u2": 1, "u3": 6.4})
     with pytest.warns(IncompleteDataWarning, match=r"but user_hours\['u1'\]=0.8. .* 80% of 8 hours has 6.4"):
         FirmSettings(user_hours={"u1": 0.8})
 
 
-def test_an_unknown_setting_is_answered_with_the_nearest():
+def test_an_unknown_setting_suggests_the_nearest():
     for change in (FirmSettings, partial(replace, FirmSettings(hours_per_day=7))):
         with pytest.raises(CallError, match=r"FirmSettings\(\) .* 'holiday'. Did you mean 'holidays'\?"):
             change(holiday=[])

@@ -29,7 +29,7 @@ with bf.Client(*sys.argv[1:]) as client:
 
 
 @pytest.mark.slow
-def test_what_the_diffs_add_can_be_used(sandbox, tmp_path):
+def test_the_additions_of_the_diffs_can_be_used(sandbox, tmp_path):
     shutil.copytree(ROOT / "billframes", tmp_path / "billframes", ignore=shutil.ignore_patterns("__pycache__"))
     diffs = re.findall(r"^```diff\n(.*?)^```$", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)
     assert len(diffs) == 3

@@ -43,17 +43,17 @@ def everything():
     return "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 
 
-def test_the_column_tables_are_what_the_declaration_gives(make_columns):
+def test_the_column_tables_are_up_to_date(make_columns):
     committed = make_columns.PAGE.read_text(encoding="utf-8")
     assert make_columns.page(committed) == committed, "run python docs/make_columns.py"
 
 
-def test_the_pages_of_the_analyses_are_what_the_analyses_say(make_analyses):
+def test_the_pages_of_the_analyses_are_up_to_date(make_analyses):
     for path, text in make_analyses.pages().items():
         assert path.read_text(encoding="utf-8") == text, "run python docs/make_analyses.py"
 
 
-def test_the_table_of_options_is_what_the_declaration_gives():
+def test_the_table_of_options_is_up_to_date():
     make_options = script("make_options")
     committed = make_options.PAGE.read_text(encoding="utf-8")
     assert make_options.page(committed) == committed, "run python docs/make_options.py"
@@ -67,7 +67,7 @@ def test_an_analysis_page_lists_the_columns_of_its_result(name, make_analyses):
         assert f"| `{each.name}` |" in make_analyses.section(declared)
 
 
-def test_a_new_analysis_gets_a_page_and_handwritten_text_stays(make_analyses):
+def test_a_new_analysis_has_a_page_and_handwritten_text_is_kept(make_analyses):
     new = make_analyses.page("", "exposure", "Exposure", "Made.")
     assert new.startswith("# Exposure\n\n<!-- exposure: begin")
     written = new.replace("# Exposure\n", "# Exposure\n\nBy hand\n") + "\nBy hand, too\n"
@@ -125,7 +125,7 @@ def test_a_page_explains_every_option_of_a_command(command):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_somewhere(page):
+def test_the_targets_of_links_exist(page):
     text = page.read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
         if not target.startswith(("https://", "http://", "#")):

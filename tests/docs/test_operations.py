@@ -30,7 +30,7 @@ def test_every_operation_is_in_the_table_once(sandbox):
 
 
 @pytest.mark.parametrize(("method", "path", "calls", "file", "test"), ROWS, ids=lambda each: each[:40])
-def test_the_call_and_the_test_are_there(client, method, path, calls, file, test):
+def test_the_call_and_the_test_exist(client, method, path, calls, file, test):
     names = re.findall(r"`(?:bf|client)\.([a-z_]+)(?:\.([a-z_]+))?\(", calls)
     assert names
     for loader, verb in names:

@@ -52,7 +52,7 @@ def site(tmp_path_factory):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_page_scrolls_sideways_on_a_phone_nor_asks_the_network(site, browser, scheme):
+def test_no_page_scrolls_sideways_on_a_phone_or_uses_the_network(site, browser, scheme):
     context = browser.new_context(viewport={"width": 390, "height": 800}, color_scheme=scheme)
     asked = []
     context.on("request", lambda request: asked.append(request.url))
@@ -86,7 +86,7 @@ def test_the_gallery_shows_every_chart_table_and_widget_with_its_code(site):
     assert all(shown.values())
 
 
-def test_the_picture_of_the_readme_is_what_the_report_looks_like_now(site):
+def test_the_picture_in_the_readme_is_up_to_date(site):
     """Pairs of pixels may differ a little, as fonts are drawn; a digit that changes is a larger difference."""
     kept, drawn = (
         np.asarray(Image.open(path).convert("L").reduce(2), dtype=float)

@@ -65,14 +65,14 @@ def texts(path: Path) -> list[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_module_opens_by_saying_what_it_does(path):
+def test_a_modules_docstring_states_its_purpose(path):
     opening = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
     assert opening
     assert not RIDDLE.match(opening)
 
 
 @pytest.mark.parametrize("path", [*PAGES, *MODULES], ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_phrase_has_to_be_read_twice(path):
+def test_no_phrase_is_hard_to_read(path):
     found = [
         f"{path.relative_to(ROOT)}:{line}: {phrase.group()!r}: {better}"
         for line, text in texts(path)

@@ -67,7 +67,7 @@ def test_each_kind_of_item_has_its_line():
     assert amounts(fee) == [("F", "1.00", "1000.00", "", "1000.00")]
 
 
-def test_what_units_cannot_say_is_an_adjustment():
+def test_amounts_that_units_can_not_express_are_adjustments():
     lines = made([(1 / 3, 300.0, 100.0), (-0.5, 350.0, -175.0), (0.0, 350.0, 0.0)], [-12.5])
     assert amounts(lines) == [
         ("F", "0.3333", "300.00", "0.01", "100.00"),
@@ -77,7 +77,7 @@ def test_what_units_cannot_say_is_an_adjustment():
     ]
 
 
-def test_a_write_down_is_refused_or_carried_as_the_profile_says():
+def test_a_write_down_is_refused_or_written_according_to_the_profile():
     items = ([(1.0, 100.0, 100.0)] * 3, [50.0])
     assert refused(frames(*items, amount=349.0)) == [
         ("5 INVOICE_TOTAL", "the invoice is below its items, and the profile does not say how to carry a write-down")
@@ -98,7 +98,7 @@ def test_a_write_down_of_more_than_the_fees_is_not_spread():
     ]
 
 
-def test_an_invoice_above_its_items_is_never_carried():
+def test_an_invoice_above_its_items_is_always_refused():
     for adjustments in ("refuse", "invoice", "lines"):
         profile = replace(PROFILE, adjustments=adjustments)
         assert refused(frames([(1.0, 100.0, 100.0)], amount=100.01), profile) == [
@@ -141,7 +141,7 @@ def test_hidden_rates_are_one_finding_and_a_missing_rate_another():
     assert ("21 LINE_ITEM_UNIT_COST", "the rate or amount is missing or too large") in refused(frames([{}, hidden]))
 
 
-def test_every_reason_comes_at_once():
+def test_all_reasons_are_reported_at_once():
     users = {"u1": {"initials": None}, "u3": {}}
     matters = {"m1": {"reference": None, "client_reference": "R" * 21, "ledes_task_code_required": True}}
     given = frames(
@@ -165,7 +165,7 @@ def test_every_reason_comes_at_once():
     ]
 
 
-def test_the_profile_stands_in_for_what_the_records_lack():
+def test_the_profile_supplies_values_that_the_records_lack():
     profile = LedesProfile(
         law_firm_id="24",
         client_id="GRANITE",
@@ -180,7 +180,7 @@ def test_the_profile_stands_in_for_what_the_records_lack():
     assert [lines[name].iloc[0] for name in names] == ["GRANITE", "M-1", "77", "Clay-Smith, Cyril", "LGLAST"]
 
 
-def test_a_client_with_its_own_ids_wants_one_of_everybody():
+def test_a_client_with_its_own_ids_needs_one_for_every_timekeeper():
     profile = replace(PROFILE, timekeeper_ids="cf_own_id")
     assert made([{}], profile=profile)["timekeeper_id"].tolist() == ["T-1"]
     assert refused(frames([{"user_id": "u2"}]), profile) == [("18 TIMEKEEPER_ID", "is empty")]
@@ -188,7 +188,7 @@ def test_a_client_with_its_own_ids_wants_one_of_everybody():
         made([{}], profile=replace(PROFILE, timekeeper_ids="cf_owned"))
 
 
-def test_the_clients_matter_number_is_needed_once_the_profile_names_it():
+def test_the_clients_matter_number_is_required_if_the_profile_names_its_field():
     profile = replace(PROFILE, client_matter_id="cf_client_no")
     given = frames([{}], matters={"m1": {"cf_client_no": None}})
     assert refused(given, profile) == [("24 CLIENT_MATTER_ID", "the client's number of the matter is missing")]
@@ -230,7 +230,7 @@ def test_an_unknown_invoice_is_named_with_the_nearest():
         ledes(frames([{}]), "96543", profile=PROFILE)
 
 
-def test_a_load_of_a_period_is_named_where_items_are_missing():
+def test_a_load_of_a_period_is_named_if_items_are_missing():
     given = frames([{}], amount=350.0)
     loaded = {"resource": "time_entries", "rows": 1, "period": {"start": "2026-10-01", "end": "2026-10-31"}}
     given["time_entries"].attrs["load"] = loaded
@@ -248,19 +248,19 @@ def test_a_load_of_a_period_is_named_where_items_are_missing():
         ({"rows": 1, "arguments": {"client_id": ["c2"]}}, "loaded with client_id="),
     ],
 )
-def test_a_load_that_was_cut_is_named_where_items_are_missing(load, said):
+def test_an_incomplete_load_is_named_if_items_are_missing(load, said):
     given = frames([{}], amount=300.0)
     given["time_entries"].attrs["load"] = load
     assert said in refused(given, LINES)[0][1]
 
 
-def test_a_filter_that_keeps_the_invoice_whole_is_harmless():
+def test_a_filter_that_removes_no_items_of_the_invoice_is_accepted():
     given = frames([{}], amount=300.0)
     given["time_entries"].attrs["load"] = {"rows": 1, "arguments": {"client_id": ["c1"], "billed": True}}
     assert len(ledes(given, "96542", profile=LINES).lines) == 1
 
 
-def test_names_of_other_scripts_are_refused_and_umlauts_told():
+def test_names_in_other_scripts_are_refused_and_umlauts_reported():
     given = frames([{}], users={"u1": {"last_name": "李"}})
     assert refused(given) == [("22 TIMEKEEPER_NAME", "has letters without a certain ASCII spelling")]
     profile = replace(PROFILE, timekeeper_names={"ada@firm.example": "Li, Ada"})
@@ -271,7 +271,7 @@ def test_names_of_other_scripts_are_refused_and_umlauts_told():
     ]
 
 
-def test_descriptions_are_made_plain_and_the_changes_listed():
+def test_descriptions_are_converted_to_ascii_and_the_changes_listed():
     words = "Café – “§ 5” | re: [] \r\nbrief"
     file = ledes(frames([{"description": words}]), "96542", profile=PROFILE)
     assert file.lines["line_item_description"].tolist() == ['Cafe - "Sec. 5" / re: () brief']
@@ -281,7 +281,7 @@ def test_descriptions_are_made_plain_and_the_changes_listed():
     ]
 
 
-def test_a_long_description_is_told_or_refused():
+def test_a_long_description_is_reported_or_refused():
     given = frames([{"description": "x" * 1_025}])
     assert ledes(given, "96542", profile=PROFILE).findings["problem"].tolist() == [
         "has 1,025 characters; some portals take 1,024"
@@ -291,7 +291,7 @@ def test_a_long_description_is_told_or_refused():
     ]
 
 
-def test_codes_that_nobody_read_are_refused():
+def test_unread_codes_are_refused():
     given = frames([{}], [10.0])
     given["expenses"] = given["expenses"].drop(columns="expense_code")
     assert refused(given) == [("16 LINE_ITEM_EXPENSE_CODE", "its code is not known: the API's lists have none")]
@@ -314,7 +314,7 @@ def test_frames_of_other_engines_give_the_same_file(engine):
     assert ledes(others, "96542", profile=PROFILE).text == ledes(given, "96542", profile=PROFILE).text
 
 
-def test_frames_that_lack_something_are_refused():
+def test_missing_frames_and_columns_are_refused():
     given = frames([{}])
     with pytest.raises(ParameterError, match="The frames lack expenses"):
         ledes({**given, "expenses": None}, "96542", profile=PROFILE)
@@ -324,7 +324,7 @@ def test_frames_that_lack_something_are_refused():
         ledes([], "96542", profile=PROFILE)
 
 
-def test_the_file_is_saved_whole_and_never_over_another(tmp_path):
+def test_the_file_is_saved_completely_and_does_not_replace_another(tmp_path):
     file = ledes(frames([{}]), "96542", profile=PROFILE)
     path = file.save(tmp_path / "96542.txt")
     assert path.read_bytes() == file.text.encode("ascii")
@@ -339,7 +339,7 @@ def test_the_file_is_saved_whole_and_never_over_another(tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["96542.txt"]
 
 
-def test_lines_that_a_file_cannot_hold_are_not_written(tmp_path):
+def test_lines_with_invalid_characters_are_not_written(tmp_path):
     lines = ledes(frames([{}]), "96542", profile=PROFILE).lines
     file = LedesFile(lines.assign(line_item_description="a|b"))
     with pytest.raises(LedesError, match="line_item_description"):
@@ -349,7 +349,7 @@ def test_lines_that_a_file_cannot_hold_are_not_written(tmp_path):
         LedesFile(lines.drop(columns="invoice_date"))
 
 
-def test_the_error_travels_between_processes_with_its_findings():
+def test_the_error_is_pickled_with_its_findings():
     with pytest.raises(LedesError) as error:
         ledes(frames([{}], invoice_state="draft"), "96542", profile=PROFILE)
     again = pickle.loads(pickle.dumps(error.value))
@@ -357,7 +357,7 @@ def test_the_error_travels_between_processes_with_its_findings():
     assert again.findings.equals(error.value.findings)
 
 
-def test_a_file_shows_itself_in_a_notebook():
+def test_a_file_is_displayed_in_a_notebook():
     file = ledes(frames([{}], users={"u1": {"last_name": "<b>"}}), "96542", profile=PROFILE)
     assert repr(file) == "<LEDES 1998B file: invoice 96542, 1 lines>"
     assert "&lt;b&gt;" in file._repr_html_()

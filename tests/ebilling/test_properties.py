@@ -113,7 +113,7 @@ def test_an_independent_parser_reads_the_same_lines(bill, judge):
             assert said == " ".join(row[name].split()) or said == row[name], name
 
 
-def test_the_judge_reads_the_standards_sample(judge):
+def test_the_independent_parser_reads_the_standards_sample(judge):
     from .test_ledes import HEADING, SAMPLE
 
     (line,) = judge.parse("\r\n".join(["LEDES1998B[]", HEADING, SAMPLE]))["line_items"]

@@ -77,7 +77,7 @@ def test_a_total_that_is_not_the_sum_is_found(tmp_path):
     assert judged(tmp_path, text) == [(3, "5 INVOICE_TOTAL", "is not the sum of the lines")]
 
 
-def test_the_shape_of_a_file_is_judged_line_by_line(tmp_path):
+def test_the_structure_of_a_file_is_checked_line_by_line(tmp_path):
     short = LINES[0].replace("|Draft motion", "")
     text = "\r\n".join([FIRST, NAMES, short, "", LINES[1].removesuffix("[]"), NAMES, FIRST, LINES[2] + LINES[2]])
     assert judged(tmp_path, text) == [
@@ -109,11 +109,11 @@ def test_the_shape_of_a_file_is_judged_line_by_line(tmp_path):
         (b"PK\x03\x04\x00\xff\xfe\x00" * 40, "the first line is not LEDES1998B[]"),
     ],
 )
-def test_files_of_other_software_are_read_and_judged(tmp_path, content, problem):
+def test_files_of_other_software_are_read_and_checked(tmp_path, content, problem):
     assert problem in [said for _, _, said in judged(tmp_path, content)]
 
 
-def test_columns_in_another_order_go_by_their_names(tmp_path):
+def test_columns_in_another_order_are_read_by_their_names(tmp_path):
     def turned(line):
         return "|".join(reversed(line.removesuffix("[]").split("|"))) + "[]"
 
@@ -123,7 +123,7 @@ def test_columns_in_another_order_go_by_their_names(tmp_path):
     assert read_ledes(text).equals(read_ledes(GOOD))
 
 
-def test_several_invoices_are_each_judged_by_themselves(tmp_path):
+def test_several_invoices_are_checked_separately(tmp_path):
     other = [line.replace("|96542|", "|96543|") for line in LINES]
     assert judged(tmp_path, "\r\n".join([GOOD, *other])) == []
 
@@ -149,7 +149,7 @@ files = st.binary(max_size=300) | st.lists(pieces | st.text(max_size=20), max_si
 @given(
     st.one_of(st.binary(max_size=300), st.lists(pieces | st.text(max_size=20), max_size=12).map(lambda x: "".join(x)))
 )
-def test_no_file_is_a_traceback(content):
+def test_no_file_raises_another_error(content):
     from billframes.ebilling.reading import check_file
 
     data = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
@@ -157,5 +157,5 @@ def test_no_file_is_a_traceback(content):
     assert tuple(read_ledes(data).columns) == COLUMNS
 
 
-def test_what_is_read_is_written_again():
+def test_a_file_that_is_read_is_written_unchanged():
     assert LedesFile(read_ledes(GOOD)).text == GOOD

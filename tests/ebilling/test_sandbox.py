@@ -48,7 +48,7 @@ def test_bills_of_one_client_pass_and_agree_with_the_invoices(book):
     assert set(file.lines["client_id"]) == {"1092"}
 
 
-def test_an_insurers_bills_lack_codes_and_carry_its_matter_numbers(book):
+def test_an_insurers_bills_lack_codes_and_have_its_matter_numbers(book):
     numbers = on_matter(book, "Castellane")["invoice_number"].tolist()
     found = rejected(ledes_check(book, numbers, profile=profile("granite")))
     assert {"15 LINE_ITEM_TASK_CODE", "16 LINE_ITEM_EXPENSE_CODE", "17 LINE_ITEM_ACTIVITY_CODE"} <= set(found["field"])
@@ -60,7 +60,7 @@ def test_an_insurers_bills_lack_codes_and_carry_its_matter_numbers(book):
     assert file.lines["exp_fee_inv_adj_type"].iloc[-1] == "IF"
 
 
-def test_a_client_with_its_own_timekeeper_ids_wants_everybodys(book):
+def test_a_client_with_its_own_timekeeper_ids_needs_all_of_them(book):
     invoices = on_matter(book, "Workplace investigation")["invoice_number"].tolist()
     found = rejected(ledes_check(book, invoices, profile=profile("greywater")))
     ids = found[found["field"] == "18 TIMEKEEPER_ID"]
@@ -71,7 +71,7 @@ def test_a_client_with_its_own_timekeeper_ids_wants_everybodys(book):
     assert set(file.lines["law_firm_matter_id"]) == {"1089-001"}
 
 
-def test_a_months_check_reads_only_what_matters_require_and_once(sandbox, monkeypatch):
+def test_the_check_of_a_month_reads_only_required_codes_and_each_once(sandbox, monkeypatch):
     with bf.Client(sandbox.base_url, sandbox.tokens["full"]) as client:
         reads = []
         fetch = client.fetch
@@ -114,7 +114,7 @@ def test_a_mirror_remembers_codes_for_checks_without_a_server(client, book, tmp_
     assert ledes_check(again.book("2026-10"), client=client).equals(from_client)
 
 
-def test_codes_of_items_that_do_not_show_when_they_changed_are_read_each_time(sandbox, monkeypatch):
+def test_codes_of_items_without_a_modified_date_are_read_each_time(sandbox, monkeypatch):
     with bf.Client(sandbox.base_url, sandbox.tokens["full"]) as client:
         book = bf.book("2026-10", client=client)
         names = ("time_entries", "fixed_fees", "invoices", "matters", "users", "codes", "expenses")
@@ -129,7 +129,7 @@ def test_codes_of_items_that_do_not_show_when_they_changed_are_read_each_time(sa
         assert len(reads) == 2 * once > 0
 
 
-def test_a_record_that_is_gone_ends_the_check_with_its_own_error(book, client):
+def test_a_deleted_record_ends_the_check_with_its_own_error(book, client):
     lost = book.expenses.assign(expense_id="00000000-0000-4000-8000-000000000000")
     names = ("time_entries", "fixed_fees", "invoices", "matters", "users", "codes")
     frames = {name: getattr(book, name) for name in names} | {"expenses": lost.tail(0)}
@@ -139,13 +139,13 @@ def test_a_record_that_is_gone_ends_the_check_with_its_own_error(book, client):
         ledes_check(frames, number, client=client)
 
 
-def test_hidden_rates_are_told_of_each_invoice(sandbox):
+def test_hidden_rates_are_reported_for_an_invoice(sandbox):
     with bf.Client(sandbox.base_url, sandbox.tokens["norates"]) as client, pytest.warns(bf.RatesHiddenWarning):
         found = ledes_check(bf.book("2026-10", client=client), "11819", profile=profile("granite"))
     assert "rates are hidden" in set(found["problem"])
 
 
-def test_frames_of_one_period_are_refused_with_that_reason(book, client):
+def test_frames_of_one_period_are_refused_with_the_reason(book, client):
     names = ("expenses", "fixed_fees", "invoices", "matters", "users", "codes")
     frames = {name: getattr(book, name) for name in names}
     frames["time_entries"] = client.time_entries("2026-09-15", "2026-10-31")
@@ -153,7 +153,7 @@ def test_frames_of_one_period_are_refused_with_that_reason(book, client):
     assert found["problem"].str.contains("time entries were loaded from 2026-09-15 to 2026-10-31 only").any()
 
 
-def test_unbilled_work_is_told_by_responsible_lawyer(book):
+def test_findings_in_unbilled_work_name_the_responsible_lawyer(book):
     found = rejected(ledes_check(book))
     assert found["responsible_name"].tolist() == ["Thomas Whitfield"] * len(found)
     assert found["date"].dropna().between(pd.Timestamp("2026-10-01"), pd.Timestamp("2026-10-31")).all()

@@ -166,7 +166,7 @@ def test_tab_completes_the_names_of_arguments(shell, typed, names):
         ("invoices", {"state": "final"}, "Did you mean 'invoice_state'?"),
     ],
 )
-def test_a_wrong_name_is_answered_with_the_nearest_right_one(call, arguments, said):
+def test_a_wrong_name_suggests_the_nearest(call, arguments, said):
     loader, _, method = call.partition(".")
     with pytest.raises(bf.CallError) as raised:
         getattr(getattr(bf, loader), method or "__call__")(**arguments)

@@ -27,7 +27,7 @@ def check(*command):
 
 
 @pytest.mark.slow
-def test_mypy_knows_the_package_and_its_frames():
+def test_mypy_infers_the_types_of_frames():
     # Where nobody runs it again, a cache is only written: a tenth of the time.
     kept = ("--cache-dir", os.devnull) if os.environ.get("CI") else ()
     done = check("mypy", *kept, "billframes", str(HERE / "calls.py"))
@@ -36,22 +36,22 @@ def test_mypy_knows_the_package_and_its_frames():
 
 @pytest.mark.slow
 @pytest.mark.skipif(not importlib.util.find_spec("pyright"), reason="pip install 'pyright[nodejs]'")
-def test_pyright_knows_the_frames():
+def test_pyright_infers_the_types_of_frames():
     done = check("pyright", "-p", str(HERE), "--pythonpath", sys.executable)
     assert done.returncode == 0, done.stdout
 
 
-def test_the_stub_is_what_the_declaration_gives():
+def test_the_stub_is_up_to_date():
     assert STUB.read_text(encoding="utf-8") == stub(), "run python -m tests.typing.make_stub"
 
 
-def test_the_stubs_are_what_the_analyses_declare():
+def test_the_stubs_of_the_analyses_are_up_to_date():
     for path, text in stubs().items():
         assert path.read_text(encoding="utf-8") == text, "run python -m tests.typing.make_analysis_stubs"
 
 
 @pytest.mark.parametrize("loader", LOADERS, ids=lambda each: each.__name__)
-def test_a_loaders_overloads_take_what_it_takes(loader):
+def test_a_loaders_overloads_have_its_arguments(loader):
     """Overloads name their keywords by a TypedDict; the running signature spells them out."""
     call = inspect.signature(loader.__call__)
     assert not any(each.kind is each.VAR_KEYWORD for each in call.parameters.values())
@@ -63,7 +63,7 @@ def test_a_loaders_overloads_take_what_it_takes(loader):
 
 
 @pytest.mark.parametrize("loader", LOADERS, ids=lambda each: each.__name__)
-def test_a_loaders_methods_take_what_they_take(loader):
+def test_the_stubs_of_a_loaders_methods_have_their_arguments(loader):
     names = [name for name in ("count", "create", "get", "update", "delete") if hasattr(loader, name)]
     for name in names:
         (method,) = methods(loader, name)
