@@ -222,7 +222,7 @@ def document_options(call: T) -> T:
         ]
     )
     call.__doc__ = inspect.cleandoc(call.__doc__ or "").replace(
-        "{options}", "\n".join(each.documented for each in options)
+        "{options}", "\n".join(each.docstring_entry for each in options)
     )
     return call
 

@@ -1,8 +1,8 @@
-"""The arguments of loaders and of their methods, each built from one declaration.
+"""Derive the arguments of loaders and of their methods from the declared resources.
 
-A list's filters, `select` names and sort names are declared in its `Resource`; the fields that creating or updating a
-record takes are declared in a struct of `billframes.schema.records`. This module turns both into `Argument`s.
-`billframes.loaders.methods` builds signatures and docstrings from these, and checks what a caller passes:
+The filters, `select` names and sorts of a list are declared in its `Resource`. The fields of the bodies that create or
+update a record are declared in a struct of `billframes.schema.records`. This module turns both into `Argument`s.
+`billframes.loaders.methods` builds signatures and docstrings from these, and checks the arguments of a call:
 
 ======================== =====================================
 declared in              becomes the arguments of
@@ -14,7 +14,7 @@ declared in              becomes the arguments of
 ======================== =====================================
 
 Type checkers can't run code, so they read `loaders/__init__.pyi`. `python -m tests.typing.make_stub` writes that file
-from the same signatures, and a test fails when it is out of date.
+from the same signatures, and a test fails if it is out of date.
 """
 
 from __future__ import annotations
@@ -54,15 +54,15 @@ class Argument:
     ----------
     name : str
     annotation : str
-        Its type as a type checker reads it.
+        The type for type checkers.
     type : str
-        Its type as the docstring shows it, without "optional".
+        The type for the docstring, without "optional".
     text : str
-        What it means.
+        The description for the docstring.
     default : object
-        `REQUIRED` if it must be given.
+        `REQUIRED` if there is no default.
     positional : bool
-        Whether it can be given by position.
+        Whether it can be passed by position.
     """
 
     name: str
@@ -74,12 +74,12 @@ class Argument:
 
     @property
     def parameter(self) -> inspect.Parameter:
-        """The argument as `inspect` knows it."""
+        """The argument as an `inspect.Parameter`."""
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD if self.positional else inspect.Parameter.KEYWORD_ONLY
         return inspect.Parameter(self.name, kind, default=self.default, annotation=self.annotation)
 
     @property
-    def documented(self) -> str:
+    def docstring_entry(self) -> str:
         """The argument as an entry of a numpydoc Parameters section."""
         if self.default is REQUIRED:
             ending = ""
@@ -91,37 +91,37 @@ class Argument:
 
 
 def list_arguments(resource: Resource) -> Iterator[Argument]:
-    """Return what loading a resource's list takes."""
-    yield from _narrowing(resource)
+    """Return the arguments for loading a list."""
+    yield from _filter_arguments(resource)
     if resource.select:
         yield Argument(
             "select",
             "Names | None",
             "str or list of str",
-            f"Details to load, by the API's names: {', '.join(resource.select)}. Columns of others are left out. "
-            'A name prefixed with "-" is left out. None loads all details. Other names are sent as given.',
+            f"Details to load, by the API's names: {', '.join(resource.select)}. The frame has no columns for others. "
+            'A name prefixed with "-" is excluded. None loads all details. Other names are sent unchanged.',
         )
     if resource.paginated:
-        yield from _paged(resource)
+        yield from _paging_arguments(resource)
     if resource.select:
         yield _PARAMS
     yield Argument("to", "str", '{"pandas", "arrow", "polars"}', "The kind of frame to return.", "pandas")
 
 
 def count_arguments(resource: Resource) -> Iterator[Argument]:
-    """Return what counting the records of a resource's list takes."""
-    yield from _narrowing(resource)
+    """Return the arguments for counting the records of a list."""
+    yield from _filter_arguments(resource)
     yield _MODIFIED_SINCE
     yield _PARAMS
 
 
 def create_arguments(resource: Resource) -> Iterator[Argument]:
-    """Return what creating a record takes."""
+    """Return the arguments for creating a record."""
     return _fields(resource.creates, nested="Mapping[str, Any] | Record", shown="mapping or Record")
 
 
 def update_arguments(resource: Resource) -> Iterator[Argument]:
-    """Return what updating a record takes."""
+    """Return the arguments for updating a record."""
     yield Argument("id", "Id", "str or UUID", "The record to change.", REQUIRED, positional=True)
     yield from _fields(
         resource.updates, nested="Mapping[str, Any] | Record | Merge", shown="mapping, Record or Merge", ending=_MERGE
@@ -129,41 +129,41 @@ def update_arguments(resource: Resource) -> Iterator[Argument]:
 
 
 _MERGE = (
-    " Fields left out are not sent. The API's description does not show whether the server then keeps them: "
+    " Omitted fields are not sent. The API's description does not show whether the server then keeps them. "
     "`bf.merge({0}=…)` keeps them on every server."
 )
-_PARAMS = Argument("params", "Parameters | None", "mapping", "Extra query parameters, passed through unchecked.")
+_PARAMS = Argument("params", "Parameters | None", "mapping", "Additional query parameters, sent unchecked.")
 _MODIFIED_SINCE = Argument(
     "modified_since",
     "DateLike | None",
     "str, datetime or Timestamp",
-    "Only records changed after this instant. An instant without a time zone is taken as UTC.",
+    "Only records that changed after this instant. An instant without a time zone is in UTC.",
 )
 
 
-def _paged(resource: Resource) -> Iterator[Argument]:
+def _paging_arguments(resource: Resource) -> Iterator[Argument]:
     order = ", ".join(f"`{snake_case(name)}`" for name in resource.order)
     yield Argument(
         "sort",
         "Names | None",
         "str or list of str",
-        f'Order of the rows: {", ".join(resource.sort)}. "-" before a name is descending; ties are ordered by id. None '
-        f"orders by {order}, then id. Other names are sent as given, and the rows then keep the server's order.",
+        f'Order of the rows: {", ".join(resource.sort)}. "-" before a name means descending; ties are sorted by id. '
+        f"None sorts by {order}, then id. Other names are sent unchanged, and the rows keep the server's order.",
     )
     yield _MODIFIED_SINCE
     yield Argument(
-        "limit", "int | None", "int", "Rows wanted in all, over as many pages as needed. None is all rows, 0 none."
+        "limit", "int | None", "int", "Largest number of rows in all, over several pages if needed. None is all rows."
     )
     yield Argument(
         "progress",
         "bool | Progress | None",
         "bool or callable",
-        "None shows a bar in notebooks and terminals after a second. True always shows it, False never. A function is "
-        "called with the rows loaded and the rows in all.",
+        "None shows a bar in notebooks and terminals after a second, True always shows it, False never. A function is "
+        "called with the number of rows loaded and their total.",
     )
 
 
-def _narrowing(resource: Resource) -> Iterator[Argument]:
+def _filter_arguments(resource: Resource) -> Iterator[Argument]:
     """Return the arguments that narrow a list: its period and its other filters."""
     if resource.date:
         yield Argument(
@@ -171,8 +171,8 @@ def _narrowing(resource: Resource) -> Iterator[Argument]:
             "DateLike | None",
             "str, date, datetime, Timestamp or Period",
             f'First day, inclusive, by `{snake_case(resource.date)}`. Without `end`, a whole period: "2026", '
-            '"2026-Q3", "2026-10", "last month", "this month", "last quarter" or "ytd". A single date without `end` '
-            "means from that date on. None is open.",
+            '"2026-Q3", "2026-10", "last month", "this month", "last quarter" or "ytd". A single day without `end` '
+            "is the first day of an open period. None is open.",
             positional=True,
         )
         last = "Last day, inclusive. None is open."
@@ -188,11 +188,11 @@ def _filter(declared: Filter) -> Argument:
         annotation, shown = "Ids", "str, UUID or list of these"
         text += " One id, or a list of ids."
     if declared.values:
-        text = f"{text.removesuffix('.')}: {_either(declared.values)}."
+        text = f"{text.removesuffix('.')}: {_alternatives(declared.values)}."
     if not declared.described:
         text += (
-            " The API's description lacks this filter. It is sent, and applied here if the server ignores it, which "
-            "reads everything that the other filters leave."
+            " This filter is not in the API's description. It is sent, and also applied to the received rows. If the "
+            "server ignores it, all rows that fit the other filters are loaded."
         )
     return Argument(snake_case(declared.name), f"{annotation} | None", shown, text, positional=declared.positional)
 
@@ -206,7 +206,7 @@ _FIELD_TYPES = {
     "flag": ("bool", "bool"),
     **dict.fromkeys(("money", "hours", "rate", "number"), ("float", "float")),
 }
-_CUSTOM_FIELDS = "New values by the field's name, column name or id. None clears a field; fields left out stay."
+_CUSTOM_FIELDS = "New values by the field's name, column name or id. None clears a field; omitted fields stay."
 
 
 def _fields(request: type[WriteBody] | None, *, nested: str, shown: str, ending: str = "") -> Iterator[Argument]:
@@ -226,13 +226,13 @@ def _fields(request: type[WriteBody] | None, *, nested: str, shown: str, ending:
 
 
 def _field(field: Field) -> tuple[str, str, str]:
-    """Return a field's type as a checker reads it, as the docstring shows it, and what it means."""
+    """Return a field's type for type checkers, its type for the docstring, and its description."""
     if field.is_list:
         return "Mapping[str, Any]", "mapping", _CUSTOM_FIELDS
-    # The declaration speaks of JSON.
+    # Notes of the declaration are in terms of JSON.
     text = field.notes["description"].replace("null", "None").replace("the all-zero UUID", "`bf.CLEAR`")
     if values := field.notes.get("values"):
-        text = f"{text.removesuffix('.')}: {_either(values)}."
+        text = f"{text.removesuffix('.')}: {_alternatives(values)}."
     return (*_FIELD_TYPES[field.notes.get("kind", "text")], text)
 
 
@@ -240,6 +240,6 @@ def _is_nested(field: Field) -> bool:
     return not field.is_list and isinstance(field.type, type) and issubclass(field.type, Struct)
 
 
-def _either(values: tuple[str, ...]) -> str:
+def _alternatives(values: tuple[str, ...]) -> str:
     quoted = [f'"{value}"' for value in values]
     return f"{', '.join(quoted[:-1])} or {quoted[-1]}"

@@ -1,4 +1,4 @@
-"""Loaders that do more, or less, than read one list: codes, code sets, client balances and health."""
+"""Loaders of resources that are not lists: codes, code sets, client balances and health."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ class Codes(Loader):
 
     def __call__(self, *, to: str = "pandas") -> Frame:
         """
-        Load LEDES codes, each with its set and its heading.
+        Load LEDES codes, each with its code set and its heading.
 
         Returns
         -------
         DataFrame
-            One row a code: `code_type` (category: activity, task, expense), `code`, `label`, `code_set_id`,
+            One row for each code: `code_type` (category: activity, task, expense), `code`, `label`, `code_set_id`,
             `code_set_label`, `parent_code`, `parent_label` and `selectable` (boolean; False for headings, which
             can't be assigned), in the server's order.
 
         Raises
         ------
         DecodeError, ApiError
-            As every loader.
+            As for the other loaders.
         """
         kind = checked_format(to)
         codes = _code_list(self)
@@ -88,7 +88,7 @@ class CodeSets(Loader):
         Returns
         -------
         DataFrame
-            One row a set: `code_set_id`, `label` and `description`.
+            One row for each set: `code_set_id`, `label` and `description`.
         """
         kind = checked_format(to)
         resource = Resource(name="code_sets", path=CODES.path, record=CodeSet, id="codeSetId")
@@ -110,28 +110,29 @@ class ClientBalances(Loader):
         to: str = "pandas",
     ) -> Frame:
         """
-        Load what clients owe, one request a client, side by side.
+        Load what clients owe, with one request for each client; several are sent at once.
 
         Parameters
         ----------
         client_ids : str, UUID or list of these, optional
-            Which clients; None is all, which loads their list first.
+            The clients. None is all clients; their list is loaded first.
         progress : bool or callable, optional
-            As for the other loaders, in clients.
+            As for the other loaders; it counts clients.
 
         Returns
         -------
         DataFrame
-            One row a client, in the order asked (all: by name): `client_id`, `balance`, `overdue`, and the buckets
-            of both field sets of the API, money as float64. A server sends one set; the other's columns are missing.
-            Set A (`current`, `overdue0_to30` …) has exclusive buckets, set B (`overdue30` …) cumulative ones.
+            One row for each client, in the order of `client_ids`, or by name: `client_id`, `balance`, `overdue`, and
+            the buckets of both sets of fields of the API, as float64. A server sends one set; the columns of the other
+            are empty. The buckets of set A (`current`, `overdue0_to30` …) don't overlap; those of set B (`overdue30` …)
+            are cumulative.
 
         Raises
         ------
         NotFoundError
             A client does not exist.
         DecodeError
-            An answer has neither set whole.
+            In a response, both sets are incomplete.
 
         Examples
         --------
@@ -162,7 +163,7 @@ class ClientBalances(Loader):
         return ids
 
     def _records(self, ids: list[str], progress: bool | Progress | None) -> list[BalancesRecord]:
-        """Read the balances side by side, in the order of the ids; Ctrl-C ends the requests under way."""
+        """Return the balances in the order of the ids; Ctrl-C ends the requests under way."""
         client = self._client()
         with client.cancel_scope() as scope, progress_reporter(progress, "client_balances") as report:
 
@@ -195,21 +196,21 @@ def _balances(body: bytes, client_id: str) -> BalancesRecord:
 
 
 class Health(Loader):
-    """Ask how the server is."""
+    """Load the result of the server's health check."""
 
     resource = Resource(name="health", path="", record=HealthCheckResponse, id="status", paginated=False)
 
     def __call__(self, *, to: str = "pandas") -> Frame:
         """
-        Ask how the server is.
+        Load the result of the server's health check.
 
-        The API's description does not show the path of the health check: give it as `health_path=` on connecting.
+        The API's description does not show the path of the health check. Give it as `health_path=` when you connect.
 
         Returns
         -------
         DataFrame
-            One row: `status` (category: unhealthy, degraded, healthy), `version` (JSON text, as the fields are not
-            shown) and `message`.
+            One row: `status` (category: unhealthy, degraded, healthy), `version` (JSON text, because the API's
+            description does not show its fields) and `message`.
 
         Raises
         ------
@@ -220,7 +221,7 @@ class Health(Loader):
         client = self._client()
         if not client.health_path:
             raise ConfigError(
-                "The API's description does not say where the health check is. Give its path when you connect, such as "
+                "The API's description does not show the path of the health check. Give it when you connect, such as "
                 "health_path='/health'."
             )
         body = client.fetch(client.health_path, resource="health", may_be_empty=True).body
@@ -240,7 +241,7 @@ class _HealthRow(HealthCheckResponse):
 
 
 def _health(body: bytes) -> _HealthRow:
-    # The answer may be wrapped as single records are, or not: the description does not show it.
+    # The response may be wrapped like a single record or not: the API's description does not show it.
     text = body.strip() or b"{}"
     try:
         data = msgspec.json.decode(text, type=dict[str, msgspec.Raw]).get("data", b"")
@@ -254,11 +255,11 @@ def _health(body: bytes) -> _HealthRow:
 def _code_list(loader: Loader) -> CodeList:
     body = loader._client().fetch(CODES.path, resource="codes").body
     codes: CodeList = decode_single(body, CodeList, "codes")
-    came = sum(map(len, (codes.activity, codes.task, codes.expense)))
+    received = sum(map(len, (codes.activity, codes.task, codes.expense)))
     total = stated_total(body)
-    if total is not None and total > came:
+    if total is not None and total > received:
         raise PagingError(
-            f"codes: the server sent {came} of {total} codes, and the API has no way to ask for the others."
+            f"codes: the server sent {received} of {total} codes, and the API has no way to request the others."
         )
     return codes
 

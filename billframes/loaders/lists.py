@@ -1,7 +1,7 @@
 """The loaders of lists, one for each resource.
 
-A loader names its resource, from which its arguments, signature and docstring come, and says in its own docstring what
-its rows are.
+A loader's arguments, signature and most of its docstring are derived from its resource. The class docstring has what is
+special about its rows.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from billframes.loaders.arguments import Argument, create_arguments
 from billframes.loaders.loader import Frame, Id, ListLoader, PagedLoader
-from billframes.loaders.methods import declared
+from billframes.loaders.methods import declared_method
 from billframes.loaders.single_records import Creates, Deletes, SingleRecords, Updates
 from billframes.loading.convert import convert
 from billframes.loading.ids import identifier
@@ -70,17 +70,17 @@ class TimeEntries(PagedLoader, SingleRecords):
 
     resource = TIME_ENTRIES
 
-    @declared(_with_acting_user, returns="Record | None")
+    @declared_method(_with_acting_user, returns="Record | None")
     def create(self, arguments: dict[str, Any]) -> Record | None:
         """
-        Create a time entry. An argument left out is not sent; None is sent as null.
+        Create a time entry. Omitted arguments are not sent; None is sent as null.
 
         {parameters}
 
         Returns
         -------
         Record or None
-            The new time entry, or None if the server answers without it.
+            The new time entry, or None if the server does not return it.
 
         {write_raises}
         """
@@ -162,7 +162,7 @@ class Matters(PagedLoader, SingleRecords):
 
     def archive(self, id: Id) -> Record | None:  # noqa: A002
         """
-        Archive a matter, which retires one that can't be deleted.
+        Archive a matter, for example if it can't be deleted.
 
         Parameters
         ----------
@@ -172,30 +172,30 @@ class Matters(PagedLoader, SingleRecords):
         Returns
         -------
         Record or None
-            The matter as it is now.
+            The archived matter, or None if the server does not return it.
         """
         return self._update(id, {"archived": True})
 
     def unarchive(self, id: Id) -> Record | None:  # noqa: A002
         """
-        Bring an archived matter back.
+        Make an archived matter active again.
 
         Parameters
         ----------
         id : str or UUID
-            The matter to bring back.
+            The archived matter.
 
         Returns
         -------
         Record or None
-            The matter as it is now.
+            The active matter, or None if the server does not return it.
         """
         return self._update(id, {"archived": False})
 
 
 class Users(ListLoader, Updates):
     """
-    Load users, in the server's order. Of a user, only custom fields can be changed.
+    Load users, in the server's order. Only a user's custom fields can be changed.
 
     Examples
     --------
@@ -210,7 +210,7 @@ class PracticeAreas(ListLoader, Creates, Updates, Deletes):
     """
     Load practice areas: `practice_area_id`, `label` and `default` (bool), in the server's order.
 
-    The API's description does not show the path at which they are created, updated and deleted; the list's is assumed.
+    The API's description does not show the path for creating, updating and deleting them. The list's path is assumed.
     """
 
     resource = PRACTICE_AREAS
@@ -231,12 +231,12 @@ class CustomFields(ListLoader):
             return super()._load(request, to=to, progress=progress)
         requests = [self._request({"entity": each}) for each in CUSTOM_FIELDS.filters[0].values]
         parts = [super(CustomFields, self)._load(each, to="arrow", progress=progress) for each in requests]
-        frame: Frame = convert(_together(parts), to)
+        frame: Frame = convert(_concatenated(parts), to)
         return frame
 
 
-def _together(parts: list[pa.Table]) -> pa.Table:
-    """Concatenate tables as if they were one load: each enum's categories are those of all rows."""
+def _concatenated(parts: list[pa.Table]) -> pa.Table:
+    """Concatenate tables as if they were one load: the categories of each enum are those of all rows."""
     table = pa.concat_tables(parts)
     for place, source in enumerate(sources_of(CUSTOM_FIELDS.record)):
         if source.column.kind == "enum":

@@ -1,11 +1,8 @@
-"""The base of all loaders: the client they use, and how a call becomes a load.
+"""The base classes of all loaders.
 
-A loader is a callable object for one resource. `ListLoader` loads a list, `PagedLoader` one that comes in pages and can
-be counted; `billframes.loaders.single_records` adds the methods for single records. Their arguments come from the
-resource (see `billframes.loaders.arguments`).
-
-Another source of the same records, such as the mirror, subclasses these with the same `resource`: it gets the same
-names, arguments and docstrings, and overrides `_load` and `_count`, which receive the checked request.
+A loader is a callable object for one resource. `ListLoader` loads a list, and `PagedLoader` a list that is paged and
+can be counted. `billframes.loaders.single_records` adds the methods for single records. The arguments are derived from
+the resource (see `billframes.loaders.arguments`).
 """
 
 from __future__ import annotations
@@ -17,7 +14,7 @@ from uuid import UUID
 from billframes._names import snake_case
 from billframes._suggestions import SuggestsNames
 from billframes.loaders.arguments import count_arguments, list_arguments
-from billframes.loaders.methods import declared, install
+from billframes.loaders.methods import declared_method, install_methods
 from billframes.loading.connection import ApiConnection
 from billframes.loading.load import checked_format, count_records, load
 from billframes.loading.progress import Progress, check_progress
@@ -43,12 +40,12 @@ Frame: TypeAlias = "pd.DataFrame | pa.Table | pl.DataFrame"
 
 class Loader(SuggestsNames):
     """
-    A resource as a callable: calling it loads a frame.
+    A callable that loads the frame of one resource.
 
     Parameters
     ----------
     client : callable
-        Returns the client to load with; the module-level loaders return the default one.
+        Returns the client to use. The module-level loaders use the default client.
     """
 
     resource: Resource
@@ -56,18 +53,18 @@ class Loader(SuggestsNames):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if hasattr(cls, "resource"):
-            install(cls)
+            install_methods(cls)
 
     def __init__(self, client: Callable[[], ApiConnection]) -> None:
         self._client = client
 
     @property
     def _spoken_name(self) -> str:
-        """What messages call the loader."""
+        """The loader's name in messages."""
         return self.resource.name
 
     def decode(self, body: bytes) -> ListBody[Any]:
-        """Decode one answer of the list; raises `DecodeError` if it breaks the API's description."""
+        """Decode the body of one page of the list; raise `DecodeError` if it breaks the API's description."""
         return decode_page(body, self.resource)
 
     def __repr__(self) -> str:
@@ -77,7 +74,7 @@ class Loader(SuggestsNames):
 class ListLoader(Loader):
     """A loader of a list."""
 
-    @declared(list_arguments, returns="Frame")
+    @declared_method(list_arguments, returns="Frame")
     def __call__(self, arguments: dict[str, Any]) -> Frame:
         """
         {head}
@@ -87,8 +84,8 @@ class ListLoader(Loader):
         Returns
         -------
         DataFrame
-            One row for each {noun}. Columns and dtypes depend on the arguments alone, so an empty result has them all.
-            Missing is missing, never 0 or "". `frame.attrs["load"]` says how it was loaded.
+            One row for each {noun}. Columns and dtypes depend only on the arguments, so an empty result has them, too.
+            Missing values are never replaced by 0 or "". `frame.attrs["load"]` says how the frame was loaded.
 
         {load_raises}
 
@@ -106,19 +103,19 @@ class ListLoader(Loader):
         return build_request(self.resource, filters, **arguments)
 
     def _load(self, request: ListRequest, *, to: str, progress: bool | Progress | None) -> Any:
-        """Load what a request asks for into a frame of the kind `to`."""
+        """Load the records of a request into a frame of the kind `to`."""
         return load(self._client(), request, to=to, progress=progress)
 
 
 class PagedLoader(ListLoader):
-    """A loader of a list that comes in pages."""
+    """A loader of a paged list."""
 
-    @declared(count_arguments, returns="int")
+    @declared_method(count_arguments, returns="int")
     def count(self, arguments: dict[str, Any]) -> int:
         """
         Count the {nouns} that match, with one small request.
 
-        The records are loaded only if a filter has to be applied here, because the API's description lacks it.
+        The records are loaded and counted only if a filter is not in the API's description.
 
         {parameters}
 
@@ -130,11 +127,7 @@ class PagedLoader(ListLoader):
         """
         request = self._request({**arguments, "select": ()})
         if request.local_filters:
-            # The server's own count may be of more records than were asked for.
+            # The server may ignore the filter, and count more records.
             request = self._request({**arguments, "select": "meta"})
             return int(self._load(request, to="arrow", progress=False).num_rows)
-        return self._count(request)
-
-    def _count(self, request: ListRequest) -> int:
-        """Count what a request asks for."""
         return count_records(self._client(), request)

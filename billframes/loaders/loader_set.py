@@ -1,4 +1,4 @@
-"""All loaders of one source of records: of a client, of a mirror, or of whatever is connected by default."""
+"""The set of all loaders of a client, of a mirror, or of the default connection."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class LoaderSet(SuggestsNames):
     Parameters
     ----------
     connection : callable
-        Returns what the loaders load with, each time one is called.
+        Returns the client or mirror to load from; called at each load.
     """
 
     def __init__(self, connection: Callable[[], Any]) -> None:
@@ -52,11 +52,11 @@ class LoaderSet(SuggestsNames):
 
 
 class Owner:
-    """Returns the object that has the loaders; a class, so that loaders can be pickled with it."""
+    """A callable that returns the client or mirror of the loaders. Unlike a function, it can be pickled."""
 
     def __init__(self, owner: Any) -> None:
         self._owner = owner
 
     def __call__(self) -> Any:
-        """Return it."""
+        """Return the client or mirror."""
         return self._owner

@@ -1,14 +1,14 @@
-"""Methods whose signature and docstring are built from a loader's resource.
+"""Build the signature and docstring of a loader's methods from its resource.
 
-A method written with `declared` receives its arguments as one dict, by name, with the defaults filled in::
+A method with the decorator `declared_method` receives its arguments as a dict by name, with the defaults filled in::
 
     class ListLoader(Loader):
-        @declared(list_arguments, returns="Frame")
+        @declared_method(list_arguments, returns="Frame")
         def __call__(self, arguments): ...
 
-Every loader gets a function of its own for each such method when its class is made. Its signature has the names and
-defaults of the resource's arguments, so `help`, `?` and completion show them. Its docstring is the method's own, with
-words in braces filled in: `{parameters}` is the Parameters section, `{noun}` what one record is called.
+When a loader's class is made, it gets its own function for each such method. The function's signature has the names and
+defaults of the resource's arguments, so `help`, `?` and completion show them. Its docstring is that of the method, with
+the words in braces replaced: `{parameters}` by the Parameters section, `{noun}` by the name of one record.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from billframes._suggestions import bound_arguments
 from billframes.loaders.arguments import Argument
 from billframes.schema.resources import Resource
 
-__all__ = ["Declared", "declared", "install"]
+__all__ = ["DeclaredMethod", "declared_method", "install_methods"]
 
 _Arguments = Callable[[Resource], Iterable[Argument]]
 
@@ -34,9 +34,9 @@ Raises
 ParameterError
     An argument is wrong; no request was sent.
 ConfigError
-    Nothing says which API to call.
+    The address of the API is unknown: connect first.
 DecodeError
-    The server's answer breaks the API's description.
+    The server's response breaks the API's description.
 PagingError
     The load could not be shown to be complete.
 ApiError
@@ -46,16 +46,16 @@ _WRITE_RAISES = """\
 Raises
 ------
 ParameterError
-    A value is not of its type, or nothing was given; nothing was sent.
+    A value is not of its type, or no value was given; nothing was sent.
 NotFoundError
     There is no record with this id.
 RefusedError
-    The server refuses the write, for example because the record is billed. Its own words come first.
+    The server refuses the write, for example because the record is billed. The message begins with its reason.
 UncertainWriteError
-    No answer came. Look at the record before sending it again."""
+    There was no response. Check the record before you send it again."""
 
 
-class Declared:
+class DeclaredMethod:
     """
     A method whose arguments come from the loader's resource.
 
@@ -66,14 +66,14 @@ class Declared:
     arguments : callable
         Returns the arguments for a resource.
     returns : str
-        The return type as a type checker reads it.
+        The return type for type checkers.
     """
 
     def __init__(self, function: Callable[..., Any], arguments: _Arguments, returns: str) -> None:
         self._function, self._arguments, self._returns = function, arguments, returns
 
     def method(self, loader: type[Any]) -> Callable[..., Any]:
-        """Return the function for one loader."""
+        """Return the function of one loader."""
         function, resource = self._function, loader.resource
         arguments = tuple(self._arguments(resource))
         own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
@@ -82,7 +82,7 @@ class Declared:
 
         @functools.wraps(function)
         def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
-            return function(self, _bound(name, signature, (self, *args), kwargs))
+            return function(self, _bind(name, signature, (self, *args), kwargs))
 
         method.__qualname__ = f"{loader.__qualname__}.{function.__name__}"
         method.__doc__ = _document(function, loader, arguments)
@@ -90,7 +90,7 @@ class Declared:
         return method
 
 
-def declared(arguments: _Arguments, *, returns: str) -> Callable[[Callable[..., Any]], Any]:
+def declared_method(arguments: _Arguments, *, returns: str) -> Callable[[Callable[..., Any]], Any]:
     """
     Build a method's signature and docstring from the loader's resource.
 
@@ -99,25 +99,25 @@ def declared(arguments: _Arguments, *, returns: str) -> Callable[[Callable[..., 
     arguments : callable
         Returns the arguments for a resource.
     returns : str
-        The return type as a type checker reads it.
+        The return type for type checkers.
     """
-    return lambda function: Declared(function, arguments, returns)
+    return lambda function: DeclaredMethod(function, arguments, returns)
 
 
-def install(loader: type[Any]) -> None:
-    """Give a loader its own function for each declared method that it has or inherits, and what its call says."""
+def install_methods(loader: type[Any]) -> None:
+    """Give a loader its own function for each declared method, and the docstring of its call."""
     for name in dir(loader):
         each = inspect.getattr_static(loader, name)
-        if isinstance(each, Declared):
+        if isinstance(each, DeclaredMethod):
             setattr(loader, name, each.method(loader))
     call = vars(loader).get("__call__")
     if call:
-        # `?` shows the texts of the object and of its call, so one of them is Python's own, which it leaves out.
+        # `?` shows the docstrings of the object and of its `__call__`; it leaves out Python's default one.
         loader.__doc__, call.__doc__ = inspect.cleandoc(call.__doc__ or ""), types.FunctionType.__call__.__doc__
 
 
-def _bound(name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments by name with the defaults filled in; a wrong name is answered with the nearest right one."""
+def _bind(name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments by name, with the defaults filled in; the error for a wrong name suggests a similar one."""
     bound = bound_arguments(name, signature, args, kwargs)
     bound.apply_defaults()
     del bound.arguments["self"]
@@ -125,7 +125,7 @@ def _bound(name: str, signature: inspect.Signature, args: tuple[Any, ...], kwarg
 
 
 def _document(function: Callable[..., Any], loader: type[Any], arguments: Iterable[Argument]) -> str:
-    head, examples = _parts(inspect.cleandoc(loader.__doc__ or ""))
+    head, examples = _split_examples(inspect.cleandoc(loader.__doc__ or ""))
     noun = loader.resource.noun
     words = {
         "head": head,
@@ -133,14 +133,14 @@ def _document(function: Callable[..., Any], loader: type[Any], arguments: Iterab
         "noun": noun,
         "a_noun": with_article(noun),
         "nouns": loader.resource.name.replace("_", " "),
-        "parameters": "\n".join(["Parameters", "----------", *(each.documented for each in arguments)]),
+        "parameters": "\n".join(["Parameters", "----------", *(each.docstring_entry for each in arguments)]),
         "load_raises": _LOAD_RAISES,
         "write_raises": _WRITE_RAISES,
     }
     return inspect.cleandoc(function.__doc__ or "").format(**words).rstrip()
 
 
-def _parts(text: str) -> tuple[str, str]:
-    """Split a class's docstring into what comes before its examples, and the examples."""
+def _split_examples(text: str) -> tuple[str, str]:
+    """Split a class's docstring into the part before its examples, and the examples."""
     head, heading, examples = text.partition("Examples\n--------\n")
     return head.rstrip(), heading + examples

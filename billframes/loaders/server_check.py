@@ -1,10 +1,10 @@
-"""Ask a server fourteen small questions before anything is loaded, and write nothing.
+"""Check with fourteen small requests whether a server behaves as loads assume; nothing is written.
 
-Loads are proved by what the API's description says of lists: that sorts and filters are honoured, that `modifiedSince`
-finds what changed, that `total` counts, that a server says when it grants a lower limit. Each rule is tried on time
-entries, with one record that is known to be there. Four more questions find the `select` names of details that servers
-name differently. Loads don't need this check, because they compare every answer with the request; it tells beforehand.
-`billframes.loaders.server_findings` reads the answers.
+The proofs of loads rely on the rules for lists in the API's description: sorts and filters are honoured,
+`modifiedSince` finds what changed, `total` is correct, and a server states when it grants a lower limit. Each rule is
+tried on time entries, with a record that is known to exist. Four more requests find the `select` names of details that
+servers name differently. Loads don't need this check, because they compare every response with the request. It shows
+beforehand how loads would end. `billframes.loaders.server_findings` derives the findings from the responses.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from billframes.errors import AccessDeniedError, DecodeError, NotFoundError, RefusedError
-from billframes.loaders.server_findings import FEW, CheckAnswers, Finding, Reply, ServerCheck, findings
+from billframes.loaders.server_findings import FEW, CheckReplies, Finding, Reply, ServerCheck, findings
 from billframes.loading.connection import ApiConnection
 from billframes.loading.query_args import ListRequest, build_request
 from billframes.loading.select_names import NameResolver, is_reference_sent
@@ -32,7 +32,7 @@ DAY = dt.timedelta(days=1)
 
 def check_server(connection: ApiConnection, base_url: str) -> ServerCheck:
     """
-    Find out what a server really does.
+    Find out how a server behaves.
 
     Parameters
     ----------
@@ -43,33 +43,33 @@ def check_server(connection: ApiConnection, base_url: str) -> ServerCheck:
     Raises
     ------
     ApiError
-        The server does not answer, or refuses the first request.
+        The server does not respond, or refuses the first request.
     DecodeError
-        An answer is not what the API's description says, so that no load could read it.
+        A response breaks the API's description, so that no load could read it.
     """
-    asking = _Asking(connection)
-    seen = _see(asking, connection.page_size)
-    found = (*findings(seen), _select_names(asking))
-    return ServerCheck(base_url, found, asking.requests)
+    requests = _CheckRequests(connection)
+    replies = _collect(requests, connection.page_size)
+    found = (*findings(replies), _select_names(requests))
+    return ServerCheck(base_url, found, requests.number)
 
 
 @dataclass(slots=True)
-class _Asking:
-    """Asks for time entries, and counts."""
+class _CheckRequests:
+    """Sends the requests of a check, and counts them."""
 
     connection: ApiConnection
-    requests: int = 0
+    number: int = 0
 
-    def __call__(self, parameters: Mapping[str, str], limit: int = FEW, offset: int = 0) -> Reply:
-        """Ask for a few. A refusal is an answer too, except to the first request."""
+    def time_entries(self, parameters: Mapping[str, str], limit: int = FEW, offset: int = 0) -> Reply:
+        """Request time entries. A refusal is a reply, too, except to the first request."""
         paging = {"limit": str(limit), "offset": str(offset)}
         query = tuple({"select": "meta", **parameters, **paging}.items())
-        self.requests += 1
+        self.number += 1
         begun, now = time.monotonic(), dt.datetime.now(dt.UTC)
         try:
             response = self.connection.fetch(TIME_ENTRIES.path, query, resource="check")
         except RefusedError as error:
-            if self.requests == 1:
+            if self.number == 1:
                 raise
             return Reply(now, refused=f"refused with {error.status}")
         seconds = time.monotonic() - begun
@@ -79,80 +79,84 @@ class _Asking:
         return Reply(now + dt.timedelta(seconds=seconds / 2), page.data or (), page.pagination, response.date, seconds)
 
     def details(self, resource: Resource) -> bool | str | None:
-        """Tell whether details come by some name; None if no record shows it, or why there was no answer."""
+        """Return whether details are sent by some name; None if no record shows it; a text if the request failed."""
         billed = {"billed": True} if any(each.name == "billed" for each in resource.filters) else {}
         names = [name for name in resource.select if name != "customFields"]
         request = build_request(resource, billed, select=names)
         try:
-            page = NameResolver(self.connection.select_names, request).run(lambda named, see: see(self._few(named)))
+            page = NameResolver(self.connection.select_names, request).run(
+                lambda renamed, check_names: check_names(self._first_rows(renamed))
+            )
         except (AccessDeniedError, NotFoundError, RefusedError) as error:
             return f"refused with {error.status}"
         except DecodeError:
-            return "the answer can't be read"
-        came = [is_reference_sent(each.reference, page.data or []) for each in resource.alternates]
-        return None if None in came else all(came)
+            return "the response can't be read"
+        sent = [is_reference_sent(each.reference, page.data or []) for each in resource.alternates]
+        return None if None in sent else all(sent)
 
-    def _few(self, request: ListRequest) -> ListBody[Any]:
-        self.requests += 1
+    def _first_rows(self, request: ListRequest) -> ListBody[Any]:
+        self.number += 1
         query = (*request.queries[0], ("limit", str(FEW)), ("offset", "0"))
         return decode_page(self.connection.fetch(request.resource.path, query, resource="check").body, request.resource)
 
 
-def _see(ask: _Asking, page_size: int) -> CheckAnswers:
-    newest, oldest = ask({"sort": "-date"}), ask({"sort": "date"})
-    # From the middle, so that there are records on either side for filters to leave out.
-    middle = ask({"sort": "date"}, offset=(newest.total or 0) // 2)
+def _collect(requests: _CheckRequests, page_size: int) -> CheckReplies:
+    request = requests.time_entries
+    newest, oldest = request({"sort": "-date"}), request({"sort": "date"})
+    # A record from the middle, so that there are records before and after it, which filters must leave out.
+    middle = request({"sort": "date"}, offset=(newest.total or 0) // 2)
     record = next(iter(middle.rows or oldest.rows), None)
     day = record.date.isoformat() if record is not None else ""
     modified = parse_instant(record.meta.modified_at) if record is not None and record.meta else None
-    narrow, kind = _narrow(record), _rarest([*newest.rows, *oldest.rows, *middle.rows])
-    before = ask(narrow | _since(modified and earlier(modified, SECOND)))
-    # Asking for a full page shows the limit granted; only where filters are honoured are the rows few all the same.
+    narrow, kind = _narrow_filters(record), _rarest([*newest.rows, *oldest.rows, *middle.rows])
+    before = request(narrow | _since(modified and earlier(modified, SECOND)))
+    # A request for a full page shows the granted limit. It is sent only if the filters keep the response small.
     few = not before.refused and len(before.rows) < FEW
-    return CheckAnswers(
+    full_limit = page_size if few else None
+    return CheckReplies(
         record=record,
         newest=newest,
         oldest=oldest,
         middle=middle,
-        starting=ask({"sort": "date"} | ({"startDate": day} if day else {})),
-        ending=ask({"sort": "-date"} | ({"endDate": day} if day else {})),
-        created=ask({"sort": "-created", "billingType": kind, "billed": "true"}),
+        starting=request({"sort": "date"} | ({"startDate": day} if day else {})),
+        ending=request({"sort": "-date"} | ({"endDate": day} if day else {})),
+        created=request({"sort": "-created", "billingType": kind, "billed": "true"}),
         kind=kind,
-        unknown=ask({"billframesCheck": "1"}, 1),
-        future=ask({"modifiedSince": _text((newest.date or newest.asked) + DAY)}, 1),
+        unknown=request({"billframesCheck": "1"}, 1),
+        future=request({"modifiedSince": _text((newest.date or newest.local_time) + DAY)}, 1),
         before=before,
-        at=ask(narrow | _since(modified), page_size if few else FEW),
-        most=page_size if few else None,
+        at=request(narrow | _since(modified), full_limit or FEW),
+        full_limit=full_limit,
     )
 
 
-def _select_names(ask: _Asking) -> Finding:
-    """Find out by which names the details come that servers name differently; the client remembers them."""
-    known, told = ask.connection.select_names, []
-    came = {resource.name: ask.details(resource) for resource in RESOURCES if resource.alternates}
-    told = [f"{name}: {words}" for name, words in came.items() if isinstance(words, str)]
-    told += [f"{_words(name)}: the invoice or client does not come" for name, each in came.items() if each is False]
-    if told:
-        return Finding("select names", "; ".join(told), False, _LACKING)
+def _select_names(requests: _CheckRequests) -> Finding:
+    """Find the `select` names of details that servers name differently; the client remembers them."""
+    known = requests.connection.select_names
+    sent = {resource.name: requests.details(resource) for resource in RESOURCES if resource.alternates}
+    lacking = [f"{name}: {words}" for name, words in sent.items() if isinstance(words, str)]
+    lacking += [f"{_spaced(name)}: the invoice or client is not sent" for name, each in sent.items() if each is False]
+    if lacking:
+        return Finding("select names", "; ".join(lacking), False, _LACKING)
     if known:
-        names = "; ".join(f"{', '.join(names)} of {_words(name)}" for name, names in known.items())
-        return Finding("select names", f"not all are the description's: {names}", False, _OTHER)
-    unseen = [_words(name) for name, each in came.items() if each is None]
+        names = "; ".join(f"{', '.join(names)} of {_spaced(name)}" for name, names in known.items())
+        return Finding("select names", f"other names than in the API's description: {names}", False, _OTHER)
+    unseen = [_spaced(name) for name, each in sent.items() if each is None]
     if unseen:
-        return Finding("select names", f"can't be told: no record has what to ask for ({', '.join(unseen)})", None)
-    return Finding("select names", "the client of matters and the invoice of items come as described", True)
+        return Finding("select names", f"unknown: no record has an invoice or client ({', '.join(unseen)})", None)
+    return Finding("select names", "the client of matters and the invoice of items are sent as described", True)
 
 
-_LACKING = "a load whose details are missing gives a DetailsMissingWarning; select= takes any name"
-_OTHER = "loads ask by these names; check(remember=True), or billframes doctor --remember, keeps them in the profile"
+_LACKING = "a load without these details warns with DetailsMissingWarning; select= accepts any name"
+_OTHER = "loads use these names; check(remember=True), or billframes doctor --remember, stores them in the profile"
 
 
-def _words(name: str) -> str:
+def _spaced(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _narrow(record: Any) -> dict[str, str]:
-    """Return the filters that leave one timekeeper's day on one matter: few rows, the record among them."""
+def _narrow_filters(record: Any) -> dict[str, str]:
+    """Return filters for the record's day, matter and timekeeper: few rows fit them, one of which is the record."""
     if record is None:
         return {}
     day = record.date.isoformat()
@@ -170,7 +174,7 @@ def _check_instants(row: Any) -> None:
 
 
 def _rarest(rows: Sequence[Any]) -> str:
-    """Return the rarest billing type of what is billed: where the filter is ignored, others come."""
+    """Return the rarest billing type of billed rows: if the filter is ignored, other types are sent."""
     kinds = Counter(row.billing_type for row in rows if row.billed)
     return min(kinds, key=kinds.__getitem__, default="billable")
 

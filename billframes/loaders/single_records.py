@@ -1,8 +1,8 @@
-"""Methods for records: create, read, update, delete, and plan edits, for the loaders whose resources have them.
+"""The methods for single records: create, read, update, delete, and plan edits.
 
-What `create` and `update` take is declared in the resource's structs (see `billframes.loaders.arguments`). An update
-whose answer is lost is read back before it is sent again, so that nothing is written twice. Plans come from
-`billframes.bulk`.
+Each loader has those methods that its resource has operations for. The arguments of `create` and `update` are declared
+in the resource's structs (see `billframes.loaders.arguments`). If the response to an update is lost, the record is read
+back before the update is sent again, so that nothing is written twice. `billframes.bulk` makes the plans.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from billframes._names import snake_case, with_article
 from billframes.errors import DecodeError, ParameterError
 from billframes.loaders.arguments import Argument, create_arguments, update_arguments
 from billframes.loaders.loader import Id, Loader
-from billframes.loaders.methods import declared
+from billframes.loaders.methods import declared_method
 from billframes.loading.ids import identifier, path_segment
 from billframes.loading.load import custom_field_columns
 from billframes.loading.record import Record, record_from
@@ -37,7 +37,7 @@ __all__ = ["Creates", "Deletes", "Reads", "SingleRecords", "Updates"]
 
 
 class RecordMethods(Loader):
-    """What the methods for single records share."""
+    """The common part of the methods for single records."""
 
     def _create(self, values: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Record | None:
         request = self.resource.creates
@@ -48,7 +48,7 @@ class RecordMethods(Loader):
         try:
             return self._record(response.body) if response.body.strip() else None
         except DecodeError as error:
-            # The server did create something: a caller who takes this for a failure might create it twice.
+            # The server did create a record. A caller who treats this as a failure might create it twice.
             raise uncertain_write_error(error, ApiRequest(name, "POST", path, body=body)) from None
 
     def _update(self, id: Id, values: Mapping[str, Any]) -> Record | None:  # noqa: A002
@@ -73,8 +73,8 @@ class RecordMethods(Loader):
         try:
             return merge_nested(body, present, names)
         except (msgspec.DecodeError, RecursionError):
-            said = "it holds a value that can't be read and sent back, so nothing was changed."
-        raise DecodeError(f"{self.resource.name}: record {id} breaks the API's description at $.data: {said}")
+            reason = "it has a value that can't be read and sent back, so nothing was changed."
+        raise DecodeError(f"{self.resource.name}: record {id} breaks the API's description at $.data: {reason}")
 
     def _read_back(self, path: str) -> Response:
         return self._client().fetch(path, resource=self.resource.name)
@@ -85,24 +85,24 @@ class RecordMethods(Loader):
     def _record(self, body: bytes, id: str | None = None) -> Record:  # noqa: A002
         resource = self.resource
         struct = decode_single(body, resource.detail or resource.record, resource.name, id_name=resource.id, id=id)
-        came = getattr(struct, snake_case(resource.id))
-        if id is not None and not same_id(came, id):
+        received = getattr(struct, snake_case(resource.id))
+        if id is not None and not same_id(received, id):
             raise DecodeError(
-                f"{resource.name}: asked for record {id}, the server answered with {came or 'one without an id'} at "
+                f"{resource.name}: record {id} was requested, the server sent {received or 'one without an id'} at "
                 f"$.data.{resource.id}. Try again; if it happens again, tell whoever runs the server."
             )
         try:
             return record_from(struct, resource.noun)
         except DecodeError as error:
             raise DecodeError(
-                f"{resource.name}: record {id or came} breaks the API's description at {error}."
+                f"{resource.name}: record {id or received} breaks the API's description at {error}."
             ) from None
 
     def _body(self, request: type[WriteBody], values: Mapping[str, Any]) -> bytes:
         fields = values.get("custom_fields", UNSET)
         if fields is UNSET or fields is None:
             return encode_body(request, values)
-        # What can be checked without asking the server comes first.
+        # First the values that can be checked without a request.
         encode_body(request, {**values, "custom_fields": UNSET})
         if not isinstance(fields, Mapping):
             raise ParameterError(f"custom_fields={fields!r} is not a mapping of names to values.")
@@ -113,17 +113,17 @@ class RecordMethods(Loader):
 class Creates(RecordMethods):
     """Records can be created."""
 
-    @declared(create_arguments, returns="Record | None")
+    @declared_method(create_arguments, returns="Record | None")
     def create(self, arguments: dict[str, Any]) -> Record | None:
         """
-        Create {a_noun}. An argument left out is not sent; None is sent as null.
+        Create {a_noun}. Omitted arguments are not sent; None is sent as null.
 
         {parameters}
 
         Returns
         -------
         Record or None
-            The new {noun}, or None if the server answers without it.
+            The new {noun}, or None if the server does not return it.
 
         {write_raises}
         """
@@ -133,17 +133,17 @@ class Creates(RecordMethods):
 class Updates(RecordMethods):
     """Records can be updated."""
 
-    @declared(update_arguments, returns="Record | None")
+    @declared_method(update_arguments, returns="Record | None")
     def update(self, arguments: dict[str, Any]) -> Record | None:
         """
-        Change {a_noun}. Only what is given is sent; None is sent as null.
+        Change {a_noun}. Omitted arguments are not sent; None is sent as null.
 
         {parameters}
 
         Returns
         -------
         Record or None
-            The {noun} as it is now, or None if the server answers without it.
+            The changed {noun}, or None if the server does not return it.
 
         {write_raises}
         """
@@ -167,10 +167,10 @@ class Deletes(RecordMethods):
         NotFoundError
             There is no record with this id.
         RefusedError
-            A rule of the API forbids it: a client with matters, a matter with time entries, expenses or invoices
-            (archive it instead), an item that is billed, a fixed fee that time entries are assigned to.
+            The API does not allow it: the record is a client with matters, a matter with time entries, expenses or
+            invoices (archive it instead), a billed item, or a fixed fee with time entries.
         UncertainWriteError
-            No answer came, and the record can't be read. Look at it before sending this again.
+            There was no response, and the record can't be read. Check the record before you delete it again.
         """
         path = self._path(id)
         check_outcome = check_deletion(lambda: self._read_back(path)) if self.resource.detail else None
@@ -192,7 +192,7 @@ class Reads(RecordMethods):
         Returns
         -------
         Record
-            With its references and custom fields; `to_dict()` gives plain values.
+            The record with its references and custom fields; `to_dict()` returns plain values.
 
         Raises
         ------
@@ -210,8 +210,8 @@ class Reads(RecordMethods):
 
 
 _EDITED = (
-    "A frame of pandas, Polars or Arrow with a row for each {noun}: its id in `{id}`, and any other columns. Only "
-    "these columns are compared. A row without an id is to be created."
+    "A frame of pandas, Polars or Arrow with one row for each {noun}: its id in `{id}`, and any other columns. Only "
+    "these columns are compared. A row without an id will be created."
 )
 
 
@@ -223,8 +223,8 @@ def _plan_arguments(resource: Resource) -> Iterator[Argument]:
         "duplicates",
         "bool",
         "bool",
-        f"Whether to create {with_article(resource.noun)} that the server has already, with the same values. Otherwise "
-        "such rows are marked `invalid`, because a frame with new rows that is applied twice would create them twice.",
+        f"Whether to create {with_article(resource.noun)} if the server has one with the same values. Otherwise "
+        "such rows are marked `invalid`, because a frame with new rows would create them twice if applied twice.",
         False,
     )
 
@@ -232,7 +232,7 @@ def _plan_arguments(resource: Resource) -> Iterator[Argument]:
 class Plans(RecordMethods):
     """Edited frames can be planned and applied."""
 
-    @declared(_plan_arguments, returns="Plan")
+    @declared_method(_plan_arguments, returns="Plan")
     def plan(self, arguments: dict[str, Any]) -> Plan:
         """
         Compare an edited frame with the server, and list every cell that would change. Nothing is written.
@@ -242,15 +242,15 @@ class Plans(RecordMethods):
         Returns
         -------
         Plan
-            `.frame` has a row for each cell that differs, with its status; `.counts` the numbers. It shows itself as a
-            table. `.apply()` sends what has the status `will change`.
+            `.frame` has one row for each cell that differs, with its status; `.counts` has the number of each status. A
+            notebook shows the plan as a table. `.apply()` sends the changes with the status `will change`.
 
         Raises
         ------
         ParameterError
-            The frame has no column with ids, an id twice, or is of another resource; nothing was requested.
+            The frame has no column with ids, has an id twice, or is of another resource; nothing was requested.
         ApiError
-            The server's present state could not be read.
+            The records could not be read from the server.
         """
         from billframes.bulk.plan import make_plan
 

@@ -293,8 +293,8 @@ def test_it_shows_itself(meet):
     contact = client.check()
     lines = repr(contact).splitlines()
     assert lines[0] == f"Check of {client.base_url}, 14 requests:"
-    assert "  other filters  NO billed or billingType is ignored: others came" in lines
-    assert any(line.lstrip().startswith("→ a load in which") for line in lines)
+    assert "  other filters  NO billed or billingType is ignored: other records were sent" in lines
+    assert any(line.lstrip().startswith("→ a load that receives") for line in lines)
     shown = contact._repr_html_()
     assert shown.count("<tr>") == len(NAMES) + 1
     assert "<td>NO</td>" in shown

@@ -305,9 +305,9 @@ def test_a_write_that_is_answered_with_success_and_no_body_is_done(fake, connect
 
 def test_another_record_than_the_one_asked_for_is_refused(fake, connect):
     fake.answers["/v2/time-entries/t2"] = {"data": entry(timeEntryId="t3", user={}, matter={}, client={})}
-    with pytest.raises(bf.DecodeError, match=r"time_entries: asked for record t2, the server answered with t3"):
+    with pytest.raises(bf.DecodeError, match=r"time_entries: record t2 was requested, the server sent t3"):
         connect().time_entries.get("t2")
-    with pytest.raises(bf.DecodeError, match="asked for record t2"):
+    with pytest.raises(bf.DecodeError, match="record t2 was requested"):
         connect().time_entries.update("t2", hours=2)
 
 

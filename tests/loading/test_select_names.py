@@ -81,7 +81,7 @@ def test_check_tells_the_names_and_the_client_remembers_them(stranger):
     finding = contact["select names"]
     assert finding.holds is False
     assert finding.found == (
-        "not all are the description's: "
+        "other names than in the API's description: "
         "invoice of expenses; invoice of fixed fees; client of matters; invoice of time entries"
     )
     assert contact.requests == 18
