@@ -114,7 +114,8 @@ def _show_check(opened: Book, args: argparse.Namespace, profile: LedesProfile | 
     findings = ledes_check(opened, args.invoice or None, profile=profile)
     _show(findings)
     rejected = int((findings["severity"] == "rejected").sum())
-    say(f"{rejected} findings that portals reject, {len(findings) - rejected} that they often reject.")
+    noun = f"finding{'' if rejected == 1 else 's'}"
+    say(f"{rejected} {noun} that portals reject, {len(findings) - rejected} that they often reject.")
     return REFUSED if rejected else 0
 
 

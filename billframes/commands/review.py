@@ -72,7 +72,8 @@ def run(args: argparse.Namespace) -> int:
         write(out / name, content)
         say(out / name)
     items, flagged = int(rows["item"].notna().sum()), int(rows["flags"].notna().sum())
-    say(f"{count} {'invoice' if count == 1 else 'invoices'}, {items} items, {flagged} with flags.")
+    invoices, noun = f"{count} invoice{'' if count == 1 else 's'}", f"item{'' if items == 1 else 's'}"
+    say(f"{invoices}, {items} {noun}, {flagged} with flags.")
     return 0
 
 

@@ -322,4 +322,5 @@ def _record_cell(value: Any, kind: str) -> str:
 
 def _link(name: str, words: str, kind: str, data: bytes, rows: int) -> str:
     address = f"data:{kind};base64,{base64.b64encode(data).decode()}"
-    return f'<a download="{name}" href="{address}" title="{name}, {rows:,} rows">{words}</a>'
+    title = f"{name}, {rows:,} row{'' if rows == 1 else 's'}"
+    return f'<a download="{name}" href="{address}" title="{title}">{words}</a>'

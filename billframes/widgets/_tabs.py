@@ -162,7 +162,8 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
         if counted is None:
             raise AssertionError(f"{spec.counted} is not a measure")
         figure = format_number(float(records[counted.name].sum()), counted.unit)
-        caption = f"{label}: {len(records):,} rows, {counted.title.lower()} {figure}"
+        rows = f"{len(records):,} row{'' if len(records) == 1 else 's'}"
+        caption = f"{label}: {rows}, {counted.title.lower()} {figure}"
         table = records_table(caption, records, _MOST_RECORDS)
         if len(records) > _MOST_RECORDS:
             table += f"<p>These are the first {_MOST_RECORDS} rows; the download has all of them.</p>"

@@ -291,6 +291,7 @@ def test_each_tab_says_what_is_left_out_in_plain_words():
 def test_a_download_without_excel_says_why(monkeypatch):
     frame = pd.DataFrame({"hours": [1.0]})
     assert "Excel</a>" in download_links("hours", frame)
+    assert 'title="hours.csv, 1 row"' in download_links("hours", frame)
     monkeypatch.setattr(html_module, "_MOST_EXCEL_ROWS", 0)
     assert "up to 0 rows; this table has 1" in download_links("hours", frame)
     monkeypatch.undo()
