@@ -1,7 +1,7 @@
-"""Code check: billing codes that an e-billing system would refuse.
+"""Code check: LEDES codes that an e-billing system would refuse.
 
-LEDES codes are checked against the configuration of the matter and the firm's lists of codes, on matters billed by
-LEDES only: elsewhere nobody reads them.
+Codes are checked against the configuration of the matter and the firm's lists of codes. Only matters with LEDES
+billing are checked, because other matters do not use the codes.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ __all__ = ["ANALYSIS", "code_check"]
 
 C = nw.col
 
-
-# Each kind of item: its id, and its fields with the kind of code they take and the flag that makes it required.
+# For each kind of item: its id, and its fields with the type of code and the setting of the matter that requires it.
 _WORK = {
     "activity_code": ("activity", "ledes_activity_code_required"),
     "task_code": ("task", "ledes_task_code_required"),
@@ -46,13 +45,17 @@ _SEP = "\n"
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """What codes there are, in which sets, and which of these each matter takes."""
+    """
+    The LEDES configuration of each matter, and the codes.
+
+    `codes` has, by type and code, the ids of the code sets that contain the code, and whether it is selectable there.
+    """
 
     matters: Mapping[str, Mapping[str, Any]]
     codes: Mapping[tuple[str, str], Mapping[str, bool]]
 
     def problem(self, matter_id: str | None, kind: str, required: str, code: str | None) -> str | None:
-        """Name the first thing wrong with a code, if anything is."""
+        """Return the first problem of a code; None if it has no problem."""
         matter = self.matters.get(matter_id or "")
         if matter is None or matter["ledes_enabled"] is not True:
             return None
@@ -61,11 +64,11 @@ class _Rules:
         sets = self.codes.get((kind, code))
         if sets is None:
             return "unknown"
-        own = matter["ledes_code_set_ids"]
-        usable = [selectable for name, selectable in sets.items() if own is None or name in own]
-        if not usable:
+        allowed = matter["ledes_code_set_ids"]
+        selectable = [value for set_id, value in sets.items() if allowed is None or set_id in allowed]
+        if not selectable:
             return "outside the code sets"
-        return None if any(usable) else "not selectable"
+        return None if any(selectable) else "not selectable"
 
 
 def code_check(
@@ -80,15 +83,16 @@ def code_check(
     end: DateLike | None = None,
 ) -> IntoFrameT:
     """
-    Find required LEDES codes that are missing, and codes unknown, not selectable or outside the matter's code sets.
+    Find LEDES codes that are required and missing, unknown, outside the matter's code sets or not selectable.
 
-    Items of every billing type on matters with LEDES billing are checked, one finding an item and field, the first
-    that applies of:
+    Checks items of every billing type on matters with LEDES billing. An item has at most one finding per field, the
+    first that applies of:
 
-    - `missing`: the matter requires a code and there is none
-    - `unknown`: no code set has such a code of this kind
-    - `outside the code sets`: none of the matter's code sets has it; a matter whose list is empty takes no code
-    - `not selectable`: a heading, not a code to assign
+    - `missing`: the matter requires a code, and the item has no code
+    - `unknown`: no code set has this code for this type
+    - `outside the code sets`: the matter's code sets do not have the code; if the matter has an empty list of code
+      sets, no code is accepted
+    - `not selectable`: the code is a heading and can't be assigned
 
     Parameters
     ----------
@@ -100,12 +104,12 @@ def code_check(
     codes : frame
         With `code_type`, `code`, `code_set_id` and `selectable`; a missing value counts as selectable.
     code_sets : frame, optional
-        With `code_set_id`: tells which sets that matters name there are.
+        With `code_set_id`, to check that the code sets of the matters exist.
     expenses : frame, optional
         With `expense_id`, `date`, `matter_id` and `expense_code`.
     fixed_fees : frame, optional
         With `fixed_fee_id`, `date`, `matter_id`, `activity_code` and `task_code`. The API's lists of expenses and
-        fixed fees have no codes; its single records have (`expenses.get(id)`).
+        fixed fees have no codes; single records have them (`expenses.get(id)`).
     start, end : str or date, optional
         First and last day of the items, inclusive; None leaves an end open. `start` also takes a whole period such
         as "2026-10".
@@ -115,8 +119,8 @@ def code_check(
     frame
         Of the same kind as the input, a row a finding, sorted by date, item, id and field: `item` ("time_entry",
         "expense" or "fixed_fee"), `item_id`, `date`, `user_id`, `user_name`, `matter_id`, `matter_name`,
-        `invoice_id` (what is on an invoice can't be changed any more), `field`, `code` and `problem`. Names and
-        invoice are missing if the items don't have them.
+        `invoice_id` (items on an invoice can't be changed any more), `field`, `code` and `problem`. Names and
+        invoice are missing if the items don't have these columns.
 
     Raises
     ------
@@ -128,9 +132,13 @@ def code_check(
     Warns
     -----
     IncompleteDataWarning
-        Items are on matters that were not passed, or whose LEDES configuration is missing, and can't be checked; or
-        matters name code sets that don't exist. On lazy frames this and the check collect the matters, the codes
-        and the combinations of matter and code in use; the result stays lazy.
+        Items are on matters that were not passed or whose LEDES configuration is missing, so they can't be checked; or
+        matters have code sets that don't exist.
+
+    Notes
+    -----
+    On lazy frames the matters, the codes and the combinations of matter and code in use are collected. The result
+    stays lazy.
 
     Examples
     --------
@@ -177,11 +185,11 @@ def code_check(
 def _check_columns(frame: Frame, name: str) -> None:
     id_, fields = _ITEMS[name]
     there = column_names(frame)
-    lacking = [field for field in fields if field not in there]
-    if lacking and name != "time_entries":
+    missing = [field for field in fields if field not in there]
+    if missing and name != "time_entries":
         raise MissingColumnError(
-            f"{name} has no column {', '.join(map(repr, lacking))}: the API's list has no codes. Single records "
-            f"have them ({name}.get(id)); add them as columns, or leave {name}= out."
+            f"{name} has no column {', '.join(map(repr, missing))}, because the API's list has no codes. Single "
+            f"records have them ({name}.get(id)): add them as columns, or omit {name}=."
         )
     require(frame, name, (id_, "date", "matter_id", *fields))
 
@@ -197,10 +205,10 @@ def _rules(matters: Frame, codes: Frame) -> _Rules:
 
 def _findings(frame: Frame, name: str, rules: _Rules, period: Period) -> Iterable[Frame]:
     id_, fields = _ITEMS[name]
-    taken = in_period(select_columns(frame, name, (id_, "date", "matter_id", *fields), _SHOWN), "date", period)
-    there = column_names(taken)
+    items = in_period(select_columns(frame, name, (id_, "date", "matter_id", *fields), _SHOWN), "date", period)
+    there = column_names(items)
     absent = {each: null_column(nw.String) for each in _SHOWN if each not in there}
-    items = taken.with_columns(**absent) if absent else taken
+    items = items.with_columns(**absent) if absent else items
     for nth, (field, (kind, required)) in enumerate(fields.items()):
         combinations = to_dicts(items.with_columns(_one=nw.lit(1.0)).group_by("matter_id", field).agg(C("_one").sum()))
         if nth == 0:
@@ -235,8 +243,8 @@ def _warn_of_unknown_matters(combinations: Iterable[dict[str, Any]], rules: _Rul
     count = round(sum(row["_one"] for row in combinations if unknown(row["matter_id"])))
     if count:
         warn(
-            f"{count} {name.replace('_', ' ')} are on matters that were not passed or whose LEDES configuration is "
-            "missing; they are not checked. Load all matters, with select='ledesConfiguration'.",
+            f"{count} {name.replace('_', ' ')} were not checked, because their matters were not passed or have no "
+            "LEDES configuration. Load all matters, with select='ledesConfiguration'.",
             IncompleteDataWarning,
         )
 
@@ -246,17 +254,17 @@ def _warn_of_unknown_sets(rules: _Rules, code_sets: Frame | None) -> None:
         return
     require(code_sets, "code_sets", ("code_set_id",))
     there = {row["code_set_id"] for row in to_dicts(code_sets.select("code_set_id"))}
-    lost = {
+    unknown = {
         each: matter_id
         for matter_id, matter in rules.matters.items()
         if matter["ledes_enabled"] is True
         for each in matter["ledes_code_set_ids"] or ()
         if each not in there
     }
-    if lost:
+    if unknown:
         warn(
-            f"Matters name code sets that don't exist: {', '.join(sorted(lost))} (such as the matter_id "
-            f"{min(lost.values())}). Codes of these sets count as outside the matter's code sets or unknown.",
+            f"Matters have code sets that don't exist: {', '.join(sorted(unknown))} (for example the matter_id "
+            f"{min(unknown.values())}). Codes of these sets count as outside the matter's code sets or as unknown.",
             IncompleteDataWarning,
         )
 
@@ -269,19 +277,17 @@ ANALYSIS = Analysis(
         "refuse. Only matters with LEDES enabled are checked."
     ),
     example=(
-        "A matter requires activity and task codes from its code sets. An entry with the task code L100, "
-        "which nobody may select, is one finding; an entry without an activity code is another."
+        "A matter requires activity and task codes from its code sets. An entry with the task code L100, which is not "
+        "selectable, is one finding. An entry without an activity code is another."
     ),
-    formula="a row an item and field whose code is missing, unknown, outside the code sets or not selectable",
+    formula="one row per item and field whose code is missing, unknown, outside the code sets or not selectable",
     left_out=("items on matters without LEDES billing",),
-    cannot_tell=(
-        "codes of expenses and fixed fees from lists: the billing system gives them with single records only",
-    ),
+    cannot_tell=("codes of expenses and fixed fees in lists: only single records have them",),
     columns=(
         *shared_measures("item", "item_id"),
-        Measure("field", "Field", "text", "The field that the finding is about."),
-        Measure("code", "Code", "text", "The code found; missing if there is none."),
-        Measure("problem", "Problem", "text", "What is wrong with it."),
+        Measure("field", "Field", "text", "The field of the finding."),
+        Measure("code", "Code", "text", "The code in the field; missing if the field is empty."),
+        Measure("problem", "Problem", "text", "The problem of the code."),
     ),
     book=FromBook(
         not_passed=("expenses", "fixed_fees"),

@@ -1,7 +1,7 @@
-"""Contribution: who or what brings in the fees, largest first.
+"""Contribution: the billed fees by any key, largest first.
 
-Fees are those of all final invoices of the period, fixed fees among them, whatever the type of their matter: time on
-contingency matters is not realized at its worth, but its fees are fees.
+Time fees and fixed fees on all final invoices of the period count, also those of contingency matters, which
+`realization` leaves out.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from billframes.periods import DateLike, resolve
 
 __all__ = ["ANALYSIS", "contribution", "with_shares"]
 
-
 C = nw.col
 
 _AMOUNTS = ("billed_amount", "fixed_fee_amount", "fees_amount")
@@ -50,8 +49,8 @@ def contribution(
     Billed fees by any key, with their share and running share, largest first.
 
     Fees are the net billed time fees (see `realization`) and the fixed fees on final invoices dated in the period, of
-    matters of every type. They add up to the invoices' amounts less their expenses. Pass wide frames, as for
-    `realization`; the period is applied here.
+    matters of every type. They add up to the invoices' amounts less their expenses. Pass items and invoices of any
+    date, as for `realization`; the period is applied here.
 
     Parameters
     ----------
@@ -81,12 +80,12 @@ def contribution(
 
         - `billed_amount`: net billed time fees
         - `fixed_fee_amount`: fixed fees
-        - `fees_amount`: both, in money
-        - `share`: fees ÷ the fees of all rows; `running_share`: of this row and those above it. Negative for more
-          credit than fees; missing if all fees add up to 0
+        - `fees_amount`: the sum of both, in money
+        - `share`: fees ÷ the fees of all rows, negative if credits exceed fees; `running_share`: the share of this row
+          and all rows above it. Shares are missing if all fees add up to 0
 
-        Running shares need an order, so lazy frames are collected here, once they are a row a key; the result is
-        of their kind again.
+        Lazy frames are collected after rows are added up by key, because running shares need sorted rows. The result
+        is lazy again.
 
     Raises
     ------
@@ -104,7 +103,7 @@ def contribution(
 
     Examples
     --------
-    Acme's invoice of 1,000 holds a fixed fee of 200 and an expense of 100; Zenith is billed 300 for time:
+    Acme's invoice of 1,000 has a fixed fee of 200 and an expense of 100. Zenith is billed 300 for time:
 
     >>> import pandas as pd
     >>> entries = pd.DataFrame({
@@ -142,21 +141,21 @@ def contribution(
 
 def with_shares(totals: Frame, grouping: Grouping, amount: str, columns: Sequence[str]) -> Frame:
     """
-    Sort from large to small and add `share` and `running_share`, in memory: not every engine has an order.
+    Sort from large to small and add `share` and `running_share`. Lazy rows are collected: not every engine sorts.
 
     Parameters
     ----------
     totals : Frame
         Finished rows.
     grouping : Grouping
-        How they are grouped.
+        The grouping of the rows.
     amount : str
-        The column that is shared.
+        The column to calculate shares of.
     columns : sequence of str
-        The measures in order; the shares come after `amount`.
+        The measures in order; the shares are inserted after `amount`.
     """
     rows = cast("nw.DataFrame[Any]", nan_to_null(collect(totals)))
-    # Amounts that are equal to the cent are sorted by label; adding doubles leaves residues.
+    # Rounded, because equal amounts can differ in the last digits of a float; they are sorted by label.
     order = ["_size", *grouping.order]
     rows = rows.with_columns(_size=C(amount).round(6)).sort(
         *order, descending=[name == "_size" for name in order], nulls_last=True
@@ -172,9 +171,9 @@ def with_shares(totals: Frame, grouping: Grouping, amount: str, columns: Sequenc
 
 ANALYSIS = Analysis(
     name="contribution",
-    question="Who, or which clients or matters, do the billed fees come from?",
+    question="Which clients, matters or people do the billed fees come from?",
     summary=(
-        "It shows where the fees on final invoices come from, and what share of all fees each row has. Rows "
+        "It shows the fees on final invoices by client, matter or person, and the share of each row in all fees. Rows "
         "are sorted from large to small."
     ),
     example=(
@@ -186,12 +185,12 @@ ANALYSIS = Analysis(
     denominator="the same of all rows together",
     left_out=(
         "Expenses: they are not fees.",
-        "Work on no final invoice of the period.",
-        "Credit notes belong to their client; by any other key they are `Unassigned`.",
+        "Work that is not on a final invoice of the period.",
+        "Nothing else. Credit notes belong to their client; by matter, user and similar keys they are `Unassigned`.",
     ),
     cannot_tell=(
-        "What came in as cash, and when.",
-        "Who did the work behind a fixed fee: it counts for the user that the fee names.",
+        "The cash received, and when it was received.",
+        "Who did the work for a fixed fee: it counts for the user of the fee.",
     ),
     columns=(*shared_measures("billed_amount", "fixed_fee_amount", "fees_amount", "share", "running_share"),),
     table=TableSpec(
@@ -203,7 +202,7 @@ ANALYSIS = Analysis(
         columns=("fees_amount", "running_share"),
         words=["{fees_amount} · {share}"],
         shows="fees (bars) and their running share (line, read at the top).",
-        more="Rows are in the result's order, largest fees first. Words at the right are a row's fees and their share.",
+        more="Rows are in the order of the result, largest first. The text at the right is the fees and their share.",
         example={
             "client_name": ["Acme", "Bolt"],
             "fees_amount": [750.0, 250.0],

@@ -1,4 +1,4 @@
-"""Duplicates: time that looks entered twice."""
+"""Duplicates: time entries that seem to have been entered twice."""
 
 from __future__ import annotations
 
@@ -26,9 +26,8 @@ __all__ = ["ANALYSIS", "duplicates"]
 
 C = nw.col
 
-
 SAME = ("user_id", "matter_id", "date", "hours", "description")
-# Hours are doubles: the same hours may differ by a residue.
+# Equal hours can differ in the last digits of a float.
 _DIGITS = 6
 _NOT_WORD = re.compile(r"[\W_]+")
 
@@ -41,37 +40,37 @@ def duplicates(
     end: DateLike | None = None,
 ) -> IntoFrameT:
     """
-    Time entries that look entered twice: all of each group, with the group's number.
+    Time entries that seem to have been entered twice, with the number of their group.
 
     Parameters
     ----------
     time_entries : frame
         With `time_entry_id`, `date` and the columns of `by`.
     by : str or list of str
-        Columns in which entries of a group agree; short names such as "user" and "matter" stand for their ids. A
-        description is compared without regard to case, spaces and punctuation, numbers to a millionth, all else
-        exactly; missing agrees with missing.
+        Columns that have equal values in all entries of a group. Short names such as "user" and "matter" mean their
+        ids. Case, spaces and punctuation of a description are ignored, numbers are rounded to a millionth, and other
+        columns are compared exactly. Two missing values are equal.
     start, end : str or date, optional
         First and last day, inclusive; None leaves an end open. `start` also takes a whole period such as "2026-Q3".
 
     Returns
     -------
     frame
-        Of the same kind as the input: the rows with another like them, whole, behind `duplicate_group` (int64, from
-        1 on). Groups are numbered by their first date and id; rows are sorted by group, date and id. A firm that
-        sees no reason to keep more than one of a group strikes all rows but the first.
+        Of the same kind as the input: the entries of groups with at least two entries. The first column is
+        `duplicate_group` (int64, starting at 1), followed by all columns of the input. Groups are numbered by their
+        first date and id; rows are sorted by group, date and id. To keep one entry of each group, keep its first row.
 
     Raises
     ------
     ParameterError
-        `by` is empty or names no column of the entries, or the period can't be read.
+        `by` is empty or names a column that the entries do not have, or the period can't be read.
     MissingColumnError
         `time_entry_id` or `date` is missing.
 
     Notes
     -----
-    On lazy frames the ids and the columns compared are collected; the result stays lazy. Nothing of a description
-    is ever in a warning.
+    On lazy frames the ids and the compared columns are collected. The result stays lazy. Warnings never quote a
+    description.
 
     Examples
     --------
@@ -89,7 +88,7 @@ def duplicates(
     entries = from_native(time_entries=time_entries, ids_only=True)["time_entries"]
     there = column_names(entries)
     columns = _columns(by, there)
-    # Whole entries come back.
+    # The result has all columns of the entries.
     require(entries, "time_entries", ("time_entry_id", "date", *there))
     period = resolve(start, end)
     need_period("duplicates", {"time_entries": time_entries}, period, ITEM_FILTERS)
@@ -114,7 +113,7 @@ def _columns(by: str | Sequence[str], there: Sequence[str]) -> list[str]:
 
 
 def _suspects(entries: Frame, columns: Sequence[str]) -> list[dict[str, Any]]:
-    """Collect the entries that agree with another in all but their description."""
+    """Collect the entries that are equal to another in all compared columns but the description."""
     table = to_arrow(entries)
     lists = {field.name for field in table.schema if pa.types.is_list(field.type)}
     compared = [name for name in columns if name != "description" and name not in lists]
@@ -127,19 +126,19 @@ def _suspects(entries: Frame, columns: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _numbers(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> dict[str, int]:
-    """Give each group of more than one entry a number: the number of each entry's group, by its id."""
-    ordered = sorted(_alike(rows, columns), key=lambda group: min(map(_place, group)))
+    """Give each group of more than one entry a number, and return it by the ids of the entries."""
+    ordered = sorted(_groups(rows, columns), key=lambda group: min(map(_sort_key, group)))
     return {row["time_entry_id"]: number for number, group in enumerate(ordered, start=1) for row in group}
 
 
-def _alike(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> list[list[dict[str, Any]]]:
+def _groups(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> list[list[dict[str, Any]]]:
     groups: dict[Hashable, list[dict[str, Any]]] = {}
     for row in rows:
-        groups.setdefault(tuple(_plain(name, row[name]) for name in columns), []).append(row)
+        groups.setdefault(tuple(_normalized(name, row[name]) for name in columns), []).append(row)
     return [group for group in groups.values() if len(group) > 1]
 
 
-def _plain(name: str, value: Any) -> Hashable:
+def _normalized(name: str, value: Any) -> Hashable:
     if name == "description" and value is not None:
         return _NOT_WORD.sub(" ", value).strip().casefold()
     if isinstance(value, float):
@@ -147,23 +146,26 @@ def _plain(name: str, value: Any) -> Hashable:
     return tuple(value) if isinstance(value, list) else cast("Hashable", value)
 
 
-def _place(row: dict[str, Any]) -> tuple[Any, ...]:
+def _sort_key(row: dict[str, Any]) -> tuple[Any, ...]:
     return row["date"] is None, row["date"], row["time_entry_id"]
 
 
 ANALYSIS = Analysis(
     name="duplicates",
-    question="Which time looks as if it was entered twice?",
+    question="Which time entries seem to have been entered twice?",
     summary=(
-        "It lists time entries that agree in person, matter, date, hours and description. Case, spaces and "
+        "It lists time entries with the same person, matter, date, hours and description. Case, spaces and "
         "punctuation make no difference."
     ),
     example=(
-        'Of three calls on one day, two have 0.5 hours and the description "Call with court"; the one with '
-        "0.7 hours is not listed."
+        'Of three calls on one day, two have 0.5 hours and the description "Call with court". They are listed; the '
+        "call with 0.7 hours is not."
     ),
-    formula="same person, matter, date, hours and description, apart from case, spaces and punctuation",
-    left_out=("time entered twice in other words: group by less, such as `by=['user', 'matter', 'date', 'hours']`",),
-    cannot_tell=("whether it was entered twice or done twice",),
-    columns=(Measure("duplicate_group", "Group", "count", "Rows of one group are like each other; numbered from 1."),),
+    formula="same person, matter, date, hours and description; case, spaces and punctuation are ignored",
+    left_out=(
+        "time entered twice with different descriptions: compare fewer columns, such as "
+        "`by=['user', 'matter', 'date', 'hours']`",
+    ),
+    cannot_tell=("whether time was entered twice or the work was done twice",),
+    columns=(Measure("duplicate_group", "Group", "count", "Number of the group of equal entries, starting at 1."),),
 )

@@ -1,6 +1,6 @@
-"""Effective rates: what an hour was billed at, and what it was worked at.
+"""Effective rates: billed fees per hour, beside the worth of the work per hour.
 
-The figures are realization's; here they are read as money an hour.
+The amounts and hours are calculated by `realization`; they are divided here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from billframes.periods import DateLike
 
 __all__ = ["ANALYSIS", "effective_rates"]
 
-
 _OF_STANDARD = ("standard_amount", "standard_rate")
 
 
@@ -44,9 +43,9 @@ def effective_rates(
     matter_types: Collection[str] | None = None,
 ) -> IntoFrameT:
     """
-    Money an hour: billed, worked and, where the settings say, standard.
+    Money per hour: billed fees, worth at the rates of the work, and, if the settings have them, standard rates.
 
-    The arguments, what is counted, errors and warnings are those of `realization`, whose amounts and hours these are.
+    Amounts, hours, errors and warnings are those of `realization`.
 
     Parameters
     ----------
@@ -55,8 +54,8 @@ def effective_rates(
     by : str or list of str, optional
         Keys to group by; None gives one row.
     basis : {"invoice_date", "work_date"}
-        Final invoices dated in the period with all the work on them; or time dated in the period that is on final
-        invoices by now.
+        "invoice_date": final invoices dated in the period, with all the work on them. "work_date": time dated in the
+        period that is now on a final invoice.
     start, end : str or date, optional
         First and last day, inclusive; None leaves an end open. `start` also takes a whole period such as "2026-Q3".
     matters, users : frame, optional
@@ -74,8 +73,9 @@ def effective_rates(
         Of the same kind as the input, sorted by label: the keys and, as float64,
 
         - `billable_hours`: hours of the billable time on the final invoices counted
-        - `billed_amount`: its net billed fees; `effective_rate`: billed ÷ hours, known with rates hidden, too
-        - `worked_amount`: what it is worth at its rates; `worked_rate`: worked ÷ hours; both missing where rates are
+        - `billed_amount`: net billed fees of this time; `effective_rate`: billed ÷ hours, known even if rates are
+          hidden
+        - `worked_amount`: worth of this time at its rates; `worked_rate`: worth ÷ hours; both missing if rates are
           hidden
         - with standard rates: `standard_amount`, `standard_rate` (÷ hours)
         - `left_out_hours`, `left_out_amount`, `left_out_billed_amount`: time on matters whose type does not count
@@ -84,7 +84,7 @@ def effective_rates(
 
     Examples
     --------
-    Four hours at 250, billed at 800:
+    Four hours with a rate of 250 are billed at 800:
 
     >>> import pandas as pd
     >>> entries = pd.DataFrame({
@@ -134,21 +134,21 @@ def _rates(realized: Frame) -> Frame:
 
 ANALYSIS = Analysis(
     name="effective_rates",
-    question="What do we really get billed for an hour, and what was its rate?",
+    question="How much do we bill for an hour, compared with its rate?",
     summary=(
-        "It divides billed fees by the hours they were billed for: what an hour really brought. Beside it "
-        "stands the rate at which that hour was recorded."
+        "It divides billed fees by the hours they were billed for. It compares this effective rate with the rate at "
+        "which the hours were recorded."
     ),
-    example=("Four hours recorded at 250 an hour are worth 1000. Billed at 800, they bring 200 an hour."),
-    formula="billed ÷ hours, beside worth of billed work ÷ hours",
+    example="Four hours recorded at a rate of 250 are worth 1000. They are billed at 800, which is 200 per hour.",
+    formula="effective rate = billed ÷ hours; rate of the work = worth of billed work ÷ hours",
     numerator="net billed time fees (billed), and worth of billed work, as in `realization`",
     denominator="hours of the billable time on the final invoices counted",
     left_out=(
         "Time on contingency, pro bono and internal matters, in `left_out_hours`, `left_out_amount` and "
         "`left_out_billed_amount`; `matter_types=` chooses.",
-        "Fixed fees and the hours behind them, and expenses.",
+        "Fixed fees and the hours under them, and expenses.",
     ),
-    cannot_tell=("Hours as billed: the invoice has one amount, and the hours are those recorded.",),
+    cannot_tell=("Hours as billed: an invoice has only one amount, and the hours are those recorded.",),
     columns=(
         *shared_measures("billable_hours", "billed_amount", "effective_rate", "worked_amount", "worked_rate"),
         *shared_measures("standard_amount", "standard_rate"),
@@ -172,8 +172,8 @@ ANALYSIS = Analysis(
         title="What an hour of billable time brought",
         columns=("worked_rate", "effective_rate"),
         words=["{effective_rate}"],
-        shows="what an hour was billed at (dark) on its rate (pale).",
-        more="A bar's words are what it was billed at. With rates hidden only that is drawn.",
+        shows="the effective rate (dark) on the rate of the work (pale).",
+        more="The text beside a bar is the effective rate. If rates are hidden, only that is drawn.",
         example={"user_name": ["Ada"], "effective_rate": [320.4], "worked_rate": [400.0]},
         gives=(["320"], "What an hour of billable time brought by timekeeper"),
     ),

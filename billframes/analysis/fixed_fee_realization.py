@@ -1,4 +1,4 @@
-"""Fixed-fee realization: what fixed fees bring for the hours that are linked to them."""
+"""Fixed-fee realization: fixed fees compared with the hours that are linked to them."""
 
 from __future__ import annotations
 
@@ -36,24 +36,13 @@ __all__ = ["ANALYSIS", "fixed_fee_realization"]
 
 C = nw.col
 
-
-_MEASURES = (
+_SUMS = (
     "fee_amount",
     "linked_hours",
     "standard_amount",
     "unrated_hours",
     "_unrated",
-    "_lost",
-    "unlinked_fee_amount",
-    "unlinked_hours",
-)
-_COLUMNS = (
-    "fee_amount",
-    "linked_hours",
-    "effective_rate",
-    "standard_amount",
-    "fixed_fee_realization",
-    "unrated_hours",
+    "_not_passed",
     "unlinked_fee_amount",
     "unlinked_hours",
 )
@@ -72,12 +61,12 @@ def fixed_fee_realization(
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
-    Fees ÷ the hours linked to them at standard rates, and ÷ the hours themselves.
+    Fees ÷ the worth of the linked hours at standard rates, and fees ÷ these hours.
 
-    Each fee dated in the period meets all time entries that name it in `fixed_fee_id`, whenever worked and of
-    whatever billing type, so pass all time. It is spread over them in proportion to their worth at standard rates
-    (to their hours if someone has no rate, or the worth adds up to 0) and follows each entry's own matter, client
-    and user.
+    Each fee dated in the period is compared with all time entries that have its `fixed_fee_id`, of any date and any
+    billing type, so pass all time entries. The fee is spread over these entries in proportion to their worth at
+    standard rates (or to their hours if a person has no rate or the worth adds up to 0). Each part counts for the
+    entry's own matter, client and user.
 
     Parameters
     ----------
@@ -96,22 +85,21 @@ def fixed_fee_realization(
     clients : frame, optional
         With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
-        `standard_rates`, money an hour by user. Without them what needs them is missing.
+        `standard_rates`, money per hour by user. Without them, the columns that need them are missing.
 
     Returns
     -------
     frame
         Of the same kind as the input, sorted by label: the keys and, as float64, money unrounded,
 
-        - `fee_amount`: fees that have linked time, whether invoiced or not
-        - `linked_hours`, `effective_rate` (fee ÷ hours)
-        - `standard_amount`: linked hours at standard rates; missing if someone has none
-        - `fixed_fee_realization`: fee ÷ standard
+        - `fee_amount`: fees that have linked time, invoiced or not
+        - `linked_hours`: hours of this time; `effective_rate`: `fee_amount` ÷ `linked_hours`
+        - `standard_amount`: linked hours at standard rates; missing if a person has no standard rate
+        - `fixed_fee_realization`: `fee_amount` ÷ `standard_amount`
         - `unrated_hours`: linked hours of people without a standard rate
-        - `unlinked_fee_amount`: fees without linked time (or whose hours cancel out), by the fee's own matter,
-          client and user
-        - `unlinked_hours`: time of the period that is `fixedFee` and names no fee, or names one not passed, by
-          its own date
+        - `unlinked_fee_amount`: fees without linked time (or whose hours add up to 0), by the fee's own matter, client
+          and user
+        - `unlinked_hours`: time dated in the period that is `fixedFee` without a fee, or has a fee that was not passed
 
     Raises
     ------
@@ -123,12 +111,12 @@ def fixed_fee_realization(
     Warns
     -----
     IncompleteDataWarning
-        The settings give standard rates, but not to everyone with linked hours; or entries name a fee that was not
+        The settings have standard rates, but not for everyone with linked hours; or entries name a fee that was not
         passed.
 
     Examples
     --------
-    A fee of 3,000 for 10 hours worth 400 each: 300 an hour, three quarters of standard.
+    A fee of 3,000 for 10 hours with a standard rate of 400 is 300 per hour, three quarters of standard:
 
     >>> import pandas as pd
     >>> entries = pd.DataFrame({
@@ -154,17 +142,17 @@ def fixed_fee_realization(
     grouping = Grouping.of(by, frames, settings)
     fees = grouping.select_items(frames["fixed_fees"], "fixed_fees", ("fixed_fee_id", "date", "amount"))
     entries = select_columns(frames["time_entries"], "time_entries", ("date",))
-    lacking = "fees can lack hours that are linked to them"
-    warn_of_late_start("fixed_fee_realization", time_entries, (entries, "date"), (fees, "date"), period.start, lacking)
-    work, rest = _work_and_rest(_time(frames["time_entries"], grouping), fees, period)
-    parts = [_measured(work, "_period_date", grouping), _measured(rest, "date", grouping)]
+    missing = "fees can lack hours that are linked to them"
+    warn_of_late_start("fixed_fee_realization", time_entries, (entries, "date"), (fees, "date"), period.start, missing)
+    counted, unlinked_fees = _spread_fees(_fixed_fee_time(frames["time_entries"], grouping), fees, period)
+    parts = [_add_up(counted, "_period_date", grouping), _add_up(unlinked_fees, "date", grouping)]
     rows = collect(grouping.concat(parts))
-    _warn(rows, work, grouping)
-    totals = grouping.add_up(rows, _MEASURES)
+    _warn(rows, counted, grouping)
+    totals = grouping.add_up(rows, _SUMS)
     return cast("IntoFrameT", to_native(_result(totals, grouping), time_entries))
 
 
-def _time(entries: Frame, grouping: Grouping) -> Frame:
+def _fixed_fee_time(entries: Frame, grouping: Grouping) -> Frame:
     """Select fixed-fee time, and all time that names a fee, with its worth at standard rates."""
     columns = ("date", "user_id", "hours", "billing_type", "fixed_fee_id", *grouping.row_columns)
     rows = select_columns(entries, "time_entries", columns)
@@ -172,30 +160,34 @@ def _time(entries: Frame, grouping: Grouping) -> Frame:
     return value_at_rates(rows, grouping.settings.standard_rates).rename({"_value": "_worth"})
 
 
-def _work_and_rest(time: Frame, fees: Frame, period: Period) -> tuple[Frame, Frame]:
-    """Spread the fees of the period over their time; return the time that counts, and the fees that have none."""
+def _spread_fees(time: Frame, fees: Frame, period: Period) -> tuple[Frame, Frame]:
+    """Spread the fees of the period over their time; return the time that counts, and the fees without time."""
     rates = _rates(time, fees, period)
     terms = rates.select("fixed_fee_id", "_linked", "_per_worth", "_per_hour", _fee_date=C("date"))
-    work = join_by_id(time, terms, "fixed_fee_id")
+    counted = join_by_id(time, terms, "fixed_fee_id")
     linked = C("_linked") > 0
-    # Time of a fee that was not passed counts like time that names none.
-    alone = C("_linked").is_null() & is_in_period("date", period)
-    work = work.filter(linked.fill_null(False) | alone).with_columns(
+    # Time whose fee was not passed counts like time without a fee.
+    unlinked = C("_linked").is_null() & is_in_period("date", period)
+    counted = counted.filter(linked.fill_null(False) | unlinked).with_columns(
         fee_amount=value_if(linked, C("_worth") * C("_per_worth") + C("hours") * C("_per_hour")),
         linked_hours=value_if(linked, "hours"),
         standard_amount=value_if(linked, "_worth"),
         unrated_hours=value_if(linked & (C("_unrated") > 0), "hours"),
         unlinked_hours=value_if(C("_linked").is_null(), "hours"),
         _unrated=value_if(linked, "_unrated"),
-        _lost=as_float(C("_linked").is_null() & ~C("fixed_fee_id").is_null()),
+        _not_passed=as_float(C("_linked").is_null() & ~C("fixed_fee_id").is_null()),
         _period_date=nw.when(linked).then(C("_fee_date")).otherwise(C("date")),
     )
-    rest = in_period(rates, "date", period).filter(C("_linked") < 1)
-    return work, rest.with_columns(unlinked_fee_amount=C("amount"))
+    unlinked_fees = in_period(rates, "date", period).filter(C("_linked") < 1)
+    return counted, unlinked_fees.with_columns(unlinked_fee_amount=C("amount"))
 
 
 def _rates(time: Frame, fees: Frame, period: Period) -> Frame:
-    """Add to each fee how it is spread over its time; `_linked` is 1.0 if it is of the period and has any."""
+    """
+    Calculate the part of each fee per unit of worth, or per hour, of its time.
+
+    `_linked` is 1.0 if the fee is of the period and has time.
+    """
     rows = time.filter(~C("fixed_fee_id").is_null())
     rows = rows.with_columns(_gross_worth=C("_worth").abs(), _gross_hours=C("hours").abs())
     columns = ("_worth", "_gross_worth", "hours", "_gross_hours", "_unrated")
@@ -213,61 +205,60 @@ def _rates(time: Frame, fees: Frame, period: Period) -> Frame:
     ).drop(*names)
 
 
-def _measured(rows: Frame, date: str, grouping: Grouping) -> Frame:
-    """Add up the measures that rows have, and 0 for the others, over what the keys derive from."""
+def _add_up(rows: Frame, date: str, grouping: Grouping) -> Frame:
+    """Add up the sums by the columns that the keys derive from; columns that rows do not have count as 0."""
     there = column_names(rows)
-    zeros = {name: nw.lit(0.0) for name in _MEASURES if name not in there}
-    return sum_by(grouping.with_periods(rows.with_columns(**zeros), date), grouping.base, _MEASURES)
+    zeros = {name: nw.lit(0.0) for name in _SUMS if name not in there}
+    return sum_by(grouping.with_periods(rows.with_columns(**zeros), date), grouping.base, _SUMS)
 
 
 def _result(totals: Frame, grouping: Grouping) -> Frame:
-    rated = null_column(nw.Float64)
+    standard = null_column(nw.Float64)
     if grouping.settings.standard_rates:
-        rated = nw.when(C("_unrated") == 0).then(C("standard_amount"))
-    totals = totals.with_columns(standard_amount=rated).with_columns(
+        standard = nw.when(C("_unrated") == 0).then(C("standard_amount"))
+    totals = totals.with_columns(standard_amount=standard).with_columns(
         effective_rate=ratio("fee_amount", "linked_hours"),
         fixed_fee_realization=ratio("fee_amount", "standard_amount"),
     )
-    return grouping.finish(totals, _COLUMNS)
+    return grouping.finish(totals, ANALYSIS.measure_names)
 
 
 def _warn(sums: Frame, work: Frame, grouping: Grouping) -> None:
     """Warn of people without a standard rate, if others have one, and of time whose fee was not passed."""
-    counts = collect_counts((sums, {"lost": C("_lost").sum(), "unrated": C("_unrated").sum()}))
+    counts = collect_counts((sums, {"not_passed": C("_not_passed").sum(), "unrated": C("_unrated").sum()}))
     if grouping.settings.standard_rates and counts["unrated"]:
         missing = "standard_amount and fixed_fee_realization are missing where they count"
         warn_of_missing_rates(work.filter(C("_unrated") > 0), "standard", missing)
-    if counts["lost"]:
+    if counts["not_passed"]:
         warn(
-            f"{int(counts['lost'])} time entries name a fixed fee that is not among those passed; they are counted in "
-            "unlinked_hours. Load fixed fees over a wider window.",
+            f"{int(counts['not_passed'])} time entries name a fixed fee that is not among those passed; they are "
+            "counted in unlinked_hours. Load fixed fees over a wider window.",
             IncompleteDataWarning,
         )
 
 
 ANALYSIS = Analysis(
     name="fixed_fee_realization",
-    question="Do fixed fees bring what the hours under them would have brought at standard rates?",
+    question="Are fixed fees as high as the hours under them at standard rates?",
     summary=(
-        "It compares fixed fees with what the hours under them are worth at the firm's standard rates. The "
-        "effective rate, fee ÷ hours, needs no rates."
+        "It compares fixed fees with the worth of the hours under them at the firm's standard rates. The effective "
+        "rate, fees ÷ hours, is known even without standard rates."
     ),
-    example=("A fee of 3000 for 10 hours with a standard rate of 400 brings 300 an hour, which is 75% of standard."),
+    example="A fee of 3000 for 10 hours with a standard rate of 400 is 300 per hour, which is 75% of standard.",
     formula="fixed fees ÷ linked hours at standard rates; effective rate: fixed fees ÷ linked hours",
     numerator="fixed fees dated in the period that have linked time, billed or not",
-    denominator="all hours linked to these fees, whenever worked, at the settings' standard rates; or the hours",
+    denominator="all hours linked to these fees, of any date, at the settings' standard rates; for the effective rate, "
+    "the hours",
     left_out=(
-        "fees without linked time: in `unlinked_fee_amount`",
-        "fixed-fee time in the period without a fee: in `unlinked_hours`",
+        "fees without linked time: they are in `unlinked_fee_amount`",
+        "fixed-fee time in the period without a fee: it is in `unlinked_hours`",
     ),
-    cannot_tell=("standard rates: the settings say them", "hours still to come under a fee"),
+    cannot_tell=("standard rates: they are in the firm's settings", "hours that will still be worked for a fee"),
     columns=(
         sum_measure(
             "fee_amount", "Fixed fees with hours", "money", "Fixed fees that have linked time, invoiced or not."
         ),
-        sum_measure(
-            "linked_hours", "Linked hours", "hours", "Hours of the time that names these fees, whenever worked."
-        ),
+        sum_measure("linked_hours", "Linked hours", "hours", "Hours of the time linked to these fees, of any date."),
         *shared_measures("effective_rate", "standard_amount"),
         ratio_measure(
             "fixed_fee_realization",
@@ -277,7 +268,7 @@ ANALYSIS = Analysis(
         ),
         sum_measure("unrated_hours", "Hours without rate", "hours", "Linked hours of people without a standard rate."),
         sum_measure("unlinked_fee_amount", "Fixed fees without hours", "money", "Fixed fees without linked time."),
-        sum_measure("unlinked_hours", "Unlinked hours", "hours", "Fixed-fee time of the period that names no fee."),
+        sum_measure("unlinked_hours", "Unlinked hours", "hours", "Fixed-fee time of the period without a fee."),
     ),
     table=TableSpec(
         title="Fixed-fee realization",
@@ -288,8 +279,8 @@ ANALYSIS = Analysis(
         title="Fixed fees and the worth of their hours",
         columns=("standard_amount", "fee_amount"),
         words=["{fixed_fee_realization}", "{effective_rate} an hour"],
-        shows="fees (dark) on their hours at standard rates (pale).",
-        more="A bar's words are fees ÷ standard, or, if standard rates are missing, what an hour brought.",
+        shows="fees (dark) on the worth of their hours at standard rates (pale).",
+        more="The text beside a bar is fees ÷ standard or, if standard rates are missing, the effective rate.",
         example={
             "client_name": ["Acme", "Bolt"],
             "fee_amount": [800.0, 500.0],

@@ -1,4 +1,4 @@
-"""Leverage: how much work for clients others do for each hour, and each head, of the principals."""
+"""Leverage: client hours, and people, for each hour, and each person, of the principals."""
 
 from __future__ import annotations
 
@@ -27,11 +27,8 @@ __all__ = ["ANALYSIS", "leverage"]
 
 C = nw.col
 
-
-_SIDES = ("principal", "non_principal", "unknown_role")
-_HOURS = tuple(f"{side}_hours" for side in _SIDES)
+_HOURS = ("principal_hours", "non_principal_hours", "unknown_role_hours")
 _HEADS = ("principals", "non_principals", "unknown_role_people")
-_COLUMNS = (*_HOURS, "hours_leverage", *_HEADS, "heads_leverage")
 
 
 def leverage(
@@ -49,11 +46,11 @@ def leverage(
     roster: Literal["timekeepers", "active"] = "timekeepers",
 ) -> IntoFrameT:
     """
-    Client hours, and heads, of non-principals ÷ those of principals.
+    Client hours of non-principals ÷ client hours of principals, and the same ratio of people.
 
-    Client hours and the roster are those of `utilization`. Everyone on the roster whose role is known and not
-    principal is a non-principal, an accountant with client hours too. People of unknown role are on neither side;
-    they are counted in columns of their own.
+    Client hours and the roster are those of `utilization`. Everyone on the roster whose role is known and is not
+    principal is a non-principal, for example also an accountant with client hours. People of unknown role are in
+    separate columns and in neither ratio.
 
     Parameters
     ----------
@@ -66,14 +63,14 @@ def leverage(
     by : str or list of str, optional
         Keys to group by; None gives one row.
     users : frame, optional
-        With `user_id`, `name` and `role`. Needed unless the settings' `roles` or a column `user_role` of the
-        entries tell roles.
+        With `user_id`, `name` and `role`. Required unless the settings have `roles`, or the entries have a column
+        `user_role`.
     matters : frame, optional
         With `matter_id` and `matter_type`; needed if the entries have no `matter_type`.
     clients : frame, optional
         With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
-        `roles` take precedence over the users list; the calendar says who was there.
+        `roles` take precedence over the users list; the calendar shows which people were at the firm.
     include_fixed_fee, include_probono, roster
         As in `utilization`.
 
@@ -82,12 +79,12 @@ def leverage(
     frame
         Of the same kind as the input, sorted by label, with the keys and, as float64,
 
-        - `principal_hours`, `non_principal_hours`, `unknown_role_hours`: client hours, which re-add to the whole
-        - `hours_leverage`: non-principal ÷ principal hours; missing without principals' hours
-        - `principals`, `non_principals`, `unknown_role_people`: heads. A head has client hours in the row or, by
-          keys of people and time, available hours. A person is a head in each row, so heads of several clients
-          or months don't add up
-        - `heads_leverage`: non-principals ÷ principals; missing without principals
+        - `principal_hours`, `non_principal_hours`, `unknown_role_hours`: client hours, which add up to the whole
+        - `hours_leverage`: non-principal hours ÷ principal hours; missing if principals have no hours
+        - `principals`, `non_principals`, `unknown_role_people`: the number of people. A person counts in a row with
+          client hours in it or, by keys of people and time, with available hours. The same person can count in several
+          rows, so people of several clients or months don't add up
+        - `heads_leverage`: non-principals ÷ principals; missing if there are no principals
 
     Raises
     ------
@@ -108,7 +105,7 @@ def leverage(
 
     Examples
     --------
-    A principal with 10 hours, an attorney with 24 and a paralegal with 6: three hours to one, two heads to one.
+    A principal has 10 hours, an attorney 24 and a paralegal 6: three hours to one, and two people to one.
 
     >>> import pandas as pd
     >>> entries = pd.DataFrame({
@@ -145,31 +142,31 @@ def leverage(
             include_probono=include_probono,
             roster=roster,
         )
-    totals = grouping.combine([_sides(as_arrow(nw.from_native(people)))], (*_HOURS, *_HEADS))
+    totals = grouping.combine([_by_role(as_arrow(nw.from_native(people)))], (*_HOURS, *_HEADS))
     _warn_of_unknown(totals)
     totals = totals.with_columns(
         hours_leverage=ratio("non_principal_hours", "principal_hours"),
         heads_leverage=ratio("non_principals", "principals"),
     )
-    return cast("IntoFrameT", to_native(grouping.finish(totals, _COLUMNS, named=True), time_entries))
+    return cast("IntoFrameT", to_native(grouping.finish(totals, ANALYSIS.measure_names, named=True), time_entries))
 
 
 def _check_roles(grouping: Grouping) -> None:
     sources = grouping.sources
     if not ("role" in sources.of_users or "user_role" in sources.rows or grouping.settings.roles):
         raise MissingColumnError(
-            "Nothing given tells who is a principal: pass users= with 'user_id' and 'role' (the loader users() "
-            "supplies them), or settings with roles."
+            "leverage needs to know who is a principal: pass users= with 'user_id' and 'role' (from the loader "
+            "users()), or settings with roles."
         )
 
 
-def _sides(people: Frame) -> Frame:
-    """Put each person's client hours and head on the side of their role."""
+def _by_role(people: Frame) -> Frame:
+    """Put each person's client hours, and the person, into the columns of their role."""
     principal, unknown = C("role") == "principal", ~C("role").is_in(ENUMS["role"])
-    side = {"principal": principal, "non_principal": ~principal & ~unknown, "unknown_role": unknown}
-    there = (C("client_hours").abs() > 0) | (C("capacity_hours").fill_null(0.0) > 0)
-    hours = {f"{name}_hours": value_if(on, "client_hours") for name, on in side.items()}
-    heads = {name: as_float(on & there) for name, on in zip(_HEADS, side.values(), strict=True)}
+    roles = (principal, ~principal & ~unknown, unknown)
+    counts = (C("client_hours").abs() > 0) | (C("capacity_hours").fill_null(0.0) > 0)
+    hours = {name: value_if(role, "client_hours") for name, role in zip(_HOURS, roles, strict=True)}
+    heads = {name: as_float(role & counts) for name, role in zip(_HEADS, roles, strict=True)}
     return people.with_columns(C("role").fill_null(UNKNOWN)).with_columns(**hours, **heads)
 
 
@@ -178,32 +175,35 @@ def _warn_of_unknown(totals: Frame) -> None:
     count = collect_counts((totals, of_unknown))
     if count["heads"]:
         warn(
-            f"{count['hours']:g} client hours are of people whose role is unknown (not among the users given); they "
-            "are in unknown_role_hours and in no ratio. Load all users, or name their roles in the settings.",
+            f"{count['hours']:g} client hours are of people whose role is unknown (not among the users passed); they "
+            "are in unknown_role_hours and in no ratio. Load all users, or set their roles in the settings.",
             IncompleteDataWarning,
         )
 
 
 ANALYSIS = Analysis(
     name="leverage",
-    question="How much of the clients' work do others do for each hour of a principal?",
-    summary=("It divides the client hours of everyone else by those of principals. The same is done with heads."),
-    example=("A principal has 10 client hours, an attorney 24 and a paralegal 6: 3 hours to one, and 2 heads to one."),
-    formula="client hours of non-principals ÷ client hours of principals; the same for heads",
-    numerator="client hours (or heads) of everyone on the roster whose role is known and not principal",
-    denominator="client hours (or heads) of principals",
-    left_out=("people of unknown role, counted in `unknown_role_hours` and `unknown_role_people`",),
-    cannot_tell=("the role someone had earlier: roles are those of today, or of the settings",),
+    question="How many client hours do others work for each hour of a principal?",
+    summary=(
+        "It divides the client hours of everyone else by the client hours of principals. It also divides the number of "
+        "other people by the number of principals."
+    ),
+    example="A principal has 10 client hours, an attorney 24 and a paralegal 6: 3 hours to one, and 2 people to one.",
+    formula="client hours of non-principals ÷ client hours of principals; people: non-principals ÷ principals",
+    numerator="client hours (or number) of everyone on the roster whose role is known and is not principal",
+    denominator="client hours (or number) of principals",
+    left_out=("people of unknown role: they are in `unknown_role_hours` and `unknown_role_people`",),
+    cannot_tell=("the earlier role of a person: roles are those of today, or of the settings",),
     columns=(
         sum_measure("principal_hours", "Principals’ hours", "hours", "Client hours of principals."),
         sum_measure(
             "non_principal_hours",
             "Others’ hours",
             "hours",
-            "Client hours of everyone whose role is known and not principal.",
+            "Client hours of everyone whose role is known and is not principal.",
         ),
         sum_measure(
-            "unknown_role_hours", "Hours of unknown role", "hours", "Client hours of people whose role nothing tells."
+            "unknown_role_hours", "Hours of unknown role", "hours", "Client hours of people whose role is unknown."
         ),
         ratio_measure(
             "hours_leverage",
@@ -214,8 +214,8 @@ ANALYSIS = Analysis(
         ),
         Measure("principals", "Principals", "count", "Principals with work or available hours in the row."),
         Measure("non_principals", "Others", "count", "People of another known role with work or available hours."),
-        Measure("unknown_role_people", "People of unknown role", "count", "People whose role nothing tells."),
-        Measure("heads_leverage", "Leverage in heads", "multiple", "Others ÷ principals, by heads."),
+        Measure("unknown_role_people", "People of unknown role", "count", "People whose role is unknown."),
+        Measure("heads_leverage", "Leverage in heads", "multiple", "Number of others ÷ number of principals."),
     ),
     table=TableSpec(
         title="Leverage",
@@ -235,8 +235,8 @@ ANALYSIS = Analysis(
         title="Client hours of principals and others, and their ratio",
         columns=("principal_hours", "non_principal_hours", "unknown_role_hours"),
         words=["{hours_leverage}"],
-        shows="hours of principals (pale), of others, and of unknown role (dark).",
-        more="A bar's words are the others' hours for each hour of a principal; people of unknown role are in neither.",
+        shows="client hours of principals (pale), of others, and of people of unknown role (dark).",
+        more="The text beside a bar is others' hours ÷ principals' hours, without people of unknown role.",
         example={
             "client_name": ["Acme"],
             "principal_hours": [10.0],

@@ -1,4 +1,4 @@
-"""Missing time: working days on which a timekeeper has entered too little."""
+"""Missing time: working days on which a timekeeper has entered less time than expected."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ from billframes.periods import DateLike, Period, local_day, resolve
 
 __all__ = ["ANALYSIS", "missing_time"]
 
-
 _FIELDS: dict[str, pa.DataType] = {
     "date": pa.timestamp("us"),
     "user_id": pa.string(),
@@ -52,10 +51,10 @@ def missing_time(
     roster: Literal["timekeepers", "active"] = "timekeepers",
 ) -> IntoFrameT:
     """
-    Working days on which a timekeeper has less than a threshold of hours: a row a person and day.
+    Working days on which a timekeeper has entered fewer hours than a threshold, one row per person and day.
 
-    All hours count, non-billable and internal ones too. Working days are the settings': the days of the firm's week
-    less holidays, less the person's leave and the days before their start or after their end.
+    All hours count, also non-billable and internal ones. Working days follow the settings: the working days of the
+    week, less holidays, the person's leave, and the days before the person's start and after their end.
 
     Parameters
     ----------
@@ -64,13 +63,13 @@ def missing_time(
     start : str or date
         First day, inclusive; or a whole period such as "2026-10" or "2026-Q3".
     end : str or date, optional
-        Last day, inclusive. Needed if `start` is a date. Days after the load are not missing; in frames that don't
-        know their load they are, so end no later than today.
+        Last day, inclusive. Required if `start` is a date. Days after the load of the entries are left out. If the
+        day of the load is unknown (for example for merged frames), they are listed, so end the period today.
     threshold : float, optional
-        Hours a day below which a day is missing, above 0 and at most 24. By default half of the person's hours a
-        day: a day that nobody filled in, not merely a short one.
+        A day with fewer hours is listed; above 0 and at most 24. By default half of the person's hours a day, so that
+        a day which is only a little short is not listed.
     users : frame, optional
-        With `user_id`, `name` and `role`: who is on the roster, also without a single entry.
+        With `user_id`, `name` and `role`: the people on the roster, also those without entries.
     matters : frame, optional
         With `matter_id` and `matter_type`, for the roster; needed if the entries have no `matter_type`.
     settings : FirmSettings, optional
@@ -89,7 +88,7 @@ def missing_time(
     Raises
     ------
     ParameterError
-        The period has an open end, the threshold is out of range, or frames are of different engines.
+        The period has an open end, the threshold is not above 0 and at most 24, or frames are of different engines.
     MissingColumnError
         A column is missing, or no frame has matter types.
 
@@ -103,7 +102,7 @@ def missing_time(
 
     Examples
     --------
-    Ada has 3 of 8 hours on Thursday and none on Friday:
+    Ada has 3 of 8 hours on Thursday and 0 on Friday:
 
     >>> import pandas as pd
     >>> entries = pd.DataFrame({
@@ -117,57 +116,57 @@ def missing_time(
     0 2026-10-01       Ada    3.0              4.0            5.0
     1 2026-10-02       Ada    0.0              4.0            8.0
     """
-    _check(threshold)
+    _check_threshold(threshold)
     frames = from_native(time_entries=time_entries, users=users, matters=matters)
     period = resolve(start, end)
     need_period("missing_time", {"time_entries": time_entries}, period, ("user_id",))
     settings = resolve_users(settings, frames)
-    asked: dict[str, Any] = {"start": start, "end": end, "settings": settings, "roster": roster}
+    options: dict[str, Any] = {"start": start, "end": end, "settings": settings, "roster": roster}
     with skip_checks({"time_entries": time_entries, "users": users, "matters": matters}, frames):
-        people: Any = utilization(time_entries, by="user", users=users, matters=matters, **asked)
-    entries, period = frames["time_entries"], _until_load(period, time_entries, settings)
-    roll = to_dicts(nw.from_native(people).select("user_id", "user_name"))
-    rows = list(_missing(roll, _entered(entries, period), period, threshold, settings))
+        on_roster: Any = utilization(time_entries, by="user", users=users, matters=matters, **options)
+    entries, period = frames["time_entries"], _end_at_load(period, time_entries, settings)
+    people = to_dicts(nw.from_native(on_roster).select("user_id", "user_name"))
+    rows = list(_missing_days(people, _hours_entered(entries, period), period, threshold, settings))
     return cast("IntoFrameT", to_native(eager_from_arrow(entries, _table(rows)), time_entries))
 
 
-def _until_load(period: Period, time_entries: Any, settings: FirmSettings) -> Period:
-    """End a period on the day the entries were loaded: who has no hours on a later day has not failed to enter them."""
+def _end_at_load(period: Period, time_entries: Any, settings: FirmSettings) -> Period:
+    """End a period on the day the entries were loaded, because nobody has entered time for later days yet."""
     info = load_info(time_entries)
     day = local_day(info.time, settings.time_zone) if info and info.time else None
     return Period(period.start, min(day, cast("dt.date", period.end))) if day else period
 
 
-def _check(threshold: float | None) -> None:
+def _check_threshold(threshold: float | None) -> None:
     number = isinstance(threshold, int | float) and not isinstance(threshold, bool)
     if threshold is not None and not (number and 0 < threshold <= 24):
         raise ParameterError(f"threshold={threshold!r} takes hours a day, above 0 and at most 24.")
 
 
-def _entered(entries: Frame, period: Period) -> dict[tuple[str, dt.date], float]:
+def _hours_entered(entries: Frame, period: Period) -> dict[tuple[str, dt.date], float]:
     """Add up the hours of each person and day."""
     dated = in_period(select_columns(entries, "time_entries", ("date", "user_id", "hours")), "date", period)
     sums = to_dicts(dated.group_by("user_id", "date").agg(nw.col("hours").sum()))
     return {(row["user_id"], row["date"].date()): row["hours"] for row in sums}
 
 
-def _missing(
-    roll: Sequence[dict[str, Any]],
-    entered: dict[tuple[str, dt.date], float],
+def _missing_days(
+    people: Sequence[dict[str, Any]],
+    hours_entered: dict[tuple[str, dt.date], float],
     period: Period,
     threshold: float | None,
     settings: FirmSettings,
 ) -> Iterator[dict[str, Any]]:
-    # utilization has refused open ends by now.
+    # Open ends were refused by `utilization`.
     first, last = cast("dt.date", period.start), cast("dt.date", period.end)
     days = sorted(working_days(settings, first, last))
-    for person in roll:
+    for person in people:
         user = person["user_id"]
         available = settings.user_hours.get(user, settings.hours_per_day)
         limit = available / 2 if threshold is None else float(threshold)
         for day in days_at_firm(user, days, settings) if user is not None and available else ():
-            hours = entered.get((user, day), 0.0)
-            # Hours that are missing may be too few: the day is shown, with its hours missing.
+            hours = hours_entered.get((user, day), 0.0)
+            # If the hours are NaN, the day is listed, with its hours missing.
             if not hours >= limit - RESIDUE:
                 yield {
                     **person,
@@ -185,7 +184,7 @@ def _table(rows: Sequence[dict[str, Any]]) -> pa.Table:
 
 ANALYSIS = Analysis(
     name="missing_time",
-    question="On which working days has who entered less time than expected?",
+    question="On which working days have people entered less time than expected?",
     summary=(
         "It lists working days on which a timekeeper entered less time than a threshold. By default the "
         "threshold is half of the person's hours a day."
@@ -198,12 +197,12 @@ ANALYSIS = Analysis(
     left_out=("weekends, holidays, leave, days before a person's start or after their end",),
     cannot_tell=(
         "whether time was worked and not entered, or not worked",
-        "leave: the settings say it",
+        "leave: it is in the firm's settings",
     ),
     columns=(
         *shared_measures("hours"),
-        Measure("threshold_hours", "Threshold", "hours", "Less than this is a finding."),
-        sum_measure("available_hours", "Hours a day", "hours", "The person's hours of that day."),
+        Measure("threshold_hours", "Threshold", "hours", "A day with fewer hours is listed."),
+        sum_measure("available_hours", "Hours a day", "hours", "The person’s available hours on that day."),
         sum_measure("missing_hours", "Missing hours", "hours", "Hours a day less those entered."),
     ),
     table=TableSpec(

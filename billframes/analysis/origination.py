@@ -1,4 +1,4 @@
-"""Origination: the fees of the matters that people brought in, each fee credited once."""
+"""Origination: the fees of matters by the people who brought them in. Each fee counts once."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def origination(
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
-    Fees by the originators of their matters, split among them and never counted twice.
+    Fees by the originators of their matters.
 
-    A matter's fees are split equally over its originators, or by the settings' `originator_weights`. Fees are those
-    of final invoices dated in the period, of matters of every type, so that the rows add up to the invoices' amounts
-    less their expenses. Pass wide frames, as for `realization`; the period is applied here.
+    A matter's fees are split equally among its originators, or by the settings' `originator_weights`. Fees on final
+    invoices dated in the period count, of matters of every type, so the rows add up to the invoices' amounts less
+    their expenses. Pass items and invoices of any date, as for `realization`; the period is applied here.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def origination(
 
     Examples
     --------
-    Ada and Ben brought in the matter billed at 800; with weights, three quarters of it are Ada's:
+    Ada and Ben brought in a matter that is billed at 800. With weights, three quarters of it are Ada's:
 
     >>> import pandas as pd
     >>> entries = pd.DataFrame({
@@ -132,24 +132,24 @@ def origination(
 
 ANALYSIS = Analysis(
     name="origination",
-    question="What fees came from the matters that each of us brought in?",
+    question="How high are the fees of the matters that each of us brought in?",
     summary=(
-        "It credits the fees of each matter to the people who brought it in. Several originators share "
-        "equally, or by the weights in the firm's settings."
+        "It credits the fees of each matter to the people who brought it in. Several originators share them equally, "
+        "or by the weights in the firm's settings."
     ),
     example=(
-        "Ada and Ben brought in a matter billed at 800, so each is credited with 400. With weights of 0.75 "
-        "and 0.25 it is 600 and 200."
+        "Ada and Ben brought in a matter that is billed at 800, so each is credited with 400. With weights of 0.75 and "
+        "0.25, they are credited with 600 and 200."
     ),
     formula="fees of each matter × its originator's part",
-    numerator="billed time fees, the worth of that work, what is settled, and fixed fees, on final invoices dated in "
-    "the period",
+    numerator="billed time fees, the worth of that work, the settled part of the fees, and fixed fees, on final "
+    "invoices dated in the period",
     left_out=(
         "Expenses: they are not fees.",
-        "Fees of matters without originators, and credit notes, are in the row `Unassigned`.",
+        "Nothing else. Fees of matters without originators, and credit notes, are in the row `Unassigned`.",
     ),
     cannot_tell=(
-        "Parts that were agreed and are not in the settings: without weights, originators share equally.",
+        "Agreed parts that are not in the settings: without weights, originators share equally.",
         "Who was originator when the work was done: the matter's present originators count.",
     ),
     columns=(*shared_measures("worked_amount", "billed_amount", "settled_amount", "fixed_fee_amount", "fees_amount"),),
@@ -162,7 +162,7 @@ ANALYSIS = Analysis(
         columns=("billed_amount", "fixed_fee_amount"),
         words=["{fees_amount}"],
         shows="billed time fees (pale) and fixed fees (dark), and their sum.",
-        more="Credits lie to the left of zero.",
+        more="Credits are to the left of zero.",
         example={
             "originator_name": ["Ada"],
             "billed_amount": [1000.0],

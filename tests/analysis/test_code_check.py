@@ -86,7 +86,9 @@ def test_expenses_and_fixed_fees_with_codes(firm):
 def test_what_cannot_be_checked_is_counted(firm):
     lost = ("t8", "2026-10-01", "u1", "Ada", "m9", "Lost", None, None)
     unset = ("m8", None, None, None, None, None)
-    with pytest.warns(IncompleteDataWarning, match="2 time entries are on matters that were not passed"):
+    with pytest.warns(
+        IncompleteDataWarning, match="2 time entries were not checked, because their matters were not passed"
+    ):
         rows = asked(firm, [lost, ("t9", *lost[1:4], "m8", *lost[5:])], matters(firm, unset))
     assert rows == []
 

@@ -87,7 +87,7 @@ def test_nothing_is_zero_hours_of_the_people_there(firm):
 
 def test_bad_input(pandas_firm):
     firm = pandas_firm
-    with pytest.raises(MissingColumnError, match="Nothing given tells who is a principal"):
+    with pytest.raises(MissingColumnError, match="leverage needs to know who is a principal"):
         asked(firm, users=None)
     with pytest.raises(ParameterError, match="by='clint'"):
         asked(firm, by="clint")
