@@ -93,7 +93,7 @@ def billing_lag(
           All three are known even if rates are hidden
         - `postdated_entries`: entries dated after their invoice. Their days are negative and are added as such
 
-        Ratios are missing for 0 ÷ 0.
+        Ratios are missing if the denominator is 0.
 
     Raises
     ------

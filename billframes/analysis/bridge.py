@@ -70,7 +70,7 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
     frame
         Of the same kind as the input, largest change first, then by label: the keys and, as float64, for a ratio
 
-        - `before_ratio`, `after_ratio`: the group's own ratio; missing for 0 ÷ 0
+        - `before_ratio`, `after_ratio`: the group's own ratio; missing if the denominator is 0
         - `own_change_ratio`, `mix_change_ratio`, and their sum `change_ratio`: what the group contributes to the change
           of the whole
         - `before_part`, `before_whole`, `after_part`, `after_whole`: numerators and denominators

@@ -1,9 +1,9 @@
 """New business: matters opened, fees of new clients, clients without work, and the share of the largest clients.
 
-All of it is about the twelve months up to the period's last day, or about the period and the same one a year before.
-Fees are those of `origination` and `contribution`. Every amount adds up over the rows: a row's part of the new clients'
-fees, or of the largest clients' fees, is of the same clients in every row. New clients and clients without work can be
-counted only where each client is in one row, so by anything else these counts are missing.
+New clients and clients without work are those of the twelve months up to the period's last day. Fees are those of the
+period and of the same period a year before, calculated as in `contribution`. The new clients and the largest clients
+are the same in every row, so all amounts add up. Clients can be counted only if each client is in one row; by other
+keys these counts are missing.
 """
 
 from __future__ import annotations
@@ -68,9 +68,9 @@ def new_business(
     """
     Matters opened, fees of new clients, clients without work, and the share of the largest clients.
 
-    A client is new if its first matter, work or invoice lies in the twelve months up to `end`. The largest clients are
-    those with the highest fees of the whole firm in the period; for the year before, those with the highest then. Fees
-    are those of `origination`, of matters of every type.
+    A client is new if its first matter, work or invoice is in the twelve months up to `end`. The largest clients are
+    the clients of the firm with the highest fees in the period; for the year before, those with the highest fees then.
+    Fees are calculated as in `contribution`, for matters of every type.
 
     Parameters
     ----------
@@ -86,47 +86,46 @@ def new_business(
         All of them, archived ones too, with `matter_id`, `client_id`, `opened` and the columns that `by` names;
         `client_name` for labels.
     start, end : str or date
-        First and last day, inclusive, of the days on which matters were opened and of the invoices' dates; or a whole
-        period as `start`.
+        First and last day, inclusive, of the days on which matters were opened and of the invoices' dates; `start` also
+        takes a whole period.
     by : str or list of str, optional
-        What to group by: something that a matter or a client has, such as "practice_area", "originator", "responsible"
-        or "client". None gives one row.
+        Keys to group by: columns of matters or clients, such as "practice_area", "originator", "responsible" or
+        "client". None gives one row.
     largest : int
-        How many of the firm's clients are its largest.
+        The number of clients that count as the largest.
     users : frame, optional
         With `user_id` and `name`: the names of originators.
     clients : frame, optional
         With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
-        `originator_weights`, which also split matters opened.
+        `originator_weights`, which also divide the number of matters opened.
 
     Returns
     -------
     frame
         Of the same kind as the input, sorted by label: the keys and, as float64 unless said otherwise,
 
-        - `opened_matters`: matters opened in the period; several originators have a part each
-        - `undated_matters`: matters whose `opened` is missing, of whatever day
+        - `opened_matters`: matters opened in the period; a matter is divided among several originators
+        - `undated_matters`: all matters without a date in `opened`
         - `fees_amount`: fees on final invoices dated in the period
-        - `new_client_amount`: the part of them that is of new clients; `new_client_share`: divided by `fees_amount`
-        - `largest_amount`: the part of them that is of the firm's largest clients; `largest_share`: divided by
-          `fees_amount`
-        - `fees_before_amount`, `largest_before_amount`, `largest_share_before`: the same of the period a year before,
-          and of the clients that were the largest then
-        - `largest_share_change`: `largest_share` - `largest_share_before`; missing unless `by` is None, because the two
-          are shares of different clients
-        - `new_clients`: how many clients are new; `dormant_clients`: how many had work once, and none in the twelve
-          months up to `end`. Missing unless `by` is None, "client" or a column of clients
-        - `client_since`, `last_work_date`: first day known of the client, and its last time entry up to `end`,
-          datetime64; missing unless rows are clients
+        - `new_client_amount`: fees of new clients; `new_client_share`: `new_client_amount` ÷ `fees_amount`
+        - `largest_amount`: fees of the firm's largest clients; `largest_share`: `largest_amount` ÷ `fees_amount`
+        - `fees_before_amount`, `largest_before_amount`, `largest_share_before`: the same for the period a year before,
+          with the clients that were the largest then
+        - `largest_share_change`: `largest_share` - `largest_share_before`; missing unless `by` is None, because the
+          largest clients of both periods can have different keys
+        - `new_clients`: number of new clients; `dormant_clients`: number of clients with work before the twelve months
+          up to `end` and none in them. Missing unless `by` is None, "client" or a column of clients
+        - `client_since`: the date of the client's first matter, work or invoice; `last_work_date`: the date of its last
+          time entry up to `end`. Both are datetime64, and missing unless rows are clients
 
         A share is missing if the fees are 0.
 
     Raises
     ------
     ParameterError
-        An end is open, `by` is of people or a period, `largest` is not a whole number above 0, frames are of different
-        engines, or were loaded for a part of the time.
+        The period has an open end, `by` is a key of people or a period, `largest` is not a whole number above 0, frames
+        are of different engines, or a frame was loaded for too short a period.
     MissingColumnError
         A column is missing.
 
@@ -135,8 +134,8 @@ def new_business(
     RatesHiddenWarning
         Billable entries have no amount: their invoices' fees are spread over hours.
     IncompleteDataWarning
-        Entries name an invoice that was not passed, expenses or fixed fees were not passed, or nothing is older than
-        twelve months, so that every client looks new.
+        Entries name an invoice that was not passed, expenses or fixed fees were not passed, or no data is older than
+        twelve months, so that every client counts as new.
 
     Notes ----- On lazy frames the fees by client, and the first and last days of clients, are collected. The result
     is of the same kind as the input, also if that is lazy.
@@ -185,10 +184,10 @@ def new_business(
     known = days_of_clients(frames, spans)
     warn_of_short_history(known, spans)
     parts = [
-        _opened(frames["matters"], of_matters, spans.period),
+        _matters_opened(frames["matters"], of_matters, spans.period),
         _fees_of_period(*fees[0], known, spans, largest),
         _fees_of_year_before(*fees[1], largest),
-        *_clients(frames, by, of_matters, known, spans),
+        *_client_counts(frames, by, of_matters, known, spans),
     ]
     totals = of_matters.combine(parts, _MEASURES, _DATES)
     return cast("IntoFrameT", to_native(_result(totals, of_matters), time_entries))
@@ -197,16 +196,16 @@ def new_business(
 def _refuse_people_and_periods(by: By, grouping: Grouping) -> None:
     if grouping.times or "user_id" in grouping.base:
         raise ParameterError(
-            f"by={by!r}: matters are opened, and clients are new, whoever works for them, and the year before is in no "
-            "row of this period's months. new_business is by what a matter or a client has, such as 'practice_area', "
-            "'originator' or 'client'; give another start= and end= for another period."
+            f"by={by!r} has a key of people or a period, which matters opened and new clients do not have. It takes "
+            "keys of matters or clients, such as 'practice_area', 'originator' or 'client'. For another period, pass "
+            "start= and end=."
         )
 
 
 def _fees(
     spans: NewBusinessPeriods, by: By, settings: FirmSettings, natives: Mapping[str, Any]
 ) -> list[tuple[Frame, dict[str, float]]]:
-    """Return the fees by the keys and the client, and their sum of each client: of the period, and a year before."""
+    """Return the fees by keys and client, and the sum of each client: for the period, and for a year before."""
     periods = (spans.period, spans.before)
     both, grouping = fees_of_periods("new_business", [*names_in(by), "client"], periods, settings, **natives)
     found = []
@@ -229,30 +228,30 @@ def _fees_of_period(
     rows: Frame, sums: Mapping[str, float], known: Mapping[str, ClientDays], spans: NewBusinessPeriods, largest: int
 ) -> Frame:
     new = [client for client, days in known.items() if days.is_new(spans)]
-    amounts = {"new_client_amount": _of(new, "fees_amount"), "largest_amount": _of_largest(sums, largest)}
+    amounts = {"new_client_amount": _fees_of(new), "largest_amount": _fees_of_largest(sums, largest)}
     return rows.with_columns(**amounts)
 
 
 def _fees_of_year_before(rows: Frame, sums: Mapping[str, float], largest: int) -> Frame:
-    amounts = {"fees_before_amount": C("fees_amount"), "largest_before_amount": _of_largest(sums, largest)}
+    amounts = {"fees_before_amount": C("fees_amount"), "largest_before_amount": _fees_of_largest(sums, largest)}
     return rows.with_columns(**amounts).drop("fees_amount")
 
 
-def _of_largest(sums: Mapping[str, float], largest: int) -> nw.Expr:
-    """Return the fees of the largest clients; missing if some client's fees are not known."""
+def _fees_of_largest(sums: Mapping[str, float], largest: int) -> nw.Expr:
+    """Return the fees of the largest clients; missing if the fees of any client are unknown."""
     if any(math.isnan(amount) for amount in sums.values()):
         return nw.lit(math.nan)
-    # Fees equal to the cent are ranked by id, on every engine alike; a client in credit is not large.
+    # Rounded, so that equal fees are ranked by id on every engine. A client with only credits is not large.
     ranked = sorted(sums, key=lambda client: (-round(sums[client], 6), client))
-    return _of([client for client in ranked if sums[client] > RESIDUE][:largest], "fees_amount")
+    return _fees_of([client for client in ranked if sums[client] > RESIDUE][:largest])
 
 
-def _of(clients: Collection[str], amount: str) -> nw.Expr:
-    return value_if(C("client_id").is_in(list(clients)), amount) if clients else nw.lit(0.0)
+def _fees_of(clients: Collection[str]) -> nw.Expr:
+    return value_if(C("client_id").is_in(list(clients)), "fees_amount") if clients else nw.lit(0.0)
 
 
-def _opened(matters: Frame, grouping: Grouping, period: Period) -> Frame:
-    """Count the matters opened in the period, and those that do not say when they were."""
+def _matters_opened(matters: Frame, grouping: Grouping, period: Period) -> Frame:
+    """Count the matters opened in the period, and the matters without a date."""
     rows = select_columns(matters, "matters", ("matter_id", "opened", *grouping.row_columns))
     counted = rows.with_columns(
         opened_matters=as_float(is_in_period("opened", period)), undated_matters=as_float(C("opened").is_null())
@@ -260,11 +259,11 @@ def _opened(matters: Frame, grouping: Grouping, period: Period) -> Frame:
     return grouping.finish(grouping.add_up(counted, _OPENED), _OPENED)
 
 
-def _clients(
+def _client_counts(
     frames: dict[str, Frame], by: By, grouping: Grouping, known: Mapping[str, ClientDays], spans: NewBusinessPeriods
 ) -> Iterable[Frame]:
-    """Count the clients that are new or without work, if each of them is in one row."""
-    if not _are_of_clients(grouping):
+    """Count the clients that are new or without work, if each client is in one row."""
+    if not _has_client_keys_only(grouping):
         return
     rows = from_arrow(frames["time_entries"], table_of_clients(known, spans))
     own = Grouping.of(by, frames, grouping.settings, ("client_id",))
@@ -272,54 +271,55 @@ def _clients(
     yield own.finish(own.add_up(rows, _COUNTS, greatest=dates), (*_COUNTS, *dates))
 
 
-def _are_of_clients(grouping: Grouping) -> bool:
+def _has_client_keys_only(grouping: Grouping) -> bool:
     return set(grouping.base) <= {"client_id", "client_name"}
 
 
 def _result(totals: Frame, grouping: Grouping) -> Frame:
-    unknown = {} if _are_of_clients(grouping) else dict.fromkeys(_COUNTS, null_column(nw.Float64))
+    unknown = {} if _has_client_keys_only(grouping) else dict.fromkeys(_COUNTS, null_column(nw.Float64))
     shares = {
         "new_client_share": ratio("new_client_amount", "fees_amount"),
         "largest_share": ratio("largest_amount", "fees_amount"),
         "largest_share_before": ratio("largest_before_amount", "fees_before_amount"),
     }
     totals = totals.with_columns(**unknown, **shares)
-    # By key the two shares are of different clients, and their difference says nothing of the key.
+    # By key, the largest clients of both periods can be in different rows.
     change = null_column(nw.Float64) if grouping.keys else C("largest_share") - C("largest_share_before")
     totals = totals.with_columns(largest_share_change=change)
-    return grouping.finish(totals, [column.name for column in ANALYSIS.columns])
+    return grouping.finish(totals, ANALYSIS.measure_names)
 
 
 ANALYSIS = Analysis(
     name="new_business",
     question="Where does new business come from, and how much do we depend on our largest clients?",
     summary=(
-        "It counts the matters opened, and tells what part of the fees came from clients that are new within twelve "
-        "months. It also counts clients without work for twelve months, and shows the share of the largest clients in "
-        "the fees and how it changed on the year before."
+        "It counts the matters opened, and shows the share of the fees from clients that are new within twelve months. "
+        "It also counts clients without work for twelve months, and shows the share of the largest clients in the "
+        "fees, compared with the year before."
     ),
     example=(
-        "Acme, a client since 2024, is billed 600 in October, and Zenith, whose first matter was opened that month, "
-        "200. Fees of new clients are 25%, and the largest client has 75%."
+        "Acme, a client since 2024, is billed 600 in October. Zenith, whose first matter was opened in October, is "
+        "billed 200. New clients have 25% of the fees, and the largest client has 75%."
     ),
     formula="fees of new clients ÷ fees; fees of the largest clients ÷ fees",
-    numerator="fees, as in contribution and origination, of the clients that are new, or of the firm’s largest, 10 "
-    "unless `largest` says otherwise",
+    numerator="fees, as in contribution and origination, of the new clients, or of the firm's largest clients (10, or "
+    "the number in `largest`)",
     denominator="billed time fees and fixed fees on final invoices dated in the period",
     left_out=(
-        "Expenses: they are not fees. Matters without a day in `opened`: counted in `undated_matters`.",
-        "Fees without a client are in the fees, and of no new or large client.",
+        "Expenses: they are not fees.",
+        "Matters without a date in `opened`: they are counted in `undated_matters`.",
+        "Fees without a client, in the numerators only: they are part of all fees.",
     ),
     cannot_tell=(
-        "Whether clients belong together: each client record counts alone.",
-        "Since when someone whose matters have no day in `opened` is a client: the first work or invoice counts.",
-        "Who was originator, or what the practice area was, when a matter was opened: the present ones count.",
+        "Whether several clients belong together: each client record counts separately.",
+        "The first day of a client whose matters have no date in `opened`: the first work or invoice counts.",
+        "The originator or practice area when a matter was opened: the present ones count.",
         "Whether a client without work has left.",
     ),
     columns=(
         sum_measure("opened_matters", "Matters opened", "count", "Matters opened in the period; parts by originator."),
         sum_measure(
-            "undated_matters", "Matters of unknown day", "count", "Matters that do not say when they were opened."
+            "undated_matters", "Matters of unknown day", "count", "Matters without the day on which they were opened."
         ),
         *shared_measures("fees_amount"),
         sum_measure(
@@ -357,11 +357,11 @@ ANALYSIS = Analysis(
             "largest_share_change",
             "Change of that share",
             "points",
-            "Share of the largest − that of a year before; only of the whole firm.",
+            "Share of the largest − share of the largest a year before; only for the whole firm.",
         ),
         sum_measure("new_clients", "New clients", "count", "Clients that are new within twelve months."),
         sum_measure(
-            "dormant_clients", "Clients without work", "count", "Clients with work once, and none for twelve months."
+            "dormant_clients", "Clients without work", "count", "Clients with earlier work, but none for twelve months."
         ),
         Measure("client_since", "Client since", "date", "First matter, work or invoice of the client."),
         *shared_measures("last_work_date"),
@@ -373,7 +373,7 @@ ANALYSIS = Analysis(
             *("largest_amount", "largest_share", "largest_share_change", "new_clients", "dormant_clients"),
         ),
         brief=("opened_matters", "fees_amount", "new_client_share", "largest_share", "largest_share_change"),
-        # Only of the whole firm; by practice area they are known of none.
+        # By practice area and similar keys, these are missing in all rows.
         optional=("largest_share_change", "new_clients", "dormant_clients"),
     ),
     chart=ChartSpec(
@@ -382,7 +382,7 @@ ANALYSIS = Analysis(
         columns=("fees_amount", "new_client_amount"),
         words=["{new_client_share}", "{opened_matters} opened"],
         shows="the fees of new clients (dark) on all fees (pale).",
-        more="A bar's words are the share of new clients; without fees, the number of matters opened.",
+        more="The text beside a bar is the share of new clients or, without fees, the number of matters opened.",
         example={
             "practice_area_label": ["Corporate", "Litigation"],
             "opened_matters": [3.0, 1.0],

@@ -1,7 +1,7 @@
-"""Profitability: fees billed, less what the hours worked cost the firm.
+"""Profitability: fees billed, less the cost of the hours worked.
 
-Fees are on the invoice, cost is in the work, and the two are seldom of one month. So the period can be that of the
-invoices, set against what was worked meanwhile; or that of the work, followed to what it was billed at.
+Work and its invoice are rarely of the same month. So the fees of the invoices dated in a period can be compared with
+the work done in it, or the work done in a period with the fees that it was billed at.
 """
 
 from __future__ import annotations
@@ -31,20 +31,8 @@ __all__ = ["ANALYSIS", "profitability"]
 
 C = nw.col
 
-
 _COST = ("total_hours", "cost_amount", "uncosted_hours", "_uncosted", "unbilled_amount", "_hidden")
-_MEASURES = ("billed_amount", "fixed_fee_amount", *_COST)
-_COLUMNS = (
-    "billed_amount",
-    "fixed_fee_amount",
-    "fees_amount",
-    "total_hours",
-    "cost_amount",
-    "profit_amount",
-    "margin_ratio",
-    "uncosted_hours",
-    "unbilled_amount",
-)
+_SUMS = ("billed_amount", "fixed_fee_amount", *_COST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +62,19 @@ def profitability(
     """
     Fees billed less the cost of the hours worked, and the margin.
 
-    Fees are the net billed time fees of `realization` (of all matter types) and the fixed fees, both on final
-    invoices only. Cost is every hour dated in the period, whatever its billing type and matter, times the person's
-    cost rate: non-billable and internal time costs, too. Expenses are on neither side.
+    Fees are the net billed time fees of `realization` (for matters of every type) and the fixed fees, both on final
+    invoices only. Cost is the hours dated in the period times each person's cost rate; hours of every billing type and
+    matter count, also non-billable and internal ones. Expenses are neither fees nor cost.
 
-    By invoice date, fees and hours are of different work: fees are of the invoices dated in the period, hours of the
-    work done in it. `basis="work_date"` compares the fees of the period's work with its own cost, as far as it is
-    billed; `unbilled_amount` is what is not billed yet.
+    By invoice date, fees and hours are of different work: fees are those of the invoices dated in the period, hours
+    are those of the work done in it. `basis="work_date"` compares the period's work with its own fees, as far as it is
+    billed; `unbilled_amount` is the worth of the work that is on no invoice yet.
 
     Parameters
     ----------
     time_entries : frame
         With `date`, `user_id`, `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and the columns
-        that `by` needs; wide, as for `realization`.
+        that `by` needs; of any date, as for `realization`.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     expenses, fixed_fees : frame, optional
@@ -94,12 +82,12 @@ def profitability(
         None counts as no rows, with a warning.
     by : str or list of str, optional
         Keys to group by; None gives one row. A fixed fee counts for its own matter, client and user, not for
-        those who did the work under it.
+        the people who did the work under it.
     basis : {"invoice_date", "work_date"}
-        Fees of final invoices dated in the period against the hours worked in it; or the hours worked in the period
-        against what they were billed at, on whatever final invoice, and the fixed fees dated in the period. By work
-        date, invoices without time (credit notes) have no place and are left out. Over all time (no `start`, no
-        `end`) the two differ only in these.
+        "invoice_date": fees on final invoices dated in the period, and all hours worked in the period. "work_date":
+        hours worked in the period, their fees on final invoices of any date, and fixed fees dated in the period. By
+        work date, fees of invoices without time (such as credit notes) are left out; without `start` and `end`, this
+        is the only difference.
     start, end : str or date, optional
         First and last day, inclusive; None leaves an end open. `start` also takes a whole period such as "2026-Q3".
     matters, users : frame, optional
@@ -107,7 +95,7 @@ def profitability(
     clients : frame, optional
         With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
-        `cost_rates`, money an hour by user.
+        `cost_rates`, money per hour by user.
 
     Returns
     -------
@@ -116,14 +104,14 @@ def profitability(
 
         - `billed_amount`: net billed time fees
         - `fixed_fee_amount`: fixed fees on final invoices
-        - `fees_amount`: both
+        - `fees_amount`: the sum of both
         - `total_hours`: hours worked
-        - `cost_amount`: hours * cost rates; missing if someone with hours has no cost rate
+        - `cost_amount`: hours * cost rates; missing if a person with hours has no cost rate
         - `profit_amount`: fees - cost
-        - `margin_ratio`: profit ÷ fees; missing without fees
+        - `margin_ratio`: profit ÷ fees; missing if fees are 0
         - `uncosted_hours`: hours of people without a cost rate
-        - `unbilled_amount`: worth of the billable time dated in the period that is on no invoice: its hours are in the
-          cost and its fees are not yet there; missing if rates are hidden
+        - `unbilled_amount`: worth of the billable time dated in the period that is on no invoice. Its hours are in the
+          cost, but it has no fees yet. Missing if rates are hidden
 
     Raises
     ------
@@ -135,13 +123,13 @@ def profitability(
     Warns
     -----
     IncompleteDataWarning
-        People have no cost rate (says who, and how many hours), and as in `realization`.
+        People have no cost rate (the warning names them and their hours); also as in `realization`.
     RatesHiddenWarning
         As in `realization`; fees are then spread over hours.
 
     Examples
     --------
-    800 of time fees and a fixed fee of 200, for 5 hours that cost 120 each: 400 of 1,000 are left.
+    Time fees of 800 and a fixed fee of 200 are 1,000. The 5 hours worked cost 120 each, so 400 is left:
 
     >>> import pandas as pd
     >>> entries = pd.DataFrame({
@@ -174,15 +162,15 @@ def profitability(
     frames = from_native(**natives)
     options = _Options(basis, period, Grouping.of(by, frames, settings))
     with skip_checks(natives, frames):
-        billed = _billed(natives, by, options)
-    parts = [billed, _cost(frames["time_entries"], options)]
+        time_fees = _time_fees(natives, by, options)
+    parts = [time_fees, _cost(frames["time_entries"], options)]
     if "fixed_fees" in frames:
-        parts.append(_fixed(frames["fixed_fees"], frames["invoices"], options))
-    totals = options.grouping.combine(parts, _MEASURES)
+        parts.append(_fixed_fees(frames["fixed_fees"], frames["invoices"], options))
+    totals = options.grouping.combine(parts, _SUMS)
     return cast("IntoFrameT", to_native(_result(totals, options.grouping), time_entries))
 
 
-def _billed(natives: dict[str, Any], by: By, options: _Options) -> Frame:
+def _time_fees(natives: dict[str, Any], by: By, options: _Options) -> Frame:
     fees = realization(
         **natives,
         by=by,
@@ -195,13 +183,13 @@ def _billed(natives: dict[str, Any], by: By, options: _Options) -> Frame:
     return as_arrow(nw.from_native(fees)).select(*options.grouping.columns, "billed_amount")
 
 
-def _fixed(fixed_fees: Frame, invoices: Frame, options: _Options) -> Frame:
-    """Add up the fixed fees on final invoices over the keys of the fee itself."""
+def _fixed_fees(fixed_fees: Frame, invoices: Frame, options: _Options) -> Frame:
+    """Add up the fixed fees on final invoices by the keys of the fee itself."""
     by_work = options.basis == "work_date"
     columns = ("invoice_id", "amount", *(("date",) if by_work else ()))
     items = options.grouping.select_items(fixed_fees, "fixed_fees", columns).filter(~C("invoice_id").is_null())
-    heads = select_columns(invoices, "invoices", ("invoice_id", "invoice_state", "invoice_date"))
-    final = heads.filter(C("invoice_state") == "final")
+    selected = select_columns(invoices, "invoices", ("invoice_id", "invoice_state", "invoice_date"))
+    final = selected.filter(C("invoice_state") == "final")
     rows = join_by_id(items, final.select("invoice_id", _dated=C("invoice_date")), "invoice_id", "inner")
     rows = in_period(rows, "date" if by_work else "_dated", options.period)
     rows = options.grouping.with_periods(rows, "date" if by_work else "_dated")
@@ -234,7 +222,7 @@ def _cost(entries: Frame, options: _Options) -> Frame:
 
 
 def _warn_of_rates(sums: Frame, unrated: Frame, settings: FirmSettings) -> None:
-    """Warn of people without a cost rate, and of rates that are too high to be of an hour."""
+    """Warn of people without a cost rate, and of rates that are too high for an hour."""
     counts = collect_counts((sums, {name: C(f"_{name}").sum() for name in ("uncosted", "worth", "priced_hours")}))
     if counts["uncosted"]:
         warn_of_missing_rates(unrated, "cost", "cost, profit and margin are missing where they count")
@@ -252,34 +240,40 @@ def _result(totals: Frame, grouping: Grouping) -> Frame:
         .with_columns(profit_amount=C("fees_amount") - C("cost_amount"))
         .with_columns(margin_ratio=ratio("profit_amount", "fees_amount"))
     )
-    return grouping.finish(totals, _COLUMNS, named=True)
+    return grouping.finish(totals, ANALYSIS.measure_names, named=True)
 
 
 ANALYSIS = Analysis(
     name="profitability",
-    question="What is left of the fees when the people who did the work are paid?",
+    question="How much of the fees is left after the cost of the people who did the work?",
     summary=(
-        "It subtracts the cost of the hours worked from the fees billed. By invoice date the two are of "
+        "It subtracts the cost of the hours worked from the fees billed. By invoice date, fees and hours are of "
         'different work; `basis="work_date"` compares the fees of the period\'s work with its own cost.'
     ),
     example=(
-        "Time fees of 800 and a fixed fee of 200 are 1000. The 5 hours worked cost 120 each, 600 together, so "
+        "Time fees of 800 and a fixed fee of 200 are 1000. The 5 hours worked cost 120 each, which is 600 in total. So "
         "400 is left: a margin of 40%."
     ),
     formula="(billed time fees + fixed fees − hours × cost rates) ÷ (billed time fees + fixed fees)",
     numerator="net billed time fees and fixed fees on final invoices, less all hours worked × cost rates",
     denominator="net billed time fees and fixed fees on final invoices",
     left_out=(
-        "expenses, on either side",
+        "expenses: they are neither fees nor cost",
         "fees not on a final invoice: `unbilled_amount` is the worth of the period's time that is on no invoice yet",
-        "by invoice date, the link between the two sides: fees are of the invoices dated in the period, hours of the "
-        'work done in it, which is different work unless `basis="work_date"`',
-        "hours of people without a cost rate: in `uncosted_hours`, and cost, profit and margin are missing",
+        "the cost of hours of people without a cost rate: the hours are in `uncosted_hours`, and cost, profit and "
+        "margin are missing",
     ),
-    cannot_tell=("what people cost: the settings' `cost_rates` say it", "cost rates of the past: one rate a person"),
+    cannot_tell=(
+        "the cost of people: the firm's settings have it (`cost_rates`)",
+        "earlier cost rates: each person has one rate",
+        "by invoice date, whether the fees pay for the hours: the fees are those of the invoices dated in the period, "
+        "and the hours those of the work done in it",
+    ),
     columns=(
         *shared_measures("billed_amount", "fixed_fee_amount", "fees_amount", "total_hours"),
-        sum_measure("cost_amount", "Cost", "money", "Hours × cost rates; missing where someone with hours has none."),
+        sum_measure(
+            "cost_amount", "Cost", "money", "Hours × cost rates; missing if a person with hours has no cost rate."
+        ),
         sum_measure("profit_amount", "Profit", "money", "All fees − cost."),
         ratio_measure("margin_ratio", "Margin", "profit_amount / fees_amount", "Profit ÷ all fees."),
         sum_measure("uncosted_hours", "Hours without cost", "hours", "Hours of people without a cost rate."),
@@ -295,7 +289,7 @@ ANALYSIS = Analysis(
         columns=("fees_amount", "profit_amount"),
         words=["{margin_ratio}"],
         shows="profit (dark) on fees (pale), and the margin.",
-        more="A loss lies to the left of zero. Without cost rates only fees are drawn.",
+        more="A loss is to the left of zero. Without cost rates, only fees are drawn.",
         example={
             "client_name": ["Acme", "Bolt"],
             "fees_amount": [1000.0, 500.0],

@@ -1,7 +1,7 @@
-"""Rates by year: what an hour was worth and what it was billed at, their growth, and the rates in use.
+"""Rates by year: worth and billed fees per hour, their growth, and the rates in use.
 
-The rates are those of `effective_rates`, which is asked for each hourly rate of the time entries, so that the lowest
-and the highest rate in use can be told and no figure has a second definition.
+The figures are calculated by `effective_rates`, grouped by the hourly rate of the time entries, too. This gives the
+lowest and the highest rate in use.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ C = nw.col
 _LEFT_OUT = ("left_out_hours", "left_out_amount", "left_out_billed_amount")
 _SUMS = ("billable_hours", "billed_amount", "worked_amount", *_LEFT_OUT)
 _OF_STANDARD = ("standard_amount", "standard_rate", "standard_rate_growth")
-_ENDS = ("lowest_rate", "highest_rate")
+_LOWEST_AND_HIGHEST = ("lowest_rate", "highest_rate")
 
 
 def rates(
@@ -54,8 +54,7 @@ def rates(
     """
     Worked and effective rates by year, their growth, and the lowest and highest rate in use.
 
-    The arguments, what is counted, errors and warnings are those of `effective_rates`, whose hours, amounts and rates
-    these are.
+    Hours, amounts, rates, errors and warnings are those of `effective_rates`.
 
     Parameters
     ----------
@@ -64,10 +63,10 @@ def rates(
     invoices, expenses, fixed_fees : frame
         As for `realization`.
     by : str or list of str
-        What to group by, with "year" among them.
+        Keys to group by; "year" must be one of them.
     basis : {"invoice_date", "work_date"}
-        Whether a year is that of the final invoices, with all the work on them; or that of the work which is on final
-        invoices by now.
+        "invoice_date": years are those of the final invoices, with all the work on them. "work_date": years are those
+        of the work that is now on final invoices.
     start, end : str or date, optional
         First and last day, inclusive; None leaves an end open. `start` also takes a whole period such as "2026".
     matters, users : frame, optional
@@ -75,8 +74,8 @@ def rates(
     clients : frame, optional
         With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
-        `standard_rates` add the standard columns, and may have dates from which they hold; `originator_weights` and
-        `roles`.
+        `standard_rates` add the standard columns, and may have dates from which they are valid; `originator_weights`
+        and `roles`.
     matter_types : collection of str, optional
         Types of matter that count; all but contingency, pro bono and internal by default.
 
@@ -86,22 +85,22 @@ def rates(
         Of the same kind as the input, sorted by label and year: the keys and, as float64,
 
         - `billable_hours`, `worked_amount`, `worked_rate`, `billed_amount`, `effective_rate`: as in `effective_rates`
-        - `worked_rate_growth`, `effective_rate_growth`: the rate ÷ that of the year before − 1; 0.03 is 3 % more.
+        - `worked_rate_growth`, `effective_rate_growth`: the rate ÷ the rate of the year before − 1; 0.03 is 3 % more.
           Missing if the year before has no row or no rate above 0
-        - with standard rates: `standard_amount` (hours at the standard rate of their day; missing if someone has none),
-          `standard_rate` (÷ hours) and `standard_rate_growth`
-        - `lowest_rate`, `highest_rate`: of the rates in use, which are the hourly rates of the entries with more than
-          0 hours together; `rates_in_use`: how many these are. Each rate counts alike, however many hours have it:
-          `worked_rate` is their average weighted by hours
+        - with standard rates: `standard_amount` (hours at the standard rate of their day; missing if a person has no
+          rate), `standard_rate` (÷ hours) and `standard_rate_growth`
+        - `lowest_rate`, `highest_rate`: the lowest and highest rate in use; `rates_in_use`: the number of rates in use.
+          A rate is in use if its entries have more than 0 hours in total. The number of hours does not matter here;
+          `worked_rate` is the average weighted by hours
         - `rate_spread`: (highest − lowest) ÷ worked rate
         - `left_out_hours`, `left_out_amount`, `left_out_billed_amount`: time on matters whose type does not count
 
-        Where rates are hidden, even those of a few entries, the worked rate and the rates in use are missing.
+        If rates are hidden, even of a few entries only, the worked rate and the rates in use are missing.
 
     Raises
     ------
     ParameterError
-        `by` lacks the year or has months or quarters; else as in `realization`.
+        `by` does not include the year, or includes months or quarters; else as in `realization`.
     MissingColumnError
         A column is missing.
 
@@ -112,7 +111,7 @@ def rates(
 
     Examples
     --------
-    Ada's hours cost 200 in 2025. In 2026 four cost 200 and four 250, and the invoice is 1,620:
+    Ada's rate is 200 in 2025. In 2026 she has four hours at 200 and four at 250, and the invoice is 1,620:
 
     >>> import pandas as pd
     >>> entries = pd.DataFrame({
@@ -149,16 +148,21 @@ def rates(
     frames = from_native(**natives)
     require(frames["time_entries"], "time_entries", ("rate",))
     grouping = Grouping.of(keys, frames, settings)
-    asked: dict[str, Any] = {"start": start, "end": end, "matter_types": matter_types, "settings": settings}
+    options: dict[str, Any] = {"start": start, "end": end, "matter_types": matter_types, "settings": settings}
     with skip_checks(natives, frames):
-        of_each_rate = effective_rates(**natives, **asked, by=[*keys, "rate"], basis=basis)
+        of_each_rate = effective_rates(**natives, **options, by=[*keys, "rate"], basis=basis)
     standard = bool(grouping.settings.standard_rates)
     sums = (*_SUMS, "standard_amount") if standard else _SUMS
     rows = nan_to_null(as_arrow(nw.from_native(of_each_rate))).select(
         *dict.fromkeys([*grouping.columns, "rate"]), *sums
     )
-    totals = grouping.combine([_in_use(rows)], (*sums, "rates_in_use", "_unrated"), least=_ENDS[:1], greatest=_ENDS[1:])
-    columns = [name for name in _COLUMNS if standard or name not in _OF_STANDARD]
+    totals = grouping.combine(
+        [_in_use(rows)],
+        (*sums, "rates_in_use", "_unrated"),
+        least=_LOWEST_AND_HIGHEST[:1],
+        greatest=_LOWEST_AND_HIGHEST[1:],
+    )
+    columns = [name for name in ANALYSIS.measure_names if standard or name not in _OF_STANDARD]
     return cast("IntoFrameT", to_native(_result(nan_to_null(totals), grouping, columns), time_entries))
 
 
@@ -167,18 +171,18 @@ def _keys(by: By) -> list[str]:
     for name in names:
         if name in TIMES and name != "year":
             raise ParameterError(
-                f"by={by!r}: rates grow from year to year, so it takes no {name}s. For these call effective_rates()."
+                f"by={by!r}: rates are compared by year, so it takes no {name}s. For {name}s call effective_rates()."
             )
     if "year" not in names:
         raise ParameterError(
-            f"by={by!r} lacks 'year', and rates are compared with those of the year before: pass "
+            f"by={by!r} does not include 'year', and rates are compared with the year before: pass "
             f"by={[*names, 'year']!r}, or call effective_rates()."
         )
     return names
 
 
 def _in_use(rows: Frame) -> Frame:
-    """Add what each rate tells of the rates in use."""
+    """Mark the rates that are in use, and rows with hours but without a rate."""
     used = (C("billable_hours") > RESIDUE) & ~C("rate").is_null()
     unrated = C("rate").is_null() & (C("billable_hours").abs() > RESIDUE)
     rate = nw.when(used).then(C("rate"))
@@ -188,7 +192,7 @@ def _in_use(rows: Frame) -> Frame:
 
 
 def _result(totals: Frame, grouping: Grouping, columns: Sequence[str]) -> Frame:
-    known = {name: nw.when(C("_unrated") == 0).then(C(name)) for name in (*_ENDS, "rates_in_use")}
+    known = {name: nw.when(C("_unrated") == 0).then(C(name)) for name in (*_LOWEST_AND_HIGHEST, "rates_in_use")}
     amounts = {"worked_rate": "worked_amount", "effective_rate": "billed_amount", "standard_rate": "standard_amount"}
     rates = {name: ratio(amount, "billable_hours") for name, amount in amounts.items() if name in columns}
     totals = totals.with_columns(**known, **rates)
@@ -209,47 +213,30 @@ def _with_growth(totals: Frame, ids: Sequence[str], rates: Sequence[str]) -> Fra
     )
 
 
-_COLUMNS = (
-    "billable_hours",
-    "worked_amount",
-    "worked_rate",
-    "worked_rate_growth",
-    "billed_amount",
-    "effective_rate",
-    "effective_rate_growth",
-    *_OF_STANDARD,
-    "lowest_rate",
-    "highest_rate",
-    "rates_in_use",
-    "rate_spread",
-    *_LEFT_OUT,
-)
-
 ANALYSIS = Analysis(
     name="rates",
-    question="How did our rates develop from year to year, and do we really get more for an hour?",
+    question="How did our rates develop from year to year, and do we really bill more for an hour?",
     summary=(
-        "It puts the rate of the work and the rate that was billed side by side for each year, with the growth on the "
-        "year before. The lowest and the highest rate in use tell how far agreements with clients lie apart."
+        "It shows the rate of the work and the effective rate for each year, with the growth from the year before. The "
+        "lowest and the highest rate in use show how much agreed rates differ."
     ),
     example=(
-        "Ada's hours cost 200 in 2025. In 2026 four cost 200 and four 250, so the rate of the work is 225, 12.5% more. "
-        "Billed at 1620, they bring 202.50 an hour, only 1.25% more."
+        "Ada's rate is 200 in 2025. In 2026 she has four hours at 200 and four at 250, so the rate of the work is 225, "
+        "12.5% more. The hours are billed at 1620, which is 202.50 per hour, only 1.25% more."
     ),
     formula="growth = rate ÷ rate of the year before − 1; spread = (highest − lowest) ÷ worked rate",
     numerator="The rates of `effective_rates`: worth of billed work ÷ hours, and billed ÷ hours.",
-    denominator="The same rate of the year before, of the same person or other key.",
+    denominator="The same rate of the year before, for the same person or other key.",
     left_out=(
-        "Rates whose hours add up to 0 or less, such as those that were corrected: they are not in use.",
+        "Rates whose hours add up to 0 or less, for example after a correction: they are not in use.",
         "Time on contingency, pro bono and internal matters, in `left_out_hours`, `left_out_amount` and "
         "`left_out_billed_amount`; `matter_types=` chooses.",
-        "Time on no final invoice, fixed fees and the hours behind them, and expenses.",
+        "Time on no final invoice, fixed fees and the hours under them, and expenses.",
     ),
     cannot_tell=(
-        "Why a rate grew: the average also changes when more of the work is done at other rates, or for a firm by "
-        "other people.",
-        "What is not over yet: a year of which only a part was passed is compared with the whole year before.",
-        "Standard rates: the billing system has none. The settings say them, with the dates from which they hold.",
+        "Why a rate grew: the average also changes if more of the work is done at other rates or by other people.",
+        "The growth of a year that is not over: the part of the year so far is compared with the whole year before.",
+        "Standard rates: they are in the firm's settings, with the dates from which they are valid.",
     ),
     columns=(
         *shared_measures("billable_hours", "worked_amount", "worked_rate"),
@@ -257,31 +244,31 @@ ANALYSIS = Analysis(
             "worked_rate_growth",
             "Growth of the rate of the work",
             "ratio",
-            "Rate of the work ÷ that of the year before − 1.",
+            "Rate of the work ÷ rate of the work in the year before − 1.",
         ),
         *shared_measures("billed_amount", "effective_rate"),
         Measure(
             "effective_rate_growth",
             "Growth of the effective rate",
             "ratio",
-            "Effective rate ÷ that of the year before − 1.",
+            "Effective rate ÷ effective rate of the year before − 1.",
         ),
         *shared_measures("standard_amount", "standard_rate"),
         Measure(
             "standard_rate_growth",
             "Growth of the standard rate",
             "ratio",
-            "Standard rate ÷ that of the year before − 1.",
+            "Standard rate ÷ standard rate of the year before − 1.",
         ),
         Measure("lowest_rate", "Lowest rate", "rate", "The lowest hourly rate with more than 0 hours."),
         Measure("highest_rate", "Highest rate", "rate", "The highest hourly rate with more than 0 hours."),
-        Measure("rates_in_use", "Rates in use", "count", "How many hourly rates have more than 0 hours."),
+        Measure("rates_in_use", "Rates in use", "count", "Number of hourly rates with more than 0 hours."),
         Measure("rate_spread", "Spread of rates", "ratio", "(Highest − lowest rate) ÷ rate of the work."),
         *shared_measures(*_LEFT_OUT),
     ),
     table=TableSpec(
         title="Rates",
-        columns=_COLUMNS[: -len(_LEFT_OUT)],
+        without=_LEFT_OUT,
         optional=_OF_STANDARD,
         brief=("worked_rate", "worked_rate_growth", "effective_rate", "effective_rate_growth"),
         adds_up=False,
@@ -293,8 +280,8 @@ ANALYSIS = Analysis(
         words=["{effective_rate} · {effective_rate_growth}", "{effective_rate}"],
         hidden="worked_rate",
         instead={"title": "Effective rate each year", "words": ["{effective_rate}"]},
-        shows="what an hour was billed at (dark) on its rate (pale), year by year.",
-        more="A bar's words are what it was billed at, and the growth on the year before.",
+        shows="the effective rate (dark) on the rate of the work (pale), year by year.",
+        more="The text beside a bar is the effective rate and its growth from the year before.",
         example={
             "user_name": ["Ada", "Ada"],
             "year": [2025, 2026],
@@ -308,7 +295,7 @@ ANALYSIS = Analysis(
         defaults={
             "start": BookArgument(
                 lambda _book, _last: None,
-                "By default all years count, not only the book's period, which ends them.",
+                "By default all years up to the end of the book's period count.",
             )
         }
     ),

@@ -251,7 +251,7 @@ def test_hidden_rates_leave_the_fees_known(pandas_firm):
 @pytest.mark.parametrize("by", ["user", "role", "month", ["client", "year"]])
 def test_people_and_periods_are_no_keys(pandas_firm, by):
     frames = given_frames(pandas_firm) | {"users": pandas_firm.users()}
-    with pytest.raises(ParameterError, match="new_business is by what a matter or a client has"):
+    with pytest.raises(ParameterError, match="has a key of people or a period"):
         new_business(**frames, start="2026-10", by=by)
 
 

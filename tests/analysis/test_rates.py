@@ -98,9 +98,9 @@ def test_one_entry_without_a_rate_leaves_the_lowest_and_highest_missing(pandas_f
 
 
 def test_other_periods_and_no_period_are_refused_with_what_to_do(pandas_firm):
-    with pytest.raises(ParameterError, match=r"lacks 'year'.*by=\['user', 'year'\]"):
+    with pytest.raises(ParameterError, match=r"does not include 'year'.*by=\['user', 'year'\]"):
         asked(pandas_firm, by="user")
-    with pytest.raises(ParameterError, match="lacks 'year'"):
+    with pytest.raises(ParameterError, match="does not include 'year'"):
         asked(pandas_firm, by=None)
     with pytest.raises(ParameterError, match="takes no months"):
         asked(pandas_firm, by=["year", "month"])
