@@ -97,7 +97,9 @@ def missing_time(
     IncompleteDataWarning
         As in `utilization`.
 
-    Notes ----- On lazy frames the roster and the hours by person and day are collected. The result is of the same
+    Notes
+    -----
+    On lazy frames the roster and the hours by person and day are collected. The result is of the same
     kind as the input, also if that is lazy.
 
     Examples

@@ -137,7 +137,9 @@ def new_business(
         Entries name an invoice that was not passed, expenses or fixed fees were not passed, or no data is older than
         twelve months, so that every client counts as new.
 
-    Notes ----- On lazy frames the fees by client, and the first and last days of clients, are collected. The result
+    Notes
+    -----
+    On lazy frames the fees by client, and the first and last days of clients, are collected. The result
     is of the same kind as the input, also if that is lazy.
 
     Examples

@@ -139,7 +139,9 @@ def prebill_review(
         As in `reconcile`, `aging` and `code_check`; and rows were taken away from some of the frames after their load,
         or the invoices bill far more than the work passed.
 
-    Notes ----- Flags are worked out in Python over the items on prebills, so on lazy frames these are collected.
+    Notes
+    -----
+    Flags are worked out in Python over the items on prebills, so on lazy frames these are collected.
     The result is of the same kind as the input, also if that is lazy.
 
     Examples

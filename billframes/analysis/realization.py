@@ -1,4 +1,4 @@
-"""Realization: how much of the work's worth was billed, and how much of that is settled."""
+"""Realization: the part of the work's worth that was billed, and the part of the billed fees that is settled."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ def realization(
     as_of: DateLike | None = None,
 ) -> IntoFrameT:
     """
-    Billed ÷ worth of billed work: what the work on final invoices was billed at, by its worth at its rates.
+    Billed time fees on final invoices ÷ worth of the billed work at its rates.
 
     An invoice's net billed time fees are its amount less its expenses and fixed fees. They are spread over its
-    billable entries in proportion to `amount` (over hours if amounts are hidden or add up to 0), and
-    follow each entry's own matter, client and user. What no entry can take (a credit note, an invoice without
-    billable time) stays with the client; its matter and user are `Unassigned`.
+    billable entries in proportion to `amount` (or to hours if amounts are hidden or add up to 0). Each part counts for
+    the entry's own matter, client and user. Fees of an invoice without billable time, such as a credit note, count for
+    the client; their matter and user are `Unassigned`.
 
-    Pass wide frames: January's work is on February's invoice, and an invoice can only be spread correctly with
-    all its entries, expenses and fixed fees there. The period is applied here.
+    Pass items and invoices of any date, because January's work is on February's invoice, and the fees of an invoice
+    can be spread correctly only if all its entries, expenses and fixed fees are passed. The period is applied here.
 
     Parameters
     ----------
@@ -63,9 +63,8 @@ def realization(
     by : str or list of str, optional
         Keys to group by; None gives one row. Months are those of the basis.
     basis : {"invoice_date", "work_date"}
-        Final invoices dated in the period with all the work on them; or billable time dated in the period,
-        followed to whatever invoice it is on. By work date, invoices without time have no place and are left
-        out.
+        "invoice_date": final invoices dated in the period, with all the work on them. "work_date": billable time dated
+        in the period, on invoices of any date or on none; invoices without time are left out.
     start, end : str or date, optional
         First and last day, inclusive; None leaves an end open. `start` also takes a whole period such as "2026-Q3".
     matters, users : frame, optional
@@ -73,17 +72,17 @@ def realization(
     clients : frame, optional
         With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
-        `standard_rates` add the standard columns; `originator_weights` split by originator.
+        `standard_rates` add the standard columns; `originator_weights` divide fees among originators.
     matter_types : collection of str, optional
-        Types of matter that count. "Unknown" is what has none, credit notes among it, and is implied if all
-        five types are named. All but contingency, pro bono and internal by default.
+        Types of matter that count; all but contingency, pro bono and internal by default. "Unknown" selects work
+        without a known type, and credit notes; it is included if all five types are given.
     discounts : {"time", "items"}
-        What bears the difference between an invoice's items and its amount: its time alone, so that fixed fees are
-        billed in full; or time and fixed fees in proportion to their worth. Expenses are billed in full either way.
-        The two differ only on invoices that bill both (`mixed_amount`).
+        Which items bear the difference between an invoice's items and its amount. "time": only time, so that fixed fees
+        are billed in full. "items": time and fixed fees, in proportion to their worth. Expenses are always billed in
+        full. The two differ only for invoices with both time and fixed fees (`mixed_amount`).
     as_of : str or date, optional
-        Adds what was billed on invoices due on or before this day: of recent invoices little is settled yet, and no
-        fault of theirs. Balances are as loaded, so give the day of the load.
+        Adds the fees on invoices due on or before this day, because little of recent invoices is settled yet.
+        Balances are as loaded, so pass the day of the load.
 
     Returns
     -------
@@ -94,27 +93,27 @@ def realization(
           rates are hidden
         - `billed_amount`: net billed time fees
         - `write_down_amount`: worth - billed; negative is a write-up
-        - `billing_realization`: billed ÷ worth; missing for 0 ÷ 0, as on invoices of fixed fees only
-        - `settled_amount`: net billed time fees * (amount - balance) ÷ amount of each invoice, 0 if the amount
-          is 0; it includes payments, credits and write-offs, which the API does not distinguish
+        - `billing_realization`: billed ÷ worth; missing if the worth is 0, for example on invoices of fixed fees only
+        - `settled_amount`: Σ net billed time fees * (amount - balance) ÷ amount of each invoice, 0 if the amount is 0;
+          it includes payments, credits and write-offs, which the API does not distinguish
         - `settlement_ratio`: settled ÷ billed
         - `overall_realization`: billing_realization * settlement_ratio
         - `billable_hours`: hours on those invoices
-        - `effective_rate`: billed ÷ hours, known with rates hidden, too
-        - with `basis="work_date"`: `unbilled_amount`, `prebill_amount` (on a draft, review or approved invoice),
-          `cohort_amount` (fees worked: these, `unknown_amount` and the worth of billed work), and `billed_to_worked`
-          (billed ÷ fees worked)
+        - `effective_rate`: billed ÷ hours, known even if rates are hidden
+        - with `basis="work_date"`: `unbilled_amount` (worth of time on no invoice), `prebill_amount` (worth of time
+          on a draft, review or approved invoice), `cohort_amount` (fees worked: these two, `unknown_amount` and
+          `worked_amount`), and `billed_to_worked` (billed ÷ fees worked)
         - `unknown_amount`: worth of time of unknown billing type, or on an invoice whose state is unknown; with
           `basis="work_date"` also of time on an invoice that was not passed
-        - with standard rates: `standard_amount` (hours at standard rates; missing if someone has none),
+        - with standard rates: `standard_amount` (hours at standard rates; missing if a person has no rate),
           `worked_to_standard`, `billed_to_standard`
         - `left_out_hours`, `left_out_amount`, `left_out_billed_amount`: time on matters whose type does not count
         - `mixed_amount`: the part of `worked_amount` on invoices that also bill fixed fees
         - with `as_of`: `due_amount` and `due_settled_amount`, the parts of `billed_amount` and `settled_amount` on
           invoices due on or before that day, and `due_settlement_ratio`, their ratio
 
-        With `discounts="items"`, what was billed is missing if invoices that also bill fixed fees have time without
-        an amount.
+        With `discounts="items"`, billed amounts are missing if invoices that also bill fixed fees have time without an
+        amount.
 
     Raises
     ------
@@ -126,11 +125,11 @@ def realization(
     Warns
     -----
     RatesHiddenWarning
-        Billable entries have no amount: what needs it is missing.
+        Billable entries have no amount: figures that need it are missing.
     IncompleteDataWarning
-        Entries name an invoice that was not passed (by invoice date: unless the entry's own `invoice_date` says
-        it is of another period), matter types are unknown, expenses or fixed fees were not passed, or, with `as_of`,
-        final invoices have no due date (the invoice date is used).
+        Entries name an invoice that was not passed (by invoice date: unless the entry's own `invoice_date` is in
+        another period), matter types are unknown, expenses or fixed fees were not passed, or, with `as_of`, final
+        invoices have no due date (the invoice date is used).
 
     Notes
     -----
@@ -188,14 +187,14 @@ def realization(
 
 ANALYSIS = Analysis(
     name="realization",
-    question="How much of what the work is worth was billed, and how much of that is settled?",
+    question="How much of the worth of the work was billed, and how much of that is settled?",
     summary=(
-        "It compares what time was billed at with what that time is worth at its rates. The difference is "
-        "what was written down, and settlement tells how much of the billed fees is no longer open."
+        "It compares the billed time fees with the worth of that time at its rates; the difference was written down. "
+        "Settlement is the part of the billed fees that is no longer open."
     ),
     example=(
-        "An invoice of 900 has expenses of 100, so its time is billed at 800. The time is worth 1000: a "
-        "realization of 80%. A quarter of the invoice, 225, is open, so settlement is 75%."
+        "An invoice of 900 has expenses of 100, so its time is billed at 800. The time is worth 1000: a realization of "
+        "80%. A quarter of the invoice, 225, is open, so settlement is 75%."
     ),
     formula=(
         "`billing_realization` = `billed_amount` ÷ `worked_amount`; "
@@ -203,28 +202,29 @@ ANALYSIS = Analysis(
     ),
     numerator=(
         "`billed_amount`: net billed time fees, which are the invoice's amount less its expenses and fixed fees (with "
-        '`discounts="items"`, time bears only its share of a discount; `mixed_amount` shows where that matters), '
-        "spread over its billable entries in proportion to `amount` (to hours where amounts are hidden). They follow "
-        "each entry's own matter, client and user."
+        '`discounts="items"`, time bears only its share of a discount; `mixed_amount` shows the work concerned). They '
+        "are spread over the invoice's billable entries in proportion to `amount` (or to hours if amounts are hidden). "
+        "Each part counts for the entry's own matter, client and user."
     ),
     denominator=(
-        "`worked_amount`: worth at their rates of the billable entries on the final invoices counted: those dated in "
-        'the period, or with `basis="work_date"` those with work of the period.'
+        "`worked_amount`: worth, at its rates, of the billable time on final invoices dated in the period. With "
+        '`basis="work_date"`, the worth of the billable time dated in the period that is on a final invoice.'
     ),
     left_out=(
-        "Time on contingency, pro bono and internal matters, whose worth at hourly rates is not what the firm expects "
-        "to bill: `left_out_hours`, `left_out_amount`, `left_out_billed_amount`; `matter_types=` chooses otherwise.",
-        "Fixed fees and expenses, and non-billable time, which is worth nothing. An invoice of fixed fees alone has no "
-        "billing realization: not 0, not 1.",
-        'With `basis="work_date"`, invoices without time. Work on no final invoice yet is in `unbilled_amount`, '
-        "`prebill_amount` and `unknown_amount`, not in `worked_amount`.",
+        "Time on contingency, pro bono and internal matters, because the firm does not expect to bill its worth at "
+        "hourly rates: it is in `left_out_hours`, `left_out_amount` and `left_out_billed_amount`; `matter_types=` "
+        "chooses other types.",
+        "Fixed fees, expenses and non-billable time. An invoice of fixed fees only has no billing realization: it is "
+        "missing, not 0 or 1.",
+        'With `basis="work_date"`, invoices without time. Work that is not on a final invoice yet is in '
+        "`unbilled_amount`, `prebill_amount` and `unknown_amount`, not in `worked_amount`.",
     ),
     cannot_tell=(
-        "Payments from credits and write-offs: `settled_amount` is what is no longer open, whatever settled it, so it "
-        "is not called collected. Of recent invoices little is settled yet: with `as_of=`, `due_settlement_ratio` is "
-        "of invoices due by then.",
-        "Hours as billed, and which entry a write-down was for: it is spread over the whole invoice.",
-        "Standard rates; the firm's settings can give them (`standard_amount`).",
+        "The difference between payments, credits and write-offs: `settled_amount` is the part that is no longer open, "
+        "for any of these reasons, so it is not called collected. Little of recent invoices is settled yet: with "
+        "`as_of=`, `due_settlement_ratio` is the settlement of invoices due by that day.",
+        "Hours as billed, and the entry that a write-down was for: it is spread over the whole invoice.",
+        "Standard rates: the firm's settings can have them (`standard_amount`).",
     ),
     columns=(
         *shared_measures("worked_amount", "billed_amount"),
@@ -290,7 +290,7 @@ ANALYSIS = Analysis(
             "due_amount",
             "Billed and due",
             "money",
-            "The part of billed on invoices due on or before the day asked for.",
+            "Fees billed on invoices due on or before the requested day.",
         ),
         sum_measure(
             "due_settled_amount", "Settled of due", "money", "The part of billed and due that is no longer open."
@@ -351,8 +351,8 @@ ANALYSIS = Analysis(
         hidden="worked_amount",
         instead={"title": "Fees billed", "words": ["{billed_amount:axis}"]},
         shows="billed fees (dark) on the worth of the same work (pale), and their ratio.",
-        more="Months, quarters and years stand side by side; anything else is a row each, in the result's order. "
-        "With rates hidden only billed fees are drawn.",
+        more="Months, quarters and years are side by side; by other keys, there is one bar per row, in the order of "
+        "the result. If rates are hidden, only billed fees are drawn.",
         example={
             "month": ["2026-09", "2026-10"],
             "worked_amount": [1000.0, 0.0],
@@ -365,7 +365,7 @@ ANALYSIS = Analysis(
         defaults={
             "as_of": BookArgument(
                 lambda book, _last: book.loaded_on("invoices"),
-                "If it is not given, a book passes the day the invoices were loaded.",
+                "By default, a book passes the day the invoices were loaded.",
             )
         }
     ),

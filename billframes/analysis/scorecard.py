@@ -1,7 +1,7 @@
-"""Scorecard: a person's hours, fees, open amounts and habits on one line, beside those of the firm or of their role.
+"""Scorecard: each person's hours, fees, open amounts and timekeeping, beside the figures of the firm or the role.
 
-Each figure is that of its own analysis (utilization, realization, wip, aging, timekeeping_lag, missing_time) with the
-same period and keys; this only puts them side by side.
+Each figure is calculated by its own analysis (utilization, realization, wip, aging, timekeeping_lag, missing_time) with
+the same period and keys.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _FEES = {
     name: name for name in ("worked_amount", "billed_amount", "billing_realization", "billable_hours", "effective_rate")
 }
 _FIGURES = (*_HOURS, *_FEES, "wip_amount", "receivable_amount", "median_lag_days", "missing_days")
-# Ratios come from one analysis each; they can't be added up, and are missing where that analysis has no such row.
+# Figures that can't be added up, and the mark of the analysis they come from. They are missing if it has no such row.
 _RATIOS = {
     "pace": "_hours",
     "target_hours": "_hours",
@@ -52,7 +52,7 @@ _RATIOS = {
     "effective_rate": "_fees",
     "median_lag_days": "_lag",
 }
-# Beside a sum stands the mean of people with available hours, beside a ratio that of the sums.
+# The peers' figure of a sum is the mean of people with available hours; of a ratio, the ratio of the sums.
 _MEANS = ("client_hours", "worked_amount", "billed_amount", "wip_amount", "receivable_amount", "missing_days")
 _PEER_RATIOS = {
     "utilization": ("client_hours", "capacity_hours"),
@@ -81,10 +81,10 @@ def scorecard(
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
-    Hours, fees, open amounts and habits of each person on one line, beside the firm's or their role's.
+    Hours, fees, open amounts and timekeeping of each person, beside the figures of the firm or of the person's role.
 
-    Hours and lag are of work dated in the period, fees of final invoices dated in it, and work in progress and
-    receivables those of one day. Hours and fees are of different work, so don't divide one by the other.
+    Hours and lag are of work dated in the period, fees are of final invoices dated in it, and work in progress and
+    receivables are those of one day. Hours and fees are of different work, so don't divide one by the other.
 
     Parameters
     ----------
@@ -98,14 +98,14 @@ def scorecard(
     start, end : str or date
         First and last day, inclusive; `start` also takes a whole period such as "2026-Q3".
     as_of : str or date, optional
-        The day that open amounts are of, and the last day that hours are expected; the period's last day by default.
-        In a period that is not over, give the day of the load.
+        The day of the open amounts, and the last day on which hours are expected; the period's last day by default.
+        If the period is not over, pass the day of the load.
     by : str or list of str, optional
-        What to group by, no months, quarters or years; None gives one row. By what does not follow from the person,
-        available hours, utilization and missing days are missing.
+        Keys to group by, except months, quarters and years; None gives one row. By keys that do not depend on the
+        person, available hours, utilization and missing days are missing.
     beside : {"firm", "role"}
-        Whether `peer_…` are figures of all rows, or of those of the same role; for "role", `by` needs "user", and
-        `role` is a column.
+        Whether the columns `peer_…` are figures of all rows, or of the rows of the same role. For "role", `by` needs
+        "user", and the result has a column `role`.
     matters, users : frame, optional
         With `matter_id` and `matter_type`, or `user_id`, `name` and `role`, and the columns that `by` names.
     clients : frame, optional
@@ -118,7 +118,7 @@ def scorecard(
     frame
         Of the same kind as the input, sorted by label: the keys and, as float64,
 
-        - `client_hours`, `capacity_hours`, `utilization`: as in `utilization`; with targets of hours also
+        - `client_hours`, `capacity_hours`, `utilization`: as in `utilization`; with targets of hours, also
           `target_hours` and `pace`
         - `worked_amount`, `billed_amount`, `billing_realization`, `billable_hours`, `effective_rate`: as in
           `realization`, by invoice date
@@ -128,13 +128,13 @@ def scorecard(
         - `peer_utilization`, `peer_billing_realization`, `peer_effective_rate` and, with targets, `peer_pace`: the
           ratios of the sums of the firm or the role; `peer_median_lag_days`: the median of all its entries
         - `peer_client_hours`, `peer_worked_amount`, `peer_billed_amount`, `peer_wip_amount`, `peer_receivable_amount`,
-          `peer_missing_days`: the mean of its people with available hours
+          `peer_missing_days`: the mean of its rows with available hours
 
     Raises
     ------
     ParameterError
-        `by` or `beside` is unknown, `by` has a period, the period has an open end, or frames are of different engines
-        or were loaded for a part of the time.
+        `by` or `beside` is unknown, `by` has a period, the period has an open end, frames are of different engines, or
+        a frame was loaded for too short a period.
     MissingColumnError
         A column is missing, or no frame has matter types.
 
@@ -149,7 +149,7 @@ def scorecard(
 
     Examples
     --------
-    Ada has 8 client hours on two days of 8, and 900 of work worth 1,000 was billed; Ben has none:
+    On two days of 8 hours, Ada has 8 client hours, and her work worth 1,000 was billed at 900. Ben has no hours:
 
     >>> import pandas as pd
     >>> entries = pd.DataFrame({
@@ -189,13 +189,15 @@ def scorecard(
     }
     frames = from_native(**natives)
     grouping = Grouping.of(keys, frames, settings)
-    asked = _Asked(natives, {"by": keys, "settings": grouping.settings}, grouping, first, last, day)
+    analyses = _Analyses(natives, {"by": keys, "settings": grouping.settings}, grouping, first, last, day)
+    peer_key = "role" if beside == "role" else None
     with skip_checks(natives, frames):
-        parts = asked.parts()
-        peers_lag = asked.lag("role" if beside == "role" else None)
+        parts = analyses.parts()
+        peers_lag = analyses.lag(peer_key)
     measures = [*dict.fromkeys((*_FIGURES, *_RATIOS.values()))]
-    totals = _known(nan_to_null(grouping.combine(parts, measures)), personal=grouping.capacity_known)
-    totals = _with_peers(totals, peers_lag, "role" if beside == "role" else None)
+    totals = nan_to_null(grouping.combine(parts, measures))
+    totals = _with_known_ratios(totals, capacity_known=grouping.capacity_known)
+    totals = _with_peers(totals, peers_lag, peer_key)
     targets = bool(grouping.settings.targets_of("hours"))
     columns = [each for each in (*_FIGURES, *(f"peer_{name}" for name in _PEERS)) if targets or each not in _TARGETS]
     return cast("IntoFrameT", to_native(grouping.finish(totals, columns), time_entries))
@@ -206,66 +208,68 @@ def _keys(by: By, beside: str) -> list[str]:
     for name in names:
         if name in TIMES:
             raise ParameterError(
-                f"by={name!r}: open amounts are those of one day, which has no {name}s. Call it for each {name}."
+                f"by={name!r}: open amounts are figures of one day, so they have no {name}s. Call scorecard() once for "
+                f"each {name}."
             )
     if beside == "role" and not {"user", "user_id", "user_name"}.intersection(names):
-        raise ParameterError(f"beside='role' compares people with their role, so by={by!r} needs 'user'.")
+        raise ParameterError(f"beside='role' compares people of the same role, so by={by!r} needs 'user'.")
     return [*names, *(["role"] if beside == "role" and "role" not in names else [])]
 
 
-class _Asked:
+class _Analyses:
     """The analyses of a scorecard, each called with the frames that it takes."""
 
     def __init__(
         self,
         natives: dict[str, Any],
-        same: dict[str, Any],
+        options: dict[str, Any],
         grouping: Grouping,
         first: dt.date,
         last: dt.date,
         day: dt.date,
     ) -> None:
-        self._work = natives
-        self._people = {name: natives[name] for name in ("time_entries", "matters", "users", "clients")}
-        self._same, self._grouping = same, grouping
+        self._all = natives
+        self._of_time = {name: natives[name] for name in ("time_entries", "matters", "users", "clients")}
+        self._options, self._grouping = options, grouping
         self._first, self._last, self._day = first, last, day
 
     def parts(self) -> list[Frame]:
-        """Return the results, each with its figures and a mark of its rows."""
+        """Return the figures of each analysis; some have a column that marks their rows."""
         period: dict[str, Any] = {"start": self._first, "end": self._last}
-        same, work = self._same, self._work
-        hours = utilization(**self._people, **period, **same, as_of=self._day)
-        found = [
+        options, frames = self._options, self._all
+        hours = utilization(**self._of_time, **period, **options, as_of=self._day)
+        parts = [
             self._part(hours, _HOURS, "_hours"),
-            self._part(realization(**work, **period, **same), _FEES, "_fees"),
-            self._part(wip(**work, **same, as_of=self._day), {"total": "wip_amount"}),
-            self._part(aging(**work, **same, as_of=self._day), {"total": "receivable_amount"}),
-            self._part(self.lag(same["by"]), {"median_lag_days": "median_lag_days"}, "_lag"),
+            self._part(realization(**frames, **period, **options), _FEES, "_fees"),
+            self._part(wip(**frames, **options, as_of=self._day), {"total": "wip_amount"}),
+            self._part(aging(**frames, **options, as_of=self._day), {"total": "receivable_amount"}),
+            self._part(self.lag(options["by"]), {"median_lag_days": "median_lag_days"}, "_lag"),
         ]
-        return [*found, *self._missing_days()]
+        return [*parts, *self._missing_days()]
 
     def lag(self, by: By) -> Any:
-        """Return the lags of the period, by any key."""
-        settings = self._same["settings"]
-        return timekeeping_lag(**self._people, start=self._first, end=self._last, by=by, settings=settings)
+        """Return the timekeeping lag of the period by a key."""
+        settings = self._options["settings"]
+        return timekeeping_lag(**self._of_time, start=self._first, end=self._last, by=by, settings=settings)
 
     def _missing_days(self) -> list[Frame]:
         if not self._grouping.capacity_known or self._day < self._first:
             return []
-        people = {name: frame for name, frame in self._people.items() if name != "clients"}
-        last, settings = min(self._day, self._last), self._same["settings"]
-        days = as_arrow(nw.from_native(missing_time(**people, start=self._first, end=last, settings=settings)))
+        frames = {name: frame for name, frame in self._of_time.items() if name != "clients"}
+        last, settings = min(self._day, self._last), self._options["settings"]
+        days = as_arrow(nw.from_native(missing_time(**frames, start=self._first, end=last, settings=settings)))
         types = dict.fromkeys(self._grouping.base, nw.String())
         rows = days.with_columns(missing_days=nw.lit(1.0))
         rows = rows.select(*columns_or_null(days, self._grouping.base, types), "missing_days")
         totals = self._grouping.add_up(sum_by(rows, self._grouping.base, ["missing_days"]), ["missing_days"])
         return [self._grouping.finish(totals, ["missing_days"])]
 
-    def _part(self, result: Any, renamed: dict[str, str], mark: str = "") -> Frame:
+    def _part(self, result: Any, names: dict[str, str], mark: str = "") -> Frame:
+        """Select the keys and some columns of a result, under new names; `mark` is 1.0 in all rows."""
         rows = as_arrow(cast("Frame", nw.from_native(result)))
         there = column_names(rows)
-        columns = {new: C(old) for old, new in renamed.items() if old in there}
-        absent = {new: null_column(nw.Float64) for old, new in renamed.items() if old not in there}
+        columns = {new: C(old) for old, new in names.items() if old in there}
+        absent = {new: null_column(nw.Float64) for old, new in names.items() if old not in there}
         marked = {mark: nw.lit(1.0)} if mark else {}
         missing = {} if self._grouping.capacity_known else {"missing_days": null_column(nw.Float64)}
         return rows.select(
@@ -273,23 +277,23 @@ class _Asked:
         )
 
 
-def _known(totals: Frame, *, personal: bool) -> Frame:
-    """Make a ratio missing where its analysis has no such row; who is not on the roster has no available hours."""
+def _with_known_ratios(totals: Frame, *, capacity_known: bool) -> Frame:
+    """Make ratios missing if their analysis has no such row; people not on the roster have 0 available hours."""
     known = {name: nw.when(C(mark) > 0).then(C(name)) for name, mark in _RATIOS.items()}
-    if personal:
+    if capacity_known:
         known["capacity_hours"] = known["capacity_hours"].fill_null(0.0)
     return totals.with_columns(**known)
 
 
 def _with_peers(totals: Frame, lag: Any, key: str | None) -> Frame:
     """Add the figures of all rows, or of all rows of the same role, to each row."""
-    here = (C("capacity_hours") > 0).fill_null(False)
+    has_capacity = (C("capacity_hours") > 0).fill_null(False)
     rows = totals.with_columns(
         _paced_hours=(C("pace") * C("target_hours")).fill_null(0.0),
         target_hours=C("target_hours").fill_null(0.0),
         capacity_hours=C("capacity_hours").fill_null(float("nan")),
-        _people=as_float(here),
-        **{f"_mean_{name}": value_if(here, C(name).fill_null(float("nan"))) for name in _MEANS},
+        _people=as_float(has_capacity),
+        **{f"_mean_{name}": value_if(has_capacity, C(name).fill_null(float("nan"))) for name in _MEANS},
         **{name: C(name).fill_null(float("nan")) for name in ("worked_amount", "billed_amount")},
     ).with_columns(_peer=C(key) if key else nw.lit("all"))
     sums = [*dict.fromkeys(each for pair in _PEER_RATIOS.values() for each in pair)]
@@ -304,55 +308,55 @@ def _with_peers(totals: Frame, lag: Any, key: str | None) -> Frame:
     return totals.with_columns(_peer=C(key) if key else nw.lit("all")).join(beside, on="_peer", how="left")
 
 
-def _titles() -> dict[str, Measure]:
+def _measures_by_name() -> dict[str, Measure]:
     declared = (*UTILIZATION.columns, *REALIZATION.columns, *TIMEKEEPING_LAG.columns)
     return {each.name: each for each in (*declared, *shared_measures("wip_amount", "receivable_amount"), _MISSING_DAYS)}
 
 
 _MISSING_DAYS = sum_measure(
-    "missing_days", "Missing days", "count", "Working days with less than half of the person's hours entered."
+    "missing_days", "Missing days", "count", "Working days with less than half of the person’s hours entered."
 )
 
 
-def _picked(names: Sequence[str]) -> tuple[Measure, ...]:
-    return tuple(_titles()[name] for name in names)
+def _own_measures(names: Sequence[str]) -> tuple[Measure, ...]:
+    return tuple(_measures_by_name()[name] for name in names)
 
 
-def _of_peers(name: str) -> Measure:
-    found = _titles()[name]
-    unit = "hours" if name == "client_hours" else found.unit
-    what = "The mean of the people with available hours" if name in _MEANS else "The same figure"
-    return Measure(f"peer_{name}", f"{found.title} of peers", unit, f"{what}, of the firm or of the role.")
+def _peer_measure(name: str) -> Measure:
+    found = _measures_by_name()[name]
+    figure = "The mean of the people with available hours" if name in _MEANS else "The same figure"
+    return Measure(f"peer_{name}", f"{found.title} of peers", found.unit, f"{figure}, for the firm or the role.")
 
 
 ANALYSIS = Analysis(
     name="scorecard",
-    question="How is each of us doing, beside the firm or the others of the same role?",
+    question="How is each of us doing, compared with the firm or with people of the same role?",
     summary=(
-        "It puts each person's hours, fees, open amounts and habits on one line, as the analyses of these names tell "
-        "them. Beside them stand the figures of the firm or of the person's role."
+        "It shows each person's hours, fees, open amounts and timekeeping in one row, as calculated by their own "
+        "analyses. Beside them are the figures of the firm or of the person's role."
     ),
     example=(
-        "On two days of 8 hours Ada has 8 client hours, a utilization of 50%, and Ben 0. The firm's utilization is "
-        "25%. Of Ada's work worth 1000, 900 was billed: 90%."
+        "On two days of 8 hours, Ada has 8 client hours, a utilization of 50%, and Ben has 0. The firm's utilization "
+        "is 25%. Ada's work worth 1000 was billed at 900, which is 90%."
     ),
     formula="each figure as in `utilization`, `realization`, `wip`, `aging`, `timekeeping_lag` and `missing_time`",
     numerator=(
-        "Hours, lag and missing days are of work dated in the period, fees of final invoices dated in it, and open "
-        "amounts those of `as_of`. A ratio of peers is the ratio of their sums, an amount of peers the mean of the "
-        "people with available hours."
+        "Hours, lag and missing days are of work dated in the period, fees are of final invoices dated in it, and open "
+        "amounts are those of `as_of`. A ratio of peers is the ratio of their sums, and an amount of peers is the mean "
+        "of the people with available hours."
     ),
     left_out=(
-        "What the analyses leave out: contingency, pro bono and internal matters in fees, internal matters in client "
-        "hours.",
-        "By client, practice area and other keys that don't follow from the person: available hours, utilization and "
+        "Time that the analyses leave out: contingency, pro bono and internal matters in fees, and internal matters in "
+        "client hours.",
+        "By client, practice area and other keys that do not depend on the person: available hours, utilization and "
         "missing days.",
     ),
     cannot_tell=(
-        "Work that nobody entered, and what people do beside client work.",
-        "Whether a small figure is the person's doing: fees follow what partners gave them, and the clients' rates.",
+        "Work that was not entered, and work that is not for clients and not recorded.",
+        "Whether the person is the reason for a low figure: fees also depend on the work they were given, and on the "
+        "clients' rates.",
     ),
-    columns=(*_picked(_FIGURES), *map(_of_peers, _PEERS)),
+    columns=(*_own_measures(_FIGURES), *map(_peer_measure, _PEERS)),
     table=TableSpec(
         title="Scorecard",
         columns=(
@@ -371,8 +375,8 @@ ANALYSIS = Analysis(
         title="Utilization and that of peers",
         columns=("utilization", "peer_utilization"),
         words=["{utilization}"],
-        shows="utilization and, beside it, that of the firm or of the person's role.",
-        more="A row's words are its own utilization.",
+        shows="utilization and, beside it, the utilization of the firm or of the person's role.",
+        more="The text beside a row is its own utilization.",
         example={"user_name": ["Ada", "Ben"], "utilization": [0.5, 0.0], "peer_utilization": [0.25, 0.25]},
         gives=(["50.0%", "0.0%"], "Utilization and that of peers by timekeeper"),
     ),
@@ -380,7 +384,7 @@ ANALYSIS = Analysis(
         defaults={
             "as_of": BookArgument(
                 lambda book, last: min(filter(None, (book.loaded_on("time_entries"), last)), default=None),
-                "If it is not given, a book passes the day the time entries were loaded, if the period lasts longer.",
+                "By default, a book passes the day the time entries were loaded if the period ends later.",
             )
         }
     ),
@@ -391,7 +395,7 @@ ANALYSIS = Analysis(
         tiles=("client_hours", "utilization", "billed_amount", "billing_realization"),
         order="client_hours",
         filters="marked_matters",
-        note="Filters on matters leave available hours and utilization missing, because nobody's day is divided among "
-        "matters. Filters on single entries do not apply here.",
+        note="With filters on matters, available hours and utilization are missing, because a person's day is not "
+        "divided among matters. Filters on single entries do not apply here.",
     ),
 )

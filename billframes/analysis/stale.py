@@ -137,7 +137,9 @@ def stale(
         As in `wip` and `aging`. Also if rows were removed from some of the frames after their load, or if the invoices
         bill far more than the work passed.
 
-    Notes ----- On lazy frames the sums by matter and fee, and the matters, are collected. The result is of the same
+    Notes
+    -----
+    On lazy frames the sums by matter and fee, and the matters, are collected. The result is of the same
     kind as the input, also if that is lazy.
 
     Examples

@@ -1,6 +1,6 @@
-"""Timekeeping lag: how late time is entered.
+"""Timekeeping lag: the days from the date of the work to the day on which its entry was created.
 
-Counted in whole days from the work's date to the day, in the firm's time zone, on which the entry was created.
+Days are whole days in the firm's time zone.
 """
 
 from __future__ import annotations
@@ -32,28 +32,14 @@ __all__ = ["ANALYSIS", "timekeeping_lag"]
 
 C = nw.col
 
-
-# Grouping by the lag itself leaves few rows; medians and percentiles of these are computed in Python.
+# Entries are counted by lag. This leaves few rows, so medians and percentiles are calculated in Python.
 _LAG = Key(("_lag",), ("_lag",), (("_lag",),))
-_ROW = ("_entries",)
-_COLUMNS = (
-    "entries",
-    "median_lag_days",
-    "p90_lag_days",
-    "same_day_entries",
-    "same_day_ratio",
-    "next_day_entries",
-    "next_day_ratio",
-    "late_entries",
-    "late_ratio",
-    "future_dated_entries",
-    "unknown_entries",
-)
+_SUMS = ("_entries",)
 
 
 @dataclass(slots=True)
-class _Lags:
-    """How many entries of one group have which lag; parts of entries if originators share them."""
+class _LagCounts:
+    """The number of entries of one group by lag; by originator, an entry can be divided."""
 
     labels: dict[str, Any] = field(default_factory=dict)
     counts: dict[float, float] = field(default_factory=dict)
@@ -87,19 +73,20 @@ class _Lags:
         }
 
     def _quantile(self, share: float) -> float | None:
-        """Interpolate between the two entries nearest to the place, as pandas does."""
+        """Interpolate between the two nearest entries, as pandas does."""
         if not self.counts:
             return None
-        place = max(share * (sum(self.counts.values()) - 1.0), 0.0)
-        low = self._nth(math.floor(place))
-        return low + (place - math.floor(place)) * (self._nth(math.floor(place) + 1) - low)
+        position = max(share * (sum(self.counts.values()) - 1.0), 0.0)
+        low = self._nth(math.floor(position))
+        return low + (position - math.floor(position)) * (self._nth(math.floor(position) + 1) - low)
 
-    def _nth(self, place: float) -> float:
-        passed = 0.0
+    def _nth(self, position: float) -> float:
+        """Return the lag of the entry at a position, in the order of the lags."""
+        count = 0.0
         for lag in sorted(self.counts):
-            passed += self.counts[lag]
-            # Parts of entries add up to a whole one but for a residue.
-            if passed > place + 1e-9:
+            count += self.counts[lag]
+            # The tolerance is for parts of entries, whose sum can be a little below a whole number.
+            if count > position + 1e-9:
                 return lag
         return max(self.counts)
 
@@ -116,7 +103,7 @@ def timekeeping_lag(
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
-    Days from the work's date to the day its entry was created, in the firm's time zone.
+    Days from the date of the work to the day its entry was created, in the firm's time zone.
 
     Parameters
     ----------
@@ -132,20 +119,21 @@ def timekeeping_lag(
     clients : frame, optional
         With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
-        `time_zone` tells on which day an instant falls; UTC without them.
+        `time_zone`, in which the day of creation is calculated; UTC by default.
 
     Returns
     -------
     frame
         Of the same kind as the input, sorted by label: the keys and, as float64,
 
-        - `entries`: entries whose time of entry is known (parts of them by originator)
-        - `median_lag_days`, `p90_lag_days`: interpolated between neighbours, as pandas does
-        - `same_day_entries`, `same_day_ratio`: entered at most 0 days after the work
-        - `next_day_entries`, `next_day_ratio`: at most 1 day
-        - `late_entries`, `late_ratio`: more than 7 days
-        - `future_dated_entries`: created before the work's date (a negative lag; among the same-day ones, too)
-        - `unknown_entries`: without `created_at`; in no other column
+        - `entries`: entries whose time of creation is known; by originator, an entry can be divided
+        - `median_lag_days`, `p90_lag_days`: median and 90th percentile of the days, interpolated as in pandas
+        - `same_day_entries`, `same_day_ratio`: created on the day of the work or before
+        - `next_day_entries`, `next_day_ratio`: created at most 1 day after the work
+        - `late_entries`, `late_ratio`: created more than 7 days after the work
+        - `future_dated_entries`: created before the date of the work; they have a negative lag and also count in
+          `same_day_entries`
+        - `unknown_entries`: entries without `created_at`; they are in no other column
 
         Ratios and percentiles are missing if there are no entries.
 
@@ -159,14 +147,16 @@ def timekeeping_lag(
     Warns
     -----
     IncompleteDataWarning
-        Entries have no `created_at`, or it has no time zone and the firm's is not UTC (it is taken for UTC).
+        Entries have no `created_at`, or it has no time zone and the firm's time zone is not UTC (UTC is assumed).
 
-    Notes ----- Time zones and percentiles differ from engine to engine, so on lazy frames the columns needed are
-    collected. The result is of the same kind as the input, also if that is lazy.
+    Notes
+    -----
+    On lazy frames the columns needed are collected, because engines differ in time zones and percentiles. The
+    result is of the same kind as the input, also if that is lazy.
 
     Examples
     --------
-    Three in the morning in UTC is the evening before in New York:
+    03:00 UTC on 2 October is still 1 October in New York:
 
     >>> import pandas as pd
     >>> entries = pd.DataFrame({
@@ -185,7 +175,7 @@ def timekeeping_lag(
     groups, types = _groups(_histogram(frames["time_entries"], grouping, period), grouping)
     _warn_of_unknown(groups)
     made = eager_from_arrow(frames["time_entries"], _table(groups, types))
-    return cast("IntoFrameT", to_native(grouping.finish(made, _COLUMNS), time_entries))
+    return cast("IntoFrameT", to_native(grouping.finish(made, ANALYSIS.measure_names), time_entries))
 
 
 def _histogram(entries: Frame, grouping: Grouping, period: Period) -> pa.Table:
@@ -199,40 +189,40 @@ def _histogram(entries: Frame, grouping: Grouping, period: Period) -> pa.Table:
     unknown = work.filter(C("created_at").is_null()).with_columns(_lag=null_column(nw.Float64))
     wider = grouping.with_key(_LAG)
     counts = [
-        sum_by(wider.with_periods(part, "date").with_columns(_entries=nw.lit(1.0)), wider.base, _ROW)
+        sum_by(wider.with_periods(part, "date").with_columns(_entries=nw.lit(1.0)), wider.base, _SUMS)
         for part in (lagged, unknown)
     ]
-    return to_arrow(wider.add_up(nw.concat(counts), _ROW))
+    return to_arrow(wider.add_up(nw.concat(counts), _SUMS))
 
 
-def _groups(histogram: pa.Table, grouping: Grouping) -> tuple[list[_Lags], dict[str, pa.DataType]]:
-    """Collect the lags of each group, and the types of the keys' columns; without keys there is one group."""
+def _groups(histogram: pa.Table, grouping: Grouping) -> tuple[list[_LagCounts], dict[str, pa.DataType]]:
+    """Collect the counts of each group, and the types of the key columns; without keys there is one group."""
     names = grouping.columns
-    groups: dict[tuple[Any, ...], _Lags] = {} if grouping.keys else {(): _Lags()}
+    groups: dict[tuple[Any, ...], _LagCounts] = {} if grouping.keys else {(): _LagCounts()}
     for row in histogram.to_pylist():
-        groups.setdefault(tuple(row[key.columns[0]] for key in grouping.keys), _Lags()).add(row, names)
+        groups.setdefault(tuple(row[key.columns[0]] for key in grouping.keys), _LagCounts()).add(row, names)
     return list(groups.values()), {name: histogram.schema.field(name).type for name in names}
 
 
-def _table(groups: Sequence[_Lags], types: dict[str, pa.DataType]) -> pa.Table:
+def _table(groups: Sequence[_LagCounts], types: dict[str, pa.DataType]) -> pa.Table:
     rows = [group.labels | group.figures for group in groups]
-    fields = types | dict.fromkeys(_COLUMNS, pa.float64())
+    fields = types | dict.fromkeys(ANALYSIS.measure_names, pa.float64())
     return pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in fields.items()})
 
 
 def _warn_of_no_zone(work: Frame, firm_zone: str) -> None:
-    """Warn of times that have lost their zone, if the firm's is another than UTC: else the day is the same."""
+    """Warn of times without a time zone, unless the firm's time zone is UTC."""
     zone = getattr(work.collect_schema()["created_at"], "time_zone", "")
     if zone is None and firm_zone != "UTC":
         warn(
-            "time_entries: created_at has no time zone, so it is taken for UTC. If it is the firm's own time, entries "
-            "made near midnight are counted a day off. Give the zone, for example with "
+            "time_entries: created_at has no time zone, so UTC is assumed. If it is the firm's local time, the lag of "
+            "entries made near midnight is wrong by a day. Set the zone, for example with "
             "frame['created_at'].dt.tz_localize('UTC') in pandas.",
             IncompleteDataWarning,
         )
 
 
-def _warn_of_unknown(groups: Sequence[_Lags]) -> None:
+def _warn_of_unknown(groups: Sequence[_LagCounts]) -> None:
     count = round(sum(group.unknown for group in groups))
     if count:
         warn(
@@ -246,26 +236,25 @@ ANALYSIS = Analysis(
     name="timekeeping_lag",
     question="How many days after the work is time entered?",
     summary=(
-        "It counts the days from the work to the day the entry was made, in the firm's time zone. Late "
-        "entries are often incomplete ones."
+        "It counts the days from the work to the day the entry was made, in the firm's time zone. Time that is entered "
+        "late is often incomplete."
     ),
     example=(
-        "Of 3 entries for 1 October, one was made on the same day, one 2 days later and one 10 days later: "
-        "the median is 2 days, and a third came more than a week late."
+        "Of 3 entries for 1 October, one was made on the same day, one 2 days later and one 10 days later. The median "
+        "is 2 days, and a third of the entries was made more than a week late."
     ),
     formula="day of entry in the firm's time zone − work date; its median, 90th percentile and shares",
     numerator="entries at most 0, at most 1, and more than 7 days late",
     denominator="entries whose time of entry is known",
-    left_out=("entries without `created_at`: in `unknown_entries`",),
-    cannot_tell=("later changes: only the first entry of the time counts", "time noted on paper before"),
+    left_out=("entries without `created_at`: they are in `unknown_entries`",),
+    cannot_tell=(
+        "later changes: only the creation of an entry counts",
+        "time that was noted on paper before it was entered",
+    ),
     columns=(
         *shared_measures("entries"),
-        Measure(
-            "median_lag_days", "Median lag", "days", "Half of the entries came at most so many days after the work."
-        ),
-        Measure(
-            "p90_lag_days", "90th percentile", "days", "Nine in ten entries came at most so many days after the work."
-        ),
+        Measure("median_lag_days", "Median lag", "days", "Half of the entries were made within this number of days."),
+        Measure("p90_lag_days", "90th percentile", "days", "Nine in ten entries were made within this number of days."),
         sum_measure("same_day_entries", "Same day", "count", "Entered on the day of the work or before it."),
         ratio_measure("same_day_ratio", "Same day share", "same_day_entries / entries", "Same day ÷ entries."),
         sum_measure("next_day_entries", "By the next day", "count", "Entered at most a day after the work."),
@@ -273,7 +262,7 @@ ANALYSIS = Analysis(
         sum_measure("late_entries", "Late", "count", "Entered more than 7 days after the work."),
         ratio_measure("late_ratio", "Late share", "late_entries / entries", "Late ÷ entries."),
         sum_measure("future_dated_entries", "Future-dated", "count", "Entered before the day of the work."),
-        sum_measure("unknown_entries", "Of unknown time", "count", "Entries whose time of entry is not known."),
+        sum_measure("unknown_entries", "Of unknown time", "count", "Entries whose time of entry is unknown."),
     ),
     table=TableSpec(
         title="Days from work to entry",
@@ -288,8 +277,8 @@ ANALYSIS = Analysis(
         title="Days from work to entry",
         columns=("median_lag_days", "p90_lag_days"),
         words=["{late_ratio} late"],
-        shows="the median entry's days and the 90th percentile's.",
-        more="A row's words are its late share: entries made more than 7 days after the work.",
+        shows="the median and the 90th percentile of the days.",
+        more="The text beside a row is the share of late entries, made more than 7 days after the work.",
         example={"user_name": ["Ada"], "median_lag_days": [1.0], "p90_lag_days": [9.0], "late_ratio": [0.125]},
         gives=(["12.5% late"], "Days from work to entry by timekeeper"),
     ),

@@ -1,7 +1,7 @@
-"""Utilization: how much of people's available time went into work for clients.
+"""Utilization: the part of people's available hours that they worked for clients.
 
-Available hours belong to people and days, not to work, so they are known for keys that follow from who worked
-and when (user, role, month), and missing for keys that follow from what was worked on (client, practice area).
+Available hours belong to people and days. So they are known by keys of people and time (user, role, month), and missing
+by keys of the work (client, practice area).
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ def utilization(
     """
     Client hours ÷ available hours.
 
-    Client hours are those of `billable` and `fixedFee` entries dated in the period, except on internal matters.
-    Available hours are the working days of the period * hours a day, less leave and the days before a person's
-    start and after their end (see `FirmSettings`). Weekend hours count, more than 100 % is possible, and
-    negative corrections count.
+    Client hours are the hours of `billable` and `fixedFee` entries dated in the period, except on internal matters.
+    Available hours are the working days of the period * hours a day, less leave and the days before a person's start
+    and after their end (see `FirmSettings`). Hours on weekends and negative corrections count. More than 100 % is
+    possible.
 
     Parameters
     ----------
@@ -66,10 +66,10 @@ def utilization(
     end : str or date, optional
         Last day, inclusive. Needed if `start` is a date.
     by : str or list of str, optional
-        Keys to group by; None gives one row. Keys of what was worked on (client, matter, practice area) leave
-        `capacity_hours`, `utilization` and targets missing: nobody's day is divided among them beforehand.
+        Keys to group by; None gives one row. By keys of the work (client, matter, practice area), `capacity_hours`,
+        `utilization` and targets are missing, because a person's day is not divided among them.
     users : frame, optional
-        With `user_id`, `name` and `role`: who is on the roster, also without hours.
+        With `user_id`, `name` and `role`: the people on the roster, also those without hours.
     matters : frame, optional
         With `matter_id` and `matter_type`; needed if the entries have no `matter_type`.
     clients : frame, optional
@@ -81,23 +81,22 @@ def utilization(
     include_probono : bool
         Whether `nonBillable` entries on pro bono matters are client hours.
     roster : {"timekeepers", "active"}
-        Users whose role is principal, attorney, paralegal or timekeeper, and anyone else with client hours; or
-        only those of them with an entry in the period. Hours of others are left out.
+        "timekeepers": users whose role is principal, attorney, paralegal or timekeeper, and anyone else with client
+        hours. "active": only those of them with an entry in the period. Hours of other people are left out.
     as_of : str or date, optional
-        The last day that counts, inclusive, if it lies before the end of the period: hours, available hours and targets
-        end there, so that a month that is not over can be read. The whole period by default.
+        The last day that counts, inclusive, if it is before the end of the period. Hours, available hours and targets
+        end on this day, which is useful for a month that is not over. The whole period by default.
 
     Returns
     -------
     frame
         Of the same kind as the input, sorted by label, with the keys and, as float64 hours, `billable_hours`,
         `fixed_fee_hours`, `non_billable_hours`, `unknown_hours` (by billing type, internal matters included; unknown
-        is any other type, and a missing one), `total_hours` (all of them), `client_hours`, `capacity_hours`, and
-        `utilization` (client ÷ capacity; missing without capacity). With targets in the settings also `target_hours`
-        (of the people who have one, prorated by working days; missing if nobody has) and `pace` (client hours of
-        these people ÷ target). Last,
-        `idle_capacity_hours`: the part of `capacity_hours` of people on the roster without any entry in the period;
-        missing if `capacity_hours` is.
+        is any other type or a missing one), `total_hours` (the sum of these), `client_hours`, `capacity_hours`, and
+        `utilization` (client ÷ capacity; missing without capacity). With targets in the settings, also `target_hours`
+        (of the people with a target, prorated by working days; missing if nobody has a target) and `pace` (client
+        hours of these people ÷ target). Last, `idle_capacity_hours`: the part of `capacity_hours` of people on the
+        roster without entries in the period; missing if `capacity_hours` is missing.
 
     Raises
     ------
@@ -109,9 +108,9 @@ def utilization(
     Warns
     -----
     IncompleteDataWarning
-        Entries are on matters that the matters frame lacks: their matter type is unknown, and they count. Or there are
-        more hours than the days of the period have, fewer than a third of the timekeepers have entries, or the settings
-        have no holidays of the year, but of others.
+        Entries are on matters that the matters frame lacks: their matter type is unknown, and they count. Also if there
+        are more hours than the days of the period have, if fewer than a third of the timekeepers have entries, or if
+        the settings have holidays, but none in the year of the period.
 
     Notes
     -----
@@ -120,7 +119,7 @@ def utilization(
 
     Examples
     --------
-    October 2026 has 22 working days, 176 hours. Ada worked 132 for clients, Ben none:
+    October 2026 has 22 working days of 8 hours, which is 176 hours. Ada worked 132 hours for clients, Ben 0:
 
     >>> import pandas as pd
     >>> entries = pd.DataFrame({
@@ -144,7 +143,7 @@ def utilization(
     check_choice(roster, "roster", ("timekeepers", "active"))
     frames = from_native(time_entries=time_entries, users=users, matters=matters, clients=clients)
     grouping = Grouping.of(by, frames, settings)
-    # Capacity is that of the people whose entries were loaded.
+    # Only people whose entries were loaded have capacity.
     if (loaded := people_loaded(time_entries)) is not None and "users" in frames:
         frames["users"] = frames["users"].filter(C("user_id").is_in(loaded))
     _check_load(time_entries, users, grouping, Period(first, last))
@@ -155,28 +154,28 @@ def utilization(
 
 
 def _check_load(time_entries: Any, users: Any, grouping: Grouping, period: Period) -> None:
-    """Refuse or warn if hours were left out that belong to the capacity that they are divided by."""
-    divided = grouping.capacity_known
-    filters = getattr(load_info(users), "arguments", {}) if divided else {}
+    """Raise or warn if entries or users are missing, so that hours and capacity are not of the same people and days."""
+    filters = getattr(load_info(users), "arguments", {}) if grouping.capacity_known else {}
     if filters:
         named = join_names([f"{name}=" for name in filters])
         warn(
-            f"utilization: users was loaded with {named}, so other timekeepers without hours are not in capacity_hours "
-            f"and ratios of several people can be too high. Load users without {named}.",
+            f"utilization: users was loaded with {named}, so other timekeepers without hours are not in "
+            f"capacity_hours, and ratios of several people can be too high. Load users without {named}.",
             IncompleteDataWarning,
         )
-    need_period("utilization", {"time_entries": time_entries}, period, ("user_id",) if divided else ITEM_FILTERS)
-    if divided and has_removed_rows(time_entries) and not has_removed_rows(users):
+    filters_allowed = ("user_id",) if grouping.capacity_known else ITEM_FILTERS
+    need_period("utilization", {"time_entries": time_entries}, period, filters_allowed)
+    if grouping.capacity_known and has_removed_rows(time_entries) and not has_removed_rows(users):
         warn(
-            "utilization: rows of time_entries were taken away after it was loaded, but the capacity is that of "
-            "everyone on the roster, so the ratio can be too low. Load time_entries with user_id=, or pass as users= "
-            "only the people you ask about; to filter by client or matter, group instead (by=).",
+            "utilization: rows of time_entries were removed after the load, but the capacity is that of everyone on "
+            "the roster, so the ratio can be too low. Load time_entries with user_id=, or pass only the people "
+            "concerned as users=. To filter by client or matter, group by it instead (by=).",
             IncompleteDataWarning,
         )
 
 
-def _last_worked(book: Any, last: dt.date | None) -> dt.date | None:
-    """Return the day a book's time entries were loaded, and warn of work of the period that is dated later."""
+def _day_of_load(book: Any, last: dt.date | None) -> dt.date | None:
+    """Return the day a book's time entries were loaded; warn if entries of the period are dated later."""
     day: dt.date | None = book.loaded_on("time_entries")
     if day is None or last is None or day >= last:
         return day
@@ -184,7 +183,7 @@ def _last_worked(book: Any, last: dt.date | None) -> dt.date | None:
     if later.any():
         warn(
             f"{int(later.sum())} time entries of the period are dated after {day}, the day they were loaded; "
-            "utilization is without them. Give as_of= to count them.",
+            "utilization does not count them. Pass as_of= to count them.",
             IncompleteDataWarning,
         )
     return day
@@ -192,38 +191,38 @@ def _last_worked(book: Any, last: dt.date | None) -> dt.date | None:
 
 ANALYSIS = Analysis(
     name="utilization",
-    question="How much of the time people had for work went into work for clients?",
+    question="How much of their available hours did people work for clients?",
     summary=(
-        "It divides the hours worked for clients by the hours people had available. Available hours follow "
-        "from working days, hours a day, and leave in the firm's settings."
+        "It divides the hours worked for clients by the hours that people had available. Available hours are "
+        "calculated from the working days, the hours a day and the leave in the firm's settings."
     ),
     example=(
-        "October 2026 has 22 working days of 8 hours, which is 176 hours. Ada worked 132 hours for clients: "
-        "75%. Ben worked 0: 0%."
+        "October 2026 has 22 working days of 8 hours, which is 176 hours. Ada worked 132 hours for clients: 75%. Ben "
+        "worked 0 hours: 0%."
     ),
     formula="`utilization` = `client_hours` ÷ `capacity_hours`",
     numerator=(
         "`client_hours`: hours of billable and fixed-fee entries dated in the period, except on internal matters. "
-        "Weekend hours count, and so do negative corrections."
+        "Hours on weekends and negative corrections count."
     ),
     denominator=(
         "`capacity_hours`: working days of the period × hours a day, less leave and the days before a person's start "
-        "and after their end, for everyone on the roster: principals, attorneys, paralegals and timekeepers, and "
-        "anyone else with client hours. Who has no hours shows 0; `idle_capacity_hours` is the part of the people "
-        "without any entry, who may have left. With `as_of=`, the period ends on that day, hours and available hours "
-        "alike."
+        "and after their end. It is added up for everyone on the roster: principals, attorneys, paralegals and "
+        "timekeepers, and anyone else with client hours. People without hours have a utilization of 0; "
+        "`idle_capacity_hours` is the part of people without entries, who may have left. With `as_of=`, hours and "
+        "available hours end on that day."
     ),
     left_out=(
-        "Time on internal matters, always; fixed-fee time with `include_fixed_fee=False`. `total_hours` shows all of "
-        "it.",
-        "Non-billable time (`non_billable_hours`), except that on pro bono matters with `include_probono=True`.",
+        "Time on internal matters, always; fixed-fee time with `include_fixed_fee=False`. `total_hours` includes all "
+        "time.",
+        "Non-billable time (`non_billable_hours`), except on pro bono matters with `include_probono=True`.",
         "Time whose billing type is missing or unknown (`unknown_hours`).",
-        "By client, matter or practice area, available hours and utilization are missing: nobody's day is divided "
-        "among clients beforehand.",
+        "By client, matter or practice area: available hours and utilization, because a person's day is not divided "
+        "among clients.",
     ),
     cannot_tell=(
-        "Holidays, leave, part time, targets, and when people joined or left: the firm's settings say so, nothing is "
-        "guessed.",
+        "Holidays, leave, part time, targets, and when people joined or left: these are in the firm's settings, and "
+        "are not guessed.",
         "Time that was never recorded, and entries that were deleted.",
     ),
     columns=(
@@ -270,7 +269,7 @@ ANALYSIS = Analysis(
             "pace",
             "Pace",
             "ratio",
-            "Client hours of those who have a target ÷ target.",
+            "Client hours of people with a target ÷ target.",
             weight="target_hours",
             below="corrections exceed the client hours",
             above="more client hours than the target",
@@ -314,8 +313,8 @@ ANALYSIS = Analysis(
         hidden="capacity_hours",
         instead={"title": "Client hours", "words": ["{client_hours}"]},
         shows="client hours (dark) on available hours (pale), and their ratio.",
-        more="Months, quarters and years stand side by side; anything else is a row each, in the result's order. "
-        "If available hours are missing, as by client, only client hours are drawn.",
+        more="Months, quarters and years are side by side; by other keys, there is one bar per row, in the order of "
+        "the result. If available hours are missing, for example by client, only client hours are drawn.",
         example={
             "user_name": ["Ada", "Ben"],
             "client_hours": [132.0, 0.0],
@@ -327,9 +326,9 @@ ANALYSIS = Analysis(
     book=FromBook(
         defaults={
             "as_of": BookArgument(
-                _last_worked,
-                "If it is not given, a book passes the day the time entries were loaded: nobody has worked the days "
-                "after it. Entries of the period that are dated later do not count, with a warning.",
+                _day_of_load,
+                "By default, a book passes the day the time entries were loaded, because later days have no work yet. "
+                "Entries of the period that are dated later do not count, with a warning.",
             )
         }
     ),
@@ -348,7 +347,7 @@ ANALYSIS = Analysis(
         compared=("client_hours", "capacity_hours", "utilization"),
         order="client_hours",
         filters="items",
-        note="Filters on timekeepers select people with their available hours. Filters on clients, matters or entries "
-        "select hours only: available hours stay those of everyone on the roster.",
+        note="Filters on timekeepers select people and their available hours. Filters on clients, matters or entries "
+        "select hours only: available hours remain those of everyone on the roster.",
     ),
 )

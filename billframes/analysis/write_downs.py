@@ -1,7 +1,7 @@
-"""Write-downs: how much of the worth of billed work is not billed, where, and on how many invoices.
+"""Write-downs: the part of the worth of billed work that was not billed, by any key.
 
-The amounts are those of `realization`, which is asked for each invoice, so that invoices can be counted and write-ups
-seen beside the write-downs that they hide in a sum.
+Amounts are calculated by `realization`, grouped by invoice, too. So invoices can be counted, and write-ups are
+separated from write-downs.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ C = nw.col
 
 _SIZE = Key(("invoice_size",), ("invoice_size",), (("invoice_size",),), missing=UNKNOWN)
 _SIZE_NAMES = frozenset({"size", "invoice_size"})
-# What realization gives for each invoice.
-_OF_INVOICE = (
+# The columns of `realization` that are used.
+_AMOUNTS = (
     "worked_amount",
     "billed_amount",
     "write_down_amount",
@@ -44,7 +44,7 @@ _OF_INVOICE = (
     "left_out_amount",
     "left_out_billed_amount",
 )
-_COUNTED = ("write_up_amount", "no_time_amount", "invoices", "written_down_invoices")
+_COUNTS = ("write_up_amount", "no_time_amount", "invoices", "written_down_invoices")
 _COLUMNS = (
     "worked_amount",
     "billed_amount",
@@ -58,8 +58,8 @@ _COLUMNS = (
     "left_out_amount",
     "left_out_billed_amount",
 )
-# Half a cent: what is less is a residue of adding doubles.
-_NOTHING = 0.005
+# Smaller write-downs come from adding floats.
+_HALF_A_CENT = 0.005
 
 
 def write_downs(
@@ -80,10 +80,10 @@ def write_downs(
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
-    Write-downs on final invoices by any key, largest first, with their share and how many invoices have one.
+    Write-downs on final invoices by any key, largest first, with their share and the number of invoices.
 
-    A write-down is the worth of the work on an invoice less what it was billed at, exactly as in `realization`, of
-    which this is the same sum. Pass wide frames, as for `realization`; the period is applied here.
+    A write-down is the worth of the work on an invoice less its billed fees; the sums equal those of `realization`.
+    Pass items and invoices of any date, as for `realization`; the period is applied here.
 
     Parameters
     ----------
@@ -100,12 +100,12 @@ def write_downs(
         First and last day of the invoices' dates, inclusive; None leaves an end open. `start` also takes a whole
         period.
     sizes : sequence of float
-        Bounds of invoice sizes in money, rising. An invoice of exactly a bound is in the larger size. Invoices below
-        0 are a size of their own, `credit`.
+        Bounds of invoice sizes in money, rising. An invoice with the amount of a bound is in the larger size. Invoices
+        below 0 have the size `credit`.
     matter_types : collection of str, optional
         Types of matter that count; all but contingency, pro bono and internal by default, as in `realization`.
     discounts : {"time", "items"}
-        What bears an invoice's discount, as in `realization`.
+        Which items bear an invoice's discount, as in `realization`.
     matters, users : frame, optional
         With `matter_id` or `user_id` and the columns that `by` names.
     clients : frame, optional
@@ -118,21 +118,21 @@ def write_downs(
     frame
         Of the same kind as the input, largest write-down first, then by label: the keys and, as float64,
 
-        - `worked_amount`, `billed_amount`, `write_down_amount`: as in `realization`; the last is the first less the
-          second, net of write-ups
-        - `share`: write-down ÷ that of all rows; `running_share`: of this row and those above it. Missing if all
-          write-downs add up to 0
+        - `worked_amount`, `billed_amount`, `write_down_amount`: as in `realization`; `write_down_amount` is
+          `worked_amount` - `billed_amount`, so write-ups are deducted
+        - `share`: write-down ÷ write-down of all rows; `running_share`: the share of this row and all rows above it.
+          Missing if all write-downs add up to 0
         - `write_down_ratio`: write-down ÷ worth
-        - `write_up_amount`: what invoices were billed above the worth of the row's work, a positive amount, already
-          taken off `write_down_amount`
-        - `no_time_amount`: the part of the write-down on invoices without time: credit notes, and fixed fees billed
-          at less; negative for what is billed beyond any item
-        - `invoices`: how many invoices the row has something on; `written_down_invoices`: those with a write-down of
-          at least a cent. An invoice of several matters or people counts in each of their rows
+        - `write_up_amount`: the amount that invoices bill above the worth of the row's work, as a positive amount; it
+          is already deducted from `write_down_amount`
+        - `no_time_amount`: the part of the write-down on invoices without time: credit notes, and fixed fees that are
+          billed at less than their amount; negative for amounts billed without an item
+        - `invoices`: number of invoices with something in the row; `written_down_invoices`: number of those with a
+          write-down of at least a cent. An invoice for several matters or people counts in each of their rows
         - `unknown_amount`, `left_out_amount`, `left_out_billed_amount`: as in `realization`
 
-        Running shares need an order, so lazy frames are collected here, once they are a row a key; the result is
-        of their kind again.
+        Lazy frames are collected after rows are added up by key, because running shares need sorted rows. The result
+        is lazy again.
 
     Raises
     ------
@@ -144,13 +144,13 @@ def write_downs(
     Warns
     -----
     RatesHiddenWarning
-        Billable entries have no amount: worth and write-downs they are part of are missing.
+        Billable entries have no amount: worth and write-downs that include them are missing.
     IncompleteDataWarning
         As in `realization`.
 
     Examples
     --------
-    Work worth 1,000 is billed at 900 for Ada, and work worth 400 at 440 for Ben:
+    Ada's work worth 1,000 is billed at 900, and Ben's work worth 400 is billed at 440:
 
     >>> import pandas as pd
     >>> entries = pd.DataFrame({
@@ -184,34 +184,31 @@ def write_downs(
     names = names_in(by)
     keys = [name for name in names if name not in _SIZE_NAMES]
     grouping = Grouping.of(keys, frames, settings)
-    asked: dict[str, Any] = {"start": start, "end": end, "matter_types": matter_types, "settings": settings}
+    options: dict[str, Any] = {"start": start, "end": end, "matter_types": matter_types, "settings": settings}
     with skip_checks(natives, frames):
-        of_invoices = realization(**natives, **asked, by=[*keys, "invoice_id"], discounts=discounts)
-    rows = as_arrow(nw.from_native(of_invoices)).select(*dict.fromkeys([*grouping.columns, "invoice_id"]), *_OF_INVOICE)
+        by_invoice = realization(**natives, **options, by=[*keys, "invoice_id"], discounts=discounts)
+    rows = as_arrow(nw.from_native(by_invoice)).select(*dict.fromkeys([*grouping.columns, "invoice_id"]), *_AMOUNTS)
     if len(keys) < len(names):
         rows = _with_sizes(rows, frames["invoices"], bounds)
         grouping = grouping.with_key(_SIZE)
-    measures = (*_OF_INVOICE, *_COUNTED)
-    totals = grouping.combine([_counted(rows)], measures)
+    totals = grouping.combine([_with_counts(rows)], (*_AMOUNTS, *_COUNTS))
     totals = totals.with_columns(write_down_ratio=ratio("write_down_amount", "worked_amount"))
     finished = grouping.finish(totals, _COLUMNS, named=True)
     return cast("IntoFrameT", to_native(with_shares(finished, grouping, "write_down_amount", _COLUMNS), time_entries))
 
 
-def _counted(rows: Frame) -> Frame:
-    """Add what each invoice counts for."""
-    apart = C("write_down_amount")
-    # Hours stand in for worth that is hidden.
-    something = (C("worked_amount").fill_null(1.0).abs() + C("billed_amount").abs() + C("billable_hours").abs()) > 0
-    timeless = (C("worked_amount").fill_null(1.0) == 0) & (C("billable_hours") == 0)
-    known = {
-        "write_up_amount": value_if(apart < -_NOTHING, 0.0 - apart),
-        "no_time_amount": value_if(timeless, apart),
-        "written_down_invoices": as_float(apart > _NOTHING),
+def _with_counts(rows: Frame) -> Frame:
+    """Add the counts and amounts that depend on single invoices; each row is a group's part of one invoice."""
+    write_down, worth = C("write_down_amount"), C("worked_amount").fill_null(1.0)
+    is_used = (worth.abs() + C("billed_amount").abs() + C("billable_hours").abs()) > 0
+    has_no_time = (worth == 0) & (C("billable_hours") == 0)
+    counts = {
+        "write_up_amount": value_if(write_down < -_HALF_A_CENT, 0.0 - write_down),
+        "no_time_amount": value_if(has_no_time, write_down),
+        "written_down_invoices": as_float(write_down > _HALF_A_CENT),
     }
-    return rows.with_columns(
-        invoices=as_float(something), **{name: nw.when(~apart.is_null()).then(each) for name, each in known.items()}
-    )
+    known = {name: nw.when(~write_down.is_null()).then(count) for name, count in counts.items()}
+    return rows.with_columns(invoices=as_float(is_used), **known)
 
 
 def _with_sizes(rows: Frame, invoices: Frame, bounds: Sequence[float]) -> Frame:
@@ -220,8 +217,7 @@ def _with_sizes(rows: Frame, invoices: Frame, bounds: Sequence[float]) -> Frame:
     size = nw.lit(f"{bounds[-1]:,g} and more")
     for label, bound in reversed(list(zip(labels, [0.0, *bounds], strict=True))):
         size = nw.when(C("amount") < bound).then(nw.lit(label)).otherwise(size)
-    heads = select_columns(invoices, "invoices", ("invoice_id", "amount"))
-    known = heads.filter(~C("amount").is_nan())
+    known = select_columns(invoices, "invoices", ("invoice_id", "amount")).filter(~C("amount").is_nan())
     return join_by_id(rows, known.select("invoice_id", invoice_size=size), "invoice_id").with_columns(
         C("invoice_size").fill_null(UNKNOWN)
     )
@@ -238,25 +234,25 @@ ANALYSIS = Analysis(
     name="write_downs",
     question="Whose work is billed at less than its worth, and by how much?",
     summary=(
-        "It adds up what the invoices of a period bill below the worth of the work on them, largest first. It counts "
-        "the invoices, and shows write-ups and credits, which a sum alone would hide."
+        "It adds up the difference between the worth of the work on the invoices of a period and its billed fees, "
+        "largest first. It counts the invoices, and shows write-ups and credits, which a sum alone would hide."
     ),
     example=(
-        "Ada's work worth 1000 is billed at 900, so 100 is written down, 10%. Ben's work worth 400 is billed at 440, "
-        "which is a write-down of -40 and a write-up of 40."
+        "Ada's work worth 1000 is billed at 900, so 100 is written down, which is 10%. Ben's work worth 400 is billed "
+        "at 440, which is a write-down of -40 and a write-up of 40."
     ),
-    formula="write-down = worth of the work on final invoices − what it was billed at; share = its part of all",
+    formula="write-down = worth of the work on final invoices − billed fees; share = write-down ÷ all write-downs",
     numerator="worth − net billed time fees of final invoices dated in the period, as in realization",
     denominator="for the share, the same of all rows together; for the ratio, the worth",
     left_out=(
-        "Contingency, pro bono and internal matters, unless `matter_types` names them: what they were worth and billed "
-        "at is in the columns of what is left out.",
-        "Drafts and invoices in review: what is written down there is not final.",
-        "Time taken off before an invoice is made, such as hours marked as not billable: it has no worth.",
+        "Contingency, pro bono and internal matters, unless `matter_types` names them: they are in `left_out_amount` "
+        "and `left_out_billed_amount`.",
+        "Draft, review and approved invoices, because their amounts are not final.",
+        "Time that was marked as non-billable before the invoice was made: it has no worth.",
     ),
     cannot_tell=(
-        "Why something was written down, and by whom: the responsible lawyer is that of the matter today.",
-        "A discount, a courtesy, a tax or a cap: the billing system shows one amount for each invoice.",
+        "Why and by whom something was written down: the responsible lawyer is the present one of the matter.",
+        "Whether it is a discount, a tax or a cap: an invoice has only one amount.",
         "Write-offs after the invoice: they look like payments.",
     ),
     columns=(
@@ -268,7 +264,7 @@ ANALYSIS = Analysis(
             "write_up_amount",
             "Write-ups",
             "money",
-            "What invoices bill above the worth of the work; the write-down is net of it.",
+            "Amount billed above the worth of the work; it is already deducted from the write-down.",
         ),
         sum_measure(
             "no_time_amount",
@@ -278,7 +274,7 @@ ANALYSIS = Analysis(
         ),
         *shared_measures("invoices"),
         Measure(
-            "written_down_invoices", "Invoices written down", "count", "Those with a write-down of at least a cent."
+            "written_down_invoices", "Invoices written down", "count", "Invoices with a write-down of at least a cent."
         ),
         *shared_measures("unknown_amount", "left_out_amount", "left_out_billed_amount"),
     ),
@@ -304,8 +300,8 @@ ANALYSIS = Analysis(
         columns=("write_down_amount", "running_share"),
         words=["{write_down_amount} · {write_down_ratio}", "{write_down_amount}"],
         shows="write-downs (bars) and their running share (line, read at the top).",
-        more="Rows are in the result's order, largest first. Words at the right are a row's write-down and its ratio "
-        "to the worth.",
+        more="Rows are in the order of the result, largest first. The text at the right is the write-down and its "
+        "ratio to the worth.",
         example={
             "responsible_name": ["Ada", "Ben"],
             "write_down_amount": [300.0, 100.0],

@@ -323,7 +323,7 @@ def test_hours_cut_by_something_else_are_not_divided_by_the_firms_capacity(clien
         utilization(client.time_entries(MONTH, client_id=one), **people)
     by_client = utilization(client.time_entries(MONTH, client_id=one), **people, by="client")
     assert by_client["capacity_hours"].isna().all()
-    with pytest.warns(IncompleteDataWarning, match="utilization: rows of time_entries were taken away"):
+    with pytest.warns(IncompleteDataWarning, match="utilization: rows of time_entries were removed after the load"):
         utilization(frames["time_entries"].query("client_id == @one"), **people, by=None)
 
 
@@ -465,7 +465,7 @@ def test_a_time_of_entry_without_its_zone_is_warned_of_where_the_day_depends_on_
     entries = whole["pandas"]["time_entries"].query("date >= '2026-10-01'")
     plain = entries.assign(created_at=entries["created_at"].dt.tz_localize(None))
     timekeeping_lag(plain, start=MONTH)
-    with pytest.warns(IncompleteDataWarning, match="created_at has no time zone, so it is taken for UTC"):
+    with pytest.warns(IncompleteDataWarning, match="created_at has no time zone, so UTC is assumed"):
         timekeeping_lag(plain, start=MONTH, settings=FirmSettings(time_zone="America/New_York"))
 
 

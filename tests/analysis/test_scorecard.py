@@ -101,7 +101,9 @@ def test_hours_and_fees_are_the_databases(book, sql):
 
 
 def test_what_would_mislead_is_refused(book, client):
-    with pytest.raises(ParameterError, match=r"open amounts are those of one day.* Call it for each month"):
+    with pytest.raises(
+        ParameterError, match=r"open amounts are figures of one day.* Call scorecard\(\) once for each month"
+    ):
         book.scorecard(["user", "month"])
     with pytest.raises(ParameterError, match="by='client' needs 'user'"):
         book.scorecard("client", beside="role")
