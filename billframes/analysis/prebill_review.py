@@ -1,7 +1,7 @@
-"""Pre-bill review: what a partner reads before bills go out, item by item, with what looks wrong.
+"""Pre-bill review: the items of invoices that are not final yet, with flags for what a partner should check.
 
-The invoice's figures are those of `reconcile`, what its client owes is that of `aging`, and flags come from
-`duplicates`, `code_check` and the rule of `timekeeping_lag` for late entries.
+The amounts of invoices are calculated by `reconcile`, and the client's overdue balance by `aging`. Flags come from
+`duplicates`, `code_check` and the limit for late entries of `timekeeping_lag`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _SCHEMA = {
     **dict.fromkeys(("invoice_amount", *_OF_INVOICE, "client_overdue"), _MONEY),
 }
 _RESPONSIBLE = ("responsible_id", "responsible_name")
-# `entered` is when an entry was made, by the firm's clock.
+# `entered` is the time of creation in the firm's time zone.
 _ITEM = {
     **dict.fromkeys(("invoice_id", "matter_id", "matter_name", "item", "item_id"), _TEXT),
     **dict.fromkeys(("date", "entered"), _DATE),
@@ -59,7 +59,7 @@ _ITEM = {
     **dict.fromkeys(("hours", "rate", "item_amount"), _MONEY),
 }
 _SHOWN = ("date", "user_id", "user_name", "matter_id", "matter_name", "description")
-_OF_TIME = ("billing_type", "hours", "rate", "amount", "activity_code", "task_code", "created_at")
+_TIME_COLUMNS = ("billing_type", "hours", "rate", "amount", "activity_code", "task_code", "created_at")
 
 
 def prebill_review(
@@ -78,37 +78,37 @@ def prebill_review(
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
-    Draft, review and approved invoices, a row an item, with narratives and flags.
+    Items of draft, review and approved invoices, one row each, with narratives and flags.
 
-    An invoice without items has one row, without an item. Narratives are confidential: no report and no export has
-    these rows unless it is asked for them.
+    An invoice without items has one row, in which the columns of the item are missing. Narratives are confidential, so
+    reports and exports include these rows only on request.
 
     Parameters
     ----------
     time_entries : frame
         All of them, with `time_entry_id`, `date`, `user_id`, `matter_id`, `description`, `billing_type`, `hours`,
-        `amount` and `invoice_id`; names, `rate`, `created_at` and codes are used if they are there.
+        `amount` and `invoice_id`; optionally with names, `rate`, `created_at` and codes.
     invoices : frame
         All of them, with `invoice_id`, `invoice_date`, `invoice_state`, `due_date`, `amount`, `balance`, `client_id`
-        and `client_name`; `invoice_number` is used if it is there.
+        and `client_name`; optionally with `invoice_number`.
     expenses, fixed_fees : frame, optional
         With `expense_id` or `fixed_fee_id`, `date`, `matter_id`, `amount` and `invoice_id`. None counts as no rows,
         with a warning.
     invoice : str or collection of str, optional
-        Numbers or ids of the invoices; all that are not final by default.
+        Numbers or ids of the invoices; all invoices that are not final by default.
     responsible : str, optional
-        The responsible lawyer's name, surname or id: invoices with an item on one of their matters, whole. Needs
-        `matters`.
+        The responsible lawyer's name, surname or id: selects the invoices with an item on one of this lawyer's matters,
+        with all their items. Requires `matters`.
     as_of : str or date, optional
-        The day on which what the client owes is overdue; without, `client_overdue` is missing.
+        The day for which the client's overdue balance is calculated. If omitted, `client_overdue` is missing.
     hours_a_day : float
-        More hours of one person on one day are flagged, whatever they were for.
+        Time is flagged if a person has more hours than this on one day, on all matters together.
     matters : frame, optional
         With `matter_id`, `responsible_id` and `responsible_name`, and for `codes` the LEDES configuration.
     codes, code_sets : frame, optional
-        As in `code_check`; without `codes` no codes are checked.
+        As in `code_check`. If `codes` is omitted, codes are not checked.
     settings : FirmSettings, optional
-        The time zone for the day on which an entry was made; nothing else of them is used.
+        Only the time zone is used, to calculate the day on which an entry was made.
 
     Returns
     -------
@@ -119,34 +119,34 @@ def prebill_review(
         "fixed_fee"), `item_id`, `date`, `user_id`, `user_name`, `description`, `billing_type`, and as float64
         `hours`, `rate`, `item_amount`; then `activity_code`, `task_code`, and
 
-        - `flags`: text, separated by "; ", missing if there is nothing: "possible duplicate" (see `duplicates`),
+        - `flags`: texts separated by "; ", missing if an item has no flag: "possible duplicate" (see `duplicates`),
           "entered 9 days later" (more than 7), "16 hours on that day" (more than `hours_a_day`), "task code missing"
-          and the like (see `code_check`), "no narrative", "dated after the invoice", "no amount"
-        - `invoice_amount`, `items_amount`, `unexplained_amount`: of the invoice, as in `reconcile`, the same in each of
-          its rows; so is `client_overdue`, what the client owes and has been due, as in `aging`
+          and similar (see `code_check`), "no narrative", "dated after the invoice", "no amount"
+        - `invoice_amount`, `items_amount`, `unexplained_amount`: of the invoice, as in `reconcile`; `client_overdue`:
+          the client's overdue balance, as in `aging`. These are the same in all rows of an invoice
 
     Raises
     ------
     ParameterError
-        There is no such invoice or responsible lawyer, the invoice is final, a frame was loaded for too short a period,
-        or frames are of different engines.
+        The invoice or responsible lawyer does not exist, the invoice is final, a frame was loaded for too short a
+        period, or frames are of different engines.
     MissingColumnError
         A column is missing.
 
     Warns
     -----
     RatesHiddenWarning, IncompleteDataWarning
-        As in `reconcile`, `aging` and `code_check`; and rows were taken away from some of the frames after their load,
-        or the invoices bill far more than the work passed.
+        As in `reconcile`, `aging` and `code_check`. Also if rows were removed from some of the frames after their load,
+        or if the invoices bill far more than the work passed.
 
     Notes
     -----
-    Flags are worked out in Python over the items on prebills, so on lazy frames these are collected.
-    The result is of the same kind as the input, also if that is lazy.
+    On lazy frames the items on prebills are collected. The result is of the same kind as the input, also if that is
+    lazy.
 
     Examples
     --------
-    A draft of 300 for a call that is there twice:
+    A draft of 300 has the same call twice:
 
     >>> import pandas as pd
     >>> entries = pd.DataFrame({
@@ -180,40 +180,39 @@ def prebill_review(
     frames = from_native(**natives)
     day = None if as_of is None else read_date(as_of, "as_of")
     settings = keep_time_zone(settings)
-    heads = _heads(frames["invoices"], invoice)
-    there = [_items(frames[name], name, heads, settings.time_zone) for name in ITEMS if name in frames]
-    items = pa.concat_tables(there)
-    people = _people(frames.get("matters"), responsible)
-    kept = _of_responsible(heads, items, people, responsible)
+    prebills = _prebills(frames["invoices"], invoice)
+    items = pa.concat_tables(
+        [_items(frames[name], name, prebills, settings.time_zone) for name in ITEMS if name in frames]
+    )
+    people = _responsible_lawyers(frames.get("matters"), responsible)
+    prebills = _prebills_of(prebills, items, people, responsible)
     with skip_checks(natives, frames):
-        _add_figures(kept, natives, day, settings)
+        _add_figures(prebills, natives, day, settings)
     given = {name: native for name, native in natives.items() if name != "matters"}
     warn_of_partial_frames("prebill_review", given, frames, "items, flags or what clients owe can be missing")
-    items = items.filter(pc.is_in(items["invoice_id"], value_set=pa.array(list(kept), _TEXT))).combine_chunks()
-    invoices_of_items = _heads_of(items, kept)
+    items = items.filter(pc.is_in(items["invoice_id"], value_set=pa.array(list(prebills), _TEXT))).combine_chunks()
+    invoices_of_items = _invoice_columns(items, prebills)
     reviewed = ReviewedItems(items, frames["time_entries"], natives["time_entries"])
     wrong = {} if codes is None else reviewed.wrong_codes(natives["matters"], codes=codes, code_sets=code_sets)
     flags = reviewed.flags(invoices_of_items["invoice_date"], hours_a_day, wrong)
-    table = _in_order(items.append_column("flags", flags), kept, people)
+    table = _in_order(items.append_column("flags", flags), prebills, people)
     return cast("IntoFrameT", to_native(eager_from_arrow(frames["time_entries"], table), time_entries))
 
 
 _Rows = list[dict[str, Any]]
 
 
-def _heads(invoices: Frame, asked: str | Collection[str] | None) -> dict[str, dict[str, Any]]:
-    """Return the prebills, all or those asked for, by id."""
+def _prebills(invoices: Frame, requested: str | Collection[str] | None) -> dict[str, dict[str, Any]]:
+    """Return the requested prebills, or all, by id."""
     columns = ("invoice_id", "invoice_date", "invoice_state", "client_id", "client_name", "amount")
-    heads = select_columns(invoices, "invoices", columns, ("invoice_number", "matter_id"))
-    if asked is None:
-        rows = to_dicts(heads.filter(C("invoice_state").is_in(PREBILL)))
+    selected = select_columns(invoices, "invoices", columns, ("invoice_number", "matter_id"))
+    if requested is None:
+        rows = to_dicts(selected.filter(C("invoice_state").is_in(PREBILL)))
     else:
-        names = [asked] if isinstance(asked, str) else [str(each) for each in asked]
-        there = column_names(heads)
-        numbered = [name for name in ("invoice_id", "invoice_number") if name in there]
-        rows = to_dicts(
-            heads.filter(nw.any_horizontal(*[C(name).is_in(names) for name in numbered], ignore_nulls=True))
-        )
+        names = [requested] if isinstance(requested, str) else [str(each) for each in requested]
+        there = column_names(selected)
+        keys = [C(name).is_in(names) for name in ("invoice_id", "invoice_number") if name in there]
+        rows = to_dicts(selected.filter(nw.any_horizontal(*keys, ignore_nulls=True)))
         for name in names:
             _check_found(name, [row for row in rows if name in (row["invoice_id"], row.get("invoice_number"))])
     return {
@@ -229,31 +228,31 @@ def _heads(invoices: Frame, asked: str | Collection[str] | None) -> dict[str, di
 
 def _check_found(name: str, found: _Rows) -> None:
     if not found:
-        raise ParameterError(f"There is no invoice {name!r} among those passed; it takes a number or an id.")
+        raise ParameterError(f"There is no invoice {name!r} among those passed; pass a number or an id.")
     if len(found) > 1:
-        raise ParameterError(f"{len(found)} invoices have the number {name!r}; give the id of one.")
+        raise ParameterError(f"{len(found)} invoices have the number {name!r}; pass the id of one.")
     state = found[0]["invoice_state"]
     if state not in PREBILL:
         raise ParameterError(f"Invoice {name!r} is {state}; only draft, review and approved ones can be reviewed.")
 
 
-def _items(frame: Frame, name: str, heads: Mapping[str, Any], zone: str) -> pa.Table:
+def _items(frame: Frame, name: str, prebills: Mapping[str, Any], zone: str) -> pa.Table:
     """List the items on the prebills."""
     id_ = IDS[name]
     needed = ("invoice_id", "matter_id", *(("hours", "billing_type") if name == "time_entries" else ()), "amount")
-    rows = select_columns(frame, name, needed, (id_, *_SHOWN, *_OF_TIME))
-    found = to_arrow(join_by_id(rows, ids_frame(rows, heads, "invoice_id"), "invoice_id", "inner"))
-    named = {"item_id": id_, "item_amount": "amount", "entered": "created_at"}
+    rows = select_columns(frame, name, needed, (id_, *_SHOWN, *_TIME_COLUMNS))
+    found = to_arrow(join_by_id(rows, ids_frame(rows, prebills, "invoice_id"), "invoice_id", "inner"))
+    renamed = {"item_id": id_, "item_amount": "amount", "entered": "created_at"}
     if "created_at" in found.column_names and found["created_at"].type.tz is not None:
         entered = pc.local_timestamp(found["created_at"].cast(pa.timestamp("us", zone), safe=False))
         found = found.drop_columns("created_at").append_column("created_at", entered)
-    columns = {column: _column(found, named.get(column, column), kind) for column, kind in _ITEM.items()}
+    columns = {column: _column(found, renamed.get(column, column), kind) for column, kind in _ITEM.items()}
     columns["item"] = pa.repeat(pa.scalar(id_.removesuffix("_id")), len(found))
     return pa.table(columns, pa.schema(_ITEM))
 
 
 def _column(table: pa.Table, name: str, kind: pa.DataType) -> pa.ChunkedArray:
-    """Return a column as a plain one of this type; missing if the table does not have it."""
+    """Return a column with this type and without a dictionary; missing values if the table does not have it."""
     if name not in table.column_names:
         return pa.chunked_array([pa.nulls(len(table), kind)])
     column = table[name]
@@ -262,30 +261,30 @@ def _column(table: pa.Table, name: str, kind: pa.DataType) -> pa.ChunkedArray:
     return column.cast(kind, safe=False)
 
 
-def _heads_of(items: pa.Table, kept: Mapping[str, Mapping[str, Any]]) -> pa.Table:
-    """Return the columns of its invoice for each item."""
+def _invoice_columns(items: pa.Table, prebills: Mapping[str, Mapping[str, Any]]) -> pa.Table:
+    """Return the columns of the invoice of each item."""
     names = [name for name in _SCHEMA if name not in _ITEM and name not in ("flags", *_RESPONSIBLE)]
-    heads = pa.Table.from_pylist(list(kept.values()), pa.schema({name: _SCHEMA[name] for name in names}))
-    return heads.take(pc.index_in(items["invoice_id"], value_set=pa.array(list(kept), _TEXT)))
+    invoices = pa.Table.from_pylist(list(prebills.values()), pa.schema({name: _SCHEMA[name] for name in names}))
+    return invoices.take(pc.index_in(items["invoice_id"], value_set=pa.array(list(prebills), _TEXT)))
 
 
-def _in_order(items: pa.Table, kept: Mapping[str, Mapping[str, Any]], people: Mapping[str, Any]) -> pa.Table:
-    """Put the invoice's columns beside each item, and a row without item if there is none; sort."""
-    itemized = set(items["invoice_id"].unique().to_pylist())
-    empty = pa.table({"invoice_id": pa.array([id_ for id_ in kept if id_ not in itemized], _TEXT)})
+def _in_order(items: pa.Table, prebills: Mapping[str, Mapping[str, Any]], people: Mapping[str, Any]) -> pa.Table:
+    """Join the columns of invoices and matters to the items, add a row for invoices without items, and sort."""
+    with_items = set(items["invoice_id"].unique().to_pylist())
+    empty = pa.table({"invoice_id": pa.array([id_ for id_ in prebills if id_ not in with_items], _TEXT)})
     rows = pa.concat_tables([items, empty], promote_options="default")
-    of_invoice = _heads_of(rows, kept)
-    of_matter = pa.Table.from_pylist(list(people.values()), pa.schema(dict.fromkeys(_RESPONSIBLE, _TEXT)))
-    of_matter = of_matter.take(pc.index_in(rows["matter_id"], value_set=pa.array(list(people), _TEXT), skip_nulls=True))
-    found = {name: each[name] for each in (rows, of_invoice, of_matter) for name in each.column_names}
-    table = pa.table({name: found[name] for name in _SCHEMA}, pa.schema(_SCHEMA))
+    invoices = _invoice_columns(rows, prebills)
+    matters = pa.Table.from_pylist(list(people.values()), pa.schema(dict.fromkeys(_RESPONSIBLE, _TEXT)))
+    matters = matters.take(pc.index_in(rows["matter_id"], value_set=pa.array(list(people), _TEXT), skip_nulls=True))
+    columns = {name: each[name] for each in (rows, invoices, matters) for name in each.column_names}
+    table = pa.table({name: columns[name] for name in _SCHEMA}, pa.schema(_SCHEMA))
     texts = {name: pc.fill_null(table[name], "") for name in ("client_name", "invoice_number", "invoice_id")}
-    places = pa.table({**texts, **{name: table[name] for name in ("date", "item", "item_id")}})
-    return table.take(pc.sort_indices(places, sort_keys=[(name, "ascending") for name in places.column_names]))
+    order = pa.table({**texts, **{name: table[name] for name in ("date", "item", "item_id")}})
+    return table.take(pc.sort_indices(order, sort_keys=[(name, "ascending") for name in order.column_names]))
 
 
-def _people(matters: Frame | None, responsible: str | None) -> dict[str, dict[str, Any]]:
-    """Return who is responsible for each matter."""
+def _responsible_lawyers(matters: Frame | None, responsible: str | None) -> dict[str, dict[str, Any]]:
+    """Return the responsible lawyer of each matter."""
     if matters is None:
         if responsible is not None:
             raise ParameterError(f"responsible={responsible!r} needs matters= (the loader matters()).")
@@ -293,12 +292,12 @@ def _people(matters: Frame | None, responsible: str | None) -> dict[str, dict[st
     return responsible_of_matters(matters)
 
 
-def _of_responsible(
-    heads: Mapping[str, dict[str, Any]], items: pa.Table, people: Mapping[str, dict[str, Any]], responsible: str | None
+def _prebills_of(
+    prebills: dict[str, dict[str, Any]], items: pa.Table, people: Mapping[str, dict[str, Any]], responsible: str | None
 ) -> dict[str, dict[str, Any]]:
-    """Keep the invoices with an item on a matter of one person, all of them if no one is named."""
+    """Keep the prebills with an item on a matter of the responsible lawyer; all of them if None."""
     if responsible is None:
-        return dict(heads)
+        return prebills
     wanted = responsible.casefold()
     names = {row["responsible_id"]: row["responsible_name"] for row in people.values() if row["responsible_id"]}
     found = {id_ for id_, name in names.items() if wanted in (id_.casefold(), (name or "").casefold())}
@@ -306,63 +305,63 @@ def _of_responsible(
     found = found or {id_ for id_, name in names.items() if f" {wanted} " in f" {(name or '').casefold()} "}
     if len(found) != 1:
         known = sorted(filter(None, names.values()))
-        many = f"{len(found)} people are called {responsible!r}; give the id of one."
+        many = f"{len(found)} people are called {responsible!r}; pass the id of one."
         none = f"No matter has the responsible lawyer {responsible!r}.{closest(responsible, known)}"
         raise ParameterError(many if found else none)
-    theirs = {matter for matter, row in people.items() if row["responsible_id"] in found}
-    on_matters = items.filter(pc.is_in(items["matter_id"], value_set=pa.array(list(theirs), _TEXT)))
-    on_theirs = set(on_matters["invoice_id"].to_pylist())
-    return {id_: head for id_, head in heads.items() if id_ in on_theirs or head["_matter"] in theirs}
+    matters = {matter for matter, row in people.items() if row["responsible_id"] in found}
+    their_items = items.filter(pc.is_in(items["matter_id"], value_set=pa.array(list(matters), _TEXT)))
+    invoices = set(their_items["invoice_id"].to_pylist())
+    return {id_: row for id_, row in prebills.items() if id_ in invoices or row["_matter"] in matters}
 
 
 def _add_figures(
-    kept: dict[str, dict[str, Any]], natives: Mapping[str, Any], day: dt.date | None, settings: FirmSettings
+    prebills: dict[str, dict[str, Any]], natives: Mapping[str, Any], day: dt.date | None, settings: FirmSettings
 ) -> None:
     """Add the figures of `reconcile` and of `aging` to the invoices."""
     names = ("time_entries", "invoices", "expenses", "fixed_fees")
-    compared = nw.from_native(reconcile(*[natives[name] for name in names]))
-    figures = as_arrow(cast("Frame", compared)).select("invoice_id", *_OF_INVOICE)
-    for row in to_dicts(join_by_id(figures, ids_frame(figures, kept, "invoice_id"), "invoice_id", "inner")):
-        kept[row.pop("invoice_id")] |= row
+    reconciled = nw.from_native(reconcile(*[natives[name] for name in names]))
+    figures = as_arrow(cast("Frame", reconciled)).select("invoice_id", *_OF_INVOICE)
+    for row in to_dicts(join_by_id(figures, ids_frame(figures, prebills, "invoice_id"), "invoice_id", "inner")):
+        prebills[row.pop("invoice_id")] |= row
     overdue = {}
     if day is not None:
         aged = aging(natives["invoices"], as_of=day, by="client", settings=settings)
         overdue = {row["client_id"]: row["overdue"] for row in to_dicts(cast("Frame", nw.from_native(aged)))}
-    for head in kept.values():
-        nothing = None if day is None or head["client_id"] is None else 0.0
-        head["client_overdue"] = overdue.get(head["client_id"], nothing)
+    for row in prebills.values():
+        default = None if day is None or row["client_id"] is None else 0.0
+        row["client_overdue"] = overdue.get(row["client_id"], default)
 
 
 ANALYSIS = Analysis(
     name="prebill_review",
-    question="What should be changed on an invoice before it goes out?",
+    question="What should be changed on an invoice before it is sent?",
     summary=(
-        "It lists the items of draft, review and approved invoices with their narratives. It flags what looks wrong: "
-        "duplicates, late entries, long days, codes that a client's system would refuse."
+        "It lists the items of draft, review and approved invoices with their narratives. It flags items that should "
+        "be checked: duplicates, late entries, long days, and codes that a client's system would refuse."
     ),
     example=(
-        'A draft of 300 has a call of 0.5 hours worth 200 twice. Both are flagged "possible duplicate"; the invoice is '
-        "100 below its items."
+        'A draft of 300 has a call of 0.5 hours worth 200 twice. Both are flagged "possible duplicate", and the amount '
+        "of the invoice is 100 less than its items."
     ),
-    formula="a row an item on an invoice that is not final; `unexplained_amount` = amount − items, as in reconcile",
+    formula="one row per item on an invoice that is not final; `unexplained_amount` = amount − items, as in reconcile",
     left_out=(
         "Final invoices, and work on no invoice.",
-        "Codes of expenses and fixed fees: the lists of the billing system do not have them.",
+        "Codes of expenses and fixed fees: lists of the billing system do not have them.",
     ),
     cannot_tell=(
-        "Whether a flag is a mistake: two calls of the same length on one day do happen.",
+        "Whether a flagged item is a mistake: two calls of the same length on one day are possible.",
         "Which items a discount on the invoice is for.",
     ),
     columns=(
         *shared_measures("item", "item_id"),
-        Measure("description", "Narrative", "text", "What was done, in full."),
+        Measure("description", "Narrative", "text", "Description of the work, in full."),
         *shared_measures("hours"),
         Measure("rate", "Rate", "rate", "Rate of the entry."),
         Measure("item_amount", "Item’s amount", "money", "Worth of the item.", adds_up=True, missing_is_none=True),
-        Measure("flags", "Flags", "text", "What looks wrong; missing if nothing does."),
+        Measure("flags", "Flags", "text", "What should be checked; missing if nothing was found."),
         Measure("invoice_amount", "Invoice amount", "money", "Amount of the invoice, the same in each of its rows."),
         *shared_measures("items_amount", "unexplained_amount"),
-        Measure("client_overdue", "Client’s overdue", "money", "What the client owes and has been due."),
+        Measure("client_overdue", "Client’s overdue", "money", "The overdue balances of the client."),
     ),
     table=TableSpec(
         title="Pre-bill review",
@@ -375,9 +374,9 @@ ANALYSIS = Analysis(
         defaults={
             "as_of": BookArgument(
                 lambda book, _last: book.loaded_on("invoices"),
-                "If it is not given, a book passes the day the invoices were loaded.",
+                "By default, a book passes the day the invoices were loaded.",
             )
         },
-        note="Of all invoices that are not final, whatever their date.",
+        note="It lists all invoices that are not final, of any date.",
     ),
 )
