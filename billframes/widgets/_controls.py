@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
@@ -315,22 +316,26 @@ class Dates(_RangeControl):
         self._choose(Range(period.start, period.end, self._includes_missing()) if period else None)
 
 
+_THOUSANDS = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?")
+
+
 def _number(text: str) -> float | None:
     """
-    Read a number as people type it.
+    Read a number with a decimal point, and with or without thousands separators.
 
     Examples
     --------
     >>> _number(" 1,250.5 "), _number("")
     (1250.5, None)
     """
-    plain = text.replace(",", "").replace("\u2019", "").replace("_", "").strip()
+    plain = text.replace("\u2019", "").replace("_", "").strip()
     if not plain:
         return None
     try:
-        number = float(plain)
+        # A decimal comma must not be read as a thousands separator.
+        number = float(plain.replace(",", "") if _THOUSANDS.fullmatch(plain) else plain)
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise ValueError(f"“{text}” is not a number.")
+        raise ValueError(f"“{text}” is not a number, such as 1250.5 or 1,250.5.")
     return number

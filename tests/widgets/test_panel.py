@@ -111,6 +111,15 @@ def test_invalid_ends_show_a_message_and_change_nothing(panel):
     assert budget._message.value == ""
 
 
+@pytest.mark.parametrize("text", ["1250,5", "1.250,50", "1,2"])
+def test_a_comma_that_is_not_a_thousands_separator_is_refused(panel, text):
+    budget = panel.controls["matter_cf_budget"]
+    budget.open()
+    budget.first.value = text
+    assert "is not a number" in budget._message.value
+    assert panel.state == {}
+
+
 def test_a_search_sends_few_options_and_they_can_be_ticked(client):
     matters = pd.DataFrame(
         {"matter_id": [f"m{i}" for i in range(5000)], "matter_name": [f"No {i}" for i in range(5000)]}
