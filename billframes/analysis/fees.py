@@ -1,8 +1,8 @@
-"""Fees on final invoices: what time and fixed fees were billed at, over any key.
+"""Add up the fees on final invoices, for time and fixed fees, by any key.
 
-Everything that an invoice bills except its expenses is fees, whatever the type of matter: the net billed time fees of
-its entries, its fixed fees at their amounts, and fees that no entry bears (a credit note, a fixed fee's reduction),
-which stay with the client. So fees add up to the invoices' amounts less their expenses.
+The fees of an invoice are its amount less its expenses, whatever the type of its matter. They are the net billed time
+fees of its entries, the amounts of its fixed fees, and fees that can't be allocated to entries (of a credit note, or a
+reduction of a fixed fee). These last fees belong only to the client.
 """
 
 from __future__ import annotations
@@ -49,43 +49,43 @@ def fees_by(
     analysis: str, by: By, period: Period, settings: FirmSettings | None, **natives: Any
 ) -> tuple[Frame, Grouping]:
     """
-    Add up the fees of final invoices dated in the period over keys.
+    Add up the fees of final invoices dated in the period, by keys.
 
     Parameters
     ----------
     analysis : str
-        Whose fees, for the words of errors and warnings.
+        The name of the calling analysis, for messages.
     by : str or list of str, optional
         Keys of the time entries, of matters and of users.
     period : Period
-        Of invoice dates, both ends inclusive.
+        The period of the invoice dates, both ends inclusive.
     settings : FirmSettings, optional
-    **natives
-        The frames `time_entries`, `invoices`, `expenses`, `fixed_fees`, `matters`, `users` and `clients`, those given.
+    **natives : frame, optional
+        The frames `time_entries`, `invoices`, `expenses`, `fixed_fees`, `matters`, `users` and `clients`.
 
     Returns
     -------
     Frame, Grouping
-        The keys' columns and, by the names in `FEES`: worth of the billable time, missing if rates are hidden; its net
-        billed fees, and how much of these is settled; fixed fees; billed and fixed fees together. The grouping
-        finishes the rows.
+        The key columns and those of `FEES`: the worth of billable time, missing if rates are hidden; its net billed
+        fees, and the settled part of these; fixed fees; and billed and fixed fees together. Also the grouping, to
+        `finish` the rows.
     """
-    grouping, fees = _added_up(analysis, by, [period], settings, natives)
-    return _over_keys(fees, grouping), grouping
+    grouping, fees = _sum_fees(analysis, by, [period], settings, natives)
+    return _sum_by_keys(fees, grouping), grouping
 
 
 def fees_of_periods(
     analysis: str, by: By, periods: Sequence[Period], settings: FirmSettings | None, **natives: Any
 ) -> tuple[list[Frame], Grouping]:
-    """Add up the fees of several periods, which may overlap, in one pass: what `fees_by` returns for each of them."""
-    grouping, fees = _added_up(analysis, by, periods, settings, natives)
-    return [_over_keys(fees.filter(_of_period(n, periods)), grouping) for n in range(len(periods))], grouping
+    """Add up the fees of several periods, which may overlap, in one pass; returns the result of `fees_by` for each."""
+    grouping, fees = _sum_fees(analysis, by, periods, settings, natives)
+    return [_sum_by_keys(fees.filter(_is_in_nth(n, periods)), grouping) for n in range(len(periods))], grouping
 
 
-def _added_up(
+def _sum_fees(
     analysis: str, by: By, periods: Sequence[Period], settings: FirmSettings | None, natives: dict[str, Any]
 ) -> tuple[Grouping, Frame]:
-    """Add up the fees over what the keys derive from and the periods that they are of, and warn."""
+    """Check the frames, add up the fees by the grouping's `base` and the periods, and warn."""
     frames = from_native(**natives)
     for period in periods:
         need_work_on_invoices(analysis, natives, period)
@@ -96,38 +96,38 @@ def _added_up(
     return grouping, fees
 
 
-def _over_keys(fees: Frame, grouping: Grouping) -> Frame:
+def _sum_by_keys(fees: Frame, grouping: Grouping) -> Frame:
     totals = grouping.add_up(fees, _MEASURES)
     return totals.with_columns(worked_amount=nw.when(C("_hidden") == 0).then(C("worked_amount")))
 
 
 def _fees(frames: dict[str, Frame], grouping: Grouping, periods: Sequence[Period]) -> tuple[Frame, Frame]:
-    """Add up the fees over what the keys derive from; also return the invoices, for warnings."""
+    """Add up the fees by the grouping's `base` and the periods; also return the invoices, for warnings."""
     entries = frames["time_entries"]
-    own, times = grouping.row_columns, [f"_{time}" for time in grouping.times]
-    # A column more to group a million rows by takes time, and of one period it says nothing.
+    columns, times = grouping.row_columns, [f"_{time}" for time in grouping.times]
+    # To group a million rows by one more column takes time, and with one period it is not needed.
     periods_of = ["_periods"] if len(periods) > 1 else []
-    time = billable_time(lazy(entries), own, ("invoice_date",))
-    keep = [name for name in own if name.startswith("client_")]
+    time = billable_time(lazy(entries), columns, ("invoice_date",))
+    keep = [name for name in columns if name.startswith("client_")]
     items = frames.get("expenses"), frames.get("fixed_fees")
     on_invoices = collect(time_on_invoices(time), entries)
     rates = allocation_rates(on_invoices, frames["invoices"], *items, keep, unknown_invoices=True)
-    # The periods of an invoice are bits of one number, so that each invoice stays one row.
+    # Each bit of `_periods` is one period, so that an invoice in several periods stays one row.
     number = sum((2.0**n * as_float(_counted(period)) for n, period in enumerate(periods)), nw.lit(0.0))
     final = rates.with_columns(_periods=number.cast(nw.Int64)).filter(C("_periods") > 0)
     final = grouping.with_periods(final, "_invoice_date")
-    columns = ("invoice_id", "_per_worth", "_per_hour", "_settled", *periods_of, *times)
-    work = _of_time(join_by_id(time, final.select(*columns), "invoice_id", "inner"))
+    of_invoice = ("invoice_id", "_per_worth", "_per_hour", "_settled", *periods_of, *times)
+    work = _with_fees(join_by_id(time, final.select(*of_invoice), "invoice_id", "inner"))
     by = [*grouping.base, *periods_of]
     parts = [collect(sum_by(work, by, _MEASURES), entries)]
     types = time.collect_schema()
     if "fixed_fees" in frames:
-        needed = ("invoice_id", "amount", *_IDS.intersection(own))
-        fixed = select_columns(frames["fixed_fees"], "fixed_fees", needed, own)
+        needed = ("invoice_id", "amount", *_IDS.intersection(columns))
+        fixed = select_columns(frames["fixed_fees"], "fixed_fees", needed, columns)
         fixed = join_by_id(fixed, final.select("invoice_id", *periods_of, *times), "invoice_id", "inner")
-        parts.append(_like_time(fixed, by, types, fixed_fee_amount=C("amount"), fees_amount=C("amount")))
+        parts.append(_as_fee_rows(fixed, by, types, fixed_fee_amount=C("amount"), fees_amount=C("amount")))
     rest = final.filter(C("_by_worth") + C("_by_hours") < 1)
-    parts.append(_like_time(rest, by, types, **_billed(C("_unallocated"))))
+    parts.append(_as_fee_rows(rest, by, types, **_billed_columns(C("_unallocated"))))
     return collect_sums(nw.concat(parts), by, _MEASURES), with_contingent(rates, frames)
 
 
@@ -135,44 +135,44 @@ def _counted(period: Period) -> nw.Expr:
     return (C("_invoice_state") == "final") & is_in_period("_invoice_date", period)
 
 
-def _of_period(n: int, periods: Sequence[Period]) -> nw.Expr:
-    """Return whether fees are of the nth period."""
+def _is_in_nth(n: int, periods: Sequence[Period]) -> nw.Expr:
+    """Return whether fees are in the nth period, counted from 0."""
     if len(periods) == 1:
         return nw.lit(True)
     return C("_periods").is_in([each for each in range(2 ** len(periods)) if each >> n & 1])
 
 
-def _of_time(rows: Frame) -> Frame:
+def _with_fees(rows: Frame) -> Frame:
     return rows.with_columns(
-        **_billed(allocated_fee()),
+        **_billed_columns(allocated_fee()),
         worked_amount=C("worth").fill_null(0.0),
         fixed_fee_amount=nw.lit(0.0),
         _hidden=as_float(C("worth").is_null()),
     )
 
 
-def _billed(fees: nw.Expr) -> dict[str, nw.Expr]:
+def _billed_columns(fees: nw.Expr) -> dict[str, nw.Expr]:
     return {"billed_amount": fees, "settled_amount": fees * C("_settled"), "fees_amount": fees}
 
 
-def _like_time(rows: Frame, by: Sequence[str], types: Any, **measures: nw.Expr) -> Frame:
-    """Give rows the columns of time; a key that they do not have is missing."""
+def _as_fee_rows(rows: Frame, by: Sequence[str], types: Any, **measures: nw.Expr) -> Frame:
+    """Select the columns that rows of time have; missing keys are null, and missing measures are 0."""
     columns = columns_or_null(rows, by, types)
     return rows.select(*columns, **{name: measures.get(name, nw.lit(0.0)) for name in _MEASURES})
 
 
 def _warn(analysis: str, invoices: Frame, periods: Sequence[Period]) -> None:
-    """Warn of what is missing or hidden, period by period; everything is counted in one query."""
+    """Warn of missing work and hidden amounts, for each period, with all counts in one query."""
     of_invoices: list[tuple[Frame, dict[str, nw.Expr]]] = []
     for n, period in enumerate(periods):
         rows, counted = count_work_not_passed(invoices, _counted(period))
         counted["hidden"] = value_if(_counted(period), "_hidden").sum()
-        counted["lost"] = count_on_unknown_invoices(invoices, period)
+        counted["on_unknown"] = count_on_unknown_invoices(invoices, period)
         of_invoices.append((rows, {f"{n} {name}": each for name, each in counted.items()}))
     found = collect_counts(*of_invoices)
     for n in range(len(periods)):
         counts = {name.removeprefix(f"{n} "): each for name, each in found.items() if name.startswith(f"{n} ")}
-        warn_of_unknown_invoices(counts["lost"])
+        warn_of_unknown_invoices(counts["on_unknown"])
         warn_of_work_not_passed(analysis, counts)
         if counts["hidden"]:
             warn(

@@ -14,7 +14,7 @@ from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import ratio_measure, retitled, shared_measures, sum_measure
-from billframes.analysis.realized_fees import Options, realized_fees
+from billframes.analysis.realized_fees import RealizationOptions, realized_fees
 from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, resolve
@@ -180,7 +180,7 @@ def realization(
     items = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
     need_work_on_invoices("realization", {"invoices": invoices, **items}, period, dated=basis)
     grouping = Grouping.of(by, frames, settings)
-    options = Options(basis, period, grouping, types, discounts, day)
+    options = RealizationOptions(basis, period, grouping, types, discounts, day)
     warn_of_absent_items(expenses=expenses, fixed_fees=fixed_fees)
     return cast("IntoFrameT", to_native(realized_fees(frames, options), time_entries))
 

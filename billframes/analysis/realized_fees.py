@@ -1,7 +1,7 @@
-"""Calculate realization: what work was billed at, what of it counts, and the figures that follow.
+"""Calculate realization: the fees billed for work, the part that counts, and the figures that follow from both.
 
-Rows are added up over what the keys derive from and the matter's type, which decides what counts. Only these few sums
-are split by billing state.
+Rows are added up by the grouping's `base` and by matter type, because the type decides whether they count. Only these
+few sums are then split by billing state.
 """
 
 from __future__ import annotations
@@ -50,20 +50,20 @@ from billframes.analysis.units import warn_of_high_rates
 from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
 from billframes.periods import Period
 
-__all__ = ["Options", "realized_fees"]
+__all__ = ["RealizationOptions", "realized_fees"]
 
 C = nw.col
 
 LEFT_OUT = ("contingency", "probono", "internal")
 _ROW = ("worth", "hours", "_fees", "_paid", "_hidden", "_rows")
-# Of work by its date, result columns that are worth something, and the billing state that each adds up.
+# With basis="work_date", the result columns that add up the worth of one billing state.
 _IN_PROGRESS = {"unbilled_amount": "unbilled", "prebill_amount": "prebill"}
-# Facts about an invoice, as bits of one number: rows are summed by it, so it costs one column, not four.
+# Facts about an invoice, as bits of one number: rows are summed by it, and one column is faster than four.
 MIXED, DUE, UNDATED, UNSPREAD = 1, 2, 4, 8
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class RealizationOptions:
     """The arguments of `realization`, checked."""
 
     basis: str
@@ -75,7 +75,7 @@ class Options:
 
     @property
     def base(self) -> list[str]:
-        """What rows are first added up over."""
+        """The columns by which rows are first added up."""
         rates = self.grouping.settings.standard_rates
         user = ("user_id",) if rates else ()
         step = ("_rate_step",) if rate_days(rates) else ()
@@ -83,13 +83,13 @@ class Options:
 
     @property
     def counted(self) -> nw.Expr:
-        """Whether a matter's type is one that counts."""
+        """Whether the matter's type counts."""
         if self.matter_types is None:
             return ~C("_type").is_in(LEFT_OUT)
         return C("_type").is_in(sorted(self.matter_types))
 
 
-def realized_fees(frames: dict[str, Frame], options: Options) -> Frame:
+def realized_fees(frames: dict[str, Frame], options: RealizationOptions) -> Frame:
     """Return the rows of `realization`."""
     key = options.grouping.type_key
     columns = [name for name in ("date", *(key.base if key else ()), *options.base) if not name.startswith("_")]
@@ -97,20 +97,19 @@ def realized_fees(frames: dict[str, Frame], options: Options) -> Frame:
     time = billable_time(lazy(entries), columns, ("invoice_date",))
     untyped = unknown_time(lazy(entries), columns)
     rates = _rates(collect(time_on_invoices(time), entries), frames, options)
-    parts = _followed(time, untyped, rates, options) if options.basis == "work_date" else _invoiced(
-        time, untyped, rates, options)  # fmt: skip
-    done = [collect(part, entries) for part in parts]
+    sum_work = _work_dated_in_period if options.basis == "work_date" else _work_on_invoices
+    parts = [collect(part, entries) for part in sum_work(time, untyped, rates, options)]
     if options.basis == "invoice_date":
-        done.insert(1, _unallocated(rates.filter(_counted_invoices(options)), done[0], options))
-    whole = nw.concat([part.select(*done[0].columns) for part in done]) if len(done) > 1 else done[0]
-    work = collect_sums(whole, [*options.base, "_state"], _ROW)
+        parts.insert(1, _unallocated_fees(rates.filter(_is_counted(options)), parts[0], options))
+    rows = nw.concat([part.select(*parts[0].columns) for part in parts]) if len(parts) > 1 else parts[0]
+    work = collect_sums(rows, [*options.base, "_state"], _ROW)
     _warn(work, with_contingent(rates, frames), options)
-    work, measures = _with_marks(work, options), _measures(options)
+    work, measures = _with_conditions(work, options), _measures(options)
     return _result(options.grouping.add_up(work.with_columns(**measures), list(measures)), options)
 
 
-def _rates(on_invoices: Frame, frames: dict[str, Frame], options: Options) -> Frame:
-    """Calculate how the invoices' fees are allocated, and the class of each invoice."""
+def _rates(on_invoices: Frame, frames: dict[str, Frame], options: RealizationOptions) -> Frame:
+    """Calculate how the invoices' fees are allocated, and `_class`, the facts about each invoice."""
     keep = [name for name in options.base if name.startswith("client_")]
     if options.as_of is not None:
         require(frames["invoices"], "invoices", ("due_date",))
@@ -127,8 +126,8 @@ def _rates(on_invoices: Frame, frames: dict[str, Frame], options: Options) -> Fr
     return rates.with_columns(_class=number.cast(nw.Int64))
 
 
-def _counted_invoices(options: Options) -> nw.Expr:
-    """Return whether an invoice is one of those counted: final, and by invoice date of the period."""
+def _is_counted(options: RealizationOptions) -> nw.Expr:
+    """Return whether an invoice counts: it is final and, if the basis is its date, in the period."""
     final = C("_invoice_state") == "final"
     if options.basis == "work_date":
         return final & (C("_gross_hours") > 0)
@@ -136,13 +135,13 @@ def _counted_invoices(options: Options) -> nw.Expr:
 
 
 def _is(*bits: int) -> nw.Expr:
-    """Return whether an invoice is of any of these classes."""
+    """Return whether `_class` has any of these bits."""
     return C("_class").is_in([number for number in range(16) if any(number & bit for bit in bits)])
 
 
-def _invoiced(time: Frame, untyped: Frame | None, rates: Frame, options: Options) -> list[Frame]:
-    """Add up all work on final invoices of the period, and work that may be on them."""
-    final = rates.filter(_counted_invoices(options))
+def _work_on_invoices(time: Frame, untyped: Frame | None, rates: Frame, options: RealizationOptions) -> list[Frame]:
+    """Add up all work on final invoices of the period, and work whose state or billing type is unknown."""
+    final = rates.filter(_is_counted(options))
     columns = ("invoice_id", "_per_worth", "_per_hour", "_settled", "_invoice_date", "_class")
     rows = options.grouping.with_periods(
         join_by_id(time, final.select(*columns), "invoice_id", "inner"), "_invoice_date"
@@ -152,17 +151,17 @@ def _invoiced(time: Frame, untyped: Frame | None, rates: Frame, options: Options
     if untyped is None and not unknown_values("invoices", "invoice_state"):
         return [work]
     unknown = ~C("_invoice_state").is_in(ENUMS["invoice_state"]).fill_null(False) & ~C("_passed").is_null()
-    strange = in_period(rates.filter(unknown), "_invoice_date", options.period)
-    heads = [each.select("invoice_id", "_invoice_date") for each in (strange, final)]
-    parts = [work, _unknown_worth(join_by_id(time, heads[0], "invoice_id", "inner"), "unknown", options)]
+    of_unknown_state = in_period(rates.filter(unknown), "_invoice_date", options.period)
+    invoices = [each.select("invoice_id", "_invoice_date") for each in (of_unknown_state, final)]
+    parts = [work, _unknown_worth(join_by_id(time, invoices[0], "invoice_id", "inner"), "unknown", options)]
     if untyped is not None:
-        found = [join_by_id(untyped, head, "invoice_id", "inner") for head in heads]
-        parts += [_unknown_worth(rows, "untyped", options) for rows in found]
+        joined = [join_by_id(untyped, each, "invoice_id", "inner") for each in invoices]
+        parts += [_unknown_worth(rows, "untyped", options) for rows in joined]
     return parts
 
 
-def _unallocated(final: Frame, work: Frame, options: Options) -> Frame:
-    """Return a row without hours for each invoice whose fees no entry bears: credit notes, fixed fees only."""
+def _unallocated_fees(final: Frame, work: Frame, options: RealizationOptions) -> Frame:
+    """Return one row per invoice without time to which its fees can be allocated, such as a credit note."""
     rest = final.filter(C("_by_worth") + C("_by_hours") < 1)
     rest = options.grouping.with_periods(rest, "_invoice_date").with_columns(_type=nw.lit(UNKNOWN))
     keys = columns_or_null(rest, options.base, work.collect_schema())
@@ -170,8 +169,8 @@ def _unallocated(final: Frame, work: Frame, options: Options) -> Frame:
     return rest.select(*keys, **(dict.fromkeys(_ROW, nw.lit(0.0)) | fees), _state=nw.lit("final"))
 
 
-def _followed(time: Frame, untyped: Frame | None, rates: Frame, options: Options) -> list[Frame]:
-    """Add up the billable time dated in the period, by the state of the invoice it is on."""
+def _work_dated_in_period(time: Frame, untyped: Frame | None, rates: Frame, options: RealizationOptions) -> list[Frame]:
+    """Add up the billable time dated in the period, by its billing state."""
     columns = ("invoice_id", "_per_worth", "_per_hour", "_settled", "_invoice_state", "_class")
     rows = join_by_id(in_period(time, "date", options.period), rates.select(*columns), "invoice_id")
     rows = options.grouping.with_periods(rows.with_columns(_state=billing_state()), "date")
@@ -182,17 +181,17 @@ def _followed(time: Frame, untyped: Frame | None, rates: Frame, options: Options
     return parts
 
 
-def _unknown_worth(rows: Frame, state: str, options: Options) -> Frame:
-    """Add up work that may have been billed or not: it has worth and no fees."""
+def _unknown_worth(rows: Frame, state: str, options: RealizationOptions) -> Frame:
+    """Add up the worth of work of which it is unknown whether it was billed; it has no fees."""
     date = "date" if options.basis == "work_date" else "_invoice_date"
-    # Without fees it belongs to no class of invoice.
+    # The facts about invoices concern only fees.
     none = {"_fees": nw.lit(0.0), "_settled": nw.lit(0.0), "_class": nw.lit(0).cast(nw.Int64)}
     rows = options.grouping.with_periods(rows, date).with_columns(**none)
     return sum_by_type(_with_measures(rows, options), options.base, _ROW).with_columns(_state=nw.lit(state))
 
 
-def _with_measures(rows: Frame, options: Options) -> Frame:
-    # Before rows are added up, for a sum has no date.
+def _with_measures(rows: Frame, options: RealizationOptions) -> Frame:
+    # Sums have no date, so the steps of rates are found before.
     rows = with_rate_step(rows, options.grouping.settings.standard_rates)
     return options.grouping.with_matter_type(rows).with_columns(
         worth=C("worth").fill_null(0.0),
@@ -202,23 +201,23 @@ def _with_measures(rows: Frame, options: Options) -> Frame:
     )
 
 
-def _with_marks(work: Frame, options: Options) -> Frame:
-    """Add what several measures ask of a row, which engines without a plan would work out for each of them."""
+def _with_conditions(work: Frame, options: RealizationOptions) -> Frame:
+    """Add the conditions that several measures need, so that they are computed once."""
     counted, final = options.counted, C("_state") == "final"
     return work.with_columns(_counted=counted, _left_out=~counted, _worked=counted & final)
 
 
-def _measures(options: Options) -> dict[str, nw.Expr]:
-    """Split what counts from what is left out, and by billing state; only what the result needs."""
+def _measures(options: RealizationOptions) -> dict[str, nw.Expr]:
+    """Return the measures that the result needs: amounts that count, by billing state, and amounts left out."""
     counted, left_out, worked = C("_counted"), C("_left_out"), C("_worked")
     unknown = counted & C("_state").is_in(["unknown", "untyped"])
-    where = {"worked_amount": worked, "unknown_amount": unknown, "left_out_amount": left_out}
-    where["mixed_amount"] = worked & _is(MIXED)
+    conditions = {"worked_amount": worked, "unknown_amount": unknown, "left_out_amount": left_out}
+    conditions["mixed_amount"] = worked & _is(MIXED)
     if options.basis == "work_date":
-        where |= {name: counted & (C("_state") == state) for name, state in _IN_PROGRESS.items()}
-        where["cohort_amount"] = counted
-    measures = {name: value_if(condition, "worth") for name, condition in where.items()}
-    measures |= {f"_hidden_{name}": value_if(condition, "_hidden") for name, condition in where.items()}
+        conditions |= {name: counted & (C("_state") == state) for name, state in _IN_PROGRESS.items()}
+        conditions["cohort_amount"] = counted
+    measures = {name: value_if(condition, "worth") for name, condition in conditions.items()}
+    measures |= {f"_hidden_{name}": value_if(condition, "_hidden") for name, condition in conditions.items()}
     measures |= {"billed_amount": value_if(counted, "_fees"), "settled_amount": value_if(counted, "_paid")}
     measures |= {"billable_hours": value_if(worked, "hours"), "left_out_hours": value_if(left_out, "hours")}
     measures["left_out_billed_amount"] = value_if(left_out, "_fees")
@@ -235,13 +234,13 @@ def _measures(options: Options) -> dict[str, nw.Expr]:
     return measures
 
 
-def _result(totals: Frame, options: Options) -> Frame:
-    """Leave out what is not known, and divide."""
+def _result(totals: Frame, options: RealizationOptions) -> Frame:
+    """Make unknown amounts missing, calculate the ratios, and finish the rows."""
     there = column_names(totals)
     amounts = [name.removeprefix("_hidden_") for name in there if name.startswith("_hidden_")]
     known = {name: nw.when(C(f"_hidden_{name}") == 0).then(C(name)) for name in amounts}
     if options.discounts == "items":
-        # What follows from how the invoices' fees are spread is missing if that is unknown.
+        # Fees are missing if the worth that decides their allocation is hidden.
         fees = ("billed_amount", "settled_amount", "due_amount", "due_settled_amount")
         known |= {name: nw.when(C("_unspread") == 0).then(C(name)) for name in fees if name in there}
         left_out = nw.when(C("_left_out_unspread") == 0).then(C("left_out_billed_amount"))
@@ -264,7 +263,7 @@ def _result(totals: Frame, options: Options) -> Frame:
     return options.grouping.finish(totals, _columns(options))
 
 
-def _columns(options: Options) -> Sequence[str]:
+def _columns(options: RealizationOptions) -> Sequence[str]:
     of_cohort = ("unbilled_amount", "prebill_amount", "unknown_amount", "cohort_amount", "billed_to_worked")
     of_due = ("due_amount", "due_settled_amount", "due_settlement_ratio")
     of_standard = ("standard_amount", "worked_to_standard", "billed_to_standard")
@@ -288,13 +287,13 @@ def _columns(options: Options) -> Sequence[str]:
     )
 
 
-def _warn(work: Frame, rates: Frame, options: Options) -> None:
-    """Warn of what is missing, hidden or unknown; everything is counted in one query."""
+def _warn(work: Frame, rates: Frame, options: RealizationOptions) -> None:
+    """Warn of missing, hidden and unknown amounts, with all counts in one query."""
     final, rows = C("_state") == "final", C("_rows")
     of_work = {
         "hidden": C("_hidden").sum(),
         "unknown": value_if(C("_state") == "unknown", rows).sum(),
-        "untyped": value_if(C("_type") == UNKNOWN, rows).sum(),
+        "unknown_type": value_if(C("_type") == UNKNOWN, rows).sum(),
     }
     if options.as_of is not None:
         of_work["undated"] = value_if(final & _is(UNDATED), rows).sum()
@@ -303,13 +302,13 @@ def _warn(work: Frame, rates: Frame, options: Options) -> None:
     if rates_of := options.grouping.settings.standard_rates:
         priced = (C("_hidden") == 0) & (C("worth") != 0)
         of_work |= {name: value_if(priced, column).sum() for name, column in (("priced", "worth"), ("hours", "hours"))}
-    invoices, of_invoices = count_work_not_passed(rates, _counted_invoices(options))
+    invoices, of_invoices = count_work_not_passed(rates, _is_counted(options))
     if options.basis == "invoice_date":
-        of_invoices["lost"] = count_on_unknown_invoices(rates, options.period)
+        of_invoices["on_unknown"] = count_on_unknown_invoices(rates, options.period)
     counts = collect_counts((work, of_work), (invoices, of_invoices))
     if rates_of:
         warn_of_high_rates("standard", rates_of, counts["priced"], counts["hours"])
-    warn_of_unknown_invoices(counts.get("lost", 0.0))
+    warn_of_unknown_invoices(counts.get("on_unknown", 0.0))
     warn_of_work_not_passed("realization", counts)
     warn_of_unknown_invoices(counts["unknown"], "counted in unknown_amount")
     _warn_of_work(counts, options.matter_types)
@@ -320,14 +319,14 @@ def _warn_of_work(counts: Mapping[str, float], types: frozenset[str] | None) -> 
     if counts["hidden"]:
         warn(
             f"{int(counts['hidden'])} billable time entries have no amount (the credential lacks read.rates); "
-            "what they are worth, and realization, is missing where they count.",
+            "worth and realization are missing in the rows in which they count.",
             RatesHiddenWarning,
         )
     every_type = types is not None and types >= frozenset(MATTER_TYPES)
-    if counts["untyped"] and not every_type:
+    if counts["unknown_type"] and not every_type:
         verb = "counted" if types is None or UNKNOWN in types else "left out"
         warn(
-            f"{int(counts['untyped'])} time entries are on matters of unknown type; they are {verb}. "
+            f"{int(counts['unknown_type'])} time entries are on matters of unknown type; they are {verb}. "
             "Pass matters= (the loader matters(), archived ones too).",
             IncompleteDataWarning,
         )
@@ -337,13 +336,13 @@ def _warn_of_invoices(counts: Mapping[str, float]) -> None:
     undated, unspread = int(counts.get("undated", 0)), int(counts.get("unspread", 0))
     if undated:
         warn(
-            f"{undated} billable time entries are on final invoices without a due date; their invoice date is "
-            "used instead in what is due.",
+            f"{undated} billable time entries are on final invoices without a due date; their invoice date is used "
+            "instead.",
             IncompleteDataWarning,
         )
     if unspread:
         warn(
             f"{unspread} billable time entries are on final invoices that also bill fixed fees and have time without "
-            'an amount (the credential lacks read.rates); with discounts="items" what they were billed at is missing.',
+            'an amount (the credential lacks read.rates); with discounts="items" their fees billed are missing.',
             RatesHiddenWarning,
         )
