@@ -1,4 +1,4 @@
-"""Calculate work in progress: the items open on a day, their state and age then, and what is unknown.
+"""Calculate work in progress: the items open on a day, with their billing state and age on that day.
 
 Items are first added up by state and age. Only these few sums are joined with matters and users.
 """
@@ -25,22 +25,22 @@ from billframes.analysis.partial_frames import warn_of_inner_merge, warn_of_miss
 from billframes.analysis.units import warn_of_no_worth
 from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
 
-__all__ = ["Options", "open_items"]
+__all__ = ["WipOptions", "open_items"]
 
 C = nw.col
 
 _IDS = frozenset({"user_id", "client_id", "matter_id"})
 _ITEM = ("_time", "_expense", "_fee", "hours", "fixed_fee_hours", "unpriced_hours", "_hidden", "_priced", "_rows")
-# Of fewer entries, such as those of a new client, none need be on an invoice.
+# Fewer entries, such as those of a new client, can all be unbilled.
 _MANY = 50
-# Where all time is younger, older entries may have been cut off.
+# If all time is younger, older entries may be missing.
 _TWO_MONTHS = 62
-# Result columns that add up what is in one state.
+# Result columns that add up the items of one billing state.
 _BY_STATE = {"unbilled_amount": "unbilled", "prebill_amount": "prebill", "unknown_amount": "unknown"}
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class WipOptions:
     """The arguments of `wip`, checked."""
 
     day: dt.date
@@ -52,75 +52,79 @@ class Options:
     load_known: bool = True
 
     @property
-    def own(self) -> list[str]:
-        """Columns of the items that the keys and the matter type derive from."""
+    def item_columns(self) -> list[str]:
+        """The columns of the items from which the keys and the matter type are derived."""
         key = self.grouping.type_key
         return list(dict.fromkeys([*self.grouping.row_columns, *(key.base if key else ())]))
 
     @property
     def counted(self) -> nw.Expr:
-        """Whether a matter's type is one that counts."""
+        """Whether the matter's type counts."""
         if self.matter_types is None:
             return ~C("_type").is_null()
         return C("_type").is_in(sorted(self.matter_types))
 
     @property
-    def worths(self) -> tuple[str, ...]:
-        """Result columns that time of unknown worth leaves missing."""
+    def amounts(self) -> tuple[str, ...]:
+        """Result columns that are missing if they include time of hidden worth."""
         return (*self.buckets, "total", *_BY_STATE, "time_amount", "contingent_amount")
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """All that is added up."""
+        """The columns to add up."""
         others = ("expense_amount", "fixed_fee_amount", "hours", "fixed_fee_hours", "unpriced_hours")
-        return (*self.worths, *others, *(f"_hidden_{name}" for name in self.worths))
+        return (*self.amounts, *others, *(f"_hidden_{name}" for name in self.amounts))
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Result columns behind the keys, in order."""
-        worths = [name for name in self.worths if name != "contingent_amount"]
+        """The result columns after the keys, in order."""
+        amounts = [name for name in self.amounts if name != "contingent_amount"]
         others = ("expense_amount", "fixed_fee_amount", "hours", "fixed_fee_hours", "oldest_date")
-        return (*worths, *others, "unpriced_hours", "contingent_amount")
+        return (*amounts, *others, "unpriced_hours", "contingent_amount")
 
 
-def open_items(frames: dict[str, Frame], options: Options) -> Frame:
+def open_items(frames: dict[str, Frame], options: WipOptions) -> Frame:
     """Return the rows of `wip`."""
-    items = collect(_typed(_items(frames, options), options))
+    items = collect(_with_type(_sum_items(frames, options), options))
     _warn_of_absent(frames)
     hidden = _warn(items, frames, options)
-    measured = _measured(items.filter(options.counted), options)
-    totals = options.grouping.add_up(measured, options.measures, ("oldest_date",))
+    rows = _with_measures(items.filter(options.counted), options)
+    totals = options.grouping.add_up(rows, options.measures, ("oldest_date",))
     return _result(totals, options, hidden=hidden)
 
 
-def _items(frames: dict[str, Frame], options: Options) -> Frame:
-    """Add up the open items of all kinds over what the keys derive from, their state, their bucket and their kind."""
+def _sum_items(frames: dict[str, Frame], options: WipOptions) -> Frame:
+    """Add up the open items by kind, billing state, bucket, and the columns that the keys and the matter type need."""
     states = _states(frames["invoices"], options.day)
     selected = {
-        kind: _with_state(_dated(frames[kind], kind, options), states, options) for kind in ITEMS if kind in frames
+        kind: _with_state(_select_dated(frames[kind], kind, options), states, options)
+        for kind in ITEMS
+        if kind in frames
     }
     types = {name: dtype for rows in selected.values() for name, dtype in rows.collect_schema().items()}
     types |= {"_fixed": nw.Float64(), "hours": nw.Float64()}
-    columns = list(dict.fromkeys(["date", "amount", "_fixed", "hours", "_state", *options.own]))
+    columns = list(dict.fromkeys(["date", "amount", "_fixed", "hours", "_state", *options.item_columns]))
     parts = [rows.select(*columns_or_null(rows, columns, types), _kind=nw.lit(kind)) for kind, rows in selected.items()]
-    items = options.grouping.with_periods(_in_buckets(_worth(nw.concat(parts)), options), "date")
-    by = list(dict.fromkeys([*options.grouping.base, *options.own, "_state", "_bucket", "_kind"]))
+    items = options.grouping.with_periods(_with_bucket(_with_worth(nw.concat(parts)), options), "date")
+    by = list(dict.fromkeys([*options.grouping.base, *options.item_columns, "_state", "_bucket", "_kind"]))
     return items.group_by(*by).agg(*[C(name).sum() for name in _ITEM], oldest_date=C("date").min())
 
 
-def _typed(items: Frame, options: Options) -> Frame:
-    """Add the matter type."""
-    typed = options.grouping.with_matter_type(items)
-    return typed.with_columns(C("_type").cast(nw.String)).with_columns(_type=known_type())
+def _with_type(items: Frame, options: WipOptions) -> Frame:
+    """Add the matter type, as text."""
+    items = options.grouping.with_matter_type(items)
+    return items.with_columns(C("_type").cast(nw.String)).with_columns(_type=known_type())
 
 
-def _dated(frame: Frame, kind: str, options: Options, more: Sequence[str] = ()) -> Frame:
-    """Select the items dated on or before the day; of time only what can be billed, by the hour or as a fixed fee."""
-    columns = ["date", "amount", "invoice_id", *(name for name in options.own if name in _IDS)]
+def _select_dated(frame: Frame, kind: str, options: WipOptions, more: Sequence[str] = ()) -> Frame:
+    """Select the items dated on or before the day, without non-billable time."""
+    columns = ["date", "amount", "invoice_id", *(name for name in options.item_columns if name in _IDS)]
     if kind == "time_entries":
-        rows = _chargeable(select_columns(frame, kind, [*columns, "hours", "billing_type"], [*options.own, *more]))
+        rows = _chargeable(
+            select_columns(frame, kind, [*columns, "hours", "billing_type"], [*options.item_columns, *more])
+        )
     else:
-        rows = select_columns(frame, kind, columns, options.own)
+        rows = select_columns(frame, kind, columns, options.item_columns)
     return rows.filter(C("date") <= midnight(options.day))
 
 
@@ -130,18 +134,18 @@ def _chargeable(entries: Frame) -> Frame:
     fixed = as_float(kind == "fixedFee")
     if not unknown_values("time_entries", "billing_type"):
         return entries.filter(kind.is_in(["billable", "fixedFee"])).with_columns(_fixed=fixed)
-    # Time of unknown type may be billable: it counts as that, in a state of its own.
+    # Time of unknown type may be billable: it counts as billable, in the state "unknown".
     known = kind.is_in(ENUMS["billing_type"]).fill_null(False)
     return entries.filter(~(kind == "nonBillable").fill_null(False)).with_columns(
         _fixed=fixed, _untyped=as_float(~known)
     )
 
 
-def _worth(items: Frame) -> Frame:
-    """Put each item's amount and hours into the columns of its kind."""
+def _with_worth(items: Frame) -> Frame:
+    """Add each item's amount and hours in the columns of its kind."""
     time, amount = C("_kind") == "time_entries", C("amount").fill_null(0.0)
     billable, fixed = time & (C("_fixed") < 1), time & (C("_fixed") > 0)
-    unpriced = billable & _unpriced()
+    unpriced = billable & _is_unpriced()
     return items.with_columns(
         _time=value_if(billable, amount),
         _expense=value_if(C("_kind") == "expenses", amount),
@@ -155,24 +159,24 @@ def _worth(items: Frame) -> Frame:
     )
 
 
-def _unpriced() -> nw.Expr:
-    """Return whether an entry has hours and no amount; no hours are worth 0."""
+def _is_unpriced() -> nw.Expr:
+    """Return whether an entry has hours, but no amount; an entry without hours is worth 0."""
     return C("amount").is_null() & (C("hours") != 0)
 
 
 def _states(invoices: Frame, day: dt.date) -> Frame:
-    """Return what each invoice was on the day: 2 for final, 1 for prebill, 0 for an unknown state."""
-    heads = select_columns(invoices, "invoices", ("invoice_id", "invoice_state", "invoice_date"))
+    """Return the state of each invoice on the day as `_then`: 2 for final, 1 for prebill, 0 for unknown."""
+    rows = select_columns(invoices, "invoices", ("invoice_id", "invoice_state", "invoice_date"))
     prebill = as_float(C("invoice_state").is_in([*PREBILL, "final"]))
     final = as_float((C("invoice_state") == "final") & (C("invoice_date") <= midnight(day)))
-    return heads.select("invoice_id", _then=prebill + final)
+    return rows.select("invoice_id", _then=prebill + final)
 
 
-def _with_state(rows: Frame, states: Frame, options: Options) -> Frame:
-    """Keep the items that were open on the day, with their state then."""
+def _with_state(rows: Frame, states: Frame, options: WipOptions) -> Frame:
+    """Keep the items that were open on the day, and add their billing state on that day."""
     if not options.include_prebill:
         return _with_untyped(rows.filter(C("invoice_id").is_null()).with_columns(_state=nw.lit("unbilled")))
-    # Numbers until only few rows are left: a text for each of a million entries costs as much as the join.
+    # States of invoices are numbers: to join a text to each of a million entries takes twice as long.
     rows = join_by_id(rows, states, "invoice_id").with_columns(C("_then").fill_null(0.0))
     invoiced = nw.when(C("_then") > 0).then(nw.lit("prebill")).otherwise(nw.lit("unknown"))
     state = nw.when(C("invoice_id").is_null()).then(nw.lit("unbilled")).otherwise(invoiced)
@@ -180,27 +184,28 @@ def _with_state(rows: Frame, states: Frame, options: Options) -> Frame:
 
 
 def _with_untyped(rows: Frame) -> Frame:
+    """Set the state of time of unknown billing type to "unknown"."""
     if "_untyped" not in column_names(rows):
         return rows
     return rows.with_columns(_state=nw.when(C("_untyped") > 0).then(nw.lit("unknown")).otherwise(C("_state")))
 
 
-def _in_buckets(rows: Frame, options: Options) -> Frame:
-    """Add the number of each item's bucket: how many bounds its age has passed."""
+def _with_bucket(rows: Frame, options: WipOptions) -> Frame:
+    """Add the number of each item's bucket, which is the number of bounds below its age."""
     first = dt.date.min.toordinal()
     cuts = [dt.date.fromordinal(max(first, options.day.toordinal() - bound)) for bound in options.bounds]
     return rows.with_columns(_bucket=nw.sum_horizontal(*[as_float(C("date") < midnight(cut)) for cut in cuts]))
 
 
-def _measured(items: Frame, options: Options) -> Frame:
-    """Split the worth by bucket and state, and count the entries of unknown worth in each."""
-    where = {name: C("_bucket") == number for number, name in enumerate(options.buckets)}
-    where |= {name: C("_state") == state for name, state in _BY_STATE.items()}
-    where["contingent_amount"] = C("_type") == "contingency"
+def _with_measures(items: Frame, options: WipOptions) -> Frame:
+    """Add the worth by bucket and state, and the number of entries of hidden worth in each."""
+    conditions = {name: C("_bucket") == number for number, name in enumerate(options.buckets)}
+    conditions |= {name: C("_state") == state for name, state in _BY_STATE.items()}
+    conditions["contingent_amount"] = C("_type") == "contingency"
     worth = C("_time") + C("_expense") + C("_fee")
     return items.with_columns(
-        **{name: value_if(condition, worth) for name, condition in where.items()},
-        **{f"_hidden_{name}": value_if(condition, "_hidden") for name, condition in where.items()},
+        **{name: value_if(condition, worth) for name, condition in conditions.items()},
+        **{f"_hidden_{name}": value_if(condition, "_hidden") for name, condition in conditions.items()},
         total=worth,
         time_amount=C("_time"),
         expense_amount=C("_expense"),
@@ -210,9 +215,9 @@ def _measured(items: Frame, options: Options) -> Frame:
     )
 
 
-def _result(totals: Frame, options: Options, *, hidden: bool) -> Frame:
+def _result(totals: Frame, options: WipOptions, *, hidden: bool) -> Frame:
     if hidden:
-        known = {name: nw.when(C(f"_hidden_{name}") == 0).then(C(name)) for name in options.worths}
+        known = {name: nw.when(C(f"_hidden_{name}") == 0).then(C(name)) for name in options.amounts}
         totals = totals.with_columns(**known)
     if options.grouping.type_key is None:
         totals = totals.with_columns(contingent_amount=null_column(nw.Float64))
@@ -223,21 +228,21 @@ def _warn_of_absent(frames: dict[str, Frame]) -> None:
     absent = [kind for kind in ITEMS if kind not in frames]
     if absent:
         warn(
-            f"No {join_names(absent)} were passed, so there are taken to be none. Pass an empty frame to say so.",
+            f"No {join_names(absent)} were passed, so none are counted. If there are none, pass an empty frame.",
             IncompleteDataWarning,
         )
 
 
-def _warn(items: Frame, frames: dict[str, Frame], options: Options) -> bool:
-    """Warn of what is missing, hidden or unknown, all counted in one query; return whether all rates are hidden."""
+def _warn(items: Frame, frames: dict[str, Frame], options: WipOptions) -> bool:
+    """Warn of missing, hidden and unknown amounts, with one query for all counts; return whether rates are hidden."""
     counts = collect_counts((items, _counts(options)))
-    lost = {kind: f"{int(counts[kind])} {kind}" for kind in ITEMS if counts[kind]}
-    if lost:
-        example = _lost_id(next(iter(lost)), frames, options)
+    unknown = {kind: f"{int(counts[kind])} {kind}" for kind in ITEMS if counts[kind]}
+    if unknown:
+        example = _unknown_invoice(next(iter(unknown)), frames, options)
         warn(
-            f"{', '.join(lost.values())} name an invoice that is not among those passed"
-            f"{example}{unknown_state_reasons(types=True)}; they "
-            "count, in unknown_amount. Load invoices over a wider window, by the ids that the work refers to.",
+            f"{', '.join(unknown.values())} name an invoice that is not among those passed"
+            f"{example}{unknown_state_reasons(types=True)}; they are counted in unknown_amount. Load invoices over a "
+            "wider window, by the ids that the work refers to.",
             IncompleteDataWarning,
         )
     if options.include_prebill and counts["time"] >= _MANY and not counts["invoiced"]:
@@ -251,15 +256,15 @@ def _warn(items: Frame, frames: dict[str, Frame], options: Options) -> bool:
     if not counts["unbilled"]:
         warn_of_inner_merge(frames["time_entries"])
     if counts.get("untyped"):
-        left = "contingent_amount is" if options.matter_types is None else "figures are"
+        figures = "contingent_amount is" if options.matter_types is None else "figures are"
         warn(
-            f"{int(counts['untyped'])} items in progress are on matters of unknown type; {left} without them. "
+            f"{int(counts['untyped'])} items in progress are on matters of unknown type; {figures} without them. "
             "Load all matters, archived ones too.",
             IncompleteDataWarning,
         )
     if not counts["hidden"]:
         return False
-    if counts["priced"] or _any_amount(frames["time_entries"]):
+    if counts["priced"] or _has_any_amount(frames["time_entries"]):
         _warn_of_unpriced(frames, options)
         return False
     warn(
@@ -270,15 +275,15 @@ def _warn(items: Frame, frames: dict[str, Frame], options: Options) -> bool:
     return True
 
 
-def _lost_id(kind: str, frames: dict[str, Frame], options: Options) -> str:
-    """Name an invoice that was not passed: that it is '' or '1.0' tells what is wrong."""
-    dated = _with_state(_dated(frames[kind], kind, options), _states(frames["invoices"], options.day), options)
-    found = to_dicts(dated.filter(C("_state") == "unknown").select(id=C("invoice_id").cast(nw.String).min()))
-    return f" (for example invoice_id {found[0]['id']!r})" if found[0]["id"] is not None else ""
+def _unknown_invoice(kind: str, frames: dict[str, Frame], options: WipOptions) -> str:
+    """Return the id of an invoice that was not passed, in words: an id such as '' or '1.0' shows the cause."""
+    items = _with_state(_select_dated(frames[kind], kind, options), _states(frames["invoices"], options.day), options)
+    rows = to_dicts(items.filter(C("_state") == "unknown").select(id=C("invoice_id").cast(nw.String).min()))
+    return f" (for example invoice_id {rows[0]['id']!r})" if rows[0]["id"] is not None else ""
 
 
-def _counts(options: Options) -> dict[str, nw.Expr]:
-    """Count what warnings name, over the summed items."""
+def _counts(options: WipOptions) -> dict[str, nw.Expr]:
+    """Return the counts for the warnings, from the sums of items."""
     counted = options.counted
     counts = {
         kind: value_if(counted & (C("_state") == "unknown") & (C("_kind") == kind), "_rows").sum() for kind in ITEMS
@@ -297,7 +302,7 @@ def _counts(options: Options) -> dict[str, nw.Expr]:
 
 
 def _warn_of_no_prebills(frames: dict[str, Frame], day: dt.date) -> None:
-    """Warn if no entry is on any invoice, although there are prebills: billed ones seem to be left out."""
+    """Warn if there are prebills, but no entry is on an invoice: entries on invoices were probably removed."""
     on_invoices = select_columns(frames["time_entries"], "time_entries", ("invoice_id",))
     named = {"named": as_float(~C("invoice_id").is_null()).sum()}
     prebills = {"prebills": as_float((C("_then") > 0) & (C("_then") < 2)).sum()}
@@ -305,8 +310,8 @@ def _warn_of_no_prebills(frames: dict[str, Frame], day: dt.date) -> None:
     if counts["prebills"] and not counts["named"]:
         warn(
             "None of the time entries passed is on an invoice, so prebill_amount has no time, although "
-            f"{int(counts['prebills'])} of the invoices passed were not final on {day}. Pass the entries that are on "
-            "invoices too: they are work in progress until their invoice is final.",
+            f"{int(counts['prebills'])} of the invoices passed were not final on {day}. Also pass the entries on "
+            "invoices: they are work in progress until their invoice is final.",
             IncompleteDataWarning,
         )
 
@@ -318,24 +323,26 @@ def _warn_of_no_worth(entries: Frame) -> None:
     warn_of_no_worth("wip", **collect_counts((billable, sums)))
 
 
-def _any_amount(entries: Frame) -> bool:
-    """Return whether any billable entry, whatever its date and invoice, has an amount."""
-    shown = select_columns(entries, "time_entries", ("billing_type", "amount")).filter(C("billing_type") == "billable")
-    return collect_counts((shown, {"rows": as_float(~C("amount").is_null()).sum()}))["rows"] > 0
+def _has_any_amount(entries: Frame) -> bool:
+    """Tell whether any billable entry, whatever its date and invoice, has an amount."""
+    billable = select_columns(entries, "time_entries", ("billing_type", "amount")).filter(
+        C("billing_type") == "billable"
+    )
+    return collect_counts((billable, {"rows": as_float(~C("amount").is_null()).sum()}))["rows"] > 0
 
 
-def _warn_of_unpriced(frames: dict[str, Frame], options: Options) -> None:
-    """Name the open entries that have no amount although others show theirs."""
-    dated = _dated(frames["time_entries"], "time_entries", options, ("time_entry_id",))
-    unpriced = dated.filter((C("_fixed") < 1) & _unpriced())
+def _warn_of_unpriced(frames: dict[str, Frame], options: WipOptions) -> None:
+    """Warn of the open entries without an amount, although other entries have one."""
+    entries = _select_dated(frames["time_entries"], "time_entries", options, ("time_entry_id",))
+    unpriced = entries.filter((C("_fixed") < 1) & _is_unpriced())
     still_open = _with_state(unpriced, _states(frames["invoices"], options.day), options)
-    rows = to_dicts(_typed(still_open, options).filter(options.counted))
+    rows = to_dicts(_with_type(still_open, options).filter(options.counted))
     ids = sorted(str(row["time_entry_id"]) for row in rows if row.get("time_entry_id") is not None)
     named = f" (time_entry_id {first_few(ids)})" if ids else ""
     hours = sum(row["hours"] for row in rows)
     warn(
-        f"{len(rows)} of the billable time entries in progress have no amount, although others show theirs{named}. "
-        f"Amounts are without them; their {hours:g} hours are in unpriced_hours. Give these entries a rate and load "
+        f"{len(rows)} of the billable time entries in progress have no amount, although others have one{named}. "
+        f"They are not in amounts, but their {hours:g} hours are in unpriced_hours. Give these entries a rate and load "
         "again.",
         IncompleteDataWarning,
     )

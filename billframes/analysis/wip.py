@@ -18,7 +18,7 @@ from billframes.analysis.grouping import Grouping
 from billframes.analysis.guards import called_by_another
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import Measure, bucket_measures, shared_measures, sum_measure
-from billframes.analysis.open_items import Options, open_items
+from billframes.analysis.open_items import WipOptions, open_items
 from billframes.analysis.spec import BUCKETS, Analysis, ChartSpec, RecordsSpec, TableSpec, TabSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError
@@ -164,7 +164,7 @@ def wip(
     if types is not None and grouping.type_key is None:
         raise MissingColumnError("matter_types= needs matters= with 'matter_id' and 'matter_type' (loader matters()).")
     load_known = called_by_another() or load_info(time_entries) is not None
-    options = Options(day, tuple(buckets), tuple(names), grouping, include_prebill, types, load_known)
+    options = WipOptions(day, tuple(buckets), tuple(names), grouping, include_prebill, types, load_known)
     return cast("IntoFrameT", to_native(open_items(frames, options), time_entries))
 
 

@@ -168,7 +168,7 @@ def test_one_entry_without_an_amount_leaves_the_known_sum_and_is_named(firm):
 
 def test_an_amount_on_a_final_invoice_shows_that_rates_are_not_hidden(firm):
     work = [(*row[:6], row[6] if row[7] == "final" else None, row[7]) for row in WORK]
-    with pytest.warns(IncompleteDataWarning, match="^8 of the billable .* although others show theirs. Amounts"):
+    with pytest.warns(IncompleteDataWarning, match="^8 of the billable .* although others have one. They are not"):
         (row,) = waiting(firm, work)
     assert (row["time_amount"], row["total"], row["hours"], row["unpriced_hours"]) == (0.0, 896.0, 6.5, 6.5)
 
