@@ -1,12 +1,12 @@
-"""The firm's calendar: available hours and targets of a stretch of days.
+"""Calculate available hours and targets of a range of days, from the firm's calendar.
 
-Worked out in Python, a few thousand days at most, and handed to the engine as small tables.
+This is done in Python, because a calendar has a few thousand days at most.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -14,7 +14,7 @@ from billframes._messages import warn
 from billframes.config.firm import FirmSettings
 from billframes.config.firm_values import WEEKDAYS
 from billframes.errors import IncompleteDataWarning
-from billframes.periods import Period, month_end, months_between
+from billframes.periods import month_end, months_between
 
 __all__ = [
     "DateRange",
@@ -22,7 +22,6 @@ __all__ = [
     "days_at_firm",
     "prorated_targets",
     "split_dates",
-    "target_hours",
     "warn_of_missing_holidays",
     "working_days",
 ]
@@ -30,20 +29,20 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class DateRange:
-    """A stretch of days within one month, quarter or year (or none of these), both ends inclusive."""
+    """A range of days, both ends inclusive, within one month, quarter or year if rows are grouped by these."""
 
     first: dt.date
     last: dt.date
 
     @property
     def numbers(self) -> dict[str, int]:
-        """The month, quarter and year as the whole numbers that rows are grouped by."""
+        """The month, quarter and year of the first day, as whole numbers by which rows are grouped."""
         year, month = self.first.year, self.first.month
         return {"month": year * 100 + month, "quarter": year * 10 + (month + 2) // 3, "year": year}
 
 
 def split_dates(first: dt.date, last: dt.date, times: Iterable[str]) -> list[DateRange]:
-    """Cut a stretch of days at the ends of months, quarters or years, whichever of them is shortest."""
+    """Split a range of days at the ends of months, quarters or years: the shortest of those in `times`."""
     shortest = min(times, key=("month", "quarter", "year").index, default=None)
     parts: dict[int, DateRange] = {}
     if shortest is None:
@@ -65,11 +64,13 @@ def working_days(settings: FirmSettings, first: dt.date, last: dt.date) -> froze
     19
     """
     week = {WEEKDAYS.index(day) for day in settings.working_days}
-    return frozenset(_days(first, last, week)).difference(cast("tuple[dt.date, ...]", settings.holidays))
+    days = map(dt.date.fromordinal, range(first.toordinal(), last.toordinal() + 1))
+    workdays = frozenset(day for day in days if day.weekday() in week)
+    return workdays.difference(cast("tuple[dt.date, ...]", settings.holidays))
 
 
 def warn_of_missing_holidays(settings: FirmSettings, first: dt.date, last: dt.date) -> None:
-    """Warn of years that the settings have no holidays of, although they have those of other years."""
+    """Warn of years without holidays in the settings, if the settings have holidays of other years."""
     known = {cast("dt.date", day).year for day in settings.holidays}
     years = [str(year) for year in range(first.year, last.year + 1) if year not in known]
     if known and years:
@@ -81,26 +82,19 @@ def warn_of_missing_holidays(settings: FirmSettings, first: dt.date, last: dt.da
 
 
 def available_hours(settings: FirmSettings, first: dt.date, last: dt.date) -> tuple[float, dict[str, float]]:
-    """Return the hours a person has available in these days, and the hours of people with other working times."""
+    """Return the available hours of a person in these days, and by user those of people with other working times."""
     days = working_days(settings, first, last)
     differ = {*settings.user_hours, *settings.user_start, *settings.user_end, *settings.leave}
     return len(days) * settings.hours_per_day, {user: _hours_of(user, days, settings) for user in differ}
 
 
-def target_hours(settings: FirmSettings, first: dt.date, last: dt.date) -> dict[str, float]:
-    """
-    Targets of client hours, prorated: working days of the stretch ÷ working days of its month or year.
-
-    They are the firm's working days: leave and later starts do not lower a target.
-    """
-    return prorated_targets(settings, "hours", first, last)
-
-
 def prorated_targets(
-    settings: FirmSettings, what: Literal["hours", "fees"], first: dt.date, last: dt.date
+    settings: FirmSettings, kind: Literal["hours", "fees"], first: dt.date, last: dt.date
 ) -> dict[str, float]:
     """
-    Return the part of people's targets that belongs to a stretch of days, by working days.
+    Return people's targets × the working days of a range ÷ the working days of its month or year, by user.
+
+    These are the firm's working days: leave and a later start do not lower a target.
 
     Examples
     --------
@@ -108,14 +102,14 @@ def prorated_targets(
     >>> prorated_targets(firm, "fees", dt.date(2026, 10, 1), dt.date(2026, 10, 31))
     {'u1': 44000.0}
     """
-    targets = settings.targets_of(what)
+    targets = settings.targets_of(kind)
     shares = {period: _share(settings, first, last, period) for _, period in targets.values()}
     return {user: amount * shares[period] for user, (amount, period) in targets.items()}
 
 
 def days_at_firm(user: str, days: Iterable[dt.date], settings: FirmSettings) -> list[dt.date]:
     """Return the days on which a person is in the firm and not on leave."""
-    # The settings take dates in many forms and hold them in one.
+    # The types of the settings allow texts, but their values are dates.
     start = cast("dt.date", settings.user_start.get(user, dt.date.min))
     end = cast("dt.date", settings.user_end.get(user, dt.date.max))
     away = cast("list[tuple[dt.date, dt.date]]", settings.leave.get(user, []))
@@ -129,20 +123,14 @@ def _hours_of(user: str, days: frozenset[dt.date], settings: FirmSettings) -> fl
 def _share(settings: FirmSettings, first: dt.date, last: dt.date, period: str) -> float:
     share = 0.0
     for part in split_dates(first, last, [period]):
-        whole = _whole(part.first, period)
-        days = len(working_days(settings, whole.start or first, whole.end or last))
+        whole = _whole_period(part.first, period)
+        days = len(working_days(settings, whole.first, whole.last))
         share += len(working_days(settings, part.first, part.last)) / days if days else 0.0
     return share
 
 
-def _whole(day: dt.date, period: str) -> Period:
+def _whole_period(day: dt.date, period: str) -> DateRange:
+    """Return the month or year of a day."""
     if period == "month":
-        return Period(day.replace(day=1), month_end(day))
-    return Period(day.replace(month=1, day=1), day.replace(month=12, day=31))
-
-
-def _days(first: dt.date, last: dt.date, week: set[int]) -> Iterator[dt.date]:
-    for number in range(first.toordinal(), last.toordinal() + 1):
-        day = dt.date.fromordinal(number)
-        if day.weekday() in week:
-            yield day
+        return DateRange(day.replace(day=1), month_end(day))
+    return DateRange(day.replace(month=1, day=1), day.replace(month=12, day=31))

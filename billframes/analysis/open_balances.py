@@ -1,6 +1,6 @@
-"""Calculate aging: open invoices in buckets, and their balances spread over matters and users.
+"""Calculate aging: the balances of open invoices in buckets, also by matter and user.
 
-An invoice names one matter of several, so by matter or user its balance is spread over its items.
+An invoice of several matters names only one of them. So by matter or user, its balance is allocated to its items.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ _ITEM = ("matter_id", "user_id", "matter_name", "user_name")
 
 
 def bucket_limits(buckets: Sequence[int], basis: str) -> dict[str, float]:
-    """Most days of each bucket, by its name."""
+    """Return the highest number of days of each bucket, by its name."""
     due = basis == "due_date"
     names = bucket_names(buckets, 1 if due else 0)
     return ({"current": 0.0} if due else {}) | dict(zip(names, [*buckets, float("inf")], strict=True))
 
 
 def invoice_grouping(by: By, frames: dict[str, Frame], settings: FirmSettings | None) -> Grouping:
-    """Keys come from the invoice, but matter and user from its items: an invoice names one matter of several."""
+    """Return the grouping of invoices: matter and user are keys of the items, all other keys are of the invoice."""
     columns = column_names(frames["invoices"])
     own = [name for name in columns if not name.startswith(("matter_", "user_"))]
     return Grouping.of(by, frames, settings, [*own, *_ITEM])
 
 
 def needs_items(grouping: Grouping) -> bool:
-    """Return whether keys come from the invoices' items: matters or users are among them."""
+    """Tell whether the keys need the invoices' items, because they include matter or user."""
     return not set(grouping.base).isdisjoint(_ITEM)
 
 
@@ -62,36 +62,37 @@ def open_balances(
     owed = collect(_owed(frames["invoices"], grouping, limits, basis, day), frames["invoices"])
     measures = (*limits, "total", "overdue", "unknown_amount", "_overdue_days", "_overdue_debits")
     if needs_items(grouping):
-        return _result(sum_by(_spread(owed, frames, grouping, measures), grouping.base, measures), grouping, measures)
+        items = _allocated_to_items(owed, frames, grouping, measures)
+        return _result(sum_by(items, grouping.base, measures), grouping, measures)
     result = _result(owed, grouping, measures, ("_undated",))
     _warn(result)
     return result.drop("_undated")
 
 
-def _result(lines: Frame, grouping: Grouping, measures: Sequence[str], counts: Sequence[str] = ()) -> Frame:
-    totals = grouping.add_up(lines, (*measures, *counts))
+def _result(rows: Frame, grouping: Grouping, measures: Sequence[str], counts: Sequence[str] = ()) -> Frame:
+    totals = grouping.add_up(rows, (*measures, *counts))
     totals = totals.with_columns(weighted_days_overdue=ratio("_overdue_days", "_overdue_debits"))
     return grouping.finish(totals, (*measures[:-3], "weighted_days_overdue", "unknown_amount", *counts))
 
 
 def _owed(invoices: Frame, grouping: Grouping, limits: dict[str, float], basis: str, day: dt.date) -> Frame:
-    """List the open invoices, a row each, with their balance in its bucket."""
-    own = [name for name in grouping.row_columns if name not in _ITEM]
-    columns = ("invoice_id", "invoice_date", "invoice_state", "due_date", "balance", *own)
+    """Return one row per open invoice, with its balance in its bucket."""
+    keys = [name for name in grouping.row_columns if name not in _ITEM]
+    columns = ("invoice_id", "invoice_date", "invoice_state", "due_date", "balance", *keys)
     rows = (
         select_columns(lazy(invoices), "invoices", columns)
-        .filter(*_counted(day), C("balance") != 0)
+        .filter(*_is_counted(day), C("balance") != 0)
         .with_columns(_undated=C("due_date").is_null().cast(nw.Float64), _due=nw.coalesce("due_date", "invoice_date"))
     )
-    rows = _apart(rows)
+    rows = _with_unknown_amount(rows)
     days = {"_late": "_due"} if basis == "due_date" else {"_late": "_due", "_age": "invoice_date"}
     today = float(day.toordinal())
     rows = rows.with_columns(**{name: today - day_number(column, rows) for name, column in days.items()})
     balance = C("balance")
-    # Not clipped, which on some engines makes 0 of a missing number.
+    # On some engines, `clip` makes a missing number 0.
     debit = value_if(~(balance < 0), balance)
     rows = rows.with_columns(
-        *_bucketed(limits, [*days][-1]),
+        *_bucket_columns(limits, [*days][-1]),
         total=balance,
         overdue=value_if(C("_late") > 0, balance),
         _overdue_days=C("_late").clip(0.0) * debit,
@@ -100,8 +101,8 @@ def _owed(invoices: Frame, grouping: Grouping, limits: dict[str, float], basis: 
     return grouping.with_periods(rows, "invoice_date")
 
 
-def _counted(day: dt.date) -> list[nw.Expr]:
-    """Choose the final invoices dated up to a day, and those of unknown state, if there are any."""
+def _is_counted(day: dt.date) -> list[nw.Expr]:
+    """Return the conditions for final invoices dated up to a day, and for invoices of unknown state."""
     final, dated = C("invoice_state") == "final", C("invoice_date") <= midnight(day)
     if not unknown_values("invoices", "invoice_state"):
         return [final, dated]
@@ -109,8 +110,8 @@ def _counted(day: dt.date) -> list[nw.Expr]:
     return [(final & dated) | (unknown & (dated | C("invoice_date").is_null()))]
 
 
-def _apart(rows: Frame) -> Frame:
-    """Put the balances of invoices of unknown state into `unknown_amount`, so that they are nowhere else."""
+def _with_unknown_amount(rows: Frame) -> Frame:
+    """Move the balances of invoices of unknown state from `balance` to `unknown_amount`."""
     if not unknown_values("invoices", "invoice_state"):
         return rows.with_columns(unknown_amount=nw.lit(0.0))
     final = C("invoice_state") == "final"
@@ -121,8 +122,8 @@ def _apart(rows: Frame) -> Frame:
     )
 
 
-def _bucketed(limits: dict[str, float], days: str) -> list[nw.Expr]:
-    """One column a bucket, as comparisons with known bounds: pivots are not on every engine."""
+def _bucket_columns(limits: dict[str, float], days: str) -> list[nw.Expr]:
+    """Return one column per bucket, by comparison with its bounds, because not every engine can pivot."""
     bounds = [None, *list(limits.values())[:-1], None]
     return [
         value_if(_between(days, low, high), "balance").alias(name)
@@ -131,14 +132,14 @@ def _bucketed(limits: dict[str, float], days: str) -> list[nw.Expr]:
 
 
 def _between(days: str, low: float | None, high: float | None) -> nw.Expr:
-    """Return whether days are more than `low` and at most `high`, either of which may be open."""
+    """Return whether days are more than `low` and at most `high`; None is open."""
     if low is None or high is None:
         return C(days) > low if high is None else C(days) <= high
     return C(days).is_between(low, high, closed="right")
 
 
 def _warn(owed: Frame, hidden: Frame | None = None) -> None:
-    """Warn of open invoices without a due date and, by matter or user, of time on them without amounts."""
+    """Warn of open invoices without a due date and, if grouped by items, of time on them without amounts."""
     rows = owed.with_columns(_hidden=nw.lit(0.0)) if hidden is None else owed.join(hidden, on="invoice_id", how="left")
     counts = collect_counts((rows, {"undated": C("_undated").sum(), "hidden": C("_hidden").sum()}))
     if counts["undated"]:
@@ -149,44 +150,42 @@ def _warn(owed: Frame, hidden: Frame | None = None) -> None:
     if counts["hidden"]:
         warn(
             f"{int(counts['hidden'])} billable time entries on open invoices have no amount (the credential lacks "
-            "read.rates); the balances of these invoices are spread over the hours of their time.",
+            "read.rates); the balances of these invoices are allocated to their time by hours.",
             RatesHiddenWarning,
         )
 
 
-def _spread(owed: Frame, frames: dict[str, Frame], grouping: Grouping, measures: Sequence[str]) -> Frame:
-    """Spread each invoice over its items; what it bills beyond its items has no matter and no user."""
+def _allocated_to_items(owed: Frame, frames: dict[str, Frame], grouping: Grouping, measures: Sequence[str]) -> Frame:
+    """Allocate each invoice to its items; the part of its amount that is of no item has no matter and no user."""
     by = [name for name in _ITEM if name in grouping.base]
-    own = [name for name in grouping.base if name not in by]
+    of_invoice = [name for name in grouping.base if name not in by]
     shares, hidden = _shares(frames, by, owed.select("invoice_id"))
     _warn(owed, hidden)
-    left = sum_by(shares, ["invoice_id"], ["_share"]).select("invoice_id", _taken=C("_share"))
+    totals = sum_by(shares, ["invoice_id"], ["_share"]).select("invoice_id", _of_items=C("_share"))
     rest = (
-        owed.join(left, on="invoice_id", how="left")
-        .with_columns(_share=1.0 - C("_taken").fill_null(0.0))
+        owed.join(totals, on="invoice_id", how="left")
+        .with_columns(_share=1.0 - C("_of_items").fill_null(0.0))
         .filter(~(C("_share").abs() <= RESIDUE))
         .with_columns(**dict.fromkeys(by, null_column(nw.String)))
     )
-    parts = [*map(C, (*by, *own)), *(C(name) * C("_share") for name in measures)]
-    spread = owed.join(shares, on="invoice_id", how="inner")
-    return nw.concat([spread.select(*parts), rest.select(*parts)])
+    parts = [*map(C, (*by, *of_invoice)), *(C(name) * C("_share") for name in measures)]
+    items = owed.join(shares, on="invoice_id", how="inner")
+    return nw.concat([items.select(*parts), rest.select(*parts)])
 
 
 def _shares(frames: dict[str, Frame], by: list[str], open_ids: Frame) -> tuple[Frame, Frame | None]:
     """
-    Return which part of its invoice's amount each matter or user was billed at, for open invoices.
+    Return the share of each matter or user in the amount of each open invoice.
 
-    Also return the number of entries without an amount on each invoice; None without time.
+    Also return the number of entries without an amount on each invoice; None if no time entries were passed.
     """
     ids = [name for name in by if name.endswith("_id")]
     expenses, fixed_fees, entries = (frames.get(name) for name in ("expenses", "fixed_fees", "time_entries"))
     time = on_invoices = None
     if entries is not None:
-        # Most invoices are paid, and adding up their time takes longer than finding those that are not.
+        # Most invoices are paid, and to add up their time takes longer than to leave it out.
         rows = join_by_id(billable_time(lazy(entries), ids, by), open_ids, "invoice_id", "inner")
-        there = column_names(rows)
-        named = [name for name in by if name in there]
-        time = collect(time_on_invoices(rows, named), entries)
+        time = collect(time_on_invoices(rows, [name for name in by if name in column_names(rows)]), entries)
         on_invoices = sum_by(time, ["invoice_id"], ON_INVOICE)
     rates = allocation_rates(on_invoices, frames["invoices"], expenses, fixed_fees)
     items = billed_items(time, rates, expenses, fixed_fees, by)

@@ -1,4 +1,4 @@
-"""Find who is responsible for matters, and for the invoices that have items on them."""
+"""Find the lawyers responsible for matters, and for invoices with items of these matters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["responsible_of_invoices", "responsible_of_matters"]
 
 
 def responsible_of_matters(matters: Frame) -> dict[str, dict[str, Any]]:
-    """Return `responsible_id` and `responsible_name` by the matter's id."""
+    """Return `responsible_id` and `responsible_name`, by the matter's id."""
     rows = to_dicts(select_columns(matters, "matters", ("matter_id", "responsible_id", "responsible_name")))
     return {row.pop("matter_id"): row for row in rows}
 
@@ -26,25 +26,26 @@ def responsible_of_invoices(
     invoices: Mapping[str, str | None], frames: Mapping[str, Frame]
 ) -> dict[str, dict[str, Any]]:
     """
-    Name who is responsible for invoices: for the matters that they have items on.
+    Return the lawyers responsible for invoices, which are those of the matters that they bill.
 
     Parameters
     ----------
     invoices : mapping of str to str or None
-        Ids of invoices, with the id of the matter that each names itself.
+        The ids of invoices, each with the invoice's `matter_id`.
     frames : mapping of str to Frame
-        `matters` and those of the items that were passed.
+        `matters`, and the frames of items that were passed.
 
     Returns
     -------
     dict of str to dict
-        `responsible_id` and `responsible_name` by the invoice's id. Several people are all named, without an id.
+        `responsible_id` and `responsible_name`, by the invoice's id. If several lawyers are responsible, all are named
+        and the id is None.
     """
     if "matters" not in frames or not invoices:
         return {}
     people = responsible_of_matters(frames["matters"])
     found: dict[str, dict[str, str]] = defaultdict(dict)
-    for invoice, matter in _pairs(invoices, frames):
+    for invoice, matter in _matters_of(invoices, frames):
         person = people.get(matter or "")
         if person is not None and person["responsible_id"] is not None:
             found[invoice][person["responsible_id"]] = person["responsible_name"] or person["responsible_id"]
@@ -57,8 +58,8 @@ def responsible_of_invoices(
     }
 
 
-def _pairs(invoices: Mapping[str, str | None], frames: Mapping[str, Frame]) -> Iterable[tuple[str, Any]]:
-    """List each invoice with each matter that it has items on."""
+def _matters_of(invoices: Mapping[str, str | None], frames: Mapping[str, Frame]) -> Iterable[tuple[str, Any]]:
+    """Yield each invoice with each matter that it bills."""
     yield from invoices.items()
     for name in ITEMS:
         if name in frames:

@@ -17,7 +17,7 @@ from billframes._messages import warn
 from billframes._names import join_names
 from billframes.analysis.arguments import check_choice, read_bounded_period, read_date
 from billframes.analysis.capacity import warn_of_missing_holidays
-from billframes.analysis.client_hours import Options, client_hours
+from billframes.analysis.client_hours import UtilizationOptions, client_hours
 from billframes.analysis.coverage import ITEM_FILTERS, has_removed_rows, need_period, people_loaded
 from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.grouping import Grouping
@@ -148,7 +148,7 @@ def utilization(
         frames["users"] = frames["users"].filter(C("user_id").is_in(loaded))
     _check_load(time_entries, users, grouping, Period(first, last))
     warn_of_missing_holidays(grouping.settings, first, last)
-    options = Options(Period(first, last), include_fixed_fee, include_probono, roster == "active")
+    options = UtilizationOptions(Period(first, last), include_fixed_fee, include_probono, roster == "active")
     rows = client_hours(frames["time_entries"], frames.get("users"), grouping, options)
     return cast("IntoFrameT", to_native(rows, time_entries))
 

@@ -148,7 +148,9 @@ def test_by_what_follows_from_items(firm, by, totals):
 def test_hidden_rates_spread_a_balance_by_hours_and_say_so(firm):
     """i1's net 1,000 falls 400 to 600 by 2 and 3 hours, not 500 to 500."""
     hidden = [(*row[:6], None, row[7]) for row in WORK]
-    with pytest.warns(RatesHiddenWarning, match="2 billable time entries on open invoices .* over the hours") as told:
+    with pytest.warns(
+        RatesHiddenWarning, match="2 billable time entries on open invoices .* to their time by hours"
+    ) as told:
         rows = by_items(firm, "matter", work=hidden)
     assert len(told) == 1
     assert [row["total"] for row in rows] == pytest.approx([500.0, 250.0, -50.0])

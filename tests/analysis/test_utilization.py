@@ -272,7 +272,7 @@ def test_bad_arguments(pandas_firm, options, message):
 
 def test_missing_columns_and_frames_say_what_supplies_them(pandas_firm):
     entries = pandas_firm.entries(*WORK)
-    with pytest.raises(MissingColumnError, match=r"Nothing given tells which matters are internal.*matters\(\)"):
+    with pytest.raises(MissingColumnError, match=r"No frame has the matter types.*matters\(\)"):
         utilization(entries, start="2026-10")
     with pytest.raises(MissingColumnError, match=r"no column 'hours'; it has .*time_entries\(\) supplies"):
         utilization(entries.drop(columns="hours"), start="2026-10", matters=pandas_firm.matters())
