@@ -1,4 +1,4 @@
-"""One sandbox for the whole run, and what doctests find under their names."""
+"""Fixtures for all tests: one sandbox for the whole run, its client, a browser, and the names of doctests."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from hypothesis.strategies import none
 
 from billframes.report.kernel import skip_unused_grammar
 
-# Set before anything imports matplotlib or platformdirs: tests draw without a screen and read no one's profile.
+# Set before matplotlib is imported, so that tests draw without a screen.
 os.environ["MPLBACKEND"] = "agg"
 skip_unused_grammar()
 
-# In CI the same examples each time: what a random one finds is found at a desk. A slow machine fails nothing in either.
+# In CI the examples are the same in each run; elsewhere they are random. No test fails because a machine is slow.
 settings.register_profile("ci", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("desk", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "desk")
 
 
-# One more than two cores, because many tests wait: for a browser, a kernel, a fault.
+# One more than two cores, because many tests wait for a browser, a kernel or a fault.
 PROCESSES = 3
-# The files that take longest come first, so that no process is left with one of them at the end.
+# The slowest files run first, so that no process runs one of them at the end while the others are idle.
 LONGEST = (
     "tests/analysis/test_spark.py",
     "tests/widgets/",
@@ -59,11 +59,11 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     """
     Leave slow tests out of a plain `pytest`, and run its files in several processes.
 
-    Files and tests that are named run in one process, which starts sooner, slow ones among them.
+    Files and tests that are named run in one process, which starts faster, also if they are slow.
     """
     if config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
         return
-    # xdist's own processes parse the command line again: they see nothing of what the first one settles here.
+    # xdist's processes parse the command line again, and do not receive the changes made here.
     if not config.option.markexpr and not config.option.everything:
         config.option.markexpr = "not slow"
     in_xdist = hasattr(config, "workerinput")
@@ -85,16 +85,16 @@ def pytest_collection() -> Generator[None, object, object]:
     try:
         return (yield)
     finally:
-        # Hypothesis warns of a generator of random numbers that nobody holds, and can't see who does once it is frozen.
+        # Once objects are frozen, Hypothesis would find its random generator unreferenced and warn, so run it before.
         given(none())(lambda _nothing: None)()
         gc.freeze()
-        # Looking for garbage every 700 objects, as Python does, is a twentieth of the tests' time.
+        # Python's default, a collection every 700 objects, takes a twentieth of the tests' time.
         gc.set_threshold(20_000)
         gc.enable()
 
 
 def pytest_unconfigure() -> None:
-    # Else DuckDB complains at the end of objects that were never freed.
+    # Without this, DuckDB reports objects that were never freed.
     gc.unfreeze()
 
 
@@ -103,7 +103,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     def place(item: pytest.Item) -> int:
         return next((i for i, each in enumerate(LONGEST) if item.nodeid.startswith(each)), len(LONGEST))
 
-    # The package has the functions of its modules, whose examples run there.
+    # The examples of these functions run in their own modules.
     again = "billframes/__init__.py::billframes."
     items[:] = [item for item in items if not item.nodeid.startswith(again)]
     items.sort(key=place)
@@ -111,7 +111,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def no_settings_of_the_machine(tmp_path_factory) -> Iterator[None]:
-    """Whoever runs the tests, their profiles, credentials and keyring stay out of it."""
+    """Hide the profiles, credentials and keyring of the person who runs the tests."""
     patch = pytest.MonkeyPatch()
     for name in ("BILLFRAMES_BASE_URL", "BILLFRAMES_TOKEN", "BILLFRAMES_PROFILE"):
         patch.delenv(name, raising=False)
@@ -150,7 +150,7 @@ def october_book(client):
 
 @pytest.fixture(scope="session")
 def sql(sandbox):
-    """Ask the sandbox's own database: the other witness."""
+    """Return a function that queries the sandbox's database, to check results independently."""
     import sqlite3
 
     connection = sqlite3.connect(sandbox.database)
@@ -160,7 +160,7 @@ def sql(sandbox):
 
 @pytest.fixture(autouse=True)
 def names_in_examples(request, doctest_namespace) -> None:
-    """Examples find billframes connected to the sandbox, as after `bf.connect("sandbox")`."""
+    """Connect billframes to the sandbox for examples, as by `bf.connect("sandbox")`."""
     if request.node.__class__.__name__ == "DoctestItem":
         import billframes as bf
 
@@ -171,9 +171,9 @@ def names_in_examples(request, doctest_namespace) -> None:
 @pytest.fixture(scope="module")
 def browser():
     """
-    Debian's Chromium, headless; its tests are skipped where there is none, never in CI.
+    Debian's Chromium, headless. Without it the tests are skipped, except in CI, where they fail.
 
-    It ends with its module, because playwright keeps an event loop running that other tests would meet.
+    It is closed after each module, because playwright keeps an event loop running that disturbs other tests.
     """
     from billframes.errors import ConfigError
     from billframes.report.building import chromium
@@ -187,7 +187,7 @@ def browser():
         pytest.skip(wanted)
     from playwright.sync_api import expect, sync_playwright
 
-    # What is expected comes in less than a second on a machine that is not busy.
+    # On a machine that is not busy, pages take less than a second.
     expect.set_options(timeout=90_000)
     quiet = ["--disable-quic", "--no-first-run", "--disable-background-networking"]
     flags = ["--no-sandbox", "--disable-gpu", *quiet, "--disable-component-update", "--disable-sync"]
@@ -199,7 +199,7 @@ def browser():
 
 @pytest.fixture
 def ring():
-    """A keyring in memory, in place of the machine's."""
+    """A keyring in memory, used instead of the machine's."""
     import keyring
     from keyring.backend import KeyringBackend
 

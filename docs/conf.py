@@ -1,7 +1,7 @@
 """Build the site: `python -m sphinx -W docs docs/_build/site`.
 
 `site_pages.py` writes the pages and pictures that are made from the code into `docs/generated` before Sphinx reads the
-sources. Notebooks are shown with their stored outputs, and examples as they stand: the tests run both.
+sources. Notebooks are shown with their stored outputs and examples as in the source; the tests run both.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from billframes.report.kernel import skip_unused_grammar
 
 sys.path.insert(0, str(Path(__file__).parent))
 skip_unused_grammar()
-# Looking for garbage every 700 objects, as Python does, is a seventh of the build's own time.
+# Python's default, a collection every 700 objects, takes a seventh of the build's own time.
 gc.set_threshold(20_000)
 
 import site_pages  # noqa: E402
@@ -68,23 +68,23 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
 _LINK = re.compile(r"\]\((?!https?:|#)([^()#\s]+)")
-# Doctest ends an output at an empty line, which readers need not see.
+# The empty line that ends an output for doctest is not shown.
 _END_OF_EXAMPLE = re.compile(r"^(```pycon\n.*?)\n\n```$", re.DOTALL | re.MULTILINE)
 _COPIES = {"notebooks/": "generated/notebooks/"} | {name: f"generated/{name.lower()}" for name in site_pages.COPIED}
 
 
 def setup(app: Any) -> None:
-    """Make the generated pages, and follow links that leave the folder."""
+    """Write the generated pages, and register the functions that change sources and docstrings."""
     site_pages.write(Path(app.srcdir) / "generated")
     app.connect("source-read", _source)
     app.connect("autodoc-process-docstring", _call_docstring, priority=400)
 
 
 def _source(app: Any, page: str, source: list[str]) -> None:
-    """Show a page's pictures, end its examples, and point links that leave the folder to the copies in the site."""
+    """Add a page's pictures, remove the empty lines that end examples, and let links lead to the copies in the site."""
     folder = Path(app.srcdir, page).parent
     if f"{page}.md" in _COPIES.values():
-        folder = Path(app.srcdir).parent  # its links start at the top
+        folder = Path(app.srcdir).parent  # links in it are relative to the top folder
     elif page.startswith("generated/notebooks/"):
         folder = Path(app.srcdir).parent / "notebooks"
 
@@ -100,9 +100,9 @@ def _source(app: Any, page: str, source: list[str]) -> None:
 
 
 def _call_docstring(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """Document a loader or a chart, which are objects to call, by what a call does."""
+    """Document a loader or a chart, which are callable objects, by the docstring of its call."""
     if what == "function" and not hasattr(obj, "__name__"):
         call = obj.__call__.__doc__ or ""
-        # A loader itself has the text of its call, which keeps only Python's own.
+        # A loader has the text on the object itself; its `__call__` has Python's text only.
         text = inspect.getdoc(obj) if call == types.FunctionType.__call__.__doc__ else call
         lines[:] = inspect.cleandoc(text or "").split("\n")

@@ -1,6 +1,6 @@
-"""Write the tables of options in connecting.md from their declaration.
+"""Write the table of options in connecting.md from their declaration.
 
-`python docs/make_options.py` after an option has changed; a test compares the page with it.
+Run `python docs/make_options.py` after an option has changed. A test checks that the table is up to date.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ BEGIN, END = "<!-- options: begin (python docs/make_options.py) -->", "<!-- opti
 
 
 def page(text: str) -> str:
-    """Return the page with its generated part made anew."""
+    """Return the page with its generated table replaced."""
     before, rest = text.split(BEGIN)
     return f"{before}{BEGIN}\n\n{table()}\n\n{END}{rest.split(END)[1]}"
 
 
 def table() -> str:
-    """Return a row for each option."""
+    """Return the table, with one row per option."""
     head = ["| option | meaning | default | in a profile |", "| --- | --- | --- | --- |"]
     return "\n".join([*head, *(_row(name, option) for name, option in OPTIONS.items())])
 

@@ -1,8 +1,8 @@
 """Write the pages of the site that are made from the code, with their pictures.
 
-`conf.py` calls `write` before Sphinx reads the sources. What it writes under `docs/generated` is not kept: the
-reference of every public name, the command line, a gallery of every chart, table and widget of the sandbox's firm, and
-copies of the notebooks and the changelog.
+`conf.py` calls `write` before Sphinx reads the sources. It writes to `docs/generated`, which is not in the repository:
+the reference of all public names, the command line, a gallery of all charts, tables and widgets for the sandbox's firm,
+and copies of the notebooks and the changelog.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ RESULTS = {
     "utilization": 'book.utilization(by="user")',
     "wip": 'book.wip(by="client").head(8)',
 }
-"""The result that is shown of an analysis; of the others, what the method returns without arguments."""
+"""The code of the result shown for an analysis. For the others, the method is called without arguments."""
 WIDGETS = {"filter_panel": "Filter panel", "explore": "Explorer", "apply_button": "Button that applies bulk edits"}
 _PICTURE = re.compile(r"<!-- picture ([a-z_-]+): (.+?) -->")
 
@@ -68,7 +68,10 @@ def write(folder: Path) -> None:
     pictures = folder / "pictures"
     for each in (pictures, folder / "loaders", folder / "notebooks"):
         each.mkdir(parents=True)
-    with demonstration() as (environment, settings), site_pictures.drawn(pictures, chromium, environment, settings):
+    with (
+        demonstration() as (environment, settings),
+        site_pictures.draw_pictures(pictures, chromium, environment, settings),
+    ):
         for name, text in _pages().items():
             (folder / name).write_text(text, encoding="utf-8")
         for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
@@ -79,9 +82,9 @@ def write(folder: Path) -> None:
 
 def with_pictures(page: str, text: str) -> str:
     """
-    Put pictures where a page asks for them, and that of an analysis above the first definition of its page.
+    Replace the comments `<!-- picture NAME: text -->` of a page by pictures.
 
-    A page asks by a comment, `<!-- picture NAME: what it shows -->`, which readers of the file don't see.
+    On the page of an analysis, its picture is also added above the first definition.
     """
     pictures = os.path.relpath("generated/pictures", Path(page).parent)
     text = _PICTURE.sub(rf"![\2]({pictures}/\1.png)", text)
@@ -140,7 +143,7 @@ def _loader(name: str) -> str:
 
 
 def _class(name: str) -> str:
-    """Document a class with its members, but not those of pandas."""
+    """Document a class with its members, but without inherited members of pandas."""
     inherited = "" if issubclass(getattr(bf, name), pd.DataFrame) else "   :inherited-members: dict, tuple\n"
     return f".. autoclass:: billframes.{name}\n   :members:\n{inherited}\n"
 
@@ -151,8 +154,8 @@ def _exception(name: str) -> str:
 
 def _tables(names: Iterable[str]) -> str:
     listed = ", ".join(f"``bf.tables.{name}``" for name in names)
-    taken = "Each takes a result of the analysis of its name and is called alike"
-    return f"{taken}: {listed}.\n\n{_function('billframes.tables.realization')}"
+    intro = "Each takes a result of the analysis of the same name, and all have the same arguments"
+    return f"{intro}: {listed}.\n\n{_function('billframes.tables.realization')}"
 
 
 def _command_line() -> str:
@@ -165,13 +168,13 @@ def _command_line() -> str:
 
 
 def _settings_files() -> str:
-    """List the keys of the TOML files, as the classes that read them document them."""
+    """List the keys of the TOML files, from the docstrings of the classes that read them."""
     parts = [
         "# Settings files",
-        "Every key of the files that billframes reads. A key that is not listed is refused.",
+        "All keys of the files that billframes reads. Other keys raise an error.",
         "## config.toml",
-        "Profiles: an address and the options of a connection. [Connecting](../connecting.md#the-profile-file) says "
-        "where the file is, and lists the [options](../connecting.md#options) that a profile can hold.",
+        "Profiles: an address and the options of a connection. [Connecting](../connecting.md#the-profile-file) shows "
+        "where the file is, and lists the [options](../connecting.md#options) that a profile can have.",
     ]
     for file, kind, page in (
         ("firm.toml", bf.FirmSettings, "firm-settings"),
@@ -183,8 +186,8 @@ def _settings_files() -> str:
         ]
         parts += [
             f"## {file}",
-            f"Read by `bf.{kind.__name__}.load`; [this page](../{page}.md) shows one.",
-            "\n".join(["| key | takes | is |", "| --- | --- | --- |", *rows]),
+            f"`bf.{kind.__name__}.load` reads it; [this page](../{page}.md) has an example.",
+            "\n".join(["| key | type | meaning |", "| --- | --- | --- |", *rows]),
         ]
     return "\n\n".join(parts) + "\n"
 
@@ -194,7 +197,7 @@ def _narrow(prog: str) -> argparse.HelpFormatter:
 
 
 def _gallery(folder: Path, client: bf.Client) -> None:
-    """Draw every chart and table of the sandbox's firm, and show each with its code; widgets are drawn already."""
+    """Draw all charts and tables for the sandbox's firm, and show each with its code. Widgets are drawn elsewhere."""
     charts, tables = ["## Charts"], ["## Tables"]
     book = bf.book(PERIOD, client=client)
     for name, code in _codes():
@@ -212,7 +215,7 @@ def _gallery(folder: Path, client: bf.Client) -> None:
     widgets += [_entry(title, site_pictures.WIDGETS[name], _picture(name)) for name, title in WIDGETS.items()]
     command = "```sh\nbillframes dashboard --demo\n```"
     widgets.append(f"### Dashboard\n\n{command}\n\n{_picture('dashboard')}")
-    opening = f'All are of the sandbox\'s firm. In the code, `book = bf.book("{PERIOD}")`.'
+    opening = f'All of them show the sandbox\'s firm. In the code, `book = bf.book("{PERIOD}")`.'
     text = "\n\n".join(["# Gallery", opening, *charts, *tables, *widgets])
     (folder / "gallery.md").write_text(f"{text}\n", encoding="utf-8")
 

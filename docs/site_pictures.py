@@ -1,7 +1,7 @@
-"""Draw the site's pictures of the report, the dashboard and the widgets: what Chromium shows of the present code.
+"""Take the site's pictures of the report, the dashboard and the widgets with Chromium.
 
-`site_pages.py` begins with it and writes the pages meanwhile. One kernel shows the dashboard and the widgets on one
-page; another makes the report. Both load from the firm of `site_pages.py`'s sandbox.
+`site_pages.py` starts this and writes its pages in the meantime. One kernel runs the dashboard and the widgets on one
+page, and another makes the report. Both load from the sandbox of `site_pages.py`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from billframes.report.building import build, chromium, print_pages
 from billframes.report.kernel import DEMO_FIRM, DEMO_REMARK, private_folder
 from billframes.widgets import dashboard
 
-__all__ = ["WIDGETS", "drawn", "tools"]
+__all__ = ["WIDGETS", "draw_pictures", "tools"]
 
 WIDGETS = {
     "filter_panel": 'entries = bf.enrich(bf.time_entries("2026-10"))\nbf.filter_panel(entries)',
@@ -39,11 +39,10 @@ WIDGETS = {
         "bf.apply_button(plan)"
     ),
 }
-"""The code of each widget, which is the gallery's, too."""
+"""The code of each widget, which the gallery shows, too."""
 
 _DASHBOARD = "from billframes.widgets.dashboard import page\nimport billframes as bf\npage()"
-# The dashboard's server as `python -m billframes.widgets.dashboard` starts it, but it does not prepare a kernel for a
-# second visit.
+# The dashboard's server as in `python -m billframes.widgets.dashboard`, but it prepares no kernel for a second visit.
 _SERVER = (
     "import sys; from billframes.report.kernel import skip_unused_grammar; skip_unused_grammar(); "
     "from billframes.widgets.dashboard import server; server._PAUSE = 600; server.main(*sys.argv[1:])"
@@ -51,8 +50,8 @@ _SERVER = (
 _MADE = "1 November 2026, 08:00"
 _SCREENS = {"report-screen": (1280, 1500), "report-phone": (390, 844)}
 _WAIT = 120_000
-_GREY = "cell => [...cell.querySelectorAll('.bf-busy, .bf-drawing')].some(each => each.offsetParent)"
-# Else the pictures would have the fonts of the machine that builds them.
+_IS_BUSY = "cell => [...cell.querySelectorAll('.bf-busy, .bf-drawing')].some(each => each.offsetParent)"
+# Without this, the pictures would have the fonts of the machine that builds them.
 _FONTS = """<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
@@ -64,37 +63,39 @@ _FONTS = """<?xml version="1.0"?>
 <match target="pattern"><edit name="hintstyle" mode="append"><const>hintslight</const></edit></match>
 </fontconfig>
 """
-_ALONE = "cell => document.querySelectorAll('.jp-Cell').forEach(each => each.hidden = each !== cell)"
+_HIDE_OTHERS = "cell => document.querySelectorAll('.jp-Cell').forEach(each => each.hidden = each !== cell)"
 
 
 def tools() -> str:
-    """Return the path of Chromium, or end the build in one sentence if something that draws is not there."""
+    """Return the path of Chromium, or end the build with one sentence if Chromium or pdftoppm is missing."""
     try:
         executable = chromium()
     except ConfigError:
         executable = ""
     if not executable or not shutil.which("pdftoppm"):
         raise SystemExit(
-            "The site's pictures are drawn by Chromium and pdftoppm, and one of them is not on the PATH: install both "
-            "(on Debian, apt-get install chromium-headless-shell poppler-utils), or say by BILLFRAMES_CHROMIUM where "
-            "Chromium is."
+            "The site's pictures are drawn by Chromium and pdftoppm, and one of them is not on the PATH. Install both "
+            "(on Debian, apt-get install chromium-headless-shell poppler-utils), or set BILLFRAMES_CHROMIUM to "
+            "Chromium's path."
         )
     return executable
 
 
 @contextmanager
-def drawn(folder: Path, executable: str, environment: Mapping[str, str | None], settings: str) -> Iterator[None]:
+def draw_pictures(
+    folder: Path, executable: str, environment: Mapping[str, str | None], settings: str
+) -> Iterator[None]:
     """
     Draw all pictures while the block runs, and wait for them at its end.
 
     Parameters
     ----------
     folder : Path
-        Where to write them.
+        The folder to write to.
     executable : str
-        Chromium, as `tools` gives it.
+        Chromium, as `tools` returns it.
     environment, settings
-        What `billframes.report.kernel.demonstration` gives.
+        The values of `billframes.report.kernel.demonstration`.
     """
     with _fonts(), ThreadPoolExecutor(2) as threads:
         report = threads.submit(_report, folder, environment, settings)
@@ -105,7 +106,7 @@ def drawn(folder: Path, executable: str, environment: Mapping[str, str | None], 
 
 @contextmanager
 def _fonts() -> Iterator[None]:
-    """Let Chromium see matplotlib's fonts and no others."""
+    """Let Chromium use only matplotlib's fonts."""
     import matplotlib as mpl
 
     with private_folder() as folder:
@@ -116,7 +117,7 @@ def _fonts() -> Iterator[None]:
 
 
 def _report(folder: Path, environment: Mapping[str, str | None], settings: str) -> str:
-    """Draw the first page of the report on paper, and return the report's HTML."""
+    """Draw the first page of the printed report, and return the report's HTML."""
     parameters = {"month": "2026-10", "title": DEMO_FIRM, "remark": DEMO_REMARK, "settings": settings}
     with private_folder() as private:
         page = build({**parameters, "generated": _MADE}, private / "report.html", environment=environment)
@@ -143,20 +144,20 @@ def _draw(
         page.set_default_timeout(_WAIT)
         page.goto(address, wait_until="domcontentloaded")
         page.locator(".bf-plan").wait_for(state="attached")
-        seen = browser.new_page()
+        report_page = browser.new_page()
         _dashboard(page, folder)
         _explorer(page, folder)
         _others(page, folder)
         for name, (width, height) in _SCREENS.items():
-            seen.set_viewport_size({"width": width, "height": height})
-            seen.set_content(report.result())
-            seen.screenshot(path=folder / f"{name}.png")
+            report_page.set_viewport_size({"width": width, "height": height})
+            report_page.set_content(report.result())
+            report_page.screenshot(path=folder / f"{name}.png")
         browser.close()
 
 
 @contextmanager
 def _served(environment: Mapping[str, str | None], settings: str) -> Iterator[str]:
-    """Serve a page with the dashboard and each widget, by the dashboard's own server; give its address."""
+    """Serve a page with the dashboard and each widget by the dashboard's server, and yield its address."""
     token = secrets.token_urlsafe(16)
     variables = {
         **environment,
@@ -187,9 +188,9 @@ def _served(environment: Mapping[str, str | None], settings: str) -> Iterator[st
 
 
 def _cell(page: Any, name: str) -> Any:
-    """Show the dashboard or a widget alone."""
+    """Return the cell of the dashboard or a widget, and hide the others."""
     cell = page.locator(".jp-Cell").nth(["dashboard", *WIDGETS].index(name))
-    cell.evaluate(_ALONE)
+    cell.evaluate(_HIDE_OTHERS)
     return cell
 
 
@@ -240,7 +241,7 @@ def _open_tab(page: Any, cell: Any, title: str) -> None:
 
 
 def _settle(page: Any, cell: Any) -> None:
-    """Wait until nothing is grey."""
+    """Wait until no part of the cell is greyed out."""
     page.wait_for_timeout(300)
-    while cell.evaluate(_GREY):
+    while cell.evaluate(_IS_BUSY):
         page.wait_for_timeout(100)

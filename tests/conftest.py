@@ -1,4 +1,4 @@
-"""A server made of answers, for faults that the sandbox won't produce."""
+"""A fake server, for faults that the sandbox can't produce."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pytest
 import billframes as bf
 
 
-class Fake:
-    """Answers requests with what a test says, and remembers them."""
+class FakeServer:
+    """Sends the responses that a test sets, and records the requests."""
 
     def __init__(self) -> None:
         self.requests: list[httpx.Request] = []
@@ -32,28 +32,28 @@ class Fake:
         return httpx.Response(200, content=json.dumps(answer))
 
     def query(self, place: int = -1) -> dict[str, str]:
-        """The query of a request that was sent."""
+        """The query of a request that was received."""
         return dict(self.requests[place].url.params)
 
 
 @pytest.fixture
-def fake() -> Fake:
-    return Fake()
+def fake() -> FakeServer:
+    return FakeServer()
 
 
 @pytest.fixture
-def connect(fake: Fake) -> Callable[..., bf.Client]:
-    """Connect to the fake."""
+def connect(fake: FakeServer) -> Callable[..., bf.Client]:
+    """Return a function that makes a client of the fake server."""
 
-    def connecting(**options: Any) -> bf.Client:
+    def make_client(**options: Any) -> bf.Client:
         options = {"retries": 0, **options}
         return bf.Client("https://billing.test", "t0ken", transport=httpx.MockTransport(fake), **options)
 
-    return connecting
+    return make_client
 
 
 def entry(number: int = 1, **changes: Any) -> dict[str, Any]:
-    """A time entry with only what the API requires."""
+    """A time entry with the fields that the API requires."""
     return {
         "timeEntryId": f"t{number:04}",
         "userId": "u1",
@@ -71,20 +71,20 @@ def entry(number: int = 1, **changes: Any) -> dict[str, Any]:
 
 
 def entries(number: int) -> list[dict[str, Any]]:
-    """Time entries on as many days: a page that ends within a day proves nothing of the days after."""
+    """Time entries, each on another day, because a page that ends within a day proves nothing about later days."""
     return [entry(i, date=f"{dt.date(2026, 9, 1) + dt.timedelta(days=i)}") for i in range(number)]
 
 
 def paged(rows: list[dict[str, Any]], granted: int = 1000) -> Callable[[httpx.Request], dict[str, Any]]:
-    """A list served in pages as the API describes it: days narrow it, and it is sorted by date where asked."""
+    """Serve a list in pages as the API describes: filtered by days, and sorted by date if requested."""
 
     def serve(request: httpx.Request) -> dict[str, Any]:
-        asked = request.url.params
-        limit, offset = min(granted, int(asked.get("limit", 1000))), int(asked.get("offset", 0))
-        first, last = asked.get("startDate", ""), asked.get("endDate", "~")
+        params = request.url.params
+        limit, offset = min(granted, int(params.get("limit", 1000))), int(params.get("offset", 0))
+        first, last = params.get("startDate", ""), params.get("endDate", "~")
         found = [row for row in rows if first <= row.get("date", "") <= last]
-        if asked.get("sort") in {"date", "-date"}:
-            found.sort(key=lambda row: row["date"], reverse=asked["sort"] == "-date")
+        if params.get("sort") in {"date", "-date"}:
+            found.sort(key=lambda row: row["date"], reverse=params["sort"] == "-date")
         return {
             "data": found[offset : offset + limit],
             "pagination": {"limit": limit, "offset": offset, "total": len(found)},

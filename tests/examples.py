@@ -1,4 +1,4 @@
-"""How many examples tests make up: in CI all, the same each time; at a desk half, by Hypothesis others each time."""
+"""The number of Hypothesis examples: in CI all, the same in each run; elsewhere half, different in each run."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-__all__ = ["examples", "number"]
+__all__ = ["example_count", "examples"]
 
 
-def number(most: int) -> int:
-    """Return `most` in CI, half of it at a desk."""
+def example_count(most: int) -> int:
+    """Return `most` in CI, and half of it elsewhere."""
     return most if os.environ.get("CI") else (most + 1) // 2
 
 
 def examples(most: int) -> settings:
-    """Return settings for slow examples, which may share a fixture."""
+    """Return settings for examples that are slow and may share a fixture."""
     checks = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-    return settings(max_examples=number(most), deadline=None, suppress_health_check=checks)
+    return settings(max_examples=example_count(most), deadline=None, suppress_health_check=checks)

@@ -1,4 +1,4 @@
-"""Frames are equal as `pandas.testing.assert_frame_equal` says it, in a fraction of its time."""
+"""Compare frames as `pandas.testing.assert_frame_equal`, in a fraction of its time."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ def assert_frame_equal(found: pd.DataFrame, expected: pd.DataFrame, **options: A
     """
     Compare categorical columns by their categories and codes, and leave the others to pandas.
 
-    pandas takes each value out of a categorical column to compare it, which is most of its time for a firm's frames.
-    What is not equal here is compared by pandas, too, which says where it differs.
+    pandas decodes each value of a categorical column to compare it, which takes most of its time for a firm's frames.
+    If a column is not equal here, pandas compares it, too, and shows the difference.
     """
     if list(found.columns) == list(expected.columns) and found.columns.is_unique:
         equal = [name for name in found.columns if _equal_codes(found[name].array, expected[name].array)]

@@ -1,4 +1,4 @@
-"""What another account of this machine can read of running processes, tried as `nobody`."""
+"""Try, as the account `nobody`, which data of running processes another account of this machine can read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-# It imports as whoever starts it, since nobody may not even read this Python; then it gives up all rights.
+# It imports first, because `nobody` may be unable to read this Python, and then gives up all rights.
 _SPY = """
 import encodings.idna, json, os, socket, sys, urllib.error, urllib.request, zmq
 
@@ -66,8 +66,8 @@ json.dump(read, sys.stdout)
 
 
 @dataclass
-class Heard:
-    """What was there to read, and what was read, each as the place and the text."""
+class Findings:
+    """The ports and sockets that processes listen on, and the texts that were read, each with its place."""
 
     ports: list[int]
     sockets: list[str]
@@ -76,7 +76,7 @@ class Heard:
 
 @contextmanager
 def public_folder() -> Iterator[Path]:
-    """A folder for temporary files that every account can enter, as /tmp is; its path is short."""
+    """A folder with a short path for temporary files, which every account can enter, like /tmp."""
     folder = Path(tempfile.mkdtemp(prefix="bf", dir="/tmp"))
     folder.chmod(0o1777)
     try:
@@ -86,28 +86,30 @@ def public_folder() -> Iterator[Path]:
 
 
 @contextmanager
-def listening(processes: list[psutil.Process], folder: Path, *urls: tuple[str, dict[str, str]]) -> Iterator[Heard]:
-    """Read as `nobody` what these processes offer while the block runs, then the folder's files and the pages."""
+def read_as_nobody(
+    processes: list[psutil.Process], folder: Path, *urls: tuple[str, dict[str, str]]
+) -> Iterator[Findings]:
+    """Read as `nobody` from ports and sockets of these processes while the block runs, then the files and the pages."""
     if sys.platform != "linux" or os.geteuid() != 0:
         pytest.skip("only root can try what another account reads")
-    nobody, heard = pwd.getpwnam("nobody"), offered(processes)
-    asked = {"uid": nobody.pw_uid, "gid": nobody.pw_gid, "folder": str(folder), "urls": urls}
+    nobody, found = pwd.getpwnam("nobody"), listeners_of(processes)
+    request = {"uid": nobody.pw_uid, "gid": nobody.pw_gid, "folder": str(folder), "urls": urls}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen([sys.executable, "-c", _SPY], **pipes) as spy:
-        spy.stdin.write(json.dumps({**asked, "ports": heard.ports, "sockets": heard.sockets}) + "\n")
+        spy.stdin.write(json.dumps({**request, "ports": found.ports, "sockets": found.sockets}) + "\n")
         spy.stdin.flush()
         assert spy.stdout.readline() == "listening\n"
-        yield heard
-        heard.read += [(place, text) for place, text in json.loads(spy.communicate("\n", timeout=300)[0])]
+        yield found
+        found.read += [(place, text) for place, text in json.loads(spy.communicate("\n", timeout=300)[0])]
 
 
-def offered(processes: list[psutil.Process]) -> Heard:
-    """Every port and every socket with a path that the processes listen on."""
+def listeners_of(processes: list[psutil.Process]) -> Findings:
+    """The ports, and the sockets with a path, that the processes listen on."""
     each = []
     for process in processes:
-        # One that has ended meanwhile offers nothing.
+        # A process may have ended meanwhile.
         with suppress(psutil.NoSuchProcess):
             each += process.net_connections(kind="all")
     ports = {one.laddr.port for one in each if one.status == psutil.CONN_LISTEN}
     paths = {one.laddr for one in each if isinstance(one.laddr, str) and one.laddr.startswith("/")}
-    return Heard(sorted(ports), sorted(paths))
+    return Findings(sorted(ports), sorted(paths))

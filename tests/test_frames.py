@@ -1,4 +1,4 @@
-"""Our comparison of frames finds what that of pandas finds."""
+"""Our comparison of frames finds the same differences as that of pandas."""
 
 from __future__ import annotations
 

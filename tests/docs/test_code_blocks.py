@@ -1,4 +1,4 @@
-"""Python on pages without a prompt, which doctest does not see, runs as it stands."""
+"""Blocks of Python without a prompt, which doctest skips, run without an error."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ BLOCKS = [
     for place, block in enumerate(WITHOUT_PROMPT.findall(page.read_text(encoding="utf-8")))
     if ">>>" not in block
 ]
-# What needs a cluster or a process that was killed runs with the tests of those.
+# Blocks that need a cluster or a killed process are run by other tests.
 ELSEWHERE = {"local-cluster": "tests/analysis/test_spark.py", 'bf.resume("': "tests/bulk/test_apply.py"}
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def names():
-    """What the pages have named before: a firm of its own, some of its records, and what readers bring along."""
+    """The names that the blocks use: a client of its own sandbox, some records, and the reader's own function."""
     before = list(_session._default)
     with Sandbox() as sandbox, bf.connect(sandbox.base_url, sandbox.tokens["full"]) as client:
         entries = bf.time_entries("2026-10", billed=False)

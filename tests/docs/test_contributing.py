@@ -1,4 +1,4 @@
-"""The diffs in CONTRIBUTING.md apply to the present code, and what they add works."""
+"""The diffs in CONTRIBUTING.md apply to the current code, and their additions work."""
 
 from __future__ import annotations
 

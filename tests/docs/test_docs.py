@@ -1,4 +1,4 @@
-"""The docs: generated tables are up to date, every public name is mentioned, links lead somewhere."""
+"""Generated tables of the docs are up to date, all public names are mentioned, and targets of links exist."""
 
 from __future__ import annotations
 
@@ -134,6 +134,6 @@ def test_the_targets_of_links_exist(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_an_example_ends_with_an_empty_line_before_its_fence(page):
-    """Else doctest takes the fence for output, or the example for text."""
+    """Otherwise doctest would read the fence as output, or the example as text."""
     for block in re.findall(r"^```pycon\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
         assert block.endswith("\n\n")

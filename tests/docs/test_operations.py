@@ -1,4 +1,4 @@
-"""The table of operations: each of the sandbox's own document once, with a call there is and a test there is."""
+"""The table of operations has each operation of the sandbox once, with a call and a test that exist."""
 
 from __future__ import annotations
 

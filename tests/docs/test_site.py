@@ -1,4 +1,4 @@
-"""The site: it builds without a warning, shows what there is, and can be read on a phone and offline."""
+"""The site builds without a warning, shows all charts, tables and widgets, and can be read on a phone and offline."""
 
 from __future__ import annotations
 

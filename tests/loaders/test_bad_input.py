@@ -20,8 +20,8 @@ from billframes._names import snake_case
 from billframes.schema import resources as declared
 from billframes.schema.records import ClientBalances, CodeList, HealthCheckResponse, UserList
 from billframes.schema.sources import fields_of
-from tests.conftest import Fake
-from tests.made import is_struct, wire_names
+from tests.conftest import FakeServer
+from tests.record_strategies import is_struct, wire_names
 
 LOADERS = [name for name in bf.__all__ if hasattr(getattr(bf, name), "resource")]
 # What no argument of that type takes; the type is as the signature says.
@@ -286,7 +286,7 @@ def broken(record, path, value):
 
 @pytest.fixture(scope="module")
 def server():
-    fake = Fake()
+    fake = FakeServer()
     transport = httpx.MockTransport(fake)
     with bf.Client("https://billing.test", "t0ken", transport=transport, retries=0, health_path="/up") as client:
         yield fake, client

@@ -19,12 +19,12 @@ import billframes as bf
 from billframes.schema import resources as declared
 from billframes.schema.records import ClientBalances, CodeSet
 from billframes.schema.sources import fields_of
-from tests.conftest import Fake
+from tests.conftest import FakeServer
 from tests.examples import examples
-from tests.made import (
+from tests.record_strategies import (
     NAMES,
     Instant,
-    Written,
+    RawNumber,
     custom_values,
     definitions,
     dumps,
@@ -71,7 +71,7 @@ class Expected:
 
 def plain(value, kind, values=()):
     """A JSON value as its cell."""
-    if isinstance(value, Written):
+    if isinstance(value, RawNumber):
         return float(value.text)
     if isinstance(value, Instant):
         return value.microseconds
@@ -183,7 +183,7 @@ def cells_of(column, kind):
 @pytest.fixture(scope="module")
 def server():
     """A fake server and a client of it."""
-    fake = Fake()
+    fake = FakeServer()
     with bf.Client("https://billing.test", "t0ken", transport=httpx.MockTransport(fake), retries=0) as client:
         yield fake, client
 

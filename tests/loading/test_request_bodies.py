@@ -14,8 +14,8 @@ from msgspec import structs
 import billframes as bf
 from billframes.schema import records as r
 from billframes.schema.sources import fields_of
-from tests.conftest import Fake
-from tests.made import is_struct, wire_names
+from tests.conftest import FakeServer
+from tests.record_strategies import is_struct, wire_names
 
 WRITES = {
     r.CreateClient: ("clients", "create"),
@@ -104,7 +104,7 @@ def test_every_create_and_update_is_among_those_tried():
 def test_the_body_holds_what_the_call_gave_and_nothing_else(declared, data):
     loader, verb = WRITES[declared]
     values, expected = data.draw(arguments(declared).filter(lambda made: made[0]))
-    fake = Fake()
+    fake = FakeServer()
     fake.answers["/v2/custom-fields"] = lambda request: {
         "data": [{**each, "entity": request.url.params["entity"]} for each in DEFINITIONS]
     }

@@ -1,4 +1,4 @@
-"""Build the package and try it in empty environments, one an extra."""
+"""Build the package, and test each of its extras in an empty environment."""
 
 from __future__ import annotations
 
@@ -82,17 +82,17 @@ MISSING_FOR = {
     "sandbox": "'billframes[sandbox]'",
     "sync copy": "'billframes[mirror]'",
 }
-"""What each command says must be installed, where there is only the core."""
+"""The installation that each command asks for if only the core is installed."""
 
 
 def main(only: list[str]) -> int:
-    """Try each extra; return the number of those that failed."""
+    """Test each extra, and return the number of failures."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     if only == ["--release"]:
         return sum(map(say, lacking(project)))
     extras = ["", *(each for each in project["optional-dependencies"] if each not in {"all", "dev", "docs"})]
     missing = set(extras) - set(USES)
-    assert not missing, f"nothing is tried of {missing}"
+    assert not missing, f"no test of {missing}"
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         here = Path(folder)
@@ -106,12 +106,12 @@ def main(only: list[str]) -> int:
             given = (sandbox.base_url, sandbox.tokens["full"])
             for extra in [each for each in extras if not only or each in only]:
                 for archive in (wheel, sdist) if not extra else (wheel,):
-                    failed += not tried(here, extra, archive, given)
+                    failed += not works(here, extra, archive, given)
     return failed
 
 
 def lacking(project: dict[str, Any]) -> Iterator[str]:
-    """Give a sentence for each thing without which a release would mislead strangers."""
+    """Yield a sentence for each problem that new users of a release would have."""
     from billframes import __version__
 
     if not re.search(rf"^## \[{re.escape(__version__)}\] - \d{{4}}-\d\d-\d\d$", text_of("CHANGELOG.md"), re.MULTILINE):
@@ -124,7 +124,7 @@ def lacking(project: dict[str, Any]) -> Iterator[str]:
         except httpx.HTTPError as error:
             status = type(error).__name__
         if status != httpx.codes.OK:
-            yield f"The project URL {name}, {address}, does not answer ({status})."
+            yield f"The project URL {name}, {address}, does not respond ({status})."
 
 
 def text_of(name: str) -> str:
@@ -132,13 +132,13 @@ def text_of(name: str) -> str:
 
 
 def say(sentence: str) -> int:
-    """Print a sentence; return 1, to count them."""
+    """Print a sentence, and return 1, so that sentences can be counted."""
     print(sentence)
     return 1
 
 
-def tried(here: Path, extra: str, archive: Path, given: tuple[str, str]) -> bool:
-    """Install one extra into an empty environment, and use it there."""
+def works(here: Path, extra: str, archive: Path, given: tuple[str, str]) -> bool:
+    """Install an extra into an empty environment, use it there, and tell whether it works."""
     environment = here / (extra or archive.suffix[1:])
     subprocess.run(["uv", "venv", "-q", "--python", sys.executable, environment], check=True)
     python = environment / "bin" / "python"
@@ -159,7 +159,7 @@ def tried(here: Path, extra: str, archive: Path, given: tuple[str, str]) -> bool
 
 
 def _refusals() -> str:
-    """Return code that uses what is not installed and expects one sentence with the command."""
+    """Return code that uses missing extras and expects one sentence with the command to install them."""
     calls = "".join(_CALL.format(code=code, extra=extra) for extra, code in MISSING.items())
     return calls + _COMMANDS.format(MISSING_FOR)
 

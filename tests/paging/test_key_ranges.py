@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from billframes.paging.key_ranges import KeyRange, leave_no_gap
-from tests.examples import number
+from tests.examples import example_count
 from tests.simulation.collations import COLLATIONS, SCRIPTS
 
 WORDS = ["a", "A", "á", "Á", "a-", "-a", "ａ", "b", "B", "b b", "bb", "ß", "ss", "SS", "", "é", "e", *SCRIPTS]
 
 
 @pytest.mark.parametrize("collation", COLLATIONS)
-@settings(max_examples=number(100), deadline=None)
+@settings(max_examples=example_count(100), deadline=None)
 @given(data=st.data())
 def test_a_join_loses_no_name_between_two_ranges(collation, data):
     order = COLLATIONS[collation]

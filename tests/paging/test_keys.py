@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from billframes.paging.keys import COMPARED, surely_differ
-from tests.examples import number
+from tests.examples import example_count
 from tests.simulation.collations import COLLATIONS, SCRIPTS
 
 PIECES = [
@@ -52,7 +52,7 @@ def pairs(draw):
 
 
 @pytest.mark.parametrize("collation", COLLATIONS)
-@settings(max_examples=number(200), deadline=None)
+@settings(max_examples=example_count(200), deadline=None)
 @given(pair=pairs())
 def test_names_that_surely_differ_are_not_equal_in_any_database(collation, pair):
     key = COLLATIONS[collation]

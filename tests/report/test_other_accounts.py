@@ -17,7 +17,7 @@ from billframes.errors import ConfigError
 from billframes.report import building, command, kernel
 from billframes.report.building import build
 from billframes.report.kernel import NO_PRIVATE_SOCKETS, kernel_with, private_folder, transport_in
-from tests.other_account import listening, public_folder
+from tests.other_account import public_folder, read_as_nobody
 
 SHOWN = "Privileged Client Inc"
 
@@ -36,16 +36,16 @@ def test_another_account_reads_nothing_of_a_report_with_narratives(environment, 
         def step(_what):
             kernels = [each for each in children() if each not in before]
             if kernels and not spies:
-                spies.append(stack.enter_context(listening(kernels, temporary)))
+                spies.append(stack.enter_context(read_as_nobody(kernels, temporary)))
 
         build({"month": "2026-10", "narratives": True}, out, environment=environment, step=step)
-        (heard,) = spies
+        (found,) = spies
         # On this port ipykernel receives output of subprocesses that have its key. It sends none.
-        assert len(heard.ports) <= 1
-        assert len(heard.sockets) == 5
+        assert len(found.ports) <= 1
+        assert len(found.sockets) == 5
         assert [path.name for path in temporary.iterdir()] == []
         stack.close()
-        assert heard.read == []
+        assert found.read == []
 
 
 @pytest.mark.slow
@@ -60,7 +60,7 @@ def test_another_account_can_read_a_kernel_on_tcp():
 
         def on_cell_start(cell, cell_index):
             if cell_index == 1:
-                spies.append(stack.enter_context(listening(children(), folder)))
+                spies.append(stack.enter_context(read_as_nobody(children(), folder)))
 
         manager = kernel_with({}, folder)
         NotebookClient(notebook, kernel_manager_class=manager, on_cell_start=on_cell_start).execute()

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from billframes.sandbox.app import WRITES
 from billframes.schema.resources import RESOURCES
-from tests.examples import number
+from tests.examples import example_count
 
 PATHS = [*(each.path for each in RESOURCES), "/v2/health", "/schema/openapi.json"]
 PARAMETERS = sorted(
@@ -254,7 +254,7 @@ ENTRY = st.fixed_dictionaries({}, optional={"id": VALUES, "value": VALUES, "opti
 
 @pytest.mark.slow
 @settings(
-    max_examples=number(400),
+    max_examples=example_count(400),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

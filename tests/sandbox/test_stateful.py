@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, event, settings
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, multiple, rule, run_state_machine_as_test
 
 from billframes.errors import ParameterError
-from tests.examples import number
+from tests.examples import example_count
 
 from .model import ITEMS, KEEPS, ZERO, Model
 
@@ -345,7 +345,7 @@ def firm_without_work(firm, tmp_path):
 def test_random_sequences(writable_api, firm_without_work):
     """The server and a plain model of the rules agree on every status and every record."""
     machine = type("Sequence", (Writes,), {"api": writable_api, "firm": firm_without_work})
-    sequences = int(os.environ.get("BILLFRAMES_SEQUENCES", number(30)))
+    sequences = int(os.environ.get("BILLFRAMES_SEQUENCES", example_count(30)))
     checks = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
     run_state_machine_as_test(
         machine,

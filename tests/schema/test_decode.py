@@ -12,7 +12,7 @@ import pytest
 
 import billframes as bf
 from tests.conftest import entry, paged
-from tests.made import Written, dumps
+from tests.record_strategies import RawNumber, dumps
 
 
 @pytest.fixture
@@ -399,7 +399,7 @@ def test_a_health_check_that_is_not_the_apis_is_a_decode_error(fake, connect, bo
             r"at \$\.data\.meta\.createdAt: the value is not a date-time",
         ),
         ({"hours": "1.5"}, r"\$\.data\.hours"),
-        ({"hours": Written("1e400")}, r"\$\.data\.hours"),
+        ({"hours": RawNumber("1e400")}, r"\$\.data\.hours"),
     ],
 )
 def test_a_wrong_value_in_a_single_record_names_resource_record_and_path(fake, connect, changes, path):

@@ -14,11 +14,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from billframes.errors import PagingError
 from billframes.paging import date_windows, key_ranges, undated
 from billframes.paging.changes import ChangeReader
-from tests.examples import number
+from tests.examples import example_count
 from tests.simulation.model import Model, Reply, Setting
 from tests.simulation.runner import SETTINGS, builder_of, judge, query_of, reader_of, simulate
 
-SEEDS = number(4)
+SEEDS = example_count(4)
 NAMED = dict(SETTINGS)
 
 
@@ -211,7 +211,7 @@ class ServerAndReader(RuleBasedStateMachine):
 
 TestServerAndReader = ServerAndReader.TestCase
 TestServerAndReader.settings = settings(
-    max_examples=number(60),
+    max_examples=example_count(60),
     stateful_step_count=40,
     deadline=None,
     suppress_health_check=list(HealthCheck),

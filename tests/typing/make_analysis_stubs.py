@@ -1,9 +1,9 @@
-"""Write what type checkers and editors know of the analyses, from their declarations.
+"""Write the stubs of the analyses for type checkers and editors, from their declarations.
 
     python -m tests.typing.make_analysis_stubs
 
-Run it after an analysis was added, or its arguments have changed. Tables, charts and the methods of a book are made
-when billframes is imported, which type checkers can't see.
+Run it after an analysis was added or its arguments have changed. Tables, charts and the methods of a book are made when
+billframes is imported, so type checkers can't find them in the source.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def stubs() -> dict[Path, str]:
 
 
 def _root(text: str) -> str:
-    """Put a line for each analysis in place of those that are there."""
+    """Replace the lines of the analyses by one line per analysis."""
     names = sorted([*analyses(), "explain"])
     lines = "".join(f"from .analysis.{name} import {name} as {name}\n" for name in names)
     return re.sub(r"(from \.analysis\..*\n)+", lines, text)

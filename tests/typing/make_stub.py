@@ -44,7 +44,7 @@ FRAMES = {"pandas": "pd.DataFrame", "arrow": "pa.Table", "polars": "pl.DataFrame
 
 
 def stub() -> str:
-    """Return the stub as the classes have it now."""
+    """Return the text of the stub for the current classes."""
     classes = [getattr(loaders, name) for name in loaders.__all__]
     text = HEAD.format(names=loaders.__all__) + "\n".join("\n".join(_loader(each)) for each in classes)
     command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(STUB), "-"]

@@ -1,4 +1,4 @@
-"""Type checkers know what a call returns: mypy and pyright agree on every call in `calls.py`."""
+"""Type checkers infer the types that calls return: mypy and pyright check every call in `calls.py`."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def check(*command):
 
 @pytest.mark.slow
 def test_mypy_infers_the_types_of_frames():
-    # Where nobody runs it again, a cache is only written: a tenth of the time.
-    kept = ("--cache-dir", os.devnull) if os.environ.get("CI") else ()
-    done = check("mypy", *kept, "billframes", str(HERE / "calls.py"))
+    # In CI no later run uses the cache, and writing it takes a tenth of the time.
+    no_cache = ("--cache-dir", os.devnull) if os.environ.get("CI") else ()
+    done = check("mypy", *no_cache, "billframes", str(HERE / "calls.py"))
     assert done.returncode == 0, done.stdout
 
 
@@ -52,7 +52,7 @@ def test_the_stubs_of_the_analyses_are_up_to_date():
 
 @pytest.mark.parametrize("loader", LOADERS, ids=lambda each: each.__name__)
 def test_a_loaders_overloads_have_its_arguments(loader):
-    """Overloads name their keywords by a TypedDict; the running signature spells them out."""
+    """Overloads have their keywords in a TypedDict; the signature at run time has them as parameters."""
     call = inspect.signature(loader.__call__)
     assert not any(each.kind is each.VAR_KEYWORD for each in call.parameters.values())
     overloads = methods(loader, "__call__")
@@ -78,7 +78,7 @@ def methods(loader, name):
 
 
 def taken(method):
-    """Each argument's annotation as it is written, those of the TypedDict with them."""
+    """The annotation of each argument in the stub, including those of the TypedDict."""
     given = {each.arg: ast.unparse(each.annotation) for each in arguments(method)}
     if method.args.kwarg:
         options = ast.unparse(method.args.kwarg.annotation).removeprefix("Unpack[").removesuffix("]")

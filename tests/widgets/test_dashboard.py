@@ -26,7 +26,7 @@ from billframes.cli import main
 from billframes.widgets.dashboard import IDLE_VARIABLE, command, shared_frames
 from billframes.widgets.dashboard.server import IDLE_SECONDS
 from billframes.widgets.dashboard.shared_frames import SharedFrames
-from tests.other_account import listening, offered, public_folder
+from tests.other_account import listeners_of, public_folder, read_as_nobody
 
 HANDSHAKE = {
     "Upgrade": "websocket",
@@ -249,22 +249,22 @@ def test_another_account_reads_nothing_of_a_dashboard(dashboard, shown, temporar
     wait_for_kernels(process, 2)
     base, children = address.partition("?")[0], psutil.Process(process.pid).children(recursive=True)
     until = time.monotonic() + 90
-    while len(offered(children).sockets) < 10 and time.monotonic() < until:
+    while len(listeners_of(children).sockets) < 10 and time.monotonic() < until:
         time.sleep(0.2)
     kernel = shown.evaluate("JSON.parse(document.getElementById('jupyter-config-data').textContent).kernelId")
     # The id of a kernel is on its command line, which every user can read.
     assert any(kernel in words for _, words in commands(process))
     pages = ["", "login", f"api/kernels/{kernel}", "voila/files/dashboard.ipynb", "voila/files/voila.log"]
     urls = [(base + page, {}) for page in pages]
-    with listening(children, temporary, *urls, (f"{base}api/kernels/{kernel}/channels", HANDSHAKE)) as heard:
+    with read_as_nobody(children, temporary, *urls, (f"{base}api/kernels/{kernel}/channels", HANDSHAKE)) as found:
         shown.locator(".bf-panel button:visible").first.click()
     port = int(re.search(r":(\d+)/", base)[1])
-    assert port in heard.ports
+    assert port in found.ports
     # On the other ports ipykernel receives output of subprocesses that have its key. It sends none.
-    assert len(heard.ports) <= 3
-    assert len(heard.sockets) == 10
-    assert {place for place, _ in heard.read} <= {url for url, _ in urls} | {f"{base}api/kernels/{kernel}/channels"}
-    texts = " ".join(text for _, text in heard.read)
+    assert len(found.ports) <= 3
+    assert len(found.sockets) == 10
+    assert {place for place, _ in found.read} <= {url for url, _ in urls} | {f"{base}api/kernels/{kernel}/channels"}
+    texts = " ".join(text for _, text in found.read)
     assert "Token" in texts
     hidden = [*client.clients()["name"], *client.users()["name"], "sandbox-full", address.partition("=")[2]]
     assert [each for each in hidden if each in texts] == []

@@ -1,7 +1,7 @@
-"""Records made up from the API's declaration, as hypothesis strategies, and the JSON they travel as.
+"""Hypothesis strategies for records of the API's declaration, and their JSON.
 
-Every value is written the way some server may write it: numbers as `100`, `1e2` or `1.50`, instants with any offset
-and up to seven decimals, enums in any case and unseen, embedded objects with any subset of their fields.
+Values are written in the different ways of servers: numbers as `100`, `1e2` or `1.50`, instants with any offset and up
+to seven decimals, enums in any case and with unknown values, embedded objects with any subset of their fields.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ EPOCH = dt.datetime(1970, 1, 1)
 
 
 @dataclass(frozen=True)
-class Written:
+class RawNumber:
     """A number as it is written in JSON."""
 
     text: str
@@ -28,19 +28,19 @@ class Written:
 
 @dataclass(frozen=True)
 class Instant:
-    """An instant as it is written, and the microseconds since 1970 that it is."""
+    """An instant as it is written in JSON, and its microseconds since 1970."""
 
     text: str
     microseconds: int
 
 
 def dumps(value: Any) -> str:
-    """Write JSON; numbers and instants as they were made."""
+    """Write JSON, with numbers and instants as they are written in `RawNumber` and `Instant`."""
     if isinstance(value, dict):
         return "{" + ",".join(f"{json.dumps(name)}:{dumps(each)}" for name, each in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ",".join(map(dumps, value)) + "]"
-    if isinstance(value, Written):
+    if isinstance(value, RawNumber):
         return value.text
     return json.dumps(value.text if isinstance(value, Instant) else value)
 
@@ -80,7 +80,7 @@ numbers = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False).map(repr),
     st.integers(-(2**53), 2**53).map(str),
     st.sampled_from(["100", "1e2", "1.50", "1E+2", "-0.0", "0", "-0", "12.30", "1e-7", "9007199254740993", "5e-324"]),
-).map(Written)
+).map(RawNumber)
 times = st.builds(
     lambda moment, decimals: (
         (moment.strftime("%H:%M"), moment.strftime("%H:%M:%S"))[decimals >= 0]
@@ -103,7 +103,7 @@ def _instant(moment: dt.datetime, decimals: int, offset: int | None) -> Instant:
     return Instant(text, elapsed + kept - (offset or 0) * 60_000_000)
 
 
-# At either end of time, where the instant in UTC may lie outside a datetime's range.
+# At both ends of time, the instant in UTC may be outside a datetime's range.
 ends = st.builds(
     _instant,
     st.sampled_from([dt.datetime(1, 1, 1), dt.datetime(9999, 12, 31, 23, 59, 59, 999999)]),
@@ -126,7 +126,7 @@ def enums(draw, values: tuple[str, ...]) -> str:
 
 
 def values_of(field: Field, owner: type[Struct]) -> st.SearchStrategy:
-    """The values that a field may hold in JSON."""
+    """The values that a field may have in JSON."""
     if is_struct(field.type):
         values = records(field.type)
     else:
@@ -146,7 +146,7 @@ def values_of(field: Field, owner: type[Struct]) -> st.SearchStrategy:
 
 @st.composite
 def records(draw, record: type[Struct], **given: Any) -> dict[str, Any]:
-    """Records of a declaration: required fields always, the others or not, and some that are not declared."""
+    """Records of a declaration: all required fields, some of the others, and some that are not declared."""
     names = wire_names(record)
     required = {each.name for each in structs.fields(record) if each.required}
     fields = {field.name: field for field in fields_of(record) if field.name != "custom_fields"}
@@ -179,7 +179,7 @@ TYPES = ("text", "number", "boolean", "date", "enum")
 
 @st.composite
 def definitions(draw, entity: str) -> list[dict[str, Any]]:
-    """Custom fields' definitions of one entity."""
+    """Definitions of custom fields of one entity."""
     made = []
     for number in range(draw(st.integers(0, 6))):
         kind = draw(st.sampled_from(TYPES))
