@@ -168,7 +168,7 @@ class Month:
 
         Utilization is computed month by month, because each month's work decides who counts as a timekeeper.
         """
-        with self._collecting():
+        with self.collecting_warnings():
             billed = self._realization_by_month("invoice_date")
             cohort = self._realization_by_month("work_date")
             hours = pd.DataFrame([self._utilization_of(back) for back in range(self.months_back, -1, -1)])
@@ -180,13 +180,13 @@ class Month:
     @functools.cached_property
     def utilization(self) -> pd.DataFrame:
         """Utilization by timekeeper."""
-        with self._collecting():
+        with self.collecting_warnings():
             return self.book.utilization(start=self.first, end=self.last)
 
     @functools.cached_property
     def utilization_total(self) -> pd.DataFrame:
         """Utilization of everyone, one row."""
-        with self._collecting():
+        with self.collecting_warnings():
             return self.book.utilization(None, start=self.first, end=self.last)
 
     def realization(self, by: str | None) -> pd.DataFrame:
@@ -203,60 +203,15 @@ class Month:
 
     def lockup(self, by: str | None = None) -> pd.DataFrame:
         """Lock-up with the fees of a year, by a key or in one row."""
-        with self._collecting():
+        with self.collecting_warnings():
             return self.book.lockup(by, as_of=self.as_of)
-
-    def budgets(self) -> pd.DataFrame:
-        """Budgets of matters, and how much of each is used."""
-        with self._collecting():
-            return self.firm_book.budget_burn()
-
-    def write_downs(self, by: str | None) -> pd.DataFrame:
-        """Write-downs on the firm's invoices of the month, by a key or in one row."""
-        with self._collecting():
-            return self.firm_book.write_downs(by, start=self.first, end=self.last)
-
-    def collections(self) -> pd.DataFrame:
-        """Return the firm's overdue invoices, one row each."""
-        with self._collecting():
-            return self.firm_book.collections(as_of=self.as_of)
-
-    def exposure(self, by: str | None) -> pd.DataFrame:
-        """Return the firm's work in progress and receivables together, by a key or in one row."""
-        with self._collecting():
-            return self.firm_book.exposure(by, as_of=self.as_of)
-
-    def scorecard(self) -> pd.DataFrame:
-        """Return the firm's scorecard by timekeeper."""
-        with self._collecting():
-            return self.firm_book.scorecard("user", start=self.first, end=self.last, as_of=self.as_of)
-
-    def rates(self) -> pd.DataFrame:
-        """Return the firm's rates by timekeeper and year, up to the month's last day."""
-        with self._collecting():
-            return self.firm_book.rates(["user", "year"], end=self.last)
-
-    def new_business(self, by: str | None) -> pd.DataFrame:
-        """Return the firm's new business of the month, by a key or in one row."""
-        with self._collecting():
-            return self.firm_book.new_business(by, start=self.first, end=self.last)
-
-    def prebill_review(self) -> pd.DataFrame:
-        """Return the items on the firm's invoices that are not final. Codes are not checked here but in `e_billing`."""
-        with self._collecting():
-            return self.firm_book.prebill_review(codes=None, code_sets=None)
 
     def month_by_month(self, measure: str) -> pd.DataFrame:
         """Return a figure of realization for twelve months, each beside the month before and the year before."""
         back = 2 * YEAR - 1
-        with self._collecting():
+        with self.collecting_warnings():
             rows = self._realization_by_month("invoice_date", back)
             return compare({name: rows.loc[[name]] for name in self._month_names(back)}, measure, periods=YEAR)
-
-    def stale(self) -> pd.DataFrame:
-        """Old work, archived and idle matters of the firm, one row per finding."""
-        with self._collecting():
-            return self.firm_book.stale(as_of=self.as_of)
 
     def grouping_key(self, key: str) -> str:
         """Return the key to group by: `key`, or another one if the report covers one value of `key`."""
@@ -266,7 +221,7 @@ class Month:
     @functools.cached_property
     def balances(self) -> dict[str, float]:
         """Receivables, work in progress and lock-up on the day to which receivables are aged."""
-        with self._collecting():
+        with self.collecting_warnings():
             return balance_figures(self.book, self.as_of)
 
     @functools.cached_property
@@ -284,13 +239,13 @@ class Month:
         """Return the change of a figure since last month by a key, and the total in one row."""
         before, after = ((self.earlier(1), month_end(self.earlier(1))), (self.first, self.last))
         then, now = (self._cached("realization", by, start=first, end=last) for first, last in (before, after))
-        with self._collecting():
+        with self.collecting_warnings():
             rows = bridge(then, now, measure)
         return rows, pd.DataFrame([total_of(rows)])
 
     def reconcile(self) -> pd.DataFrame:
         """Invoices dated in the month beside the sums of their items."""
-        with self._collecting():
+        with self.collecting_warnings():
             return self.book.reconcile(start=self.first, end=self.last)
 
     def narratives(self) -> pd.DataFrame:
@@ -309,15 +264,15 @@ class Month:
     def _distinct_names(self) -> DistinctNames:
         return DistinctNames(self.firm_book.clients, self.firm_book.matters, self.firm_book.users)
 
-    def _collecting(self) -> AbstractContextManager[None]:
-        """Collect the warnings of the analyses in the block, which check each frame only once."""
+    def collecting_warnings(self) -> AbstractContextManager[None]:
+        """Collect the warnings of the analyses in the block as notes. They check each frame only once."""
         return collect_warnings(self.notes, self._checked)
 
     def _cached(self, analysis: str, by: str | None, **options: dt.date) -> pd.DataFrame:
         """Return a result of the book, computed once for all sections and key points."""
         key = (analysis, by, *options.values())
         if key not in self._results:
-            with self._collecting():
+            with self.collecting_warnings():
                 self._results[key] = getattr(self.book, analysis)(by, **options)
         return self._results[key].copy()
 

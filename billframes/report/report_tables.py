@@ -117,7 +117,7 @@ def timekeepers(month: Month) -> tuple[ReportTable, list[str]]:
     idle = rows["total_hours"].abs() < LEAST_HOURS
     note = [] if month.scope or month.is_empty else _without_hours(rows[idle])
     order = "client_hours" if month.scope else "utilization"
-    rows = rows[~idle].sort_values(order, ascending=False, kind="stable", ignore_index=True)
+    rows = _largest_first(rows[~idle], order)
     table = ReportTable(
         title="Utilization by timekeeper",
         analysis="utilization",
@@ -186,15 +186,17 @@ def change(month: Month, measure: str) -> ReportTable | None:
 
 def write_downs(month: Month, by: str = "responsible") -> ReportTable:
     """Return the firm's write-downs by a key, the largest first."""
-    rows, total = month.write_downs(by), month.write_downs(None)
+    with month.collecting_warnings():
+        rows, total = (month.firm_book.write_downs(key, start=month.first, end=month.last) for key in (by, None))
     title = f"Write-downs by {title_of_key(by)}"
     return _by("write_downs", title, month, rows, total, "write_down_amount")
 
 
 def collections(month: Month) -> ReportTable:
     """Return the firm's overdue invoices, the largest balance first."""
-    rows = month.with_distinct_names(month.collections())
-    rows = rows.sort_values("balance", ascending=False, kind="stable", ignore_index=True)
+    with month.collecting_warnings():
+        rows = month.firm_book.collections(as_of=month.as_of)
+    rows = _largest_first(month.with_distinct_names(rows), "balance")
     client = rows["client_name"].astype("str").fillna("No client")
     rows = rows.assign(invoice=client + ", " + rows["invoice_number"].astype("str").fillna(""))
     none = rows.iloc[:0]
@@ -205,14 +207,16 @@ def collections(month: Month) -> ReportTable:
 
 def exposure(month: Month) -> ReportTable:
     """Return the firm's work in progress and receivables together by client."""
-    return _by(
-        "exposure", "Exposure by client", month, month.exposure("client"), month.exposure(None), "exposure_amount"
-    )
+    with month.collecting_warnings():
+        rows, total = (month.firm_book.exposure(key, as_of=month.as_of) for key in ("client", None))
+    return _by("exposure", "Exposure by client", month, rows, total, "exposure_amount")
 
 
 def scorecard(month: Month) -> tuple[ReportTable, list[str]]:
     """Return the firm's scorecard by timekeeper, and a note on people without figures."""
-    rows = month.with_distinct_names(month.scorecard())
+    with month.collecting_warnings():
+        rows = month.firm_book.scorecard("user", start=month.first, end=month.last, as_of=month.as_of)
+    rows = month.with_distinct_names(rows)
     idle = rows["client_hours"].abs() < LEAST_HOURS
     amounts = rows[["billed_amount", "wip_amount", "receivable_amount"]].fillna(0)
     empty = idle & (amounts == 0).all(axis=1)
@@ -227,13 +231,17 @@ def scorecard(month: Month) -> tuple[ReportTable, list[str]]:
 
 def rates(month: Month) -> ReportTable:
     """Return the firm's rates by timekeeper and year. There is no total, because growth has none."""
-    rows = month.rates()
+    with month.collecting_warnings():
+        rows = month.firm_book.rates(["user", "year"], end=month.last)
     return _by("rates", "Rates by timekeeper and year", month, rows, rows.iloc[:0], "")
 
 
 def new_business(month: Month) -> ReportTable:
     """Return the firm's new business by practice area."""
-    rows, total = month.new_business("practice_area"), month.new_business(None)
+    with month.collecting_warnings():
+        rows, total = (
+            month.firm_book.new_business(key, start=month.first, end=month.last) for key in ("practice_area", None)
+        )
     return _by("new_business", "New business by practice area", month, rows, total, "fees_amount")
 
 
@@ -249,7 +257,9 @@ def month_by_month(month: Month, measure: str) -> ReportTable:
 
 def prebills(month: Month, *, narratives: bool) -> ReportTable:
     """Return the items on the firm's invoices that are not final, with or without their narratives."""
-    rows = month.with_distinct_names(month.prebill_review())
+    with month.collecting_warnings():
+        # Codes are checked for e-billing only.
+        rows = month.with_distinct_names(month.firm_book.prebill_review(codes=None, code_sets=None))
     none = rows.iloc[:0]
     without = () if narratives else ("description",)
     return ReportTable(
@@ -259,8 +269,9 @@ def prebills(month: Month, *, narratives: bool) -> ReportTable:
 
 def stale(month: Month) -> ReportTable:
     """Return the firm's old work, archived and idle matters, the largest open amount first."""
-    rows = month.with_distinct_names(month.stale())
-    rows = rows.sort_values("open_amount", ascending=False, kind="stable", ignore_index=True)
+    with month.collecting_warnings():
+        rows = month.firm_book.stale(as_of=month.as_of)
+    rows = _largest_first(month.with_distinct_names(rows), "open_amount")
     findings = rows["finding"].astype("str").str.capitalize()
     rows = rows.assign(finding_and_matter=findings + ": " + rows["matter_name"].astype("str"))
     none = rows.iloc[:0]
@@ -276,9 +287,9 @@ def stale(month: Month) -> ReportTable:
 
 def budgets(month: Month) -> ReportTable:
     """Return the matters that have a budget, those with the largest used share first."""
-    rows = month.with_distinct_names(month.budgets())
-    rows = rows[rows["budget_amount"].notna()]
-    rows = rows.sort_values("budget_burn", ascending=False, kind="stable", ignore_index=True)
+    with month.collecting_warnings():
+        rows = month.with_distinct_names(month.firm_book.budget_burn())
+    rows = _largest_first(rows[rows["budget_amount"].notna()], "budget_burn")
     return ReportTable(title="Budgets", analysis="budget_burn", label="matter_name", rows=rows, total=rows.iloc[:0])
 
 
@@ -292,7 +303,7 @@ def _by(analysis: str, title: str, month: Month, rows: pd.DataFrame, total: pd.D
     label = next(name for name in map(str, rows.columns) if name.endswith(("_name", "_label")))
     rows = month.with_distinct_names(rows)
     if order:
-        rows = rows.sort_values(order, ascending=False, kind="stable", ignore_index=True)
+        rows = _largest_first(rows, order)
     return ReportTable(title=title, analysis=analysis, label=label, rows=rows, total=total, order=order)
 
 
@@ -326,9 +337,13 @@ def top_and_rest(frame: pd.DataFrame, label: str, order: str, *, top: int, rest:
     0           b           30.0           30.0                  1.0
     1  Others (2)           30.0           60.0                  0.5
     """
-    ordered = frame.sort_values(order, ascending=False, kind="stable", ignore_index=True) if order else frame
+    ordered = _largest_first(frame, order) if order else frame
     if len(ordered) <= top + 1:
         return ordered
     others = ordered.iloc[top:]
     row = pd.DataFrame([{**total_of(others), label: f"{rest} ({len(others)})"}])
     return pd.concat([ordered.iloc[:top], row], ignore_index=True)[list(frame.columns.intersection(row.columns))]
+
+
+def _largest_first(rows: pd.DataFrame, column: str) -> pd.DataFrame:
+    return rows.sort_values(column, ascending=False, kind="stable", ignore_index=True)

@@ -225,7 +225,7 @@ def test_a_note_names_people_with_a_target_but_no_hours(october):
 
 
 def test_a_shared_name_has_its_reference_even_if_the_other_client_has_no_row(october):
-    owed = october.collections()["client_id"]
+    owed = report_tables.collections(october).rows["client_id"]
     clients = october.book.clients
     other_one = clients[~clients["client_id"].isin(owed)].index[0]
     (one, reference), *_ = clients.loc[clients["client_id"] == owed.iloc[0], ["name", "reference"]].to_numpy()
