@@ -66,7 +66,7 @@ def neutralize(value: object) -> object:
 
 def excel_text(value: object) -> object:
     """
-    Mark text that would run as a formula, and cut what is too long for an Excel cell. Other values are not changed.
+    Mark text that would run as a formula, and cut text that is too long for an Excel cell. Keep other values.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def _warn_of_cut(frame: pd.DataFrame) -> None:
 
 
 def _safe(frame: pd.DataFrame, mark: Callable[[object], object]) -> pd.DataFrame:
-    """Return a frame whose texts are safe to open, by what marks a text."""
+    """Return a frame with `mark` applied to its texts and column names."""
     texts = {name: frame[name].map(lambda value: mark(_joined(value))) for name in _text_columns(frame)}
     return frame.assign(**texts).rename(columns=mark)
 

@@ -143,7 +143,7 @@ def _doc(analysis: Analysis, signature: inspect.Signature) -> str:
     if analysis.book.method:
         return inspect.getdoc(analysis.book.method) or ""
     summary = (inspect.getdoc(analysis.function) or "").partition("\n")[0]
-    note = f"What counts, errors and warnings are those of `billframes.{analysis.name}`. {analysis.book.note}"
+    note = f"See `billframes.{analysis.name}` for what counts, errors and warnings. {analysis.book.note}"
     documented = dict(_documented_parameters(analysis))
     names = [name for name in signature.parameters if name != "self"]
     # Neighbours with the same text share an entry, such as start and end.
@@ -151,7 +151,7 @@ def _doc(analysis: Analysis, signature: inspect.Signature) -> str:
     entries = [f"{', '.join(sharing)}{text}" for text, sharing in described]
     parameters = ["\n".join(["Parameters\n----------", *entries])] if entries else []
     columns = "\n".join(f"    - `{each.name}`: {each.meaning}" for each in analysis.columns)
-    returns = f"Returns\n-------\nDataFrame\n    What the rows are by, and\n\n{columns}\n"
+    returns = f"Returns\n-------\nDataFrame\n    The columns that identify a row, and\n\n{columns}\n"
     return "\n\n".join([summary, textwrap.fill(note.strip(), 112), *parameters, returns])
 
 

@@ -13,14 +13,14 @@ from billframes.errors import ConfigError
 __all__ = ["read_keys"]
 
 
-def read_keys(path: str | Path, what: str, names: Sequence[str]) -> dict[str, Any]:
+def read_keys(path: str | Path, purpose: str, names: Sequence[str]) -> dict[str, Any]:
     """
     Read the values of a TOML file.
 
     Parameters
     ----------
     path : str or Path
-    what : str
+    purpose : str
         The file's purpose for the error, such as "firm settings".
     names : sequence of str
         The keys that the file may have.
@@ -33,7 +33,7 @@ def read_keys(path: str | Path, what: str, names: Sequence[str]) -> dict[str, An
     try:
         values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{path} can't be read as {what}: {error}.") from error
+        raise ConfigError(f"{path} can't be read as {purpose}: {error}.") from error
     for key in values:
         if key not in names:
             raise ConfigError(f"{path} has an unknown key {key!r}.{closest(key, names)} It takes {names}.")

@@ -123,7 +123,7 @@ def read_profile(
     unknown = sorted(set(chosen) - known_options - {"base_url", "token"})
     if unknown:
         raise ConfigError(
-            f"Profile {name!r} in {config_file()} has settings billframes does not know: {', '.join(unknown)}."
+            f"Profile {name!r} in {config_file()} has unknown settings: {', '.join(unknown)}."
             f"{closest(unknown[0], known_options)}"
         )
     return name, chosen

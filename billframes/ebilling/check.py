@@ -228,7 +228,7 @@ def _finding_of(problem: Problem, texts: Texts, source: Source) -> Finding:
         place |= {"item": item.kind, "date": item.date}
     if subject == "timekeeper" and item is not None:
         user = source.users.get(item.user_id or "")
-        person = "of nobody" if item.user_id is None else "who is not among the users"
+        person = "no user" if item.user_id is None else "not among the users"
         value = value or (f"{user['first_name']} {user['last_name']}" if user else person)
         if item.kind == "fixed_fee":
             item_id = item.id
