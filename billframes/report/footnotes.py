@@ -38,9 +38,9 @@ __all__ = [
 
 _HEADLINES = (
     "Fees worked is the worth of the month’s billable time at the rates on the entries. Fees billed is the amount of "
-    "final invoices dated in the month, less their expenses and fixed fees; the time on them can be of any month. They "
-    "cover different work, so don’t divide one by the other. Billing realization is fees billed ÷ worth of billed "
-    "work, which is the worth of the time on the same invoices.",
+    "final invoices dated in the month, less their expenses and fixed fees; the time on them can be of any month. Fees "
+    "worked and fees billed cover different work, so don’t divide one by the other. Billing realization is fees billed "
+    "÷ worth of billed work, which is the worth of the time on the same invoices.",
     "A year to date is the sum of its months from January.",
     "* As of today. Earlier months had more time to be invoiced and settled, so no change is shown.",
     "Lock-up is work in progress, without contingency matters, plus receivables, in days of all fees. All fees are the "
