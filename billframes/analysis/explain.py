@@ -107,7 +107,7 @@ def meaning(analysis: Analysis) -> dict[str, list[str]]:
     Examples
     --------
     >>> meaning(analyses()["utilization"])["Left out"][0]
-    'Time on internal matters, always. “All hours” shows all of it.'
+    'Time on internal matters, always. “All hours” includes all time.'
     """
     parts = {name: texts for name, texts in analysis.parts.items() if name not in {"In short", "Example", "Formula"}}
     plain = {

@@ -1,8 +1,8 @@
-"""The midpoint rule: split the change of a ratio, or of billed fees, into parts that add up to it exactly.
+"""Split the change of a ratio, or of billed fees, into parts that add up to it exactly, by the midpoint rule.
 
-A product a * b changes by mean(a) * change(b) + mean(b) * change(a), with nothing left over and in no order. A ratio
-of sums is Σ w * r, with r a group's ratio and w its share of the denominator; billed fees are Σ hours * rate *
-realization.
+The change of a product a * b is mean(a) * change(b) + mean(b) * change(a). These two parts have no rest, and don't
+depend on an order. A ratio of sums is Σ w * r, with r a group's ratio and w its share of the denominator. Billed fees
+are Σ hours * rate * realization.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NAN = math.nan
 
 @dataclass(frozen=True, slots=True)
 class RatioSplit:
-    """The parts of a change of a ratio: the rows' own change, and mix."""
+    """Split the change of a ratio into the groups' own change and mix."""
 
     part: str
     whole: str
@@ -33,56 +33,56 @@ class RatioSplit:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of the results that it is computed from."""
+        """The columns of the two results from which the split is computed."""
         return (self.part, self.whole)
 
     @property
     def change(self) -> str:
-        """The column of the whole change of a row."""
+        """The column of a row's whole change."""
         return f"change_{self.unit}"
 
     @property
     def results(self) -> list[str]:
-        """The columns of figures, in order."""
+        """The columns of the split, in order."""
         names = [*ENDS, "own_change", "mix_change", "change"]
         return [*(f"{name}_{self.unit}" for name in names), *(f"{end}_{part}" for end in ENDS for part in PARTS)]
 
     def rows(self, groups: Sequence[Group]) -> Iterator[dict[str, float]]:
-        """Split the change by group."""
+        """Yield the split of each group, by column."""
         parts, wholes = (_sums(groups, name) for name in self.columns)
         of_all = (quotient(parts[0], wholes[0]), quotient(parts[1], wholes[1]))
         for each in groups:
             part, whole = each.figures[self.part], each.figures[self.whole]
-            told = (quotient(part[0], whole[0]), quotient(part[1], whole[1]))
-            known = _filled(told, whole)
+            ratios = (quotient(part[0], whole[0]), quotient(part[1], whole[1]))
+            filled = _fill_missing(ratios, whole)
             shares = (quotient(whole[0], wholes[0]), quotient(whole[1], wholes[1]))
-            above = (known[0] - of_all[0], known[1] - of_all[1])
-            # A numerator without a denominator has no ratio; what it adds to the whole's is its own doing.
-            beside = [quotient(part[end] - known[end] * whole[end], wholes[end]) for end in (0, 1)]
-            own = _mean(shares) * _rise(known) + beside[1] - beside[0]
-            mix = _mean(above) * _rise(shares)
-            figures = (*told, own, mix, own + mix, part[0], whole[0], part[1], whole[1])
+            above = (filled[0] - of_all[0], filled[1] - of_all[1])
+            # A group with a numerator but without a denominator has no ratio. Its numerator is part of its own change.
+            rest = [quotient(part[end] - filled[end] * whole[end], wholes[end]) for end in (0, 1)]
+            own = _mean(shares) * _change(filled) + rest[1] - rest[0]
+            mix = _mean(above) * _change(shares)
+            figures = (*ratios, own, mix, own + mix, part[0], whole[0], part[1], whole[1])
             yield dict(zip(self.results, figures, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class FeeSplit:
-    """The parts of a change of billed fees: hours, rate, realization and mix."""
+    """Split the change of billed fees into hours, rate, realization and mix."""
 
     columns: ClassVar[tuple[str, ...]] = (BILLED, "billable_hours", "worked_amount")
     change: ClassVar[str] = "change_amount"
 
     @property
     def results(self) -> list[str]:
-        """The columns of figures, in order."""
+        """The columns of the split, in order."""
         parts = [f"{each}_change_amount" for each in ("hours", "rate", "realization", "mix")]
-        beside = [f"{end}_{each}" for end in ENDS for each in ("hours", "worked_amount")]
-        return ["before_amount", "after_amount", *parts, self.change, *beside]
+        details = [f"{end}_{each}" for end in ENDS for each in ("hours", "worked_amount")]
+        return ["before_amount", "after_amount", *parts, self.change, *details]
 
     def rows(self, groups: Sequence[Group]) -> Iterator[dict[str, float]]:
-        """Split the change by group."""
+        """Yield the split of each group, by column."""
         billed, hours = (_sums(groups, name) for name in self.columns[:2])
-        average = _filled((quotient(billed[0], hours[0]), quotient(billed[1], hours[1])), hours)
+        average = _fill_missing((quotient(billed[0], hours[0]), quotient(billed[1], hours[1])), hours)
         for each in groups:
             yield dict(zip(self.results, _fee_parts(each, average), strict=True))
 
@@ -93,35 +93,35 @@ Split = RatioSplit | FeeSplit
 def _fee_parts(group: Group, average: Pair) -> tuple[float, ...]:
     billed, hours, worth = (group.figures[name] for name in FeeSplit.columns)
     hidden = any(math.isnan(each) for each in worth)
-    # Without worth, an hour's worth and its realization are unknown, but not their product.
+    # If the worth is hidden, rate and realization are unknown, but their product is known.
     value = billed if hidden else worth
-    rates = _filled((quotient(value[0], hours[0]), quotient(value[1], hours[1])), hours)
-    realized = _filled((quotient(billed[0], value[0]), quotient(billed[1], value[1])), value)
+    rates = _fill_missing((quotient(value[0], hours[0]), quotient(value[1], hours[1])), hours)
+    realized = _fill_missing((quotient(billed[0], value[0]), quotient(billed[1], value[1])), value)
     effective = (rates[0] * realized[0], rates[1] * realized[1])
-    # Fees on no hours, such as a credit note, change neither hours nor rates.
-    beside = [billed[end] - hours[end] * effective[end] for end in (0, 1)]
+    # Fees without hours, such as those of a credit note, are part of the change due to realization.
+    rest = [billed[end] - hours[end] * effective[end] for end in (0, 1)]
     above = (effective[0] - average[0], effective[1] - average[1])
-    by_hours, mix = _mean(average) * _rise(hours), _mean(above) * _rise(hours)
-    rate = _mean(hours) * _mean(realized) * _rise(rates)
-    realization = _mean(hours) * _mean(rates) * _rise(realized) + beside[1] - beside[0]
+    by_hours, mix = _mean(average) * _change(hours), _mean(above) * _change(hours)
+    rate = _mean(hours) * _mean(realized) * _change(rates)
+    realization = _mean(hours) * _mean(rates) * _change(realized) + rest[1] - rest[0]
     own = (NAN, NAN) if hidden else (rate, realization)
     return (*billed, by_hours, *own, mix, billed[1] - billed[0], hours[0], worth[0], hours[1], worth[1])
 
 
-def _filled(ratios: Pair, wholes: Pair) -> Pair:
-    """Give a group that comes or goes the ratio that it has at the other time, so that its own change is 0."""
+def _fill_missing(ratios: Pair, wholes: Pair) -> Pair:
+    """Fill the ratio of a new or vanished group with its other ratio, so that its own change is 0."""
     first, second = ratios
-    none = [abs(whole) <= RESIDUE for whole in wholes]
-    if all(none):
+    missing = [abs(whole) <= RESIDUE for whole in wholes]
+    if all(missing):
         return 0.0, 0.0
-    return (second if none[0] else first), (first if none[1] else second)
+    return (second if missing[0] else first), (first if missing[1] else second)
 
 
 def _mean(pair: Pair) -> float:
     return (pair[0] + pair[1]) / 2
 
 
-def _rise(pair: Pair) -> float:
+def _change(pair: Pair) -> float:
     return pair[1] - pair[0]
 
 
@@ -131,7 +131,7 @@ def _sums(groups: Sequence[Group], name: str) -> Pair:
 
 
 def _ratio_columns(unit: str, title: str) -> tuple[Measure, ...]:
-    shown: Any = {"ratio": ("ratio", "points"), "rate": ("rate", "rate")}[unit]
+    units: Any = {"ratio": ("ratio", "points"), "rate": ("rate", "rate")}[unit]
     changes = (
         ("own_change", "Own change", "The change due to the group’s own {0}."),
         (
@@ -146,27 +146,27 @@ def _ratio_columns(unit: str, title: str) -> tuple[Measure, ...]:
         *(
             ratio_measure(
                 f"{end}_{unit}", f"{title} {end}", f"{end}_part / {end}_whole", f"The group’s own {unit} {end}.",
-                unit=shown[0],
+                unit=units[0],
             )
             for end in ENDS
         ),
         *(
-            sum_measure(f"{name}_{unit}", f"{heading}{of_rate}", shown[1], meaning.format(unit))
+            sum_measure(f"{name}_{unit}", f"{heading}{of_rate}", units[1], meaning.format(unit))
             for name, heading, meaning in changes
         ),
     )  # fmt: skip
 
 
 def split_columns() -> tuple[Measure, ...]:
-    """Declare the columns of all splits."""
-    parts = dict(zip(PARTS, ("numerator", "denominator"), strict=True))
+    """Return the measures of all splits."""
+    terms = dict(zip(PARTS, ("numerator", "denominator"), strict=True))
     return (
         *_ratio_columns("ratio", "Ratio"),
         *_ratio_columns("rate", "Rate"),
         *(
-            sum_measure(f"{end}_{name}", f"{what.capitalize()} {end}", "count", f"The {what} {end}, in money or hours.")
+            sum_measure(f"{end}_{name}", f"{term.capitalize()} {end}", "count", f"The {term} {end}, in money or hours.")
             for end in ENDS
-            for name, what in parts.items()
+            for name, term in terms.items()
         ),
         *_fee_columns(),
     )
@@ -198,9 +198,9 @@ def _fee_columns() -> tuple[Measure, ...]:
             "change_amount", "Change of fees billed", "money", "Fees billed after − before: all four together."
         ),
         *(
-            found
+            measure
             for end in ENDS
-            for found in (
+            for measure in (
                 sum_measure(f"{end}_hours", f"Hours {end}", "hours", f"Billable hours on the invoices {end}."),
                 sum_measure(f"{end}_worked_amount", f"Worth {end}", "money", f"Worth of these hours {end}."),
             )

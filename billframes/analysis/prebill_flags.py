@@ -1,4 +1,4 @@
-"""Flag what looks wrong on the items of prebills, column by column, so that thousands of prebills are quick."""
+"""Flag doubtful items of prebills, column by column, which is fast for thousands of prebills."""
 
 from __future__ import annotations
 
@@ -20,28 +20,30 @@ from billframes.analysis.frames import select_columns, to_native
 __all__ = ["ReviewedItems", "ids_frame"]
 
 _TEXT = pa.string()
-# As in `timekeeping_lag`.
+# The most days between work and entry that are not flagged, as in `timekeeping_lag`.
 _LATE = 7
 # A letter or a digit of any script.
 _WORD = r"[\p{L}\p{N}]"
 
 
 def ids_frame(frame: Frame, values: Iterable[str], column: str) -> Frame:
-    """Make a frame of ids, of the same engine as `frame`."""
+    """Return ids as a frame of the same engine as `frame`."""
     return from_arrow(frame, pa.table({column: pa.array(list(values), _TEXT)}))
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewedItems:
     """
-    Items on prebills, and all time entries that they are compared with.
+    The items on prebills, and all time entries for comparison.
 
     Parameters
     ----------
     items : Table
-        Time entries, expenses and fixed fees, as `prebill_review` lists them.
+        Time entries, expenses and fixed fees, in the columns of `prebill_review`.
     entries : Frame
-        All time entries, checked; `native` are the same as they were passed in.
+        All time entries, checked.
+    native : frame
+        The same time entries as the user passed them.
     """
 
     items: pa.Table
@@ -57,27 +59,27 @@ class ReviewedItems:
         return self.items.filter(self._is_time)
 
     def wrong_codes(self, matters: Any, **lists: Any) -> dict[str, str]:
-        """Return what `code_check` finds, by the id of the time entry."""
+        """Return the findings of `code_check` in words, by the id of the time entry."""
         names = ("time_entry_id", "date", "matter_id", "activity_code", "task_code")
         time = self._time.select(["item_id", *names[1:]]).rename_columns(names)
-        found: dict[str, list[str]] = defaultdict(list)
+        problems: dict[str, list[str]] = defaultdict(list)
         checked = code_check(to_native(eager_from_arrow(self.entries, time), self.native), matters, **lists)
         for row in to_arrow(cast("Frame", nw.from_native(checked))).to_pylist():
-            problem = {"unknown": "is unknown", "not selectable": "can't be selected"}
-            said = problem.get(row["problem"], row["problem"])
-            found[row["item_id"]].append(f"{row['field'].replace('_', ' ')} {said}")
-        return {id_: "; ".join(each) for id_, each in found.items()}
+            words = {"unknown": "is unknown", "not selectable": "can't be selected"}
+            problem = words.get(row["problem"], row["problem"])
+            problems[row["item_id"]].append(f"{row['field'].replace('_', ' ')} {problem}")
+        return {id_: "; ".join(each) for id_, each in problems.items()}
 
     def flags(self, invoiced: pa.ChunkedArray, most: float, wrong_codes: Mapping[str, str]) -> pa.Array:
         """
-        Say of each item what looks wrong, separated by "; "; missing if nothing does.
+        Return the flags of each item, separated by "; "; missing if it has none.
 
         Parameters
         ----------
         invoiced : ChunkedArray
             The date of each item's invoice.
         most : float
-            Hours of one person on one day; more are flagged.
+            The highest number of hours of one person on one day that is not flagged.
         wrong_codes : mapping of str to str
             From `wrong_codes`.
         """
@@ -87,64 +89,65 @@ class ReviewedItems:
         hidden = pc.and_(pc.equal(items["billing_type"], "billable"), pc.is_null(items["item_amount"]))
         unpaid = pc.and_(hidden, pc.not_equal(pc.fill_null(items["hours"], 1.0), 0.0))
         texts = [
-            _said("no narrative", pc.invert(words)),
-            _said("dated after the invoice", pc.greater(items["date"], invoiced)),
-            _said("possible duplicate", pc.is_in(ids, value_set=self._twice(), skip_nulls=True)),
+            _flag("no narrative", pc.invert(words)),
+            _flag("dated after the invoice", pc.greater(items["date"], invoiced)),
+            _flag("possible duplicate", pc.is_in(ids, value_set=self._duplicate_ids(), skip_nulls=True)),
             self._long_days(most, time),
-            _said("no amount", pc.and_(time, unpaid)),
-            pc.if_else(time, _late(items), None),
-            _at(ids, pa.array(list(wrong_codes), _TEXT), pa.array(list(wrong_codes.values()), _TEXT)),
+            _flag("no amount", pc.and_(time, unpaid)),
+            pc.if_else(time, _late_flags(items), None),
+            _look_up(ids, pa.array(list(wrong_codes), _TEXT), pa.array(list(wrong_codes.values()), _TEXT)),
         ]
-        # Arrow's own way to skip missing texts loses the rows that have none.
+        # Arrow's option to skip missing texts returns no text for rows without any.
         parts = [pc.fill_null(pc.binary_join_element_wise("; ", text, ""), "") for text in texts]
         joined = pc.utf8_slice_codeunits(pc.binary_join_element_wise(*parts, ""), 2)
         return pc.if_else(pc.equal(joined, ""), None, joined)
 
-    def _near(self, key: str, columns: Iterable[str]) -> Frame:
-        """Select the time entries that share a matter or a person with those on prebills."""
+    def _comparable_entries(self, key: str, columns: Iterable[str]) -> Frame:
+        """Select the time entries of the same matters, or of the same people, as those on prebills."""
         values = self._time[key].unique().drop_null().to_pylist()
         rows = select_columns(self.entries, "time_entries", columns)
         return join_by_id(rows, ids_frame(self.entries, sorted(values), key), key, "inner")
 
-    def _twice(self) -> pa.Array:
-        """Return the ids of entries that have another like them, on whatever invoice."""
+    def _duplicate_ids(self) -> pa.Array:
+        """Return the ids of possible duplicates, also if the other entry is on another invoice."""
         if not len(self._time):
             return pa.array([], _TEXT)
         columns = ("time_entry_id", "user_id", "matter_id", "date", "hours", "description")
-        near = to_native(self._near("matter_id", columns), self.native)
-        found = cast("Frame", nw.from_native(duplicates(near))).select("time_entry_id")
+        entries = to_native(self._comparable_entries("matter_id", columns), self.native)
+        found = cast("Frame", nw.from_native(duplicates(entries))).select("time_entry_id")
         return to_arrow(found)["time_entry_id"].cast(_TEXT).combine_chunks()
 
     def _long_days(self, most: float, time: pa.Array) -> pa.Array:
-        """Name the hours of a person's day, on all matters, if they are more than most."""
+        """Return the flags of days on which a person has more than `most` hours, on all matters."""
         if not len(self._time):
             return pa.nulls(len(self.items), _TEXT)
-        near = self._near("user_id", ("user_id", "date", "hours"))
-        days = to_arrow(sum_by(near, ["user_id", "date"], ["hours"]))
+        entries = self._comparable_entries("user_id", ("user_id", "date", "hours"))
+        days = to_arrow(sum_by(entries, ["user_id", "date"], ["hours"]))
         hours = pc.round(days["hours"], 6)
         long = pc.fill_null(pc.greater(hours, most), False)
         texts = [f"{each:g} hours on that day" for each in hours.filter(long).to_pylist()]
-        return pc.if_else(time, _at(_days(self.items), _days(days.filter(long)), pa.array(texts, _TEXT)), None)
+        flags = _look_up(_person_days(self.items), _person_days(days.filter(long)), pa.array(texts, _TEXT))
+        return pc.if_else(time, flags, None)
 
 
-def _said(text: str, is_so: pa.Array) -> pa.Array:
-    return pc.if_else(pc.fill_null(is_so, False), pa.scalar(text), pa.scalar(None, _TEXT))
+def _flag(text: str, condition: pa.Array) -> pa.Array:
+    return pc.if_else(pc.fill_null(condition, False), pa.scalar(text), pa.scalar(None, _TEXT))
 
 
-def _at(values: pa.Array, known: pa.Array, texts: pa.Array) -> pa.Array:
-    """Return the text of each value that is known, missing for others."""
+def _look_up(values: pa.Array, known: pa.Array, texts: pa.Array) -> pa.Array:
+    """Return the text of each value that is in `known`, missing for others."""
     known = known.combine_chunks() if isinstance(known, pa.ChunkedArray) else known
     return texts.take(pc.index_in(values, value_set=known, skip_nulls=True))
 
 
-def _days(rows: pa.Table) -> pa.ChunkedArray:
-    """Return one text for each person and day; missing if either is."""
+def _person_days(rows: pa.Table) -> pa.ChunkedArray:
+    """Return one text per row for its person and day; missing if either is missing."""
     numbers = rows["date"].cast(pa.timestamp("us")).cast(pa.int64()).cast(_TEXT)
     return pc.binary_join_element_wise(rows["user_id"].cast(_TEXT), numbers, " ")
 
 
-def _late(items: pa.Table) -> pa.Array:
-    """Say how many days later an entry was made, if these are many."""
+def _late_flags(items: pa.Table) -> pa.Array:
+    """Return the flags of entries that were made more than `_LATE` days after the work."""
     days = pc.subtract(_day_numbers(items["entered"]), _day_numbers(items["date"]))
     late = pc.binary_join_element_wise("entered", days.cast(_TEXT), "days later", " ")
     return pc.if_else(pc.fill_null(pc.greater(days, _LATE), False), late, pa.scalar(None, _TEXT))

@@ -1,7 +1,7 @@
-"""Read a result for charts and tables: the names of its rows, the columns that identify them, and the rows' total.
+"""Read a result for charts and tables: the keys and labels of its rows, and their total.
 
-A total is never a mean of ratios. What can't be told from the rows (a median; the head count of rows that share
-people) comes from the same analysis with `by=None`.
+A total is never a mean of ratios. Totals that can't be computed from the rows (of medians, or of people who are in
+several rows) need the same analysis with `by=None`.
 """
 
 from __future__ import annotations
@@ -28,44 +28,44 @@ from billframes.errors import MissingColumnError
 __all__ = ["MEASURE", "ResultRows", "present_columns", "read_result", "total_of"]
 
 MEASURE = "measure"
-"""The attribute of a pandas result that says which measure its columns are of."""
+"""The key in `attrs` of a pandas result whose columns are all figures of one measure."""
 
 
 @dataclass(frozen=True)
 class ResultRows:
     """
-    A result, ready to show.
+    A result, ready for a chart or a table.
 
     Parameters
     ----------
     frame : DataFrame
-        The result as pandas, in its own order.
+        The result as pandas, in its order.
     keys : list of str
-        Columns that tell rows apart and can be read: no id that has a label beside it.
+        The key columns, without ids that have a label.
     labels : list of str
-        What each row is called; one that occurs twice is numbered.
-    what : str
-        What the rows are by, such as "client"; empty where the result is one row of everything.
+        The label of each row. Labels that occur twice are numbered.
+    key_title : str
+        The title of the keys, such as "client"; empty if the result is one row of everything.
     over_time : bool
         Whether the rows are months, quarters or years.
     measure : str
-        The title of the one measure that the result is of, if it says so: pandas results of `compare` do.
+        The title of the measure if all figures are of one measure, as in pandas results of `compare`; else empty.
     """
 
     frame: pd.DataFrame
     keys: list[str]
     labels: list[str]
-    what: str
+    key_title: str
     over_time: bool
     measure: str = ""
 
     @property
     def by(self) -> str:
-        """The words that end a title, such as " by client"."""
-        return f" by {self.what}" if self.what else ""
+        """The last words of a title, such as " by client"."""
+        return f" by {self.key_title}" if self.key_title else ""
 
-    def titled(self, title: str) -> str:
-        """Return a title with the measure before it and what the rows are by after it."""
+    def full_title(self, title: str) -> str:
+        """Return a title with the measure before it and the keys after it."""
         return f"{self.measure}, {title[:1].lower()}{title[1:]}{self.by}" if self.measure else f"{title}{self.by}"
 
 
@@ -76,13 +76,14 @@ def read_result(result: Any, needs: Sequence[str], analysis: str, shown: str = "
     Parameters
     ----------
     result : frame
-        Of any engine.
+        A frame of any engine.
     needs : sequence of str
-        Columns that must be there. Every column before the first of them, or of the vocabulary, is a key.
+        The columns that the result must have. All columns before the first of them, or before the first measure, are
+        keys.
     analysis : str
-        The analysis the result should be of, for the error's words.
+        The name of the analysis, for errors.
     shown : str
-        What is made of it, such as "table".
+        "chart" or "table", for errors.
 
     Raises
     ------
@@ -104,12 +105,12 @@ def read_result(result: Any, needs: Sequence[str], analysis: str, shown: str = "
     labels = [" · ".join(row) for row in zip(*texts, strict=True)] if keys else ["All"] * len(frame)
     of = str(getattr(result, "attrs", {}).get(MEASURE, ""))
     return ResultRows(
-        frame, keys, _told_apart(labels), join_names(list(map(title_of_key, keys))) if keys else "", over_time, of
+        frame, keys, _number_repeated(labels), join_names(list(map(title_of_key, keys))) if keys else "", over_time, of
     )
 
 
 def present_columns(result: Any, names: Sequence[str]) -> list[str]:
-    """Return those of some columns that a result has; if it has none of them, the first, which is then missing."""
+    """Return the columns that a result has; if it has none of them, return the first, for the error."""
     there = [name for name in names if name in getattr(result, "columns", ())]
     return there or list(names[:1])
 
@@ -126,7 +127,7 @@ def _is_number(name: str) -> bool:
 
 
 def _keys(columns: list[str]) -> list[str]:
-    """Leave out ids that a label stands beside."""
+    """Return the keys without ids that have a label."""
     labelled = {name.rpartition("_")[0] for name in columns if name.endswith(("_name", "_label"))}
     return [name for name in columns if not (name.endswith("_id") and name.removesuffix("_id") in labelled)]
 
@@ -140,32 +141,32 @@ def _text(value: Any, over_time: bool) -> str:
             return dt.date.fromisoformat(f"{text}-01").strftime("%b\n%Y")
         except ValueError:
             return text
-    # A dollar sign would start a formula in matplotlib's own mark-up.
+    # Matplotlib reads text between dollar signs as a formula.
     return text.replace("$", r"\$")
 
 
-def _told_apart(labels: list[str]) -> list[str]:
-    seen: dict[str, int] = {}
-    apart = []
+def _number_repeated(labels: list[str]) -> list[str]:
+    counts: dict[str, int] = {}
+    unique = []
     for label in labels:
-        seen[label] = seen.get(label, 0) + 1
-        apart.append(label if seen[label] == 1 else f"{label} ({seen[label]})")
-    return apart
+        counts[label] = counts.get(label, 0) + 1
+        unique.append(label if counts[label] == 1 else f"{label} ({counts[label]})")
+    return unique
 
 
 def total_of(rows: pd.DataFrame) -> dict[str, float]:
     """
-    Add the measures of a result up.
+    Calculate the total of each measure of a result.
 
     Parameters
     ----------
     rows : DataFrame
-        Rows that share nothing: a result, or some rows of it.
+        A result, or some rows of it, without overlap.
 
     Returns
     -------
     dict of str to float
-        By column; missing where the rows don't tell it, such as where one of them is missing.
+        By column; NaN if the total can't be computed from the rows, for example because a value is missing.
 
     Examples
     --------
@@ -173,8 +174,8 @@ def total_of(rows: pd.DataFrame) -> dict[str, float]:
     >>> total_of(rows)
     {'client_hours': 10.0, 'capacity_hours': 40.0, 'utilization': 0.25}
     """
-    known = {name: found for name in rows.columns if (found := measure(str(name)))}
-    return {name: _total(each, rows) for name, each in known.items()}
+    columns = {name: found for name in rows.columns if (found := measure(str(name)))}
+    return {name: _total(each, rows) for name, each in columns.items()}
 
 
 def _total(each: Measure, rows: pd.DataFrame) -> float:

@@ -1,4 +1,4 @@
-"""Results of the same analysis, side by side: the figures of each group before and after, or period by period."""
+"""Put results of the same analysis side by side: each group's figures before and after, or period by period."""
 
 from __future__ import annotations
 
@@ -39,30 +39,28 @@ __all__ = [
 
 ENDS = ("before", "after")
 
-_Sums = tuple[float, float]
-# How many periods of each kind a year has.
 PERIODS_PER_YEAR = {"month": 12, "quarter": 4, "year": 1}
 COLUMNS = ("now", "previous", "since_previous", "year_ago", "since_year_ago", "twelve_months")
 Pair = tuple[float, float]
-"""A figure before and after."""
+"""A figure before and after, or the numerator and the denominator of a ratio."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One row of both results: its keys, and its figures before and after."""
+    """One group in two results: its keys, and its figures before and after."""
 
     keys: dict[str, Any]
     figures: dict[str, Pair]
 
 
 def common_keys(frames: Mapping[str, Frame], by: By) -> list[str]:
-    """Return the columns to split by, and check that both results have the same."""
+    """Return the key columns to split by; refuse results with different keys."""
     keys = {name: key_columns(column_names(frame)) for name, frame in frames.items()}
     if keys["before"] != keys["after"]:
-        had = {name: ", ".join(each) or "no keys" for name, each in keys.items()}
+        words = {name: ", ".join(each) or "no keys" for name, each in keys.items()}
         raise ParameterError(
-            f"before has rows by {had['before']} and after by {had['after']}: pass two results of the same analysis "
-            "with the same by=."
+            f"before has rows by {words['before']} and after by {words['after']}: pass two results of the same "
+            "analysis with the same by=."
         )
     if by is None:
         chosen = keys["after"]
@@ -86,31 +84,31 @@ def common_keys(frames: Mapping[str, Frame], by: By) -> list[str]:
 
 
 def key_columns(columns: Iterable[str]) -> list[str]:
-    """Return the key columns of a result: those before its first measure."""
+    """Return the key columns of a result, which are those before its first measure."""
     return list(itertools.takewhile(lambda name: measure(name) is None, columns))
 
 
 def pair_results(tables: Mapping[str, pa.Table], keys: Sequence[str], columns: Sequence[str]) -> list[Group]:
-    """Add both results up over the keys, and put them side by side; people and matters are the same by id."""
+    """Add up both results by the keys, and pair their figures; people and matters are matched by id."""
     ids = identifying_keys(keys)
-    found: dict[tuple[Any, ...], Group] = {}
+    groups: dict[tuple[Any, ...], Group] = {}
     for end, name in enumerate(ENDS):
         rows = tables[name].to_pylist()
         refuse_repeated(rows, name, identifying_keys(key_columns(tables[name].column_names)))
         for row in rows:
-            group = found.setdefault(tuple(row[key] for key in ids), Group({}, dict.fromkeys(columns, (0.0, 0.0))))
-            # The later name, if one has changed.
+            group = groups.setdefault(tuple(row[key] for key in ids), Group({}, dict.fromkeys(columns, (0.0, 0.0))))
+            # If a name has changed, the later one is used.
             group.keys.update({key: row[key] for key in keys})
             for column in columns:
                 value = math.nan if row[column] is None else float(row[column])
                 pair = list(group.figures[column])
                 pair[end] += value
                 group.figures[column] = (pair[0], pair[1])
-    return list(found.values())
+    return list(groups.values())
 
 
 def identifying_keys(keys: Sequence[str]) -> list[str]:
-    """Leave out the names and labels of ids."""
+    """Return the keys without the names and labels of ids."""
     return [name for name in keys if not (name.endswith(("_name", "_label")) and _id_of(name) in keys)]
 
 
@@ -119,24 +117,24 @@ def _id_of(label: str) -> str:
 
 
 def refuse_repeated(rows: Sequence[Mapping[str, Any]], name: str, ids: Sequence[str]) -> None:
-    """Refuse a result that has the same keys twice."""
+    """Refuse a result with two rows of the same keys."""
     seen = set()
     for row in rows:
         key = tuple(row[each] for each in ids)
         if key in seen:
-            what = ", ".join(f"{each}={value!r}" for each, value in zip(ids, key, strict=True)) or "one row of all"
-            raise ParameterError(f"{name} has {what} twice; pass the result of one analysis, not several together.")
+            row_name = ", ".join(f"{each}={value!r}" for each, value in zip(ids, key, strict=True)) or "one row of all"
+            raise ParameterError(f"{name} has {row_name} twice; pass the result of one analysis, not several together.")
         seen.add(key)
 
 
 def result_frame(like: Frame, rows: Sequence[Mapping[str, Any]], types: Mapping[str, pa.DataType]) -> Frame:
-    """Make a frame of rows, of the engine of `like`, with these columns in this order."""
+    """Return rows as a frame of the engine of `like`, with the columns of `types` in their order."""
     table = pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in types.items()})
     return eager_from_arrow(like, table)
 
 
 def key_types(tables: Mapping[str, pa.Table], keys: Sequence[str]) -> dict[str, pa.DataType]:
-    """Return the Arrow types of the keys' columns: those of the last result that has a value."""
+    """Return the Arrow types of the key columns, from the last result in which the column is not of type null."""
     types = {}
     for key in keys:
         kinds = [table.schema.field(key).type for table in reversed(list(tables.values()))]
@@ -147,14 +145,14 @@ def key_types(tables: Mapping[str, pa.Table], keys: Sequence[str]) -> dict[str, 
 
 
 class FiguresByPeriod:
-    """The figures of all keys and periods, and what is computed from them."""
+    """The figures of one measure by key and period, with their changes and totals of twelve months."""
 
     def __init__(
-        self, found: Measure, pair: Sequence[str], time: str, tables: Mapping[str, pa.Table], keys: Sequence[str]
+        self, measure: Measure, pair: Sequence[str], time: str, tables: Mapping[str, pa.Table], keys: Sequence[str]
     ) -> None:
-        self._measure, self._pair, self._time = found, pair, time
-        # Balances of twelve days don't add up.
-        self._summable = found.adds_up and bool(analyses_of_period(found.name))
+        self._measure, self._pair, self._time = measure, pair, time
+        # Balances of several days can't be added up.
+        self._summable = measure.adds_up and bool(analyses_of_period(measure.name))
         self._labels: dict[tuple[Any, ...], dict[str, Any]] = {}
         self._rows: dict[str, dict[tuple[Any, ...], dict[str, Any]]] = {}
         ids = identifying_keys(keys)
@@ -165,7 +163,7 @@ class FiguresByPeriod:
             self._labels |= {key: {name: row[name] for name in keys} for key, row in self._rows[label].items()}
 
     def rows(self, periods: Sequence[str]) -> Iterator[dict[str, Any]]:
-        """Return a row a key and period."""
+        """Yield one row per key and period."""
         unit, a_year = FIGURES[self._measure.unit], PERIODS_PER_YEAR[self._time]
         keys = sorted(self._labels.items(), key=lambda item: [(v is None, str(v)) for v in reversed(item[1].values())])
         for key, labels in keys:
@@ -184,8 +182,8 @@ class FiguresByPeriod:
             return 0.0 if self._measure.adds_up else math.nan
         return or_nan(row.get(self._measure.name)) if not self._measure.ratios else quotient(*self._sums(key, label))
 
-    def _sums(self, key: tuple[Any, ...], label: str) -> _Sums:
-        """Return the numerator and the denominator of a ratio; of a sum, the sum itself."""
+    def _sums(self, key: tuple[Any, ...], label: str) -> Pair:
+        """Return the numerator and the denominator of a ratio."""
         if label not in self._rows:
             return math.nan, math.nan
         row = self._rows[label].get(key, dict.fromkeys(self._pair, 0.0))
@@ -202,11 +200,11 @@ class FiguresByPeriod:
 def periods_as_columns(
     rows: Sequence[dict[str, Any]], shown: Sequence[str], time: str, unit: str
 ) -> list[dict[str, Any]]:
-    """Make one row of the rows of each key, which follow each other: its last, with a column a period."""
-    each = len(shown)
+    """Return one row per key from its consecutive rows: the last row, with a column per period."""
+    count = len(shown)
     return [
-        rows[at + each - 1] | {f"{unit}_{row[time]}": row[f"now_{unit}"] for row in rows[at : at + each]}
-        for at in range(0, len(rows), each)
+        rows[start + count - 1] | {f"{unit}_{row[time]}": row[f"now_{unit}"] for row in rows[start : start + count]}
+        for start in range(0, len(rows), count)
     ]
 
 

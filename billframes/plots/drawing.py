@@ -74,7 +74,7 @@ class Drawn:
 
     def finish(self, ax: Axes, values: str = "x", end: str = "") -> Axes:
         """Give the axes their title and frame."""
-        return finish(ax, f"{self.rows.titled(self.title)}{end}", values=values, unit=self.unit, name=self.axis)
+        return finish(ax, f"{self.rows.full_title(self.title)}{end}", values=values, unit=self.unit, name=self.axis)
 
 
 def axis_title(unit: str, currency: str = "") -> str:
@@ -183,7 +183,7 @@ def points(drawn: Drawn, ax: Axes | None) -> Axes:
 
 def ages(drawn: Drawn, ax: Axes | None) -> Axes:
     """Draw money in buckets: a column a bucket for the whole, or a stack a row, the older the darker."""
-    if drawn.rows.what or len(drawn.rows.frame) != 1:
+    if drawn.rows.key_title or len(drawn.rows.frame) != 1:
         return stacks(drawn, ax)
     ax, places = axes_for(ax, height=2.6), np.arange(len(drawn.columns))
     values = [float(each.iloc[0]) for each in drawn.values()]

@@ -82,7 +82,7 @@ class TableOf(TableSpec):
         return great_table(
             _cells(rows, keys, shown, below),
             id=f"billframes-{self.analysis.replace('_', '-')}",
-            title=title or (self.title if own else rows.titled(self.title)),
+            title=title or (self.title if own else rows.full_title(self.title)),
             headings={name: title_of_key(name).capitalize() for name in keys}
             | {each.name: each.title for each in shown},
             units={each.name: "cents" if self.cents and each.unit == "money" else each.unit for each in shown},
