@@ -155,7 +155,7 @@ def adjust_to_invoice(bill: Bill, profile: LedesProfile, incomplete: Sequence[st
         problem = f"the items differ from the invoice, and {'; '.join(incomplete)}"
         yield _finding(bill, None, 5, problem, value, fix)
     elif difference > 0:
-        fix = "Pass all items of the invoice. Tax and increases can't be carried: the API does not show them."
+        fix = "Pass all items of the invoice. Tax and increases can't be written, because the API does not show them."
         yield _finding(bill, None, 5, ABOVE_ITEMS, value, fix)
     elif difference and (reason := _write_down(bill, difference, profile)):
         fix = "Set adjustments in the profile: 'invoice' for one adjustment, 'lines' to spread it over the fees."
@@ -174,7 +174,7 @@ def _write_down(bill: Bill, difference: Decimal, profile: LedesProfile) -> str |
         bill.lines.append(Line("IF", None, matter, bill.invoice["day"], difference, None, None, difference))
         return None
     if profile.adjustments == "refuse":
-        return "the invoice is below its items, and the profile does not say how to carry a write-down"
+        return "the invoice is below its items, and adjustments in the profile is 'refuse'"
     fees = [line for line in bill.lines if line.type == "F" and line.total > 0]
     if sum((line.total for line in fees), ZERO) < -difference:
         return "the write-down is more than the fees it would be spread over"

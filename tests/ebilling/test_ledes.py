@@ -80,7 +80,7 @@ def test_amounts_that_units_can_not_express_are_adjustments():
 def test_a_write_down_is_refused_or_written_according_to_the_profile():
     items = ([(1.0, 100.0, 100.0)] * 3, [50.0])
     assert refused(frames(*items, amount=349.0)) == [
-        ("5 INVOICE_TOTAL", "the invoice is below its items, and the profile does not say how to carry a write-down")
+        ("5 INVOICE_TOTAL", "the invoice is below its items, and adjustments in the profile is 'refuse'")
     ]
     spread = made(*items, amount=349.0, profile=LINES)
     assert spread["line_item_adjustment_amount"].fillna("").tolist() == ["-0.34", "-0.33", "-0.33", ""]
