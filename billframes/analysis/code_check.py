@@ -117,7 +117,7 @@ def code_check(
     Returns
     -------
     frame
-        Of the same kind as the input, a row a finding, sorted by date, item, id and field: `item` ("time_entry",
+        Of the same kind as the input, one row per finding, sorted by date, item, id and field: `item` ("time_entry",
         "expense" or "fixed_fee"), `item_id`, `date`, `user_id`, `user_name`, `matter_id`, `matter_name`,
         `invoice_id` (items on an invoice can't be changed any more), `field`, `code` and `problem`. Names and
         invoice are missing if the items don't have these columns.

@@ -80,7 +80,7 @@ def missing_time(
     Returns
     -------
     frame
-        Of the same kind as the input, a row a person and day, sorted by name, id and day: `date`, `user_id`,
+        Of the same kind as the input, one row per person and day, sorted by name, id and day: `date`, `user_id`,
         `user_name`, `hours` (entered on the day, 0 if there is no entry; corrections can make them negative),
         `threshold_hours`, `available_hours` (the person's hours a day) and `missing_hours` (available - entered).
         People without available hours have no missing days.

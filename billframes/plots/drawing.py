@@ -182,7 +182,7 @@ def points(drawn: Drawn, ax: Axes | None) -> Axes:
 
 
 def ages(drawn: Drawn, ax: Axes | None) -> Axes:
-    """Draw money in buckets: a column a bucket for the whole, or a stack a row, the older the darker."""
+    """Draw money in buckets: one column per bucket for the whole, or one stack per row, the older the darker."""
     if drawn.rows.key_title or len(drawn.rows.frame) != 1:
         return stacks(drawn, ax)
     ax, places = axes_for(ax, height=2.6), np.arange(len(drawn.columns))

@@ -252,7 +252,7 @@ async def _send_cut(send: Send, start: Message, body: bytes) -> None:
 
 
 def _problem(status: int) -> Problem:
-    return Problem(status, "A fault the sandbox was told to inject.")
+    return Problem(status, "The sandbox injected this fault, as its settings require.")
 
 
 # Seconds to wait for the current change.
