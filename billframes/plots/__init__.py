@@ -1,9 +1,7 @@
-"""Charts of the analyses' results: one function an analysis, each drawing on an `Axes` and returning it.
+"""Charts of the analyses' results. The function with the name of an analysis draws its result and returns the `Axes`.
 
-A few drawings serve all: a pale bar for the whole and a dark one on it for the part, a bar cut into shades of one
-blue, two points on a line. The figure that matters stands beside it in words, so that a chart reads the same in
-colour, in grey and in print. Nothing here touches pyplot or its global state. What each chart shows is declared beside
-its analysis.
+Each analysis declares its chart, and `drawing` draws the few kinds of chart. The main figure is written beside each
+bar, so a chart can also be read in black and white. Charts do not use pyplot or its global state.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from typing import NoReturn
 
 from billframes.analysis.spec import ChartSpec, analyses
 from billframes.errors import unknown_name
-from billframes.plots._declaration import Chart
+from billframes.plots.chart import Chart
 
 _FIELDS = [each.name for each in dataclasses.fields(ChartSpec)]
 _CHARTS = {

@@ -1,5 +1,5 @@
 # Written by `python -m tests.typing.make_analysis_stubs` from what the analyses declare; not edited by hand.
-from ._declaration import Plot
+from .chart import Plot
 
 aging: Plot
 billing_lag: Plot

@@ -1,9 +1,8 @@
-"""Axes that show themselves in a notebook, and how all charts look, also at the width of a phone.
+"""Axes that notebooks show, and the style of all charts, also for the width of a phone.
 
-A figure made without pyplot is shown by nobody, so these axes bring their own picture; in return nothing global
-is changed and no figure stays open.
-
-The report and the explorer draw charts a second time for phones; `fit_narrow` makes their text fit.
+Notebooks do not show a figure that was made without pyplot, so these axes have their own picture. The advantage is that
+no global state changes and no figure stays open. The report and the explorer draw charts a second time for phones;
+`fit_narrow` makes their text fit.
 """
 
 from __future__ import annotations
@@ -30,18 +29,18 @@ __all__ = [
     "RAMP",
     "SHORT",
     "SIZE",
+    "add_legend",
     "axes_for",
-    "cut_labels",
-    "finish",
     "fit_narrow",
-    "hours",
-    "legend",
-    "money",
-    "percent",
-    "shortened",
+    "format_hours",
+    "format_money",
+    "format_percent",
+    "shorten_label",
+    "shorten_labels",
+    "style_axes",
 ]
 
-# Shades of one blue differ in lightness, so colour-blind readers and black-and-white prints show the difference.
+# Shades of one blue differ in lightness, so they can be distinguished by colour-blind readers and in black and white.
 DARK = "#1f4e79"
 PALE = "#c9d7e4"
 RAMP = ("#dfe8f0", "#b3c8da", "#7fa3c3", "#457aa5", "#12324f")
@@ -50,15 +49,14 @@ MUTED = "#5a5a5a"
 SIZE = 9.0
 # Below this many hours or days, axes have ticks at halves.
 SMALL = 20
-# Longer names would leave no room for the bars.
+# The most characters of a name beside a bar, and of a name in narrow charts.
 LONGEST = 34
-# Of names in narrow charts.
 SHORT = 22
 _REFERENCE = re.compile(r" \([^()]+\)$")
 
 
-class _ShownAxes(Axes):
-    """Axes that a notebook shows as a picture."""
+class _PngAxes(Axes):
+    """Axes that notebooks show as a picture."""
 
     def _repr_png_(self) -> bytes:
         buffer = io.BytesIO()
@@ -68,16 +66,16 @@ class _ShownAxes(Axes):
 
 
 def axes_for(ax: Axes | None, *, width: float = 7.2, height: float = 3.2) -> Axes:
-    """Return `ax`, or axes on a new figure of that size in inches."""
+    """Return `ax`, or axes on a new figure of this size in inches."""
     if ax is not None:
         return ax
     figure = Figure(figsize=(width, height), layout="constrained")
-    return figure.add_subplot(axes_class=_ShownAxes)
+    return figure.add_subplot(axes_class=_PngAxes)
 
 
-def finish(ax: Axes, title: str, *, values: str, unit: Any, name: str = "") -> Axes:
+def style_axes(ax: Axes, title: str, *, values: str, unit: Any, name: str = "") -> Axes:
     """
-    Give axes their title and a quiet frame.
+    Set the title of axes and a plain style.
 
     Parameters
     ----------
@@ -86,9 +84,9 @@ def finish(ax: Axes, title: str, *, values: str, unit: Any, name: str = "") -> A
     values : {"x", "y"}
         The axis that values are read from.
     unit : callable
-        Formats a value of that axis: `hours`, `money` or `percent`.
+        Formats a value of that axis: `format_hours`, `format_money` or `format_percent`.
     name : str
-        The axis' own title: the unit that values are in.
+        The title of that axis, which is the unit of its values.
     """
     pad = 24 if ax.get_legend() else 10
     ax.set_title(title, loc="left", fontsize=SIZE + 1.5, color=INK, fontweight="bold", pad=pad)
@@ -105,8 +103,8 @@ def finish(ax: Axes, title: str, *, values: str, unit: Any, name: str = "") -> A
     return ax
 
 
-def legend(ax: Axes) -> None:
-    """Say what the colours are, in one line between title and chart; before `finish`."""
+def add_legend(ax: Axes) -> None:
+    """Add a legend in one line between the title and the chart; call it before `style_axes`."""
     ax.legend(
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0),
@@ -121,21 +119,21 @@ def legend(ax: Axes) -> None:
     )
 
 
-def money(value: float, *, exact: bool = False) -> str:
+def format_money(value: float, *, exact: bool = False) -> str:
     """
-    Money on an axis, in thousands or millions where it is large.
+    Format money for an axis, large amounts in thousands or millions.
 
     Parameters
     ----------
     value : float
     exact : bool
-        Whether to show all digits, as a tick needs: rounded, 1.25m and 1.3m would have one label.
+        Whether to show all digits. Ticks need them, because 1.25m and 1.3m rounded would have the same label.
 
     Examples
     --------
-    >>> [money(value) for value in (0, 950, 12_500, 240_000, -2_000, 1_500_000)]
+    >>> [format_money(value) for value in (0, 950, 12_500, 240_000, -2_000, 1_500_000)]
     ['0', '950', '12.5k', '240k', '−2k', '1.5m']
-    >>> [money(value, exact=True) for value in (2.5, 1_000_000, 1_250_000)]
+    >>> [format_money(value, exact=True) for value in (2.5, 1_000_000, 1_250_000)]
     ['2.5', '1m', '1.25m']
     """
     if value != value:
@@ -146,13 +144,13 @@ def money(value: float, *, exact: bool = False) -> str:
     return f"{MINUS if value < 0 and text != '0' else ''}{text}{suffix}"
 
 
-def hours(value: float, *, exact: bool = False) -> str:
+def format_hours(value: float, *, exact: bool = False) -> str:
     """
-    Hours, or days, on an axis; `exact` as in `money`.
+    Format hours or days for an axis; `exact` as in `format_money`.
 
     Examples
     --------
-    >>> [hours(value) for value in (0, 2.5, 1250.4)], hours(22.5, exact=True)
+    >>> [format_hours(value) for value in (0, 2.5, 1250.4)], format_hours(22.5, exact=True)
     (['0', '2.5', '1,250'], '22.5')
     """
     if value != value:
@@ -160,40 +158,40 @@ def hours(value: float, *, exact: bool = False) -> str:
     return _digits(value, 1 if abs(value) < SMALL else 0, exact).replace("-", MINUS)
 
 
-def percent(value: float, *, exact: bool = False) -> str:
+def format_percent(value: float, *, exact: bool = False) -> str:
     """
-    Show a ratio as a percentage; a dash where it is missing; `exact` as in `money`.
+    Format a ratio as a percentage, and a missing ratio as a dash; `exact` as in `format_money`.
 
     Examples
     --------
-    >>> [percent(value) for value in (0.745, 1.0, float("nan"))], percent(0.8825, exact=True)
+    >>> [format_percent(value) for value in (0.745, 1.0, float("nan"))], format_percent(0.8825, exact=True)
     (['74.5%', '100.0%', '–'], '88.25%')
     """
-    if not exact or value != value or _places(value * 100, 1) == 1:
+    if not exact or value != value or _decimals(value * 100, 1) == 1:
         return format_number(value, "ratio")
     return f"{_digits(value * 100, 1, exact).replace('-', MINUS)}%"
 
 
 def _digits(value: float, places: int, exact: bool) -> str:
-    """Write a number with at most so many places after the point; all that it has if it is exact."""
-    text = format_rounded(value, f"{{:,.{_places(value, places) if exact else places}f}}")
+    """Format a number with at most this number of decimals; with all its decimals if `exact`."""
+    text = format_rounded(value, f"{{:,.{_decimals(value, places) if exact else places}f}}")
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _places(value: float, least: int) -> int:
-    """Return how many places after the point a tick needs."""
+def _decimals(value: float, least: int) -> int:
+    """Return the number of decimals that a tick needs, at least `least`."""
     return next((each for each in range(least, 6) if math.isclose(value, round(value, each), abs_tol=1e-9)), 6)
 
 
-def shortened(label: str, longest: int = LONGEST) -> str:
+def shorten_label(label: str, longest: int = LONGEST) -> str:
     """
-    Cut a name that is too long to stand beside a bar. A reference at its end stays: it tells namesakes apart.
+    Shorten a name that is too long for its place beside a bar; a reference at its end is kept, as names can repeat.
 
     Examples
     --------
-    >>> shortened("Stonebridge Development Corp.", 22)
+    >>> shorten_label("Stonebridge Development Corp.", 22)
     'Stonebridge Developme…'
-    >>> shortened("Granite Mutual Insurance Company (1007)", 22)
+    >>> shorten_label("Granite Mutual Insurance Company (1007)", 22)
     'Granite Mutual… (1007)'
     """
     if len(label) <= longest:
@@ -203,18 +201,18 @@ def shortened(label: str, longest: int = LONGEST) -> str:
     return f"{label[: longest - 1 - len(tail)].rstrip()}…{tail}"
 
 
-# Inches; on a phone, text in charts then has the size of the text in tables.
+# Width in inches of charts for phones, in which text has the same size as in tables.
 NARROW = 4.4
 
 
 def fit_narrow(ax: Axes) -> None:
-    """Make what was drawn fit a phone: names are cut, months and what stands above them are turned."""
+    """Make a chart fit a phone: shorten names, and rotate months and the text above them."""
     if (legend := ax.get_legend()) is not None:
         texts = [each.get_text() for each in legend.get_texts()]
         handles: Any = legend.legend_handles
         size = legend.get_texts()[0].get_fontsize()
         figure: Any = ax.figure
-        # From the picture's left side, not from the axes', which names of rows push to the right.
+        # The legend begins at the left side of the picture; the names of rows push the axes to the right.
         ax.legend(
             handles,
             texts,
@@ -235,13 +233,13 @@ def fit_narrow(ax: Axes) -> None:
             text.set(rotation=90, va="bottom")
         ax.margins(y=0.42)
     elif all(each.endswith(" days") for each in months[1:]):
-        # The axis' title says that they are days.
+        # The title of the axis already says "days".
         ax.set_xticks(ax.get_xticks(), [each.removesuffix(" days") for each in months])
-    cut_labels(ax)
+    shorten_labels(ax)
 
 
-def cut_labels(ax: Axes) -> None:
-    """Cut the names of rows that are long."""
+def shorten_labels(ax: Axes) -> None:
+    """Shorten long names of rows."""
     labels: Sequence[str] = [label.get_text() for label in ax.get_yticklabels()]
     if ax.yaxis_inverted():
-        ax.set_yticks(ax.get_yticks(), [shortened(each, SHORT) for each in labels])
+        ax.set_yticks(ax.get_yticks(), [shorten_label(each, SHORT) for each in labels])

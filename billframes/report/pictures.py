@@ -14,7 +14,7 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from billframes.plots.axes import NARROW, cut_labels, fit_narrow
+from billframes.plots.axes import NARROW, fit_narrow, shorten_labels
 
 __all__ = ["bars_height", "picture", "side_by_side"]
 
@@ -75,7 +75,7 @@ def side_by_side(draw: Draw, rows: pd.DataFrame, alt: str, *, currency: str = ""
         each.set_xlim(left, right)
         # Bars have the same height in both halves, even if the second has one row less.
         each.set_ylim(len(halves[0]) - 0.4, -0.6)
-        cut_labels(each)
+        shorten_labels(each)
     images = Markup("").join(Markup('<img class="chart" src="{}" alt="{}">').format(_svg(ax), alt) for ax in axes)
     return Markup('<div class="halves">{}</div>').format(images)
 

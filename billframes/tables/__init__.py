@@ -1,7 +1,7 @@
-"""The analyses' results as tables for people: `bf.tables.realization(book.realization(by="client"))`.
+"""The analyses' results as formatted tables: `bf.tables.realization(book.realization(by="client"))`.
 
-One for each main analysis, made with great-tables (`pip install great-tables`), with the title, the units, the total
-and the definition of what is shown. Each is declared beside its analysis; `TableOf` says how they are called.
+Tables are made with great-tables (`pip install great-tables`). They have a title, the units, a total and the formula of
+the analysis. Each analysis declares its table; `TableOf` describes the arguments.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from billframes.analysis.spec import TableSpec, analyses
 from billframes.errors import unknown_name
-from billframes.tables.declaration import TableOf
+from billframes.tables.table import TableOf
 
 _FIELDS = [each.name for each in dataclasses.fields(TableSpec)]
 _TABLES = {"TableOf": TableOf} | {

@@ -1,5 +1,5 @@
 # Written by `python -m tests.typing.make_analysis_stubs` from what the analyses declare; not edited by hand.
-from .declaration import TableOf as TableOf
+from .table import TableOf as TableOf
 
 aging: TableOf
 billing_lag: TableOf

@@ -20,11 +20,11 @@ from billframes.analysis.spec import measures
 from billframes.errors import MissingColumnError, ParameterError
 from billframes.plots.axes import fit_narrow
 
-DRAWN = [getattr(plots, name) for name in plots.__all__]
+CHARTS = [getattr(plots, name) for name in plots.__all__]
 
 
-def anything(rows: int) -> pd.DataFrame:
-    """A client a row with every measure there is: a result of any analysis."""
+def every_measure(rows: int) -> pd.DataFrame:
+    """A result with every measure, one row per client: it fits the chart of every analysis."""
     keys = pd.DataFrame({"client_name": [f"Client {number} of a rather long name, Inc." for number in range(rows)]})
     values = {name: [10.0 + number for number in range(rows)] for name in ("0-30", "31+", *measures())}
     return keys.join(pd.DataFrame(values))
@@ -69,8 +69,8 @@ def tick(text: str) -> float:
     "largest", [3.0, 9.0, 17.0, 22.0, 44.0, 1_100.0, 1_900.0, 14_000.0, 230_000.0, 1.6e6, 1.95e6, 2.4e7]
 )
 @pytest.mark.parametrize("kind", ["realization", "utilization", "effective_rates"])
-def test_the_label_of_a_tick_is_where_it_stands(kind, largest):
-    rows = anything(3)
+def test_the_label_of_a_tick_shows_its_position(kind, largest):
+    rows = every_measure(3)
     for low, narrow in itertools.product((largest / 3, -largest / 3), (False, True)):
         values = {name: [largest, low, largest / 7] for name in rows if name != "client_name"}
         ax = getattr(plots, kind)(rows.assign(**values))
@@ -82,7 +82,7 @@ def test_the_label_of_a_tick_is_where_it_stands(kind, largest):
         assert [tick(text) for _, text in labels] == pytest.approx([place for place, _ in labels], rel=1e-9, abs=1e-9)
 
 
-def test_the_label_of_a_tick_on_an_axis_cut_to_what_changed_is_where_it_stands():
+def test_the_label_of_a_tick_shows_its_position_if_the_axis_does_not_begin_at_0():
     for before, after in ((0.8811, 0.8852), (0.5, 0.52), (0.9, -0.2)):
         ends = {"before_ratio": before, "after_ratio": after, "change_ratio": after - before}
         ax = plots.bridge(pd.DataFrame({"client_name": ["Acme"], **{name: [each] for name, each in ends.items()}}))
@@ -180,7 +180,7 @@ def test_receivables_are_stacked_by_age_and_credits_lie_left_of_zero(owed):
     assert words(ax) == ["100", "−15"]
 
 
-def test_receivables_of_the_firm_are_a_column_a_bucket(owed):
+def test_receivables_of_the_firm_are_one_column_per_bucket(owed):
     whole = owed.drop(columns=["client_id", "client_name"]).iloc[:1]
     ax = plots.aging(whole)
     assert heights(ax.containers[0]) == [60.0, 30.0, 0.0, 0.0, 10.0]
@@ -192,7 +192,7 @@ def test_buckets_of_the_invoice_date_say_so(owed):
     assert ax.get_title(loc="left") == "Receivables by client, by days since the invoice date"
 
 
-def test_two_keys_stand_together_and_equal_names_are_numbered(owed):
+def test_two_keys_are_joined_and_equal_names_are_numbered(owed):
     ax = plots.aging(owed.assign(client_name="Acme"))
     assert [label.get_text() for label in ax.get_yticklabels()] == ["Acme", "Acme (2)"]
     both = owed.drop(columns="client_id").assign(role=["attorney", "principal"])
@@ -210,7 +210,7 @@ def test_names_are_drawn_as_they_are(hours, name):
     assert f">{html.escape(name)}<" in buffer.getvalue()
 
 
-def test_an_axes_given_is_drawn_on(hours):
+def test_axes_that_are_passed_are_used(hours):
     mine = Figure().add_subplot()
     assert plots.utilization(hours, ax=mine) is mine
 
@@ -224,13 +224,13 @@ def test_an_empty_result_is_an_empty_chart(hours, fees, owed):
         assert words(draw(frame.iloc[:0])) == []
 
 
-def test_other_engines_are_drawn_alike(hours, owed):
+def test_all_engines_give_the_same_chart(hours, owed):
     assert words(plots.utilization(pl.from_pandas(hours))) == ["75.0%", "0.0%", "–"]
     assert words(plots.aging(pl.from_pandas(owed).lazy())) == ["100", "−15"]
     assert words(plots.aging(pl.from_pandas(owed).to_arrow())) == ["100", "−15"]
 
 
-@pytest.mark.parametrize("draw", DRAWN)
+@pytest.mark.parametrize("draw", CHARTS)
 def test_a_frame_of_something_else_says_what_is_missing(draw):
     with pytest.raises(MissingColumnError, match=rf"pass a result of billframes.{draw.__name__}\(\). It has: hours"):
         draw(pd.DataFrame({"hours": [1.0]}))
@@ -239,10 +239,10 @@ def test_a_frame_of_something_else_says_what_is_missing(draw):
 
 
 @pytest.mark.parametrize("rows", [0, 1, 60])
-@pytest.mark.parametrize("draw", DRAWN)
-def test_every_chart_draws_none_one_and_sixty_rows_onto_the_axes_given(draw, rows):
+@pytest.mark.parametrize("draw", CHARTS)
+def test_every_chart_draws_none_one_and_sixty_rows_on_axes_that_are_passed(draw, rows):
     mine = Figure(layout="constrained").add_subplot()
-    assert draw(anything(rows), ax=mine) is mine
+    assert draw(every_measure(rows), ax=mine) is mine
     # A waterfall has its two ends as rows, too, and adds up what is after its eleventh step.
     shown = min(rows, 12) + 2 if draw is plots.bridge else rows
     assert len(mine.get_yticklabels()) == shown
@@ -287,13 +287,13 @@ def test_a_waterfall_of_fees_steps_from_hours_to_mix():
 
 
 def test_after_eleven_steps_the_others_are_one():
-    ax = plots.bridge(anything(60).assign(change_ratio=0.01))
+    ax = plots.bridge(every_measure(60).assign(change_ratio=0.01))
     assert [label.get_text() for label in ax.get_yticklabels()][-2:] == ["49 others", "After"]
     assert words(ax)[-2] == "+49.0 pts"
 
 
 def test_a_budget_is_a_mark_and_words_stay_clear_of_it():
-    used = anything(1).assign(budget_amount=1e6, unknown_amount=0.0, budget_burn=0.125)
+    used = every_measure(1).assign(budget_amount=1e6, unknown_amount=0.0, budget_burn=0.125)
     ax = plots.budget_burn(used)
     assert words(ax) == ["12.5%"]
     assert ax.texts[0].xy[0] == 1e6
@@ -302,35 +302,37 @@ def test_a_budget_is_a_mark_and_words_stay_clear_of_it():
 
 
 def test_a_loss_lies_left_of_zero():
-    ax = plots.profitability(anything(1).assign(fees_amount=100.0, profit_amount=-50.0, margin_ratio=-0.5))
+    ax = plots.profitability(every_measure(1).assign(fees_amount=100.0, profit_amount=-50.0, margin_ratio=-0.5))
     assert [lengths(bars) for bars in ax.containers] == [[100.0], [-50.0]]
     assert words(ax) == ["−50.0%"]
 
 
 def test_running_shares_end_at_one_on_their_own_scale():
-    ax = plots.contribution(anything(2).assign(fees_amount=[3.0, 1.0], share=[0.75, 0.25], running_share=[0.75, 1.0]))
+    ax = plots.contribution(
+        every_measure(2).assign(fees_amount=[3.0, 1.0], share=[0.75, 0.25], running_share=[0.75, 1.0])
+    )
     (line,) = ax.figure.axes[1].lines
     assert list(line.get_xdata()) == [0.75, 1.0]
     assert words(ax) == ["3 · 75.0%", "1 · 25.0%"]
 
 
 def test_a_point_before_the_work_is_not_cut_off():
-    ax = plots.timekeeping_lag(anything(1).assign(median_lag_days=-3.0, p90_lag_days=4.0))
+    ax = plots.timekeeping_lag(every_measure(1).assign(median_lag_days=-3.0, p90_lag_days=4.0))
     assert ax.get_xlim()[0] < -3.0
 
 
-def test_days_by_hours_stand_in_where_rates_are_hidden():
-    ax = plots.billing_lag(anything(2).assign(amount_weighted_lag_days=None))
+def test_hidden_rates_show_the_lag_by_hours():
+    ax = plots.billing_lag(every_measure(2).assign(amount_weighted_lag_days=None))
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["Mean lag", "Lag by hours"]
 
 
 def test_fixed_fees_without_standard_rates_say_what_an_hour_brought():
-    hidden = anything(1).assign(standard_amount=None, fixed_fee_realization=None, effective_rate=250.0)
+    hidden = every_measure(1).assign(standard_amount=None, fixed_fee_realization=None, effective_rate=250.0)
     assert words(plots.fixed_fee_realization(hidden)) == ["250 an hour"]
 
 
-@pytest.mark.parametrize("draw", DRAWN)
-def test_each_chart_explains_itself_and_is_called_alike(draw):
+@pytest.mark.parametrize("draw", CHARTS)
+def test_each_chart_has_a_docstring_and_the_same_signature(draw):
     given = "result: 'Any', ax: 'Axes | None' = None, *, currency: 'str' = ''"
     assert str(inspect.signature(draw)) == f"({given}) -> 'Axes'"
     assert (draw.__module__, draw.__qualname__) == ("billframes.plots", draw.__name__)

@@ -31,8 +31,8 @@ def stubs() -> dict[Path, str]:
     return {
         methods_of_book: _book(methods_of_book),
         root: _root(root.read_text(encoding="utf-8")),
-        ROOT / "plots" / "__init__.pyi": _attributes("from ._declaration import Plot", "Plot", charts),
-        ROOT / "tables" / "__init__.pyi": _attributes("from .declaration import TableOf as TableOf", "TableOf", tables),
+        ROOT / "plots" / "__init__.pyi": _attributes("from .chart import Plot", "Plot", charts),
+        ROOT / "tables" / "__init__.pyi": _attributes("from .table import TableOf as TableOf", "TableOf", tables),
     }
 
 

@@ -1,4 +1,4 @@
-"""The function that draws the results of an analysis, made of what the analysis declares."""
+"""Make the function that draws the results of an analysis from the chart that the analysis declares."""
 
 from __future__ import annotations
 
@@ -21,13 +21,20 @@ from billframes.analysis.metrics import BUCKET
 from billframes.analysis.result_rows import ResultRows, present_columns, read_result, total_of
 from billframes.analysis.spec import ChartSpec, analyses, measure
 from billframes.errors import MissingColumnError
-from billframes.plots.axes import hours, money, percent
-from billframes.plots.drawing import KINDS, Drawn, axis_title
+from billframes.plots.axes import format_hours, format_money, format_percent
+from billframes.plots.drawing import KINDS, ChartData, axis_title
 
 __all__ = ["Chart", "Plot"]
 
 _FIELD = re.compile(r"\{(\w+)(:axis)?\}")
-_AXES = {"money": money, "rate": money, "hours": hours, "days": hours, "ratio": percent, "points": percent}
+_AXES = {
+    "money": format_money,
+    "rate": format_money,
+    "hours": format_hours,
+    "days": format_hours,
+    "ratio": format_percent,
+    "points": format_percent,
+}
 _DOC = """
     Draw a result of `billframes.{analysis}`: {shows}
 
@@ -38,9 +45,9 @@ _DOC = """
     result : frame
         With {needs}; of any engine.
     ax : Axes, optional
-        Where to draw; a new figure, outside pyplot, if it is not given.
+        The axes to draw on. By default a new figure, which pyplot does not manage.
     currency : str
-        Named on axes of money; the result does not know it.
+        The currency to show on axes of money; results do not have it.
 
     Returns
     -------
@@ -65,11 +72,12 @@ _DOC = """
 
 
 class Plot(Protocol):
-    """Draws a result, on axes given or on new ones."""
+    """A function that draws a result."""
 
     __name__: str
 
-    def __call__(self, result: Any, ax: Axes | None = None, *, currency: str = "") -> Axes: ...
+    def __call__(self, result: Any, ax: Axes | None = None, *, currency: str = "") -> Axes:
+        """Draw a result on `ax`, or on new axes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +88,7 @@ class Chart(ChartSpec):
     Parameters
     ----------
     analysis : str
-        Whose results it shows. The other parameters are those of `ChartSpec`.
+        The name of the analysis. The other parameters are those of `ChartSpec`.
     """
 
     analysis: str
@@ -129,10 +137,10 @@ class Chart(ChartSpec):
         numbers = {name: rows.frame[name].astype("float64") for name in drawn}
         rows = dataclasses.replace(rows, frame=rows.frame.assign(**numbers))
         hides = self.hidden and not rows.frame[self.hidden].notna().any()
-        told = dataclasses.replace(self, **self.instead) if hides else self
-        return KINDS[self.kind](told._drawn(rows, buckets, currency), ax)
+        declared = dataclasses.replace(self, **self.instead) if hides else self
+        return KINDS[self.kind](declared._data(rows, buckets, currency), ax)
 
-    def _drawn(self, rows: ResultRows, buckets: Mapping[str, str], currency: str) -> Drawn:
+    def _data(self, rows: ResultRows, buckets: Mapping[str, str], currency: str) -> ChartData:
         columns = buckets or {
             name: self._title(name)
             for name in self._of_one_unit(rows.frame)
@@ -144,15 +152,15 @@ class Chart(ChartSpec):
         age = self.age and self.age[0 if "current" in buckets else -1]
         ends = self._ends(rows.frame)
         mark = (self.mark, self._title(self.mark)) if self.mark else None
-        return Drawn(rows, columns, words, self.title, unit, mark, self.darkest_first, age or "", axis, ends)
+        return ChartData(rows, columns, words, self.title, unit, mark, self.darkest_first, age or "", axis, ends)
 
     def _title(self, name: str) -> str:
-        """Return what the legend calls a column: its heading in the table, unless the chart declares another name."""
+        """Return the name of a column in the legend: its title in the table, unless the chart declares another name."""
         found = analyses()[self.analysis].measure(name)
         return self.legend.get(name) or (found.title if found else name)
 
     def _of_one_unit(self, frame: pd.DataFrame) -> list[str]:
-        """Return the columns that are there, of those that only some results have; one axis has one unit."""
+        """Return the columns that the result has, except those with another unit than the first."""
         if not self.optional:
             return list(self.columns)
         there = [name for name in self.columns if name in frame]

@@ -1,4 +1,4 @@
-"""Cells and headings as a great-tables table: how all presentation tables look."""
+"""Build the great-tables table of a result: the style of all tables."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["great_table"]
 
-# Months, dates and numbers of invoices are read as one word, though they have hyphens.
+# Texts up to this length, such as dates and invoice numbers, are not broken at their hyphens.
 SHORT = 12
-# A column of longer texts is kept wide, on a telephone too.
+# A column with longer texts has a minimum width, also on a phone.
 LONG = 30
 
 
@@ -39,14 +39,14 @@ def great_table(
     Parameters
     ----------
     cells : DataFrame
-        Text columns that name the rows, then a column for each of `units`; the first names the rows.
+        The text columns of the keys, then one column for each of `units`. The first column is the heading of the rows.
     id : str
-        Of the element; great-tables would else make up another each time.
+        The id of the HTML element. Without it, great-tables makes a new one each time.
     title : str
     headings : mapping of str to str
-        By column.
+        The headings by column.
     units : mapping of str to str
-        By column of numbers; see `billframes._format.format_number`.
+        The units by column; see `billframes._format.format_number`.
     note : str
         The line below the table.
     has_total : bool
@@ -88,13 +88,13 @@ def _kind() -> type[GT]:
             "Tables are made with great-tables, which is not installed: pip install great-tables."
         ) from error
 
-    class ShownTable(GT):
-        """A table whose text is its title: great-tables would write out all its parts, addresses in memory too."""
+    class TitledTable(GT):
+        """A table whose repr is its title; that of great-tables lists all parts, with their addresses in memory."""
 
         def __repr__(self) -> str:
             return f"<table: {self._heading.title}>"
 
-    return ShownTable
+    return TitledTable
 
 
 def _show(value: Any, unit: str) -> str:

@@ -1,4 +1,4 @@
-"""The presentation table of an analysis, made of what the analysis declares."""
+"""Show the results of an analysis as the table that the analysis declares."""
 
 from __future__ import annotations
 
@@ -19,51 +19,52 @@ from billframes.errors import ParameterError
 if TYPE_CHECKING:
     from great_tables import GT
 
-__all__ = ["TableOf", "in_words"]
+__all__ = ["TableOf", "with_titles"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableOf(TableSpec):
     """
-    The presentation table of one analysis; call it with a result.
+    The formatted table of one analysis; call it with a result.
 
     Parameters
     ----------
     analysis : str
-        Whose results it shows. The other parameters are those of `TableSpec`.
+        The name of the analysis. The other parameters are those of `TableSpec`.
     """
 
     analysis: str
 
     @property
     def _spoken_name(self) -> str:
-        """What messages call the table."""
+        """The name of the table in messages."""
         return self.analysis
 
     def __call__(self, result: Any, *, total: Any = None, title: str | None = None, currency: str = "") -> GT:
         """
-        Show a result as a table for people.
+        Show a result as a formatted table.
 
-        Money has thousands separators; hours and percentages have one
-        decimal; what is missing is a dash. Below several rows stands their total: sums, and ratios of sums; a figure
-        that the rows don't tell, such as a median, is a dash there. Text is escaped.
+        Money has thousands separators, hours and percentages have one decimal, and missing values are dashes. Several
+        rows have their total below: sums, and ratios of sums. A figure that can't be calculated from the rows, such as
+        a median, is a dash there. Text is escaped.
 
         Parameters
         ----------
         result : frame
-            Of the analysis of this name; of any engine.
+            A result of the analysis of this name, of any engine.
         total : frame or False, optional
-            One row: the same analysis with `by=None`, which knows every figure; False shows no total.
+            The total, as one row: the result of the same analysis with `by=None`, which has every figure. False shows
+            no total.
         title : str, optional
             Another title.
         currency : str
-            Named below the title; the result does not know it.
+            The currency to show below the title; results do not have it.
 
         Returns
         -------
         great_tables.GT
-            Shows itself in a notebook; `.as_raw_html()` is its HTML, and its methods change it further. Its id is
-            the same each time, so that a notebook run again has the same output.
+            Notebooks show it as a table; `.as_raw_html()` is its HTML, and its methods change it. Its id is always the
+            same, so that running a notebook again gives the same output.
 
         Raises
         ------
@@ -72,7 +73,7 @@ class TableOf(TableSpec):
         MissingColumnError, ParameterError
             The frame is not a result of the analysis, or `total` is not one row of it.
         """
-        from billframes.tables._great import great_table
+        from billframes.tables.great import great_table
 
         rows = self._read(result)
         own = self._keys_of(rows.frame)
@@ -93,18 +94,18 @@ class TableOf(TableSpec):
 
     @property
     def definition(self) -> str:
-        """The analysis' formula in the words of the headings."""
-        words = analyses()[self.analysis]
-        return in_words(words.formula, words.measure)
+        """The formula of the analysis, with the titles of columns instead of their names."""
+        analysis = analyses()[self.analysis]
+        return with_titles(analysis.formula, analysis.measure)
 
     def _read(self, result: Any) -> ResultRows:
         needs = [name for name in self.columns if name not in {BUCKETS, PERIODS, *self.optional}]
-        # Of columns that are all of some results only, one tells that the frame is a result.
+        # If all columns are optional, a result has at least one of them.
         needs = needs or present_columns(result, self.optional)
         return read_result(result, needs, self.analysis, "table")
 
     def _keys_of(self, frame: pd.DataFrame) -> list[str]:
-        """Return the declared keys that a result has; none if it is grouped by something else."""
+        """Return the declared keys that a result has; an empty list if it lacks the first of them."""
         there = [name for name in self.keys if name in frame.columns]
         return there if there[:1] == list(self.keys[:1]) else []
 
@@ -118,14 +119,14 @@ class TableOf(TableSpec):
         return [found for name in names if name in frame.columns and (found := words.measure(name))]
 
     def page_columns(self, frame: pd.DataFrame) -> list[str]:
-        """Return the columns that a page in portrait has room for, of those shown of a result."""
+        """Return the columns shown of a result for which a page in portrait has room."""
         shown = [each.name for each in self.measures(frame)]
         buckets = [name for name in shown if BUCKET.fullmatch(name)]
         brief = [each for name in self.brief for each in (buckets if name == BUCKETS else [name])]
         return [name for name in shown if not brief or name in brief]
 
     def _is_known(self, name: str, frame: pd.DataFrame, below: dict[str, Any] | None) -> bool:
-        """Tell whether a column has a figure; of those that all results have, dashes are shown, too."""
+        """Return whether a column is shown: an optional column without any figure is not."""
         known = frame[name].notna().any() or pd.notna((below or {}).get(name))
         return bool(known) or len(frame) < 2 or name not in self.optional
 
@@ -142,13 +143,13 @@ class TableOf(TableSpec):
         return {str(name): value for name, value in given.iloc[0].items()}
 
 
-# Type checkers keep the signature.
+# Only at runtime, so that type checkers see the signature.
 if not TYPE_CHECKING:
     TableOf.__call__ = suggest_method_arguments(TableOf.__call__)
 
 
 def _cells(rows: ResultRows, keys: list[str], shown: list[Measure], below: dict[str, Any] | None) -> pd.DataFrame:
-    """Put the keys as text and the measures as they are side by side, the total as the last row."""
+    """Return the cells: the keys as text, the measures as they are, and the total as the last row."""
     names = {key: [_text(value) for value in rows.frame[key]] for key in keys} or {"": rows.labels}
     cells = pd.DataFrame({**names, **{each.name: rows.frame[each.name].astype(object) for each in shown}}, dtype=object)
     if below is not None:
@@ -163,18 +164,18 @@ def _text(value: Any) -> str:
     return short_date(value) if isinstance(value, pd.Timestamp) else str(value)
 
 
-def in_words(text: str, words: Callable[[str], Measure | None] = measure) -> str:
+def with_titles(text: str, find_measure: Callable[[str], Measure | None] = measure) -> str:
     """
-    Put headings in place of columns' names.
+    Replace the names of columns in a text by their titles.
 
     Examples
     --------
-    >>> in_words("`unbilled_amount` is time that `billing_type` says nothing of")
-    'unbilled is time that billing type says nothing of'
+    >>> with_titles("`unbilled_amount` is time without `billing_type`")
+    'unbilled is time without billing type'
     """
 
     def heading(name: re.Match[str]) -> str:
-        found = words(name[1])
+        found = find_measure(name[1])
         return found.title.lower() if found else name[1].replace("_", " ")
 
     return re.sub(r"`([^`]+)`", heading, text)
