@@ -139,7 +139,7 @@ def test_by_matter_a_balance_is_spread_over_the_items(firm):
         ("cf_tier", {"gold": 300.0, "Unassigned": 400.0}),
     ],
 )
-def test_by_what_follows_from_items(firm, by, totals):
+def test_by_keys_that_depend_on_items(firm, by, totals):
     rows = by_items(firm, by)
     label = next(name for name in rows[0] if not name.endswith("_id"))
     assert {row[label]: row["total"] for row in rows} == pytest.approx(totals)
@@ -150,9 +150,9 @@ def test_hidden_rates_spread_a_balance_by_hours_and_say_so(firm):
     hidden = [(*row[:6], None, row[7]) for row in WORK]
     with pytest.warns(
         RatesHiddenWarning, match="2 billable time entries on open invoices .* to their time by hours"
-    ) as told:
+    ) as caught:
         rows = by_items(firm, "matter", work=hidden)
-    assert len(told) == 1
+    assert len(caught) == 1
     assert [row["total"] for row in rows] == pytest.approx([500.0, 250.0, -50.0])
     paid = [(*bill[:6], 0.0) for bill in BILLS]
     assert by_items(firm, "matter", work=hidden, bills=paid) == []

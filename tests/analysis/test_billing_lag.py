@@ -29,7 +29,7 @@ WORK = (
 )
 
 
-def asked(firm, work=WORK, **options):
+def run(firm, work=WORK, **options):
     entries = firm.entries(*work)
     options = {"start": "2026-10", "matters": firm.matters(), "users": firm.users()} | options
     result = billing_lag(entries, firm.invoices(*INVOICES), **options)
@@ -39,7 +39,7 @@ def asked(firm, work=WORK, **options):
 
 def test_the_worked_table(firm):
     """10, 30 and -1 days: the last was dated after its invoice. Drafts, fixed-fee and unbilled time don't count."""
-    (row,) = asked(firm)
+    (row,) = run(firm)
     assert row == pytest.approx(
         {
             "entries": 3.0,
@@ -57,30 +57,30 @@ def test_the_worked_table(firm):
 
 
 def test_days_are_counted_over_leap_years(firm):
-    (row,) = asked(firm, start="2026-11")
+    (row,) = run(firm, start="2026-11")
     assert row["mean_lag_days"] == 978.0
 
 
 def test_invoices_over_several_matters_follow_the_entries(firm):
-    rows = asked(firm, by=["client", "matter"])
+    rows = run(firm, by=["client", "matter"])
     assert [(row["client_id"], row["matter_id"], row["mean_lag_days"]) for row in rows] == [
         ("c1", "m2", 30.0),
         ("c1", "m1", 10.0),
         ("c2", "m2", -1.0),
     ]
-    assert [row["practice_area_label"] for row in asked(firm, by="practice_area")] == ["Corporate", "Unassigned"]
-    assert [row["month"] for row in asked(firm, by="month", start="2026")] == ["2026-10", "2026-11"]
+    assert [row["practice_area_label"] for row in run(firm, by="practice_area")] == ["Corporate", "Unassigned"]
+    assert [row["month"] for row in run(firm, by="month", start="2026")] == ["2026-10", "2026-11"]
 
 
 def test_an_entry_of_two_originators_is_half_an_entry_of_each(firm):
-    rows = {row["originator_name"]: (row["entries"], row["mean_lag_days"]) for row in asked(firm, by="originator")}
+    rows = {row["originator_name"]: (row["entries"], row["mean_lag_days"]) for row in run(firm, by="originator")}
     assert rows == {"Ada": (0.5, 10.0), "Ben": (2.5, pytest.approx(34 / 2.5))}
 
 
 def test_hidden_rates_leave_the_days_and_hours(firm):
     hidden = [(*row[:6], None, row[7]) for row in WORK]
     with pytest.warns(RatesHiddenWarning, match="3 billable time entries have no amount"):
-        (row,) = asked(firm, hidden)
+        (row,) = run(firm, hidden)
     assert (row["worked_amount"], row["amount_days"], row["amount_weighted_lag_days"]) == (None, None, None)
     assert (row["mean_lag_days"], row["hours_weighted_lag_days"]) == (13.0, pytest.approx(58 / 6))
 
@@ -91,24 +91,24 @@ def test_hours_that_cancel_out_have_no_weight(firm):
         ("2026-09-22", "u1", "c1", "m1", "billable", -2.0, -200.0, "i1"),
         ("2026-09-22", "u1", "c1", "m1", "billable", 0.0, None, "i1"),
     ]
-    (row,) = asked(firm, work)
+    (row,) = run(firm, work)
     assert (row["mean_lag_days"], row["amount_weighted_lag_days"]) == (pytest.approx(28 / 3), None)
     assert row["hours_weighted_lag_days"] is None
 
 
 def test_nothing_billed_has_no_lag(firm):
-    (row,) = asked(firm, [])
+    (row,) = run(firm, [])
     assert (row["entries"], row["mean_lag_days"]) == (0.0, None)
-    assert asked(firm, [], by="user") == []
+    assert run(firm, [], by="user") == []
 
 
 def test_an_invoice_that_was_not_passed_is_warned_about(firm):
     lost = ("2026-09-21", "u1", "c1", "m1", "billable", 3.0, 900.0, "i99")
     with pytest.warns(IncompleteDataWarning, match="1 billable time entries name an invoice"):
-        (row,) = asked(firm, [*WORK, lost])
+        (row,) = run(firm, [*WORK, lost])
     assert row["entries"] == 3.0
     with pytest.warns(IncompleteDataWarning, match="1 billable time entries name an invoice"):
-        rows = asked(firm, [*WORK, (lost[0], "u3", *lost[2:])], by="user")
+        rows = run(firm, [*WORK, (lost[0], "u3", *lost[2:])], by="user")
     assert {row["user_id"]: row["entries"] for row in rows} == {"u1": 2.0, "u2": 1.0}
 
 
@@ -126,6 +126,6 @@ def test_an_invoice_that_was_not_passed_and_is_of_another_period_is_not_missed(p
 def test_bad_input(pandas_firm):
     firm = pandas_firm
     with pytest.raises(ParameterError, match="by='usr'"):
-        asked(firm, by="usr")
+        run(firm, by="usr")
     with pytest.raises(MissingColumnError, match="'invoice_date'"):
         billing_lag(firm.entries(), firm.invoices().drop(columns="invoice_date"))

@@ -65,7 +65,7 @@ def test_the_parts_of_fees_add_up_to_the_cent_in_every_row_and_in_all(first, sec
     assert (rows["after_amount"] - rows["before_amount"] - rows["change_amount"]).abs().max() < 1e-9
 
 
-def test_a_group_that_comes_or_goes_has_no_own_change():
+def test_a_group_in_only_one_period_has_no_own_change():
     before = result({"c1": (2.0, 100.0, 200.0), "c2": (2.0, 100.0, 100.0)})
     after = result({"c1": (2.0, 100.0, 200.0), "c3": (6.0, 100.0, 300.0)})
     rows = by_client(bridge(before, after))
@@ -88,13 +88,13 @@ def test_a_credit_note_is_own_change_and_in_fees_realization():
     assert fees[PARTS].sum().tolist() == [0.0, 0.0, -50.0, 0.0]
 
 
-def test_an_equal_firm_with_higher_rates_changes_by_rate_alone():
+def test_if_only_rates_rise_the_change_is_due_to_rates():
     before = result({"c1": (2.0, 100.0, 180.0), "c2": (3.0, 200.0, 300.0)})
     after = result({"c1": (2.0, 110.0, 198.0), "c2": (3.0, 200.0, 300.0)})
     assert bridge(before, after, "billed_amount")[PARTS].sum().tolist() == pytest.approx([0.0, 18.0, 0.0, 0.0])
 
 
-def test_hidden_rates_leave_what_hours_and_mix_tell():
+def test_hidden_rates_leave_the_parts_due_to_hours_and_mix():
     before = result({"c1": (2.0, 100.0, 180.0), "c2": (2.0, 200.0, 300.0)})
     after = result({"c1": (3.0, 100.0, 270.0), "c2": (2.0, 220.0, 330.0)})
     known = bridge(before, after, "billed_amount")
@@ -132,13 +132,13 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_would_give_a_wrong_split_is_refused(case):
+def test_input_that_would_give_a_wrong_split_is_refused(case):
     frames, options, message = REFUSED[case]
     with pytest.raises(ParameterError, match=message):
         bridge(*frames, **options)
 
 
-def test_work_that_is_no_result_says_what_is_missing():
+def test_a_frame_that_is_not_a_result_says_what_is_missing():
     with pytest.raises(MissingColumnError, match="before has no column 'billed_amount', 'worked_amount'"):
         bridge(FIRST[["client_id", "client_name"]], FIRST)
 
@@ -179,8 +179,8 @@ def test_a_book_splits_the_change_since_the_month_before_as_the_database_does(bo
     wanted = {client: (own, mix) for client, own, mix in sql(SPLIT)}
     assert len(wanted) > 10
     for client, parts in wanted.items():
-        told = rows.loc[client, ["own_change_ratio", "mix_change_ratio"]]
-        assert told.tolist() == pytest.approx(parts, abs=1e-9)
+        actual = rows.loc[client, ["own_change_ratio", "mix_change_ratio"]]
+        assert actual.tolist() == pytest.approx(parts, abs=1e-9)
     own = book.bridge(by="client")
     pd.testing.assert_frame_equal(own, bridge(book.realization("client", start="2026-09"), book.realization("client")))
 

@@ -52,7 +52,7 @@ def codes(firm):
     )
 
 
-def asked(firm, entries=ENTRIES, configured=None, **options):
+def run(firm, entries=ENTRIES, configured=None, **options):
     entries = firm.frame(WORK, *entries)
     result = code_check(entries, matters(firm) if configured is None else configured, codes(firm), **options)
     assert type(result) is type(entries)
@@ -61,11 +61,11 @@ def asked(firm, entries=ENTRIES, configured=None, **options):
 
 def test_the_worked_table(firm):
     """Matters without LEDES billing are not checked, and a code of another kind is unknown as an activity."""
-    rows = asked(firm, start="2026-10")
+    rows = run(firm, start="2026-10")
     assert [(row["item_id"], row["field"], row["code"], row["problem"]) for row in rows] == FINDINGS
     row = rows[0]
     assert (row["item"], row["user_name"], row["matter_name"], row["invoice_id"]) == ("time_entry", "Ada", "Sale", None)
-    assert [row["problem"] for row in asked(firm, start="2026-09")] == ["unknown"]
+    assert [row["problem"] for row in run(firm, start="2026-09")] == ["unknown"]
 
 
 def test_expenses_and_fixed_fees_with_codes(firm):
@@ -76,7 +76,7 @@ def test_expenses_and_fixed_fees_with_codes(firm):
         ("e3", "2026-10-01", "m2", "E101"),
     )
     fees = firm.frame("fixed_fee_id date matter_id activity_code task_code", ("f1", "2026-10-01", "m1", "A101", "L110"))
-    rows = asked(firm, [], expenses=expenses, fixed_fees=fees)
+    rows = run(firm, [], expenses=expenses, fixed_fees=fees)
     assert [(row["item"], row["item_id"], row["problem"]) for row in rows] == [
         ("expense", "e1", "missing"),
         ("expense", "e3", "outside the code sets"),
@@ -89,29 +89,29 @@ def test_what_cannot_be_checked_is_counted(firm):
     with pytest.warns(
         IncompleteDataWarning, match="2 time entries were not checked, because their matters were not passed"
     ):
-        rows = asked(firm, [lost, ("t9", *lost[1:4], "m8", *lost[5:])], matters(firm, unset))
+        rows = run(firm, [lost, ("t9", *lost[1:4], "m8", *lost[5:])], matters(firm, unset))
     assert rows == []
 
 
-def test_a_set_that_there_is_not_is_named(firm):
+def test_an_unknown_code_set_is_named(firm):
     sets = firm.frame("code_set_id label", ("ACT", "Activities"), ("LIT", "Litigation"))
     with pytest.warns(IncompleteDataWarning, match="code sets that don't exist: EXP"):
-        asked(firm, [], code_sets=sets)
+        run(firm, [], code_sets=sets)
 
 
 def test_flags_that_became_numbers_are_refused(pandas_firm):
     """A database gives true and false back as 1 and 0: no matter had LEDES billing then, and nothing was found."""
     configured = matters(pandas_firm).assign(ledes_enabled=1)
     with pytest.raises(ParameterError, match="matters: ledes_enabled is of the type Int64, not true and false"):
-        asked(pandas_firm, configured=configured)
+        run(pandas_firm, configured=configured)
 
 
 def test_lists_without_codes_are_refused(pandas_firm):
     firm = pandas_firm
     for name in ("expenses", "fixed_fees"):
         with pytest.raises(MissingColumnError, match="the API's list has no codes"):
-            asked(firm, **{name: firm.items()})
+            run(firm, **{name: firm.items()})
     with pytest.raises(MissingColumnError, match="'ledes_enabled'"):
-        asked(firm, configured=firm.matters())
+        run(firm, configured=firm.matters())
     with pytest.raises(MissingColumnError, match="'activity_code'"):
         code_check(firm.entries(), matters(firm), codes(firm))

@@ -32,13 +32,13 @@ BILLS = (
 )
 
 
-def asked(firm, work=WORK, **options):
+def run(firm, work=WORK, **options):
     options = {"as_of": "2026-10-31", "matters": firm.matters(), **options}
     return firm.rows(collections(firm.invoices(*BILLS), firm.entries(*work), **options))
 
 
-def test_a_row_an_overdue_invoice_with_the_clients_others_and_the_work_since(firm):
-    rows = asked(firm)
+def test_each_overdue_invoice_is_one_row_with_the_clients_other_balances_and_the_work_since(firm):
+    rows = run(firm)
     names = ("invoice_id", "balance", "days_overdue", "other_balance", "other_overdue", "hours_since_due",
              "worked_since_due")  # fmt: skip
     assert [[row[name] for name in names] for row in rows] == [
@@ -55,7 +55,7 @@ def test_a_row_an_overdue_invoice_with_the_clients_others_and_the_work_since(fir
 def test_hidden_rates_leave_the_worth_missing_and_hours_known(firm):
     hidden = [(*row[:6], None, row[7]) for row in WORK]
     with pytest.warns(RatesHiddenWarning, match="for clients with overdue invoices have no amount"):
-        rows = asked(firm, hidden)
+        rows = run(firm, hidden)
     assert (rows[0]["hours_since_due"], rows[0]["worked_since_due"]) == (3.0, None)
     assert rows[1]["worked_since_due"] == 0.0
 
@@ -80,7 +80,7 @@ def test_work_long_before_and_missing_hours_do_not_spoil_others(pandas_firm):
 
 def test_a_missing_column_is_named(pandas_firm):
     with pytest.raises(MissingColumnError, match="matters has no column 'responsible_id'"):
-        asked(pandas_firm, matters=pandas_firm.matters().drop(columns="responsible_id"))
+        run(pandas_firm, matters=pandas_firm.matters().drop(columns="responsible_id"))
 
 
 @pytest.mark.filterwarnings("ignore:.*Work seems to be missing:billframes.errors.IncompleteDataWarning")

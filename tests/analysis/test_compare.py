@@ -27,8 +27,8 @@ def test_each_figure_is_that_of_the_analysis_for_its_period(book):
     for quarter, of_quarter in rows.groupby("quarter"):
         over = {"start": quarter} if quarter == "2026-Q3" else {"start": "2026-10-01", "end": "2026-10-31"}
         wanted = book.realization("practice_area", **over).set_index("practice_area_label")["billing_realization"]
-        told = of_quarter.set_index("practice_area_label")["now_ratio"]
-        pd.testing.assert_series_equal(told.reindex(wanted.index), wanted, check_names=False)
+        actual = of_quarter.set_index("practice_area_label")["now_ratio"]
+        pd.testing.assert_series_equal(actual.reindex(wanted.index), wanted, check_names=False)
     whole = book.realization("practice_area", start="2025-10-01", end="2026-09-30")
     third = rows[rows["quarter"] == "2026-Q3"].set_index("practice_area_label")
     for row in whole.dropna(subset=["billing_realization"]).itertuples():
@@ -53,15 +53,15 @@ def test_months_of_fees_are_the_databases(book, sql):
     assert pd.isna(last["twelve_months_amount"])
 
 
-def test_what_was_not_passed_is_missing_and_who_is_not_in_a_result_has_nothing():
+def test_periods_that_were_not_passed_are_missing_and_absent_keys_count_as_zero():
     rows = compare(fees(_2026_08=10.0, _2026_10=30.0), "billed_amount").set_index("month")
     assert rows.index.tolist() == ["2026-08", "2026-10"]
     assert pd.isna(rows.loc["2026-10", "previous_amount"])
     one = pd.DataFrame({"client_id": ["c1"], "billed_amount": [5.0], "worked_amount": [10.0]})
     one["billing_realization"] = 0.5
     both = {"2026-09": one, "2026-10": one.assign(client_id="c2")}
-    told = compare(both, "billed_amount").set_index(["client_id", "month"])["now_amount"]
-    assert told.tolist() == [5.0, 0.0, 0.0, 5.0]
+    actual = compare(both, "billed_amount").set_index(["client_id", "month"])["now_amount"]
+    assert actual.tolist() == [5.0, 0.0, 0.0, 5.0]
     assert compare(both, "billing_realization")["now_ratio"].isna().tolist() == [False, True, True, False]
 
 
@@ -95,8 +95,8 @@ def test_periods_as_columns_are_the_rows_side_by_side(book):
         "ratio_2026-09", "ratio_2026-10", "since_previous_ratio", "since_year_ago_ratio", "twelve_months_ratio"
     ]  # fmt: skip
     for month, rows in long.groupby("month"):
-        told = rows.set_index("client_id")["now_ratio"]
-        pd.testing.assert_series_equal(wide[f"ratio_{month}"], told, check_names=False)
+        actual = rows.set_index("client_id")["now_ratio"]
+        pd.testing.assert_series_equal(wide[f"ratio_{month}"], actual, check_names=False)
     last = long[long["month"] == "2026-10"].set_index("client_id")["since_previous_ratio"]
     pd.testing.assert_series_equal(wide["since_previous_ratio"], last)
     shown = bf.tables.compare(wide.reset_index()).as_raw_html()
@@ -111,7 +111,7 @@ def test_twelve_months_are_the_sum_of_all_of_them():
     assert rows[["month", "twelve_months_amount"]].to_numpy().tolist() == [["2025-12", 78.0]]
 
 
-def test_balances_are_refused_but_for_results_of_each_day(book):
+def test_balances_need_results_of_each_day(book):
     with pytest.raises(ParameterError, match=r"a figure of one day, .* no history.* A mirror keeps past versions"):
         compare({"2026-10": pd.DataFrame({"total": [80.0]})}, "total")
     for measure in ("total", "wip_amount", "receivable_amount", "overdue"):
@@ -135,7 +135,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_would_mislead_is_refused(case):
+def test_misleading_input_is_refused(case):
     results, message = REFUSED[case]
     with pytest.raises(ParameterError, match=message):
         compare(results, "billed_amount")

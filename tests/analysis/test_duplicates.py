@@ -20,7 +20,7 @@ WORK = (
 )
 
 
-def asked(firm, work=WORK, **options):
+def run(firm, work=WORK, **options):
     entries = firm.frame(HEADER, *work)
     result = duplicates(entries, **options)
     assert type(result) is type(entries)
@@ -30,31 +30,31 @@ def asked(firm, work=WORK, **options):
 
 def test_the_worked_table(firm):
     """The same but for case, spaces and punctuation; another person's, or a correction, is no duplicate."""
-    assert asked(firm) == [(1, "t5"), (1, "t6"), (2, "t1"), (2, "t9")]
+    assert run(firm) == [(1, "t5"), (1, "t6"), (2, "t1"), (2, "t9")]
 
 
-def test_rows_come_whole(firm):
+def test_rows_have_all_columns_of_the_input(firm):
     first = firm.rows(duplicates(firm.frame(HEADER, *WORK)))[0]
     assert list(first) == ["duplicate_group", *HEADER.split()]
     assert (first["description"], first["hours"], first["activity_code"]) == ("DRAFT BRIEF", -0.5, None)
 
 
-def test_columns_of_ones_own_choice(firm):
+def test_other_columns_can_be_compared(firm):
     """Missing agrees with missing."""
-    assert asked(firm, by=["user", "matter", "date", "hours"])[2:] == [(2, "t1"), (2, "t9"), (3, "t2"), (3, "t3")]
-    assert asked(firm, by=["description", "activity_code"], start="2026-10") == [(1, "t2"), (1, "t4")]
-    assert asked(firm, by="description", start="2026-10-01", end="2026-10-01") == [(1, "t1"), (1, "t9")]
+    assert run(firm, by=["user", "matter", "date", "hours"])[2:] == [(2, "t1"), (2, "t9"), (3, "t2"), (3, "t3")]
+    assert run(firm, by=["description", "activity_code"], start="2026-10") == [(1, "t2"), (1, "t4")]
+    assert run(firm, by="description", start="2026-10-01", end="2026-10-01") == [(1, "t1"), (1, "t9")]
 
 
-def test_none_are_an_empty_frame_with_all_columns(firm):
-    assert asked(firm, []) == []
-    assert asked(firm, WORK[1:2]) == []
+def test_without_duplicates_the_frame_is_empty_and_has_all_columns(firm):
+    assert run(firm, []) == []
+    assert run(firm, WORK[1:2]) == []
 
 
 def test_bad_input(pandas_firm):
     with pytest.raises(ParameterError, match="Did you mean 'hours'"):
-        asked(pandas_firm, by=["user", "hour"])
+        run(pandas_firm, by=["user", "hour"])
     with pytest.raises(ParameterError, match="names ''"):
-        asked(pandas_firm, by=[])
+        run(pandas_firm, by=[])
     with pytest.raises(MissingColumnError, match="'time_entry_id'"):
         duplicates(pandas_firm.entries(), by="hours")

@@ -34,9 +34,9 @@ def test_rows_are_those_of_both_analyses_and_re_add(pandas_firm, book, by):
     keys = [name for name in rows.columns[: rows.columns.get_loc("unbilled_amount")] if name.endswith("_id")]
     for name, parts in (("wip_amount", work), ("receivable_amount", owed)):
         assert rows[name].sum() == pytest.approx(parts["total"].sum(), abs=1e-6)
-        told = rows.set_index(keys)[name] if keys else rows[name]
+        actual = rows.set_index(keys)[name] if keys else rows[name]
         wanted = parts.set_index(keys)["total"] if keys else parts["total"]
-        assert (told - wanted.reindex(told.index).fillna(0.0)).abs().max() < 1e-6 or not len(told)
+        assert (actual - wanted.reindex(actual.index).fillna(0.0)).abs().max() < 1e-6 or not len(actual)
     assert rows["exposure_amount"].sum() == pytest.approx(work["total"].sum() + owed["total"].sum(), abs=1e-6)
 
 
@@ -66,7 +66,7 @@ def test_by_matter_the_last_invoice_is_one_with_an_item_on_it(book):
 
 
 def test_a_books_exposure_is_the_databases(book, sql):
-    """Open work and balances by client, and the last day of work, told by SQL."""
+    """Open work and balances by client, and the last day of work, calculated by SQL."""
     kinds = {"time_entry": "billing_type = 'billable' and", "expense": "", "fixed_fee": ""}
     work = " union all ".join(
         f"select matter_id, amount from {kind} where {which} date <= '{DAY}' and invoice_id is null"
@@ -107,7 +107,7 @@ def test_a_load_of_one_month_is_refused(client, book):
         exposure(client.time_entries("2026-10"), book.expenses, book.fixed_fees, book.invoices, as_of=DAY)
 
 
-def test_hidden_rates_leave_what_is_owed(pandas_firm):
+def test_hidden_rates_leave_receivables(pandas_firm):
     firm = rich(pandas_firm)
     hidden = {name: firm[name] for name in ITEMS} | {"time_entries": firm["time_entries"].assign(amount=None)}
     with pytest.warns(RatesHiddenWarning), pytest.warns(IncompleteDataWarning):

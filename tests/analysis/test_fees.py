@@ -40,7 +40,7 @@ def items(firm, *rows):
     return firm.frame("matter_id user_id client_id amount invoice_id", *rows)
 
 
-def asked(firm, analysis, work=WORK, bills=BILLS, **options):
+def run(firm, analysis, work=WORK, bills=BILLS, **options):
     options = {"start": "2026-10", "matters": firm.matters()} | options
     result = analysis(firm.entries(*work), firm.invoices(*bills), items(firm, *COSTS), items(firm, *FEES), **options)
     return firm.rows(result)
@@ -48,7 +48,7 @@ def asked(firm, analysis, work=WORK, bills=BILLS, **options):
 
 def test_contribution_is_largest_first_and_adds_up_to_one(firm):
     """Net of expenses: i1 1400, the credit -200, i4 850, i6 250; 2300 in all."""
-    rows = asked(firm, contribution, by="client")
+    rows = run(firm, contribution, by="client")
     assert list(rows[0]) == [
         "client_id", "client_name", "billed_amount", "fixed_fee_amount", "fees_amount", "share", "running_share",
     ]  # fmt: skip
@@ -66,7 +66,7 @@ def test_contribution_is_largest_first_and_adds_up_to_one(firm):
 def test_fees_that_hours_without_an_amount_bear_leave_no_row_unassigned(pandas_firm):
     work = [("2026-11-01", "u1", "c1", "m1", "billable", 1.0, None, "i7")]
     with pytest.warns(RatesHiddenWarning):
-        rows = asked(pandas_firm, contribution, work, by="matter", start="2026-11")
+        rows = run(pandas_firm, contribution, work, by="matter", start="2026-11")
     assert [(row["matter_name"], row["fees_amount"]) for row in rows] == [("Sale", pytest.approx(70.0))]
 
 
@@ -83,7 +83,7 @@ FEES_BY = {
 
 
 def test_contribution_by_every_key_is_the_invoices_less_expenses(firm):
-    rows = asked(firm, contribution, by=list(FEES_BY), users=firm.users())
+    rows = run(firm, contribution, by=list(FEES_BY), users=firm.users())
     assert sum(row["share"] for row in rows) == pytest.approx(1.0)
     assert rows[-1]["running_share"] == pytest.approx(1.0)
     assert [row["fees_amount"] for row in rows] == sorted((row["fees_amount"] for row in rows), reverse=True)
@@ -95,9 +95,9 @@ def test_contribution_by_every_key_is_the_invoices_less_expenses(firm):
 
 
 def test_contribution_of_nothing_has_no_share(firm):
-    (row,) = asked(firm, contribution, (), (), by=None)
+    (row,) = run(firm, contribution, (), (), by=None)
     assert (row["fees_amount"], row["share"], row["running_share"]) == (0.0, None, None)
-    assert asked(firm, contribution, (), ()) == []
+    assert run(firm, contribution, (), ()) == []
 
 
 def test_contribution_gives_back_the_kind_of_frame_it_got(firm):
@@ -109,16 +109,16 @@ def test_contribution_gives_back_the_kind_of_frame_it_got(firm):
 def test_hidden_rates_leave_fees_known(firm):
     hidden = tuple((*row[:6], None, row[7]) for row in WORK)
     with pytest.warns(RatesHiddenWarning, match="allocated by hours"):
-        rows = {row["user_name"]: row for row in asked(firm, contribution, hidden, by="user")}
+        rows = {row["user_name"]: row for row in run(firm, contribution, hidden, by="user")}
     assert rows["Ada"]["fees_amount"] == pytest.approx(400.0)
     with pytest.warns(RatesHiddenWarning):
-        rows = {row["originator_name"]: row for row in asked(firm, origination, hidden)}
+        rows = {row["originator_name"]: row for row in run(firm, origination, hidden)}
     assert rows["Ada"]["worked_amount"] is None
     assert rows["Ada"]["billed_amount"] == pytest.approx(200.0)
 
 
 def test_origination_splits_equally_and_never_counts_twice(firm):
-    rows = asked(firm, origination)
+    rows = run(firm, origination)
     assert [(row["originator_id"], row["originator_name"]) for row in rows] == [
         ("u1", "Ada"), ("u2", "Ben"), (None, "Unassigned"),
     ]  # fmt: skip
@@ -136,7 +136,7 @@ def test_origination_splits_equally_and_never_counts_twice(firm):
 def test_origination_by_weights_and_client(firm):
     weights = FirmSettings(originator_weights={"m1": {"ben@firm.example": 0.2, "u9": 0.8}, "m5": {"u1": 1}})
     with pytest.warns(IncompleteDataWarning, match=r"settings name 1 user .*: u9 \(originator_weights\)"):
-        rows = asked(firm, origination, settings=weights, users=firm.users(), by="client")
+        rows = run(firm, origination, settings=weights, users=firm.users(), by="client")
     assert {(row["originator_name"], row["client_id"]): row["fees_amount"] for row in rows} == pytest.approx(
         {
             ("Ada", "c2"): 250.0,
@@ -155,7 +155,7 @@ def test_weights_that_do_not_add_up_to_one_are_refused():
 
 
 def test_effective_rates_are_realizations_amounts_by_the_hour(firm):
-    rows = asked(firm, effective_rates, settings=FirmSettings(standard_rates={"u1": 400, "u2": 300}))
+    rows = run(firm, effective_rates, settings=FirmSettings(standard_rates={"u1": 400, "u2": 300}))
     assert [row["user_name"] for row in rows] == ["Ada", "Ben", "Unassigned"]
     ben = rows[1]
     assert (ben["billable_hours"], ben["billed_amount"], ben["worked_amount"]) == pytest.approx((3.0, 500.0, 600.0))
@@ -168,7 +168,7 @@ def test_effective_rates_are_realizations_amounts_by_the_hour(firm):
 def test_effective_rates_by_work_date_and_without_rates(firm):
     hidden = tuple((*row[:6], None, row[7]) for row in WORK)
     with pytest.warns(RatesHiddenWarning):
-        (row,) = asked(firm, effective_rates, hidden, by=None, basis="work_date", start="2026-08")
+        (row,) = run(firm, effective_rates, hidden, by=None, basis="work_date", start="2026-08")
     assert (row["billable_hours"], row["effective_rate"], row["worked_rate"]) == (2.0, 200.0, None)
 
 
@@ -218,9 +218,9 @@ def test_budgets_with_hidden_rates_and_unknown_invoices(firm):
         rows = burned(firm, bills=BILLS[:-1], settings=settings)
     assert (rows[1]["unknown_amount"], rows[1]["used_amount"]) == pytest.approx((70.0, 1100.0))
     hidden = tuple((*row[:6], None, row[7]) for row in WORK)
-    with pytest.warns(RatesHiddenWarning) as told:
+    with pytest.warns(RatesHiddenWarning) as caught:
         rows = burned(firm, hidden, settings=settings)
-    assert [str(each.message).partition(" have")[0] for each in told] == [
+    assert [str(each.message).partition(" have")[0] for each in caught] == [
         "2 billable time entries on no final invoice",
         "4 billable time entries on final invoices",
     ]
@@ -231,11 +231,11 @@ def test_budgets_with_hidden_rates_and_unknown_invoices(firm):
 @pytest.mark.parametrize("analysis", [contribution, origination, effective_rates, realization])
 def test_bad_input_is_named_before_anything_is_computed(pandas_firm, analysis):
     with pytest.raises(ParameterError, match="Did you mean 'client'"):
-        asked(pandas_firm, analysis, by="clint")
+        run(pandas_firm, analysis, by="clint")
     with pytest.raises(ParameterError, match="is after"):
-        asked(pandas_firm, analysis, start="2026-10-02", end="2026-10-01")
+        run(pandas_firm, analysis, start="2026-10-02", end="2026-10-01")
     with pytest.raises(ParameterError, match="All frames must be of one engine"):
-        asked(pandas_firm, analysis, matters=_arrow_matters())
+        run(pandas_firm, analysis, matters=_arrow_matters())
     frames = pandas_firm.entries(*WORK), pandas_firm.invoices(*BILLS).drop(columns="balance")
     with pytest.raises(MissingColumnError, match=r"invoices has no column 'balance'"):
         analysis(*frames, items(pandas_firm), items(pandas_firm), matters=pandas_firm.matters())

@@ -26,7 +26,7 @@ WORK = (
 )
 
 
-def asked(firm, work=WORK, fees=FEES, **options):
+def run(firm, work=WORK, fees=FEES, **options):
     entries = firm.frame("date user_id matter_id client_id billing_type hours fixed_fee_id", *work)
     options = {"start": "2026-10", "settings": RATES, "matters": firm.matters(), "users": firm.users()} | options
     frame = firm.frame("fixed_fee_id date matter_id client_id user_id amount", *fees)
@@ -37,7 +37,7 @@ def asked(firm, work=WORK, fees=FEES, **options):
 
 def test_the_worked_table(firm):
     """f1 meets all its time, whenever worked; f2 has none, and the hours of f4 cancel out."""
-    (row,) = asked(firm)
+    (row,) = run(firm)
     assert row == pytest.approx(
         {
             "fee_amount": 3000.0,
@@ -52,46 +52,44 @@ def test_the_worked_table(firm):
     )
 
 
-def test_a_fee_is_spread_over_those_who_worked_under_it(firm):
-    rows = {row["user_name"]: row for row in asked(firm, by="user")}
+def test_a_fee_is_spread_over_the_people_who_worked_under_it(firm):
+    rows = {row["user_name"]: row for row in run(firm, by="user")}
     assert [rows[name]["fee_amount"] for name in ("Ada", "Ben")] == pytest.approx([1800.0, 1200.0])
     assert [rows[name]["fixed_fee_realization"] for name in ("Ada", "Ben")] == pytest.approx([0.75, 0.75])
     assert [rows[name]["unlinked_fee_amount"] for name in ("Ada", "Ben", "Unassigned")] == [0.0, 500.0, 50.0]
-    months = asked(firm, by="month", start="2026")
+    months = run(firm, by="month", start="2026")
     assert [(row["month"], row["fee_amount"]) for row in months] == [("2026-09", 900.0), ("2026-10", 3000.0)]
 
 
 def test_without_rates_the_effective_rate_is_known(firm):
-    (row,) = asked(firm, settings=None)
+    (row,) = run(firm, settings=None)
     assert (row["standard_amount"], row["fixed_fee_realization"]) == (None, None)
     assert row["effective_rate"] == pytest.approx(3000 / 14)
 
 
 def test_someone_without_a_rate_is_named(firm):
     with pytest.warns(IncompleteDataWarning, match=r"8 hours of 1 people have no standard rate .*user_id u2"):
-        rows = {
-            row["user_name"]: row for row in asked(firm, by="user", settings=FirmSettings(standard_rates={"u1": 1}))
-        }
+        rows = {row["user_name"]: row for row in run(firm, by="user", settings=FirmSettings(standard_rates={"u1": 1}))}
     assert rows["Ada"]["fee_amount"] == pytest.approx(3000 * 6 / 14)
     assert (rows["Ben"]["standard_amount"], rows["Ben"]["unrated_hours"]) == (None, 8.0)
 
 
 def test_time_of_a_fee_that_was_not_passed_is_unlinked(firm):
     with pytest.warns(IncompleteDataWarning, match="2 time entries name a fixed fee"):
-        (row,) = asked(firm, fees=FEES[:3])
+        (row,) = run(firm, fees=FEES[:3])
     assert row["unlinked_hours"] == 2.0
     assert row["unlinked_fee_amount"] == 500.0
 
 
 def test_no_fees_no_realization(firm):
-    (row,) = asked(firm, [], [])
+    (row,) = run(firm, [], [])
     assert (row["fee_amount"], row["effective_rate"], row["fixed_fee_realization"]) == (0.0, None, None)
-    assert asked(firm, [], [], by="client") == []
+    assert run(firm, [], [], by="client") == []
 
 
 def test_bad_input(pandas_firm):
     firm = pandas_firm
     with pytest.raises(ParameterError, match="by='usr'"):
-        asked(firm, by="usr")
+        run(firm, by="usr")
     with pytest.raises(MissingColumnError, match="fixed_fee_id"):
         fixed_fee_realization(firm.entries(), firm.items())

@@ -20,7 +20,7 @@ WORK = (
 GUEST = ("2026-10-06", "u9", "c1", "m1", "billable", 7.0, 700.0, None)
 
 
-def asked(firm, *more, **options):
+def run(firm, *more, **options):
     entries = firm.entries(*WORK, *more)
     options = {"start": "2026-10", "users": firm.users(), "matters": firm.matters()} | options
     result = leverage(entries, **options)
@@ -30,7 +30,7 @@ def asked(firm, *more, **options):
 
 def test_the_worked_table(firm):
     """Internal hours are no client hours; an accountant with client hours is a non-principal."""
-    (row,) = asked(firm)
+    (row,) = run(firm)
     assert row == pytest.approx(
         {
             "principal_hours": 10.0,
@@ -47,17 +47,17 @@ def test_the_worked_table(firm):
 
 def test_people_of_unknown_role_are_counted_beside(firm):
     with pytest.warns(IncompleteDataWarning, match="7 client hours are of people whose role is unknown"):
-        (row,) = asked(firm, GUEST)
+        (row,) = run(firm, GUEST)
     assert (row["unknown_role_hours"], row["unknown_role_people"]) == (7.0, 1.0)
     assert (row["hours_leverage"], row["heads_leverage"]) == (3.5, 2.0)
     with pytest.warns(IncompleteDataWarning, match=r"settings name 1 user .*: u9 \(roles\)"):
-        (row,) = asked(firm, GUEST, settings=FirmSettings(roles={"u9": "principal"}))
+        (row,) = run(firm, GUEST, settings=FirmSettings(roles={"u9": "principal"}))
     assert (row["principal_hours"], row["principals"]) == (17.0, 2.0)
 
 
 def test_a_row_without_principals_has_no_leverage(firm):
     """Two clients of one name stay two rows; whoever has only internal hours is no head of a client's."""
-    rows = asked(firm, by="client")
+    rows = run(firm, by="client")
     assert [(row["client_id"], row["hours_leverage"], row["heads_leverage"]) for row in rows] == [
         ("c1", pytest.approx(2.4), 1.0),
         ("c2", None, None),
@@ -66,12 +66,12 @@ def test_a_row_without_principals_has_no_leverage(firm):
     assert sum(row["non_principal_hours"] for row in rows) == 35.0
 
 
-def test_a_head_was_there(firm):
+def test_people_count_with_hours_or_with_available_hours(firm):
     """Whoever left before the period, or started after it, is no head; with hours they are."""
     gone = FirmSettings(user_end={"u1": "2026-09-30", "u2": "2026-09-30"})
-    (row,) = asked(firm, settings=gone)
+    (row,) = run(firm, settings=gone)
     assert (row["principals"], row["non_principals"]) == (1.0, 2.0)
-    months = asked(firm, settings=gone, end="2026-12-31", start="2026-10-01", by="month")
+    months = run(firm, settings=gone, end="2026-12-31", start="2026-10-01", by="month")
     assert [(row["month"], row["principals"], row["non_principals"]) for row in months] == [
         ("2026-10", 1.0, 2.0),
         ("2026-11", 1.0, 1.0),
@@ -79,7 +79,7 @@ def test_a_head_was_there(firm):
     ]
 
 
-def test_nothing_is_zero_hours_of_the_people_there(firm):
+def test_without_entries_hours_are_zero_and_people_are_counted(firm):
     entries = firm.entries()
     (row,) = firm.rows(leverage(entries, start="2026-02", users=firm.users(), matters=firm.matters()))
     assert (row["principal_hours"], row["hours_leverage"], row["heads_leverage"]) == (0.0, None, 1.0)
@@ -88,8 +88,8 @@ def test_nothing_is_zero_hours_of_the_people_there(firm):
 def test_bad_input(pandas_firm):
     firm = pandas_firm
     with pytest.raises(MissingColumnError, match="leverage needs to know who is a principal"):
-        asked(firm, users=None)
+        run(firm, users=None)
     with pytest.raises(ParameterError, match="by='clint'"):
-        asked(firm, by="clint")
+        run(firm, by="clint")
     with pytest.raises(ParameterError, match="leaves an end open"):
-        asked(firm, start="2026-10-01")
+        run(firm, start="2026-10-01")

@@ -19,7 +19,7 @@ WORK = (
 )
 
 
-def asked(firm, work=WORK, **options):
+def run(firm, work=WORK, **options):
     entries = firm.entries(*work)
     options = {"start": "2026-10-01", "end": "2026-10-05", "users": firm.users(), "matters": firm.matters()} | options
     result = missing_time(entries, **options)
@@ -33,17 +33,17 @@ def days(rows):
 
 def test_the_worked_table(firm):
     """4 of 8 hours are enough, internal ones among them; weekends and an accountant's days are not asked for."""
-    rows = asked(firm)
+    rows = run(firm)
     assert days(rows) == [("Ada", "10-02", 3.5), ("Ada", "10-05", 0.0), ("Ben", "10-02", 0.0), ("Ben", "10-05", 0.0)]
     row = rows[0]
     assert (row["user_id"], row["threshold_hours"], row["available_hours"]) == ("u1", 4.0, 8.0)
     assert row["missing_hours"] == 4.5
 
 
-def test_a_threshold_of_ones_own(firm):
-    assert days(asked(firm, threshold=8))[0] == ("Ada", "10-01", 4.0)
-    assert len(asked(firm, threshold=8)) == 6
-    assert len(asked(firm, threshold=3.5)) == 3
+def test_another_threshold(firm):
+    assert days(run(firm, threshold=8))[0] == ("Ada", "10-01", 4.0)
+    assert len(run(firm, threshold=8)) == 6
+    assert len(run(firm, threshold=3.5)) == 3
 
 
 def test_the_calendar_of_the_settings(firm):
@@ -53,22 +53,22 @@ def test_the_calendar_of_the_settings(firm):
         user_end={"u2": "2026-10-01"},
         leave={"u2": ["2026-10-01"]},
     )
-    rows = asked(firm, settings=settings)
+    rows = run(firm, settings=settings)
     assert days(rows) == []
     settings = FirmSettings(working_days=("Sat",), user_start={"u2": "2026-10-04"}, user_hours={"u1": 24.0})
-    assert days(asked(firm, settings=settings)) == [("Ada", "10-03", 1.0)]
-    assert asked(firm, settings=FirmSettings(user_hours={"u1": 0.0, "u2": 0.0}), threshold=8) == []
+    assert days(run(firm, settings=settings)) == [("Ada", "10-03", 1.0)]
+    assert run(firm, settings=FirmSettings(user_hours={"u1": 0.0, "u2": 0.0}), threshold=8) == []
 
 
 def test_february_without_any_entry(firm):
-    rows = asked(firm, [], start="2026-02", end=None)
+    rows = run(firm, [], start="2026-02", end=None)
     assert len(rows) == 2 * 20
-    assert asked(firm, [], start="2026-02", end=None, roster="active") == []
+    assert run(firm, [], start="2026-02", end=None, roster="active") == []
 
 
 def test_bad_input(pandas_firm):
     for threshold in (0, -1, 25, "4", True):
         with pytest.raises(ParameterError, match="threshold="):
-            asked(pandas_firm, threshold=threshold)
+            run(pandas_firm, threshold=threshold)
     with pytest.raises(ParameterError, match="leaves an end open"):
-        asked(pandas_firm, end=None)
+        run(pandas_firm, end=None)

@@ -46,13 +46,13 @@ def given_frames(firm, work=WORK):
     }
 
 
-def asked(firm, work=WORK, **options):
+def run(firm, work=WORK, **options):
     return firm.rows(new_business(**given_frames(firm, work), **{"start": "2026-10", "largest": 1, **options}))
 
 
 def test_the_firm_by_hand(firm):
     """Of 800, 200 are Bolt's, the new client; the largest has 600 of 800, and had 300 of 400 a year before."""
-    (row,) = asked(firm, by=None)
+    (row,) = run(firm, by=None)
     assert row == {
         "opened_matters": 2.0,
         "undated_matters": 1.0,
@@ -72,9 +72,9 @@ def test_the_firm_by_hand(firm):
     }
 
 
-def test_by_client_each_is_told_since_when_and_until_when(firm):
+def test_by_client_the_first_day_and_the_last_work_are_shown(firm):
     names = ("client_id", "new_clients", "dormant_clients", "fees_amount", "largest_amount", "largest_before_amount")
-    rows = asked(firm, by="client")
+    rows = run(firm, by="client")
     assert [tuple(row[name] for name in names) for row in rows] == [
         ("c1", 0.0, 0.0, 600.0, 600.0, 0.0),
         ("c2", 1.0, 0.0, 200.0, 0.0, 0.0),
@@ -87,13 +87,13 @@ def test_by_client_each_is_told_since_when_and_until_when(firm):
 def test_originators_share_the_matters_they_brought_in(pandas_firm):
     """The Lease is Ben's, the pro bono matter nobody's; the Office, which has no day, is nobody's either."""
     columns = ("originator_name", "opened_matters", "undated_matters", "fees_amount", "new_client_amount")
-    assert {row["largest_share_change"] for row in asked(pandas_firm, by="originator")} == {None}
-    assert [[row[name] for name in columns] for row in asked(pandas_firm, by="originator")] == [
+    assert {row["largest_share_change"] for row in run(pandas_firm, by="originator")} == {None}
+    assert [[row[name] for name in columns] for row in run(pandas_firm, by="originator")] == [
         ["Ada", 0.0, 0.0, 300.0, 0.0],
         ["Ben", 1.0, 0.0, 500.0, 200.0],
         ["Unassigned", 1.0, 1.0, 0.0, 0.0],
     ]
-    weighted = asked(pandas_firm, by="originator", settings=FirmSettings(originator_weights={
+    weighted = run(pandas_firm, by="originator", settings=FirmSettings(originator_weights={
         "m2": {"u1": 0.75, "u2": 0.25}}))  # fmt: skip
     assert [row["opened_matters"] for row in weighted] == [0.75, 0.25, 1.0]
 
@@ -114,7 +114,7 @@ def test_originators_share_the_matters_they_brought_in(pandas_firm):
     ],
 )
 def test_twelve_months_end_with_the_periods_last_day(pandas_firm, first, last, new, dormant):
-    (row,) = asked(pandas_firm, by=None, start=first, end=last)
+    (row,) = run(pandas_firm, by=None, start=first, end=last)
     assert (row["new_clients"], row["dormant_clients"]) == (new, dormant)
 
 
@@ -161,7 +161,7 @@ def book(october_book):
 
 
 def test_a_books_new_business_is_the_databases(book, sql):
-    """Fees of final invoices less their expenses; first and last days; matters opened: all told by SQL."""
+    """Fees of final invoices less their expenses; first and last days; matters opened: all calculated by SQL."""
     span = {"start": "2026-01-01", "end": "2026-10-31"}
     matters = sql(
         "select practice_area_id, sum(opened between '2026-01-01' and '2026-10-31'), sum(opened is null) "
@@ -244,7 +244,7 @@ def test_frames_without_a_past_make_every_client_new_and_say_so(pandas_firm):
 
 def test_hidden_rates_leave_the_fees_known(pandas_firm):
     with pytest.warns(RatesHiddenWarning):
-        (row,) = asked(pandas_firm, [(*each[:6], None, each[7]) for each in WORK], by=None)
+        (row,) = run(pandas_firm, [(*each[:6], None, each[7]) for each in WORK], by=None)
     assert (row["fees_amount"], row["new_client_amount"], row["largest_share"]) == (800.0, 200.0, 0.75)
 
 

@@ -42,7 +42,7 @@ def test_without_fees_days_are_missing(fees):
     assert result["wip_amount"].tolist() == [100.0]
 
 
-def test_what_is_not_known_of_one_leaves_the_other():
+def test_an_unknown_amount_leaves_the_days_of_the_other():
     (row,) = lockup(None, 50.0, 365.0).to_dict("records")
     assert row["receivable_days"] == 50.0
     assert math.isnan(row["wip_days"])
@@ -58,7 +58,7 @@ def test_what_is_not_known_of_one_leaves_the_other():
         ((1, 1, 1), None, "days=None must be a number above 0"),
     ],
 )
-def test_lockup_names_what_is_no_number(arguments, days, message):
+def test_lockup_names_an_argument_that_is_not_a_number(arguments, days, message):
     with pytest.raises(ParameterError, match=message):
         lockup(*arguments, days=days)
 

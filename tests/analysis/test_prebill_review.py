@@ -31,7 +31,7 @@ BILLS = (
 )
 
 
-def asked(firm, work=WORK, frames=None, **options):
+def run(firm, work=WORK, frames=None, **options):
     header = "date matter_id user_id amount invoice_id"
     costs = firm.frame(header, ("2026-10-09", "m1", None, 40.0, "i1"))
     bills = firm.invoices(*BILLS)
@@ -40,7 +40,7 @@ def asked(firm, work=WORK, frames=None, **options):
 
 
 def test_items_of_prebills_with_flags_and_the_invoices_figures(firm):
-    rows = asked(firm)
+    rows = run(firm)
     names = ("invoice_id", "item", "responsible_name", "item_amount", "flags")
     assert [[row[name] for name in names] for row in rows] == [
         ["i1", "time_entry", "Ada", 2400.0, "13 hours on that day"],
@@ -57,29 +57,29 @@ def test_items_of_prebills_with_flags_and_the_invoices_figures(firm):
 
 def test_the_firms_day_decides_what_was_entered_late(firm):
     """Half past three of the 11th in UTC is the evening of the 10th in New York: 8 days, not 9."""
-    rows = asked(firm, settings=FirmSettings(time_zone="America/New_York"))
+    rows = run(firm, settings=FirmSettings(time_zone="America/New_York"))
     assert rows[1]["flags"] == "possible duplicate; entered 8 days later"
 
 
-def test_a_lawyers_invoices_are_whole(firm):
+def test_a_lawyers_invoices_have_all_their_items(firm):
     for name in ("ada", "u1"):
-        rows = asked(firm, responsible=name)
+        rows = run(firm, responsible=name)
         assert [row["invoice_id"] for row in rows] == ["i1"] * 4
-    assert {row["invoice_id"] for row in asked(firm, responsible="Ben")} == {"i1", "i2"}
-    assert {row["invoice_id"] for row in asked(firm, invoice=["i2", "i3"])} == {"i2", "i3"}
-    assert asked(firm, invoice="i2", responsible="Ada") == []
+    assert {row["invoice_id"] for row in run(firm, responsible="Ben")} == {"i1", "i2"}
+    assert {row["invoice_id"] for row in run(firm, invoice=["i2", "i3"])} == {"i2", "i3"}
+    assert run(firm, invoice="i2", responsible="Ada") == []
 
 
 def test_hidden_rates_are_missing_and_flagged(pandas_firm):
     hidden = [(*row[:6], None, row[7]) for row in WORK]
     with pytest.warns(RatesHiddenWarning):
-        rows = asked(pandas_firm, hidden)
+        rows = run(pandas_firm, hidden)
     assert rows[0]["flags"] == "13 hours on that day; no amount"
     assert rows[0]["items_amount"] is None
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"invoice": "i9"}, "Invoice 'i9' is final; only draft, review and approved ones can be reviewed"),
         ({"invoice": "77"}, "There is no invoice '77' among those passed"),
@@ -87,13 +87,13 @@ def test_hidden_rates_are_missing_and_flagged(pandas_firm):
         ({"responsible": "Ada", "matters": None}, "responsible='Ada' needs matters="),
     ],
 )
-def test_what_is_not_there_is_named(pandas_firm, options, said):
+def test_what_is_not_there_is_named(pandas_firm, options, message):
     with pytest.raises(ParameterError) as refused:
-        asked(pandas_firm, **options)
-    assert said in str(refused.value)
+        run(pandas_firm, **options)
+    assert message in str(refused.value)
 
 
-def test_nothing_of_a_narrative_is_in_an_error(pandas_firm):
+def test_errors_do_not_quote_narratives(pandas_firm):
     entries = pandas_firm.entries(*WORK, **NOTED).drop(columns="hours")
     bills = pandas_firm.invoices(*BILLS)
     with pytest.raises(MissingColumnError, match="time_entries has no column 'hours'") as refused:

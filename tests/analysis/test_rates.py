@@ -39,18 +39,18 @@ BILLS = (
 )
 
 
-def asked(firm, work=WORK, hourly=RATES, **options):
+def run(firm, work=WORK, hourly=RATES, **options):
     none = firm.frame("matter_id user_id client_id amount invoice_id")
     entries = firm.entries(*work, rate=hourly)
     return firm.rows(rates(entries, firm.invoices(*BILLS), none, none, matters=firm.matters(), **options))
 
 
-def told(rows, *names):
+def figures(rows, *names):
     return {(row["user_name"], row["year"]): [row[name] for name in names] for row in rows}
 
 
 def test_growth_is_that_of_the_rate_on_the_year_before_and_missing_after_a_gap(firm):
-    rows = told(asked(firm), "worked_rate", "worked_rate_growth", "effective_rate", "effective_rate_growth")
+    rows = figures(run(firm), "worked_rate", "worked_rate_growth", "effective_rate", "effective_rate_growth")
     assert rows["Ada", 2024] == [190.0, None, 190.0, None]
     assert rows["Ada", 2025] == pytest.approx([200.0, 10 / 190, 200.0, 10 / 190])
     assert rows["Ada", 2026] == pytest.approx([225.0, 0.125, 202.5, 0.0125])
@@ -60,50 +60,50 @@ def test_growth_is_that_of_the_rate_on_the_year_before_and_missing_after_a_gap(f
 
 def test_rates_in_use_are_those_with_hours_on_matters_that_count(firm):
     """900 is corrected to no hours, and 999 is on a contingency matter."""
-    rows = told(asked(firm), "lowest_rate", "highest_rate", "rates_in_use", "rate_spread")
+    rows = figures(run(firm), "lowest_rate", "highest_rate", "rates_in_use", "rate_spread")
     assert rows["Ada", 2026] == pytest.approx([200.0, 250.0, 2.0, 50 / 225])
     assert rows["Ben", 2026] == [120.0, 120.0, 1.0, 0.0]
     assert rows["Unassigned", 2026] == [None, None, 0.0, None]
-    left_out = told(asked(firm), "left_out_hours", "left_out_amount", "left_out_billed_amount")
+    left_out = figures(run(firm), "left_out_hours", "left_out_amount", "left_out_billed_amount")
     assert left_out["Ben", 2026] == [1.0, 999.0, 999.0]
 
 
-def test_hidden_rates_leave_what_was_billed_and_its_growth(firm):
+def test_hidden_rates_leave_the_effective_rate_and_its_growth(firm):
     hidden = [(*row[:6], None if row[1] == "u1" else row[6], row[7]) for row in WORK]
     hourly = [None if row[1] == "u1" else rate for row, rate in zip(WORK, RATES, strict=True)]
     names = ("worked_rate", "lowest_rate", "highest_rate", "rates_in_use", "rate_spread", "worked_rate_growth")
     with pytest.warns(RatesHiddenWarning, match="billable time entries have no amount"):
-        rows = asked(firm, hidden, hourly)
-    assert told(rows, *names)["Ada", 2026] == [None] * 6
-    assert told(rows, *names)["Ben", 2026] == [120.0, 120.0, 120.0, 1.0, 0.0, None]
-    assert told(rows, "effective_rate_growth")["Ada", 2026] == pytest.approx([202.5 / 200 - 1])
+        rows = run(firm, hidden, hourly)
+    assert figures(rows, *names)["Ada", 2026] == [None] * 6
+    assert figures(rows, *names)["Ben", 2026] == [120.0, 120.0, 120.0, 1.0, 0.0, None]
+    assert figures(rows, "effective_rate_growth")["Ada", 2026] == pytest.approx([202.5 / 200 - 1])
 
 
 def test_standard_rates_hold_from_their_dates(firm):
     """Ada's 2 hours of 2024 come before her first rate; 4 of 2025 cost 200, and of 9 in 2026 all but 4 cost 250."""
     dated = {"2025-01-01": 200, "2026-01-01": 220.0, dt.date(2026, 5, 3): 250}
     settings = FirmSettings(standard_rates={"u1": dated, "u2": 100})
-    rows = told(asked(firm, settings=settings), "standard_amount", "standard_rate", "standard_rate_growth")
+    rows = figures(run(firm, settings=settings), "standard_amount", "standard_rate", "standard_rate_growth")
     assert rows["Ada", 2024] == [None, None, None]
     assert rows["Ada", 2025] == [800.0, 200.0, None]
     assert rows["Ada", 2026] == pytest.approx([880.0 + 1000.0, 235.0, 0.175])
     assert rows["Ben", 2026] == [100.0, 100.0, None]
-    assert "standard_rate" not in asked(firm)[0]
+    assert "standard_rate" not in run(firm)[0]
 
 
 def test_one_entry_without_a_rate_leaves_the_lowest_and_highest_missing(pandas_firm):
     hourly = [*RATES[:3], None, *RATES[4:]]
-    rows = told(asked(pandas_firm, hourly=hourly), "lowest_rate", "highest_rate", "rates_in_use", "worked_rate")
+    rows = figures(run(pandas_firm, hourly=hourly), "lowest_rate", "highest_rate", "rates_in_use", "worked_rate")
     assert rows["Ada", 2026] == [None, None, None, 225.0]
 
 
 def test_other_periods_and_no_period_are_refused_with_what_to_do(pandas_firm):
     with pytest.raises(ParameterError, match=r"does not include 'year'.*by=\['user', 'year'\]"):
-        asked(pandas_firm, by="user")
+        run(pandas_firm, by="user")
     with pytest.raises(ParameterError, match="does not include 'year'"):
-        asked(pandas_firm, by=None)
+        run(pandas_firm, by=None)
     with pytest.raises(ParameterError, match="takes no months"):
-        asked(pandas_firm, by=["year", "month"])
+        run(pandas_firm, by=["year", "month"])
 
 
 def test_entries_without_rates_column_are_refused(pandas_firm):

@@ -51,7 +51,7 @@ EXPENSES = (("m1", "u1", 100.0, "i1"), ("m1", None, 77.0, None))
 FEES = (("m2", "u2", 400.0, "i1"), ("m2", None, 900.0, "i4"))
 
 
-def realized(firm, work=WORK, bills=INVOICES, **options):
+def run(firm, work=WORK, bills=INVOICES, **options):
     options = {"start": "2026-10", "matters": firm.matters()} | options
     result = realization(
         firm.entries(*work), firm.invoices(*bills), firm.items(*EXPENSES), firm.items(*FEES), **options
@@ -61,7 +61,7 @@ def realized(firm, work=WORK, bills=INVOICES, **options):
 
 def test_the_worked_table(firm):
     """Net fees: i1 1500 - 100 - 400 = 1000, i3 -200, i4 0, i6 900 of which a third is contingency work."""
-    (row,) = realized(firm)
+    (row,) = run(firm)
     assert list(row) == [*COLUMNS, "unknown_amount", *LEFT_OUT]
     assert list(row.values()) == pytest.approx(
         [
@@ -74,40 +74,40 @@ def test_the_worked_table(firm):
 def test_only_invoices_that_are_due_should_be_settled(firm):
     """i1 was due on the 20th and half of it is open. If i6 has no due date, its own date stands in."""
     bills = [("i1", "2026-10-05", "final", "2026-10-20", "c1", 1500.0, 750.0), *INVOICES[1:]]
-    (row,) = realized(firm, bills=bills, as_of="2026-10-20")
+    (row,) = run(firm, bills=bills, as_of="2026-10-20")
     assert list(row) == [*COLUMNS, "unknown_amount", *LEFT_OUT, *DUE]
     assert [row[name] for name in DUE] == pytest.approx([1000.0, 500.0, 0.5])
-    (early,) = realized(firm, bills=bills, as_of="2026-10-19")
+    (early,) = run(firm, bills=bills, as_of="2026-10-19")
     assert [early[name] for name in DUE] == [0.0, 0.0, None]
     bills[-1] = ("i6", "2026-10-30", "final", None, "c1", 900.0, 0.0)
     with pytest.warns(IncompleteDataWarning, match="2 billable time entries are on final invoices without a due date"):
-        (later,) = realized(firm, bills=bills, as_of="2026-10-30")
+        (later,) = run(firm, bills=bills, as_of="2026-10-30")
     assert [later[name] for name in DUE] == pytest.approx([1600.0, 1100.0, 1100 / 1600])
 
 
 def test_a_discount_falls_on_time_or_on_time_and_fixed_fees_alike(firm):
     """i1 bills 1,200 of time and 400 of fixed fees at 1,400: at 1,000 and 400, or at seven eighths of both."""
-    of_time = {row["matter_name"]: row["billed_amount"] for row in realized(firm, by="matter")}
-    alike = {row["matter_name"]: row["billed_amount"] for row in realized(firm, by="matter", discounts="items")}
+    of_time = {row["matter_name"]: row["billed_amount"] for row in run(firm, by="matter")}
+    alike = {row["matter_name"]: row["billed_amount"] for row in run(firm, by="matter", discounts="items")}
     assert of_time == pytest.approx({"Sale": 1100.0, "Lease": 500.0, "Contingent": 0.0, "Unassigned": -200.0})
     assert alike == pytest.approx({"Sale": 1125.0, "Lease": 525.0, "Contingent": 0.0, "Unassigned": -200.0})
-    (row,) = realized(firm, discounts="items")
+    (row,) = run(firm, discounts="items")
     assert (row["worked_amount"], row["mixed_amount"]) == (1800.0, 1200.0)
     assert row["settled_amount"] == pytest.approx(975.0)
 
 
-def test_a_fixed_fees_own_discount_is_no_time_s(firm):
+def test_a_discount_on_a_fixed_fee_alone_falls_on_time_or_on_the_fee(firm):
     bill = ("i4", "2026-10-25", "final", "2026-11-04", "c3", 800.0, 0.0)
-    assert realized(firm, (), [bill])[0]["billed_amount"] == -100.0
-    assert realized(firm, (), [bill], discounts="items")[0]["billed_amount"] == 0.0
+    assert run(firm, (), [bill])[0]["billed_amount"] == -100.0
+    assert run(firm, (), [bill], discounts="items")[0]["billed_amount"] == 0.0
 
 
 def test_a_discount_on_items_of_hidden_worth_is_missing(firm):
     """Ben's hidden hour on i1 hides how time and fixed fees share; i6 has no fixed fees and is known."""
     work = [(*row[:6], None, row[7]) if row[1] == "u2" and row[7] == "i1" else row for row in WORK]
-    with pytest.warns(RatesHiddenWarning) as told:
-        rows = {row["user_name"]: row for row in realized(firm, work, by="user", discounts="items")}
-    assert "2 billable time entries are on final invoices that also bill fixed fees" in str(told[1].message)
+    with pytest.warns(RatesHiddenWarning) as caught:
+        rows = {row["user_name"]: row for row in run(firm, work, by="user", discounts="items")}
+    assert "2 billable time entries are on final invoices that also bill fixed fees" in str(caught[1].message)
     for name in ("Ada", "Ben"):
         assert [rows[name][each] for each in ("billed_amount", "settled_amount", "billing_realization")] == [None] * 3
     assert rows["Ben"]["left_out_billed_amount"] == 300.0
@@ -115,7 +115,7 @@ def test_a_discount_on_items_of_hidden_worth_is_missing(firm):
 
 
 def test_by_user_the_credit_note_is_unassigned(firm):
-    rows = realized(firm, by="user")
+    rows = run(firm, by="user")
     assert [(row["user_id"], row["user_name"], row["worked_amount"], row["billed_amount"]) for row in rows] == [
         ("u1", "Ada", 1200.0, 1100.0),
         ("u2", "Ben", 600.0, 500.0),
@@ -127,20 +127,20 @@ def test_by_user_the_credit_note_is_unassigned(firm):
 
 
 def test_by_client_the_credit_note_is_the_clients(firm):
-    rows = realized(firm, by="client")
+    rows = run(firm, by="client")
     assert [(row["client_name"], row["billed_amount"]) for row in rows] == [("Acme", 1400.0), ("Zenith", 0.0)]
     assert rows[1]["billing_realization"] is None
 
 
 def test_an_invoice_over_several_matters_follows_each_entry(firm):
-    rows = {row["matter_name"]: row["billed_amount"] for row in realized(firm, by="matter")}
+    rows = {row["matter_name"]: row["billed_amount"] for row in run(firm, by="matter")}
     assert rows == pytest.approx({"Sale": 1100.0, "Lease": 500.0, "Contingent": 0.0, "Unassigned": -200.0})
 
 
 @pytest.fixture(scope="module")
 def totals():
     """The figures of a whole firm, worked out once for the rows by every key to add up to."""
-    return functools.cache(lambda make, **options: realized(Firm(make), **options)[0])
+    return functools.cache(lambda make, **options: run(Firm(make), **options)[0])
 
 
 @pytest.mark.parametrize(
@@ -152,25 +152,25 @@ def test_rows_re_add_by_every_key(firm, by, totals):
     for basis, discounts in (("invoice_date", "time"), ("work_date", "items")):
         options = {"basis": basis, "discounts": discounts, "as_of": "2026-11-04"}
         total = totals(firm.make, **options)
-        rows = realized(firm, by=by, users=firm.users(), **options)
+        rows = run(firm, by=by, users=firm.users(), **options)
         for name in total:
             if not name.endswith(("realization", "ratio", "rate", "_worked")):
                 assert sum(row[name] for row in rows) == pytest.approx(total[name], rel=1e-9), name
 
 
-def test_labels_of_what_has_no_key(firm):
-    areas = realized(firm, by="practice_area")
+def test_labels_of_rows_without_a_key(firm):
+    areas = run(firm, by="practice_area")
     assert [(row["practice_area_id"], row["practice_area_label"]) for row in areas] == [
         ("p1", "Corporate"),
         ("p2", "Litigation"),
         (None, "Unassigned"),
     ]
-    kinds = [row["matter_type"] for row in realized(firm, by="matter_type")]
+    kinds = [row["matter_type"] for row in run(firm, by="matter_type")]
     assert kinds == ["Unknown", "contingency", "hourly"]
 
 
 def test_by_work_date_time_is_followed_to_its_invoice(firm):
-    (row,) = realized(firm, basis="work_date")
+    (row,) = run(firm, basis="work_date")
     assert list(row) == COLUMNS + COHORT + LEFT_OUT
     assert row["worked_amount"] == row["billed_amount"] == 1100.0
     assert [row[name] for name in COHORT] == pytest.approx([200.0, 300.0, 0.0, 1600.0, 1100 / 1600])
@@ -180,15 +180,15 @@ def test_by_work_date_time_is_followed_to_its_invoice(firm):
 
 def test_an_invoice_that_was_not_passed_is_unknown(firm):
     with pytest.warns(IncompleteDataWarning, match="1 billable time entries name an invoice"):
-        (row,) = realized(firm, bills=INVOICES[:4] + INVOICES[5:], basis="work_date")
+        (row,) = run(firm, bills=INVOICES[:4] + INVOICES[5:], basis="work_date")
     assert row["unknown_amount"] == 500.0
     assert row["cohort_amount"] == 1600.0
     with pytest.warns(IncompleteDataWarning, match="1 billable time entries name an invoice"):
-        (row,) = realized(firm, bills=INVOICES[:4] + INVOICES[5:])
+        (row,) = run(firm, bills=INVOICES[:4] + INVOICES[5:])
     assert row["billed_amount"] == pytest.approx(1400.0)
 
 
-def test_entries_that_say_their_invoice_is_of_another_period_are_no_loss(pandas_firm):
+def test_entries_whose_invoice_date_is_in_another_period_give_no_warning(pandas_firm):
     bills = pandas_firm.invoices(*INVOICES[:4], INVOICES[5])
     entries = pandas_firm.entries(*WORK).assign(invoice_date=pd.Timestamp("2026-11-02"))
     row = realization(
@@ -199,19 +199,19 @@ def test_entries_that_say_their_invoice_is_of_another_period_are_no_loss(pandas_
 
 
 def test_matter_types_choose_what_counts(firm):
-    (row,) = realized(firm, matter_types=["contingency"])
+    (row,) = run(firm, matter_types=["contingency"])
     assert (row["worked_amount"], row["billed_amount"]) == (300.0, 300.0)
     assert row["left_out_amount"] == 1800.0
     every = ["hourly", "fixedFee", "contingency", "probono", "internal", "Unknown"]
-    (row,) = realized(firm, matter_types=every, matters=None)
+    (row,) = run(firm, matter_types=every, matters=None)
     assert (row["worked_amount"], row["left_out_amount"]) == (2100.0, 0.0)
 
 
-def test_hidden_rates_leave_what_can_be_known(firm):
+def test_hidden_rates_leave_hours_and_billed_amounts(firm):
     """i1's 1000 net over 5 hours is 200 an hour; worth and realization are missing, not zero."""
     hidden = tuple((*row[:6], None, row[7]) for row in WORK)
     with pytest.warns(RatesHiddenWarning):
-        rows = {row["user_name"]: row for row in realized(firm, hidden, by="user")}
+        rows = {row["user_name"]: row for row in run(firm, hidden, by="user")}
     assert rows["Ada"]["billed_amount"] == pytest.approx(400.0 + 600.0)
     assert rows["Ada"]["effective_rate"] == pytest.approx(250.0)
     for name in ("worked_amount", "write_down_amount", "billing_realization", "overall_realization"):
@@ -221,21 +221,21 @@ def test_hidden_rates_leave_what_can_be_known(firm):
 
 
 def test_a_fixed_fee_invoice_has_no_realization(firm):
-    (row,) = realized(firm, work=(), bills=(INVOICES[3],))
+    (row,) = run(firm, work=(), bills=(INVOICES[3],))
     assert (row["billed_amount"], row["billing_realization"], row["effective_rate"]) == (0.0, None, None)
 
 
-def test_worthless_time_takes_its_fees_by_the_hour(firm):
+def test_fees_of_time_without_worth_are_spread_by_hours(firm):
     """Zero rates: 500 net over 1 and 4 hours. Without hours either, the fees stay with the client."""
     work = [
         ("2026-10-01", user, "c1", "m1", "billable", hours, 0.0, "i7") for user, hours in (("u1", 1.0), ("u2", 4.0))
     ]
     bill = ("i7", "2026-10-07", "final", "2026-11-01", "c1", 500.0, 0.0)
-    rows = {row["user_name"]: row["billed_amount"] for row in realized(firm, work, (bill,), by="user")}
+    rows = {row["user_name"]: row["billed_amount"] for row in run(firm, work, (bill,), by="user")}
     assert rows == pytest.approx({"Ada": 100.0, "Ben": 400.0})
     nothing = [("2026-10-01", "u1", "c1", "m1", "billable", 0.0, None, "i7")]
     with pytest.warns(IncompleteDataWarning, match=r"1 invoice bills 500\.00 more than"):
-        rows = {row["user_name"]: row for row in realized(firm, nothing, (bill,), by="user")}
+        rows = {row["user_name"]: row for row in run(firm, nothing, (bill,), by="user")}
     assert rows["Unassigned"]["billed_amount"] == 500.0
     assert rows["Ada"]["worked_amount"] == 0.0
 
@@ -247,35 +247,35 @@ def test_negative_entries_correct(firm):
         ("2026-10-02", "u2", "c1", "m1", "billable", -1.0, -200.0, "i7"),
     ]
     bill = ("i7", "2026-10-07", "final", "2026-11-01", "c1", 300.0, 300.0)
-    rows = realized(firm, work, (bill,), by="user")
+    rows = run(firm, work, (bill,), by="user")
     assert [row["billed_amount"] for row in rows] == pytest.approx([450.0, -150.0])
     assert [row["billing_realization"] for row in rows] == pytest.approx([0.75, 0.75])
 
 
-def test_an_invoice_of_nothing_settles_nothing(firm):
+def test_an_invoice_of_zero_settles_zero(firm):
     work = [("2026-10-01", "u1", "c1", "m1", "billable", 3.0, 600.0, "i7")]
     bill = ("i7", "2026-10-07", "final", "2026-11-01", "c1", 0.0, 0.0)
-    (row,) = realized(firm, work, (bill,))
+    (row,) = run(firm, work, (bill,))
     assert (row["billing_realization"], row["settled_amount"], row["settlement_ratio"]) == (0.0, 0.0, None)
 
 
 def test_standard_rates(firm):
     """Ada 4 hours at 400, Ben 3 at 300; a person without a rate makes it missing."""
     settings = FirmSettings(standard_rates={"ada@firm.example": 400, "u2": 300})
-    (row,) = realized(firm, settings=settings, users=firm.users())
+    (row,) = run(firm, settings=settings, users=firm.users())
     assert row["standard_amount"] == pytest.approx(2500.0)
     assert row["worked_to_standard"] == pytest.approx(1800 / 2500)
     assert row["billed_to_standard"] == pytest.approx(1400 / 2500)
-    rows = realized(firm, settings=FirmSettings(standard_rates={"u1": 400}), by="user")
+    rows = run(firm, settings=FirmSettings(standard_rates={"u1": 400}), by="user")
     assert [row["standard_amount"] for row in rows] == [1600.0, None, 0.0]
 
 
 def test_several_originators_share(firm):
-    rows = {row["originator_name"]: row["billed_amount"] for row in realized(firm, by="originator")}
+    rows = {row["originator_name"]: row["billed_amount"] for row in run(firm, by="originator")}
     assert rows == pytest.approx({"Ada": 550.0, "Ben": 1050.0, "Unassigned": -200.0})
 
 
-def test_a_key_of_yes_and_no_leaves_the_credit_note_in_a_row_of_its_own(firm):
+def test_by_a_boolean_key_the_credit_note_is_a_separate_row(firm):
     entries = firm.frame(
         "date user_id client_id matter_id billing_type hours amount invoice_id billed",
         ("2026-08-01", "u1", "c1", "m1", "billable", 4.0, 1200.0, "i1", True),
@@ -297,9 +297,9 @@ def test_pandas_columns_have_pandas_types(pandas_firm, by):
 
 
 def test_months_are_those_of_the_basis(firm):
-    rows = realized(firm, by="month", start=None)
+    rows = run(firm, by="month", start=None)
     assert [(row["month"], row["worked_amount"]) for row in rows] == [("2026-10", 1800.0), ("2026-11", 500.0)]
-    rows = realized(firm, by="month", start=None, basis="work_date")
+    rows = run(firm, by="month", start=None, basis="work_date")
     assert [(row["month"], row["worked_amount"]) for row in rows] == [
         ("2026-08", 600.0),
         ("2026-09", 600.0),
@@ -308,10 +308,10 @@ def test_months_are_those_of_the_basis(firm):
 
 
 def test_empty_frames_give_the_same_columns(firm):
-    (row,) = realized(firm, work=(), bills=())
+    (row,) = run(firm, work=(), bills=())
     assert list(row) == [*COLUMNS, "unknown_amount", *LEFT_OUT]
     assert (row["worked_amount"], row["billing_realization"]) == (0.0, None)
-    assert realized(firm, work=(), bills=(), by="user", basis="work_date") == []
+    assert run(firm, work=(), bills=(), by="user", basis="work_date") == []
 
 
 def test_absent_expenses_and_matters_are_warned_about(pandas_firm):
@@ -338,7 +338,7 @@ def test_absent_expenses_and_matters_are_warned_about(pandas_firm):
 )
 def test_bad_arguments(pandas_firm, options, message):
     with pytest.raises(ParameterError, match=message):
-        realized(pandas_firm, **options)
+        run(pandas_firm, **options)
 
 
 def test_missing_columns_say_what_supplies_them(pandas_firm):
@@ -346,4 +346,4 @@ def test_missing_columns_say_what_supplies_them(pandas_firm):
         realization(pandas_firm.entries(*WORK), pandas_firm.invoices(*INVOICES).drop(columns="balance"),
                     pandas_firm.items(), pandas_firm.items())  # fmt: skip
     with pytest.raises(MissingColumnError, match="select=.*responsible"):
-        realized(pandas_firm, by="responsible", matters=None)
+        run(pandas_firm, by="responsible", matters=None)

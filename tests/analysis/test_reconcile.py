@@ -30,7 +30,7 @@ def reconciled(firm, work=WORK, bills=BILLS):
     return firm.rows(reconcile(firm.entries(*work), firm.invoices(*bills), firm.items(*COSTS), firm.items(*FEES)))
 
 
-def test_a_row_an_invoice_by_date(firm):
+def test_each_invoice_is_one_row_sorted_by_date(firm):
     """i1 was written down by 200; the draft by 5; the credit note has no items."""
     rows = reconciled(firm)
     assert list(rows[0]) == [

@@ -35,16 +35,16 @@ def test_each_figure_is_that_of_its_analysis(book, by):
     keys = [name for name in keys if not name.endswith("_label")]
     for analysis, names in OF.items():
         asked = {"as_of": "2026-10-31"} if analysis == "utilization" else {}
-        told = getattr(book, analysis)(by, **asked)
-        both = told.merge(rows, on=keys, suffixes=("", "_told"))
-        assert len(both) == len(told)
+        actual = getattr(book, analysis)(by, **asked)
+        both = actual.merge(rows, on=keys, suffixes=("", "_actual"))
+        assert len(both) == len(actual)
         for name in names:
-            pd.testing.assert_series_equal(both[f"{name}_told"], both[name], check_names=False)
+            pd.testing.assert_series_equal(both[f"{name}_actual"], both[name], check_names=False)
     for name, analysis in (("wip_amount", "wip"), ("receivable_amount", "aging")):
-        told = getattr(book, analysis)(by)
-        both = told.merge(rows, on=keys)
+        actual = getattr(book, analysis)(by)
+        both = actual.merge(rows, on=keys)
         assert both[name].tolist() == pytest.approx(both["total"].tolist())
-        assert rows[name].sum() == pytest.approx(told["total"].sum())
+        assert rows[name].sum() == pytest.approx(actual["total"].sum())
 
 
 def test_peers_are_the_analyses_of_the_firm(book):
@@ -67,18 +67,18 @@ def test_beside_the_role_peers_are_those_of_the_role(book):
     rows = book.scorecard(beside="role")
     for analysis, name in (("utilization", "utilization"), ("realization", "billing_realization")):
         wanted = getattr(book, analysis)("role").set_index("role")[name]
-        told = rows.drop_duplicates("role").set_index("role")[f"peer_{name}"]
-        for role, figure in told.dropna().items():
+        actual = rows.drop_duplicates("role").set_index("role")[f"peer_{name}"]
+        for role, figure in actual.dropna().items():
             assert figure == pytest.approx(wanted[role]), role
 
 
-def test_sums_re_add_and_missing_days_are_the_list_of_them(book):
+def test_sums_re_add_and_missing_days_are_the_rows_of_missing_time(book):
     rows, whole = book.scorecard(), book.scorecard(None).iloc[0]
     for name in SUMS:
         assert rows[name].sum() == pytest.approx(whole[name]), name
     days = book.missing_time().groupby("user_id").size()
-    told = rows.set_index("user_id")["missing_days"]
-    assert {user: count for user, count in told.items() if count} == days.to_dict()
+    actual = rows.set_index("user_id")["missing_days"]
+    assert {user: count for user, count in actual.items() if count} == days.to_dict()
 
 
 def test_hours_and_fees_are_the_databases(book, sql):
@@ -100,7 +100,7 @@ def test_hours_and_fees_are_the_databases(book, sql):
         assert (row.client_hours, row.worked_amount) == pytest.approx((hours / 10_000, worth / 10_000))
 
 
-def test_what_would_mislead_is_refused(book, client):
+def test_misleading_input_is_refused(book, client):
     with pytest.raises(
         ParameterError, match=r"open amounts are figures of one day.* Call scorecard\(\) once for each month"
     ):

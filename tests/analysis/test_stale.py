@@ -43,13 +43,13 @@ def given_frames(firm, work=WORK):
     return firm.entries(*work, fixed_fee_id=LINKS), costs, fees, firm.invoices(*BILLS), firm.matters(**FIRM)
 
 
-def asked(firm, work=WORK, **options):
+def run(firm, work=WORK, **options):
     return firm.rows(stale(*given_frames(firm, work), **{"as_of": "2026-10-31", **options}))
 
 
 def test_each_finding_with_its_amount_and_days(firm):
     names = ("finding", "matter_name", "days_since", "open_amount", "hours")
-    assert [[row[name] for name in names] for row in asked(firm, idle_days=100)] == [
+    assert [[row[name] for name in names] for row in run(firm, idle_days=100)] == [
         ["old work in progress", "Sale", 152.0, 600.0, None],
         ["archived with work in progress", "Sale", 152.0, 900.0, 3.0],
         ["no work or invoice", "Lease", 230.0, 14.285714285714285, None],
@@ -61,32 +61,32 @@ def test_each_finding_with_its_amount_and_days(firm):
 
 def test_effort_is_at_standard_rates_or_missing(firm):
     rates = FirmSettings(standard_rates={"u2": 250.0})
-    assert [row["effort_amount"] for row in asked(firm, settings=rates)][-2:] == [1000.0, 0.0]
-    assert [row["effort_amount"] for row in asked(firm)][-2:] == [None, None]
+    assert [row["effort_amount"] for row in run(firm, settings=rates)][-2:] == [1000.0, 0.0]
+    assert [row["effort_amount"] for row in run(firm)][-2:] == [None, None]
     dated = FirmSettings(standard_rates={"u2": {"2020-01-01": 125.0, "2099-01-01": 999.0}})
-    assert [row["effort_amount"] for row in asked(firm, settings=dated)][-2:] == [500.0, 0.0]
-    others = asked(firm, settings=FirmSettings(standard_rates={"u1": 1.0}))
+    assert [row["effort_amount"] for row in run(firm, settings=dated)][-2:] == [500.0, 0.0]
+    others = run(firm, settings=FirmSettings(standard_rates={"u1": 1.0}))
     assert [row["effort_amount"] for row in others][-2:] == [None, 0.0]
 
 
 def test_a_limit_counts_whole_days_beyond_it(pandas_firm):
-    findings = [row["finding"] for row in asked(pandas_firm, wip_days=152, idle_days=230)]
+    findings = [row["finding"] for row in run(pandas_firm, wip_days=152, idle_days=230)]
     assert "old work in progress" not in findings
     assert "no work or invoice" not in findings
-    findings = [row["finding"] for row in asked(pandas_firm, wip_days=151, idle_days=229)]
+    findings = [row["finding"] for row in run(pandas_firm, wip_days=151, idle_days=229)]
     assert {"old work in progress", "no work or invoice"} <= set(findings)
 
 
 @pytest.mark.parametrize("limits", [{"wip_days": 0}, {"idle_days": -1}, {"wip_days": 1.5}])
 def test_limits_are_whole_days(pandas_firm, limits):
     with pytest.raises(ParameterError, match="must be a whole number of days above 0"):
-        asked(pandas_firm, **limits)
+        run(pandas_firm, **limits)
 
 
 def test_hidden_rates_leave_amounts_missing_and_findings_there(firm):
     hidden = [(*row[:6], None, row[7]) for row in WORK]
     with pytest.warns(RatesHiddenWarning):
-        rows = asked(firm, hidden)
+        rows = run(firm, hidden)
     assert [(row["finding"], row["open_amount"]) for row in rows][:2] == [
         ("old work in progress", None), ("archived with work in progress", None),
     ]  # fmt: skip

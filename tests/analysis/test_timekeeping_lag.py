@@ -22,7 +22,7 @@ NEW_YORK = FirmSettings(time_zone="America/New_York")
 HEADER = "date user_id matter_id created_at"
 
 
-def asked(firm, work=WORK, **options):
+def run(firm, work=WORK, **options):
     entries = firm.frame(HEADER, *work)
     options = {"settings": NEW_YORK, "users": firm.users(), "matters": firm.matters()} | options
     result = timekeeping_lag(entries, **options)
@@ -31,7 +31,7 @@ def asked(firm, work=WORK, **options):
 
 
 def test_the_worked_table(firm):
-    rows = {row.pop("user_name"): row for row in asked(firm)}
+    rows = {row.pop("user_name"): row for row in run(firm)}
     assert rows["Ada"] == pytest.approx(
         {
             "user_id": "u1",
@@ -52,13 +52,13 @@ def test_the_worked_table(firm):
 
 
 def test_the_time_zone_decides_the_day(firm):
-    (row,) = asked(firm, by=None, settings=None)
+    (row,) = run(firm, by=None, settings=None)
     assert row["median_lag_days"] == 1.0
     assert (row["same_day_entries"], row["late_entries"]) == (2.0, 1.0)
 
 
 def test_any_key_and_both_ends_of_the_period(firm):
-    rows = asked(firm, by=["month", "practice_area"], start="2026-10-01", end="2026-10-30")
+    rows = run(firm, by=["month", "practice_area"], start="2026-10-01", end="2026-10-30")
     assert [(row["month"], row["practice_area_label"], row["entries"]) for row in rows] == [
         ("2026-10", "Corporate", 2.0),
         ("2026-10", "Unassigned", 3.0),
@@ -66,25 +66,25 @@ def test_any_key_and_both_ends_of_the_period(firm):
 
 
 def test_originators_share_an_entry(firm):
-    rows = {row["originator_name"]: row for row in asked(firm, by="originator")}
+    rows = {row["originator_name"]: row for row in run(firm, by="originator")}
     assert {name: row["entries"] for name, row in rows.items()} == {"Ada": 1.0, "Ben": 5.0}
     assert rows["Ada"]["median_lag_days"] == 0.0
 
 
 def test_entries_of_unknown_age_are_counted_beside(firm):
     with pytest.warns(IncompleteDataWarning, match="1 time entries have no created_at"):
-        (row,) = asked(firm, [*WORK, ("2026-10-01", "u1", "m1", None)], by=None)
+        (row,) = run(firm, [*WORK, ("2026-10-01", "u1", "m1", None)], by=None)
     assert (row["entries"], row["unknown_entries"]) == (6.0, 1.0)
 
 
 def test_no_entries_no_lag(firm):
-    (row,) = asked(firm, [], by=None)
+    (row,) = run(firm, [], by=None)
     assert (row["entries"], row["median_lag_days"], row["late_ratio"]) == (0.0, None, None)
-    assert asked(firm, []) == []
+    assert run(firm, []) == []
 
 
 def test_bad_input(pandas_firm):
     with pytest.raises(MissingColumnError, match="'created_at'"):
         timekeeping_lag(pandas_firm.entries())
     with pytest.raises(ParameterError, match="by='usr'"):
-        asked(pandas_firm, by="usr")
+        run(pandas_firm, by="usr")

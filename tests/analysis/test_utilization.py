@@ -77,7 +77,7 @@ def test_idle_capacity_is_that_of_people_without_any_entry_and_re_adds(firm):
     assert {row["idle_capacity_hours"] for row in by_user_total(firm, by="client")} == {None}
 
 
-def test_options_of_what_counts(firm):
+def test_options_choose_the_time_that_counts(firm):
     assert by_user(firm, include_fixed_fee=False)["Ada"]["client_hours"] == 58.0
     assert by_user(firm, include_probono=True)["Ada"]["client_hours"] == 88.0
 
@@ -127,7 +127,7 @@ def test_roles_and_users_own_columns_have_capacity(firm):
     assert {row["user_cf_office"] for row in by_user_total(firm, by="user_cf_office")} == set(offices)
 
 
-def test_what_was_worked_on_has_no_capacity_of_its_own(firm):
+def test_keys_of_the_work_have_no_capacity(firm):
     """Two clients of one name stay two rows, and the hours re-add."""
     rows = by_user_total(firm, by="client")
     assert [(row["client_id"], row["client_name"], row["client_hours"]) for row in rows] == [
@@ -207,13 +207,13 @@ def test_no_entries_give_the_same_columns(firm):
     assert firm.rows(utilization(none, start="2026-10", by="client", matters=firm.matters())) == []
 
 
-def test_zero_hours_are_no_work_but_an_entry(pandas_firm):
+def test_an_entry_of_zero_hours_counts_as_an_entry(pandas_firm):
     entry = ("2026-10-01", "u2", "c1", "m1", "nonBillable", 0.0, None, None)
     rows = by_user_total(pandas_firm, pandas_firm.entries(entry), roster="active")
     assert [(row["user_name"], row["utilization"]) for row in rows] == [("Ben", 0.0)]
 
 
-def test_an_entry_of_nobody_is_its_own_row_without_capacity(firm):
+def test_an_entry_without_a_user_is_a_row_without_capacity(firm):
     entry = ("2026-10-01", None, "c1", "m1", "billable", 3.0, None, None)
     rows = by_user_total(firm, firm.entries(entry))
     last = next(row for row in rows if row["user_id"] is None)
@@ -226,7 +226,7 @@ def test_a_matter_type_on_the_entries_needs_no_matters(pandas_firm):
     assert set(rows["client_hours"]) == {0.0}
 
 
-def test_roles_of_the_settings_go_first(firm):
+def test_roles_of_the_settings_take_precedence(firm):
     rows = by_user(firm, settings=FirmSettings(roles={"u2": "operator", "u3": "timekeeper"}))
     assert list(rows) == ["Ada", "Cy", "Guest"]
 

@@ -79,7 +79,7 @@ def test_without_prebill_only_what_is_on_no_invoice(firm):
     assert [row["hours"], row["expense_amount"]] == [4.5, 128.0]
 
 
-def test_an_earlier_day_is_told_from_the_dates(firm):
+def test_states_on_an_earlier_day_follow_from_the_dates(firm):
     """On 1 October the draft of that day was prebill, and the finals of October were, too."""
     (row,) = waiting(firm, as_of=dt.date(2026, 10, 1))
     assert row["prebill_amount"] == 16.0 + 32.0 + 256.0 + 1e6 + 1e6
@@ -155,10 +155,10 @@ def test_one_entry_without_an_amount_leaves_the_known_sum_and_is_named(firm):
     entries = firm.entries(*work, **NAMED)
     with pytest.warns(
         IncompleteDataWarning, match=r"^1 of the billable .*\(time_entry_id t04\).* their 1 hours"
-    ) as told:
+    ) as caught:
         result = wip(entries, dated(firm, *COSTS), dated(firm, *FEES), firm.invoices(*BILLS), as_of=DAY, by="user",
                      matters=firm.matters())  # fmt: skip
-    assert [each.category for each in told] == [IncompleteDataWarning]
+    assert [each.category for each in caught] == [IncompleteDataWarning]
     rows = {row["user_id"]: row for row in firm.rows(result)}
     assert [rows["u2"][name] for name in ("total", "61-90", "prebill_amount", "hours", "unpriced_hours")] == [
         32.0 + 8.0 - 8.0, 32.0, 32.0, 2.0, 1.0,
@@ -185,7 +185,7 @@ def test_only_named_matter_types_count(firm):
         waiting(firm, matter_types=types, matters=None)
 
 
-def test_nobody_knows_what_is_contingent_without_matter_types(firm):
+def test_without_matter_types_the_contingent_amount_is_missing(firm):
     (row,) = waiting(firm, matters=None)
     assert (row["total"], row["contingent_amount"]) == (1020.0, None)
     few = firm.frame("matter_id matter_type", ("m5", "contingency"), ("m1", "hourly"))

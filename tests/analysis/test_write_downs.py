@@ -12,8 +12,8 @@ from tests.analysis.test_properties_money import BOOKS, KEYS, QUICK, frames
 
 # Invoices of these books bill more than their items, or have none.
 pytestmark = [
-    pytest.mark.filterwarnings(f"ignore:{said}:billframes.errors.IncompleteDataWarning")
-    for said in (".*can explain", "reconcile. the invoices bill")
+    pytest.mark.filterwarnings(f"ignore:{message}:billframes.errors.IncompleteDataWarning")
+    for message in (".*can explain", "reconcile. the invoices bill")
 ]
 
 # i1 covers matters of Ada and Ben and is written down by 200 of 1,200; i2 is written up by 50; i3 is a draft, i4 a
@@ -35,7 +35,7 @@ BILLS = (
 FEES = (("m2", None, "c3", 1000.0, "i5"),)
 
 
-def asked(firm, work=WORK, bills=BILLS, **options):
+def run(firm, work=WORK, bills=BILLS, **options):
     header = "matter_id user_id client_id amount invoice_id"
     costs, fees = firm.frame(header), firm.frame(header, *FEES)
     return firm.rows(
@@ -44,7 +44,7 @@ def asked(firm, work=WORK, bills=BILLS, **options):
 
 
 def test_the_largest_write_down_stands_first_and_write_ups_are_shown_beside_the_sum(firm):
-    rows = asked(firm)
+    rows = run(firm)
     names = ("responsible_name", "worked_amount", "write_down_amount", "write_up_amount", "no_time_amount", "invoices",
              "written_down_invoices")  # fmt: skip
     assert [[row[name] for name in names] for row in rows] == [
@@ -58,7 +58,7 @@ def test_the_largest_write_down_stands_first_and_write_ups_are_shown_beside_the_
 
 
 def test_invoices_are_grouped_by_size(firm):
-    rows = {row["invoice_size"]: row for row in asked(firm, by="size", sizes=(500, 1_000))}
+    rows = {row["invoice_size"]: row for row in run(firm, by="size", sizes=(500, 1_000))}
     downs = {name: row["write_down_amount"] for name, row in rows.items()}
     assert downs == {"1,000 and more": 200.0, "credit": 150.0, "500 to 1,000": 100.0, "under 500": -50.0}
 
@@ -66,13 +66,13 @@ def test_invoices_are_grouped_by_size(firm):
 def test_sizes_that_do_not_rise_are_refused(pandas_firm):
     for sizes in ((), (0, 5), (5, 5)):
         with pytest.raises(ParameterError, match="must be amounts above 0 that rise"):
-            asked(pandas_firm, by="size", sizes=sizes)
+            run(pandas_firm, by="size", sizes=sizes)
 
 
 def test_hidden_rates_leave_write_downs_missing_and_invoices_counted(firm):
     hidden = [(*row[:6], None if row[7] == "i2" else row[6], row[7]) for row in WORK]
     with pytest.warns(RatesHiddenWarning, match="1 billable time entries have no amount"):
-        rows = {row["responsible_name"]: row for row in asked(firm, hidden)}
+        rows = {row["responsible_name"]: row for row in run(firm, hidden)}
     assert rows["Ben"]["write_down_amount"] is None
     assert (rows["Ben"]["billed_amount"], rows["Ben"]["invoices"]) == (800.0, 2.0)
     assert rows["Ben"]["written_down_invoices"] is None

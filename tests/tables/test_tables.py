@@ -102,7 +102,7 @@ def test_a_table_in_text_is_its_title(fees):
     assert repr(tables.realization(fees)) == "<table: Realization by client>"
 
 
-def test_a_total_that_is_given_stands_below(fees):
+def test_a_total_that_is_passed_is_the_last_row(fees):
     total = fees.iloc[[0]].drop(columns=["client_id", "client_name"]).assign(effective_rate=123.0)
     assert grid(tables.realization(fees, total=total))[-1][6] == "123"
     assert len(grid(tables.realization(fees, total=False))) == 3
