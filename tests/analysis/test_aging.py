@@ -1,4 +1,4 @@
-"""Who owes what, for how long: every definition, by hand."""
+"""Open balances by the days since their due date, compared with figures worked out by hand."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_by_keys_that_depend_on_items(firm, by, totals):
 
 
 def test_hidden_rates_spread_a_balance_by_hours_and_say_so(firm):
-    """i1's net 1,000 falls 400 to 600 by 2 and 3 hours, not 500 to 500."""
+    """The net 1,000 of i1 is divided 400 to 600 by 2 and 3 hours, not 500 to 500."""
     hidden = [(*row[:6], None, row[7]) for row in WORK]
     with pytest.warns(
         RatesHiddenWarning, match="2 billable time entries on open invoices .* to their time by hours"
@@ -159,7 +159,7 @@ def test_hidden_rates_spread_a_balance_by_hours_and_say_so(firm):
 
 
 def test_days_overdue_weigh_debts_only(firm):
-    """A credit of 900 against 1,000 does not make a debt of 31 days one of 300."""
+    """A credit of 900 beside a debt of 1,000 does not turn its 31 days into 300."""
     bills = [
         ("i1", "2026-09-01", "final", "2026-10-01", "c1", 1000.0, 1000.0),
         ("i2", "2026-10-01", "final", "2026-10-30", "c1", -900.0, -900.0),

@@ -1,4 +1,4 @@
-"""Days from work to invoice: by hand."""
+"""Days from the work to its invoice, compared with figures worked out by hand."""
 
 from __future__ import annotations
 

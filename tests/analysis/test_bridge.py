@@ -1,4 +1,4 @@
-"""A bridge's parts add up to the change exactly, whatever the groups, and are those of the formula."""
+"""The parts of a bridge add up to the change exactly, for any groups, and follow the formula."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PARTS = ["hours_change_amount", "rate_change_amount", "realization_change_amount
 
 
 def result(rows: dict) -> pd.DataFrame:
-    """A result of `realization` by client from (hours, worth an hour, billed)."""
+    """A result of `realization` by client from (hours, worth per hour, billed)."""
     return pd.DataFrame(
         {
             "client_id": pd.Series(list(rows), dtype="str"),

@@ -1,4 +1,4 @@
-"""Overdue invoices by hand, beside aging, of which they are made."""
+"""Overdue invoices, compared with figures worked out by hand and with `aging`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A comparison's figures are those of the analysis for each period, and balances of today are not those of then."""
+"""A comparison has the figures of the analysis for each period, and refuses today's balances for past days."""
 
 from __future__ import annotations
 

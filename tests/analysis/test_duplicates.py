@@ -1,4 +1,4 @@
-"""Time that looks entered twice."""
+"""Time entries that seem to have been entered twice."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run(firm, work=WORK, **options):
 
 
 def test_the_worked_table(firm):
-    """The same but for case, spaces and punctuation; another person's, or a correction, is no duplicate."""
+    """Case, spaces and punctuation are ignored; another person's entry, or a correction, is not a duplicate."""
     assert run(firm) == [(1, "t5"), (1, "t6"), (2, "t1"), (2, "t9")]
 
 
@@ -40,7 +40,7 @@ def test_rows_have_all_columns_of_the_input(firm):
 
 
 def test_other_columns_can_be_compared(firm):
-    """Missing agrees with missing."""
+    """Two missing values are equal."""
     assert run(firm, by=["user", "matter", "date", "hours"])[2:] == [(2, "t1"), (2, "t9"), (3, "t2"), (3, "t3")]
     assert run(firm, by=["description", "activity_code"], start="2026-10") == [(1, "t2"), (1, "t4")]
     assert run(firm, by="description", start="2026-10-01", end="2026-10-01") == [(1, "t1"), (1, "t9")]

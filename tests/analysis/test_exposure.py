@@ -41,7 +41,7 @@ def test_rows_are_those_of_both_analyses_and_re_add(pandas_firm, book, by):
 
 
 def test_the_last_days_are_of_any_time_entry_and_of_a_final_invoice_that_bills_something(pandas_firm):
-    """The credit note i5 is no invoice of Acme's; work after the day and i7 of December are still to come."""
+    """The credit note i5 does not count, nor do work after the day and the invoice i7 of December."""
     firm = rich(pandas_firm)
     with pytest.warns(IncompleteDataWarning):
         rows = exposure(**{name: firm[name] for name in (*ITEMS, "matters")}, as_of=DAY).set_index("client_id")

@@ -1,4 +1,4 @@
-"""What fixed fees bring for the hours under them: by hand."""
+"""Fixed fees and the hours under them, compared with figures worked out by hand."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run(firm, work=WORK, fees=FEES, **options):
 
 
 def test_the_worked_table(firm):
-    """f1 meets all its time, whenever worked; f2 has none, and the hours of f4 cancel out."""
+    """f1 is compared with all its time, of any date; f2 has no time, and the hours of f4 add up to 0."""
     (row,) = run(firm)
     assert row == pytest.approx(
         {

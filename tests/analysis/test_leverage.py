@@ -1,4 +1,4 @@
-"""Others' client hours and heads for each of the principals': by hand."""
+"""Client hours and numbers of people by role, compared with figures worked out by hand."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run(firm, *more, **options):
 
 
 def test_the_worked_table(firm):
-    """Internal hours are no client hours; an accountant with client hours is a non-principal."""
+    """Internal hours are not client hours; an accountant with client hours is a non-principal."""
     (row,) = run(firm)
     assert row == pytest.approx(
         {
@@ -56,7 +56,7 @@ def test_people_of_unknown_role_are_counted_beside(firm):
 
 
 def test_a_row_without_principals_has_no_leverage(firm):
-    """Two clients of one name stay two rows; whoever has only internal hours is no head of a client's."""
+    """Two clients of one name stay two rows; a person with only internal hours does not count for a client."""
     rows = run(firm, by="client")
     assert [(row["client_id"], row["hours_leverage"], row["heads_leverage"]) for row in rows] == [
         ("c1", pytest.approx(2.4), 1.0),
@@ -67,7 +67,7 @@ def test_a_row_without_principals_has_no_leverage(firm):
 
 
 def test_people_count_with_hours_or_with_available_hours(firm):
-    """Whoever left before the period, or started after it, is no head; with hours they are."""
+    """People who left before the period, or started after it, count only with hours."""
     gone = FirmSettings(user_end={"u1": "2026-09-30", "u2": "2026-09-30"})
     (row,) = run(firm, settings=gone)
     assert (row["principals"], row["non_principals"]) == (1.0, 2.0)

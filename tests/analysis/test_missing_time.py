@@ -1,4 +1,4 @@
-"""Working days with too little time, by the firm's calendar."""
+"""Working days with less time than expected, by the firm's calendar."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def days(rows):
 
 
 def test_the_worked_table(firm):
-    """4 of 8 hours are enough, internal ones among them; weekends and an accountant's days are not asked for."""
+    """4 of 8 hours are enough, internal ones included; weekends and an accountant's days do not count."""
     rows = run(firm)
     assert days(rows) == [("Ada", "10-02", 3.5), ("Ada", "10-05", 0.0), ("Ben", "10-02", 0.0), ("Ben", "10-05", 0.0)]
     row = rows[0]

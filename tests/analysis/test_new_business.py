@@ -1,4 +1,4 @@
-"""New business by hand, by SQL on the sandbox's database, and beside the fees of which it is made."""
+"""New business, compared with figures worked out by hand, SQL on the sandbox's database, and `contribution`."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_by_client_the_first_day_and_the_last_work_are_shown(firm):
 
 
 def test_originators_share_the_matters_they_brought_in(pandas_firm):
-    """The Lease is Ben's, the pro bono matter nobody's; the Office, which has no day, is nobody's either."""
+    """The Lease is Ben's; the pro bono matter and the Office, which has no date, have no originator."""
     columns = ("originator_name", "opened_matters", "undated_matters", "fees_amount", "new_client_amount")
     assert {row["largest_share_change"] for row in run(pandas_firm, by="originator")} == {None}
     assert [[row[name] for name in columns] for row in run(pandas_firm, by="originator")] == [
@@ -216,7 +216,7 @@ def test_a_books_new_business_is_the_databases(book, sql):
 
 
 def test_loads_that_do_not_reach_back_are_refused(book, client):
-    """Two years before the last day, a client that came back would be told from a new one; all time tells surely."""
+    """At least two years of work are needed to see whether a client is new."""
     items = {name: getattr(book, name) for name in ("expenses", "fixed_fees", "matters")}
     short = client.time_entries("2025-01-01", "2026-10-31")
     with pytest.raises(ParameterError, match="new_business needs all time entries from 2024-11-01 to 2026-10-31"):

@@ -1,4 +1,4 @@
-"""The review by hand: items of prebills with their flags, beside reconcile and aging."""
+"""Items of prebills and their flags, compared with figures worked out by hand, `reconcile` and `aging`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fees less the cost of the hours: by hand."""
+"""Fees less the cost of the hours, compared with figures worked out by hand."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run(firm, work=WORK, **options):
 
 
 def test_the_worked_table(firm):
-    """1,200 of time and 300 fixed on i1, a credit of 200; 2.5 hours at 100 and 10 at 50, whatever their kind."""
+    """1,200 of time and 300 fixed on i1, a credit of 200; 2.5 hours at 100 and 10 at 50, of every kind."""
     (row,) = run(firm)
     assert row == pytest.approx(
         {
@@ -54,7 +54,7 @@ def test_the_worked_table(firm):
 
 
 def test_by_work_date_the_works_own_fees(firm):
-    """Of October's work 2 of the 6 hours on i1 were billed, at a third of 1,200; the credit has no place."""
+    """Of October's work, 2 of the 6 hours on i1 were billed, at a third of 1,200; the credit is left out."""
     (row,) = run(firm, basis="work_date")
     assert (row["billed_amount"], row["fixed_fee_amount"]) == pytest.approx((400.0, 300.0))
     assert row["cost_amount"] == 750.0
@@ -69,7 +69,7 @@ def test_all_rows_re_add_whatever_the_key(firm):
 
 
 def test_work_of_the_period_that_is_on_no_invoice_is_shown(firm):
-    """Its hours are in the cost on either basis; what is on the draft i3 is on an invoice."""
+    """Its hours are in the cost by both bases; work on the draft i3 is on an invoice."""
     assert [row["unbilled_amount"] for row in run(firm, basis="work_date", by="client")] == [0.0, -100.0, 0.0]
     hidden = (*WORK[:-1], (*WORK[-1][:6], None, None))
     with pytest.warns(RatesHiddenWarning):

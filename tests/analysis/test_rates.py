@@ -1,4 +1,4 @@
-"""Rates by year, by hand, beside effective rates, of which they are made, and beside the sandbox's database."""
+"""Rates by year, compared with figures worked out by hand, `effective_rates` and the sandbox's database."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_hidden_rates_leave_the_effective_rate_and_its_growth(firm):
 
 
 def test_standard_rates_hold_from_their_dates(firm):
-    """Ada's 2 hours of 2024 come before her first rate; 4 of 2025 cost 200, and of 9 in 2026 all but 4 cost 250."""
+    """Ada's 2 hours of 2024 are before her first rate; 4 of 2025 cost 200, and of 9 in 2026 all but 4 cost 250."""
     dated = {"2025-01-01": 200, "2026-01-01": 220.0, dt.date(2026, 5, 3): 250}
     settings = FirmSettings(standard_rates={"u1": dated, "u2": 100})
     rows = figures(run(firm, settings=settings), "standard_amount", "standard_rate", "standard_rate_growth")

@@ -1,4 +1,4 @@
-"""Billed over worked, by both bases: every definition, by hand."""
+"""Realization by invoice date and by work date, compared with figures worked out by hand."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_the_worked_table(firm):
 
 
 def test_only_invoices_that_are_due_should_be_settled(firm):
-    """i1 was due on the 20th and half of it is open. If i6 has no due date, its own date stands in."""
+    """i1 was due on the 20th and half of it is open. If i6 has no due date, its invoice date is used."""
     bills = [("i1", "2026-10-05", "final", "2026-10-20", "c1", 1500.0, 750.0), *INVOICES[1:]]
     (row,) = run(firm, bills=bills, as_of="2026-10-20")
     assert list(row) == [*COLUMNS, "unknown_amount", *LEFT_OUT, *DUE]
@@ -86,7 +86,7 @@ def test_only_invoices_that_are_due_should_be_settled(firm):
 
 
 def test_a_discount_falls_on_time_or_on_time_and_fixed_fees_alike(firm):
-    """i1 bills 1,200 of time and 400 of fixed fees at 1,400: at 1,000 and 400, or at seven eighths of both."""
+    """i1 has time of 1,200 and fixed fees of 400, billed at 1,400: at 1,000 and 400, or at seven eighths of both."""
     of_time = {row["matter_name"]: row["billed_amount"] for row in run(firm, by="matter")}
     alike = {row["matter_name"]: row["billed_amount"] for row in run(firm, by="matter", discounts="items")}
     assert of_time == pytest.approx({"Sale": 1100.0, "Lease": 500.0, "Contingent": 0.0, "Unassigned": -200.0})
@@ -103,7 +103,7 @@ def test_a_discount_on_a_fixed_fee_alone_falls_on_time_or_on_the_fee(firm):
 
 
 def test_a_discount_on_items_of_hidden_worth_is_missing(firm):
-    """Ben's hidden hour on i1 hides how time and fixed fees share; i6 has no fixed fees and is known."""
+    """Ben's hour on i1 has no amount, so the share of time is unknown; i6 has no fixed fees and is known."""
     work = [(*row[:6], None, row[7]) if row[1] == "u2" and row[7] == "i1" else row for row in WORK]
     with pytest.warns(RatesHiddenWarning) as caught:
         rows = {row["user_name"]: row for row in run(firm, work, by="user", discounts="items")}
@@ -139,7 +139,7 @@ def test_an_invoice_over_several_matters_follows_each_entry(firm):
 
 @pytest.fixture(scope="module")
 def totals():
-    """The figures of a whole firm, worked out once for the rows by every key to add up to."""
+    """The figures of the whole firm, to which the rows by every key add up."""
     return functools.cache(lambda make, **options: run(Firm(make), **options)[0])
 
 
@@ -208,7 +208,7 @@ def test_matter_types_choose_what_counts(firm):
 
 
 def test_hidden_rates_leave_hours_and_billed_amounts(firm):
-    """i1's 1000 net over 5 hours is 200 an hour; worth and realization are missing, not zero."""
+    """The net 1000 of i1 over 5 hours is 200 per hour; worth and realization are missing, not zero."""
     hidden = tuple((*row[:6], None, row[7]) for row in WORK)
     with pytest.warns(RatesHiddenWarning):
         rows = {row["user_name"]: row for row in run(firm, hidden, by="user")}
@@ -226,7 +226,7 @@ def test_a_fixed_fee_invoice_has_no_realization(firm):
 
 
 def test_fees_of_time_without_worth_are_spread_by_hours(firm):
-    """Zero rates: 500 net over 1 and 4 hours. Without hours either, the fees stay with the client."""
+    """With rates of 0, the net 500 is spread over 1 and 4 hours. Without hours, the fees stay with the client."""
     work = [
         ("2026-10-01", user, "c1", "m1", "billable", hours, 0.0, "i7") for user, hours in (("u1", 1.0), ("u2", 4.0))
     ]
@@ -241,7 +241,7 @@ def test_fees_of_time_without_worth_are_spread_by_hours(firm):
 
 
 def test_negative_entries_correct(firm):
-    """600 - 200 worth, billed at 300: the correction takes back its part."""
+    """A worth of 600 - 200 is billed at 300; the correction has its negative part."""
     work = [
         ("2026-10-01", "u1", "c1", "m1", "billable", 3.0, 600.0, "i7"),
         ("2026-10-02", "u2", "c1", "m1", "billable", -1.0, -200.0, "i7"),

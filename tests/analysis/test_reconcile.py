@@ -1,4 +1,4 @@
-"""Each invoice's items beside its amount."""
+"""The amount of each invoice beside the sum of its items."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_bad_input_is_named(pandas_firm):
 
 
 def test_cents_that_agree_leave_nothing_unexplained(firm):
-    """0.10 and 0.20 are 0.30, though their doubles are not."""
+    """0.10 and 0.20 are 0.30, although the sum of the floats is not."""
     work = [
         (f"2026-09-0{day}", "u1", "c1", "m1", "billable", 1.0, amount, "i1") for day, amount in ((1, 0.1), (2, 0.2))
     ]

@@ -1,4 +1,4 @@
-"""A scorecard's figures are those of its analyses, and its peers' those of the firm or the role."""
+"""A scorecard has the figures of its analyses, and its peers have those of the firm or the role."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Findings by hand, beside work in progress and aging by matter, of which they are made."""
+"""Findings, compared with figures worked out by hand, and with work in progress and receivables by matter."""
 
 from __future__ import annotations
 

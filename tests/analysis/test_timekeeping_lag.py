@@ -1,4 +1,4 @@
-"""How late time is entered, in the firm's own days."""
+"""Days from the work to its entry, in the firm's time zone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Client hours over available hours: every definition, by hand."""
+"""Client hours ÷ available hours, compared with figures worked out by hand."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_options_choose_the_time_that_counts(firm):
 
 
 def test_the_active_roster_has_only_people_with_entries(firm):
-    """The accountant's own hours are no timekeeper's, on either roster."""
+    """An accountant's internal hours are left out by both rosters."""
     assert list(by_user(firm, roster="active")) == ["Ada", "Guest"]
 
 
@@ -239,7 +239,7 @@ def test_unknown_matters_are_counted_and_warned_about(firm):
 
 
 def test_lists_in_object_columns_work(pandas_firm):
-    """Frames made by hand have Python lists in them."""
+    """Frames made by hand can have Python lists in a column."""
     matters = pandas_firm.matters()
     for name in ("originator_ids", "originator_names"):
         matters[name] = pd.Series([list(v) if hasattr(v, "__iter__") else None for v in matters[name]], dtype=object)

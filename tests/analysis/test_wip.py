@@ -1,4 +1,4 @@
-"""What is done and not yet invoiced, by age and state: every definition, by hand."""
+"""Work in progress by age and state, compared with figures worked out by hand."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def waiting(firm, work=WORK, costs=COSTS, fees=FEES, bills=BILLS, **options):
 
 
 def test_the_worked_table(firm):
-    """30 days are 0-30, 31 are not; what is on tomorrow's final invoice was prebill today."""
+    """30 days are in 0-30, 31 days are not; items on tomorrow's final invoice are prebill today."""
     (row,) = waiting(firm)
     assert list(row) == COLUMNS
     assert [row[name] for name in BUCKETS] == [1.0 + 2.0 - 3.0 + 128.0, 4.0 + 8.0 + 512.0, 16.0 + 32.0 + 256.0, 64.0]
@@ -80,7 +80,7 @@ def test_without_prebill_only_what_is_on_no_invoice(firm):
 
 
 def test_states_on_an_earlier_day_follow_from_the_dates(firm):
-    """On 1 October the draft of that day was prebill, and the finals of October were, too."""
+    """On 1 October, the draft of that day was prebill, and so were the final invoices of October."""
     (row,) = waiting(firm, as_of=dt.date(2026, 10, 1))
     assert row["prebill_amount"] == 16.0 + 32.0 + 256.0 + 1e6 + 1e6
     assert row["unbilled_amount"] == 2.0 + 4.0 + 8.0 + 64.0 + 512.0
@@ -150,7 +150,7 @@ NAMED = {"time_entry_id": [f"t{number:02}" for number in range(len(WORK))]}
 
 
 def test_one_entry_without_an_amount_leaves_the_known_sum_and_is_named(firm):
-    """The scope is not to blame: others show their amounts."""
+    """Rates are not hidden, because other entries have amounts."""
     work = [(*row[:6], None, row[7]) if row[6] in {16.0, 1e6} else row for row in WORK]
     entries = firm.entries(*work, **NAMED)
     with pytest.warns(

@@ -1,4 +1,4 @@
-"""Write-downs by hand, beside realization and reconcile, of which they are made."""
+"""Write-downs, compared with figures worked out by hand, `realization` and `reconcile`."""
 
 from __future__ import annotations
 
