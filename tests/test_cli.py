@@ -1,4 +1,4 @@
-"""The command line: errors are one sentence, exit code 0 only when the work was done."""
+"""The command line prints errors as one sentence, and returns 0 only if the work was done."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_no_error_has_terminal_commands(monkeypatch, capsys, kind, words):
 
 
 def test_all_output_of_commands_is_printed_by_one_function():
-    """The sandbox prints its own made-up address and tokens, and nothing that came from elsewhere."""
+    """Only the sandbox also prints: its own address and tokens, and no text from others."""
     printing = [
         str(path.relative_to(PACKAGE))
         for path in PACKAGE.rglob("*.py")

@@ -1,4 +1,4 @@
-"""A client's options: declared once, shown by `?`, checked before anything is sent, and taken from the first source."""
+"""A client's options are documented, checked before any request, and taken from the first source that has them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a plain `pytest` runs: in whichever processes, no test that is marked slow."""
+"""A plain `pytest` runs no test that is marked slow, in any of its processes."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-# The hooks of this project alone: its fixtures would start a sandbox.
+# Only the hooks of this project, because its fixtures would start a sandbox.
 CONFTEST = """
 import importlib.util
 spec = importlib.util.spec_from_file_location("root_conftest", {path!r})
 root = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(root)
 pytest_addoption, pytest_cmdline_main = root.pytest_addoption, root.pytest_cmdline_main
-# One is enough to see that tests are not run in the first process.
+# One process is enough to show that tests are not run in the first process.
 root.PROCESSES = 1
 """
 PROJECT = """

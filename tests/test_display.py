@@ -1,4 +1,4 @@
-"""A frame is shown with names and figures first and ids last; the frame itself stays as it is."""
+"""A frame is shown with names and figures first and ids last, and is not changed."""
 
 from __future__ import annotations
 
@@ -138,12 +138,12 @@ def test_a_wrong_frame_or_number_of_rows_is_refused(given, said):
     assert str(raised.value).startswith(said)
 
 
-def labelled(html):
+def labels_and_values(html):
     return {row.th.get_text(): row.td.get_text() for row in BeautifulSoup(html, "html.parser").find_all("tr")}
 
 
 def test_a_record_shows_labelled_fields_with_ids_last(client, entries):
-    fields = labelled(client.time_entries.get(entries["time_entry_id"].iloc[0])._repr_html_())
+    fields = labels_and_values(client.time_entries.get(entries["time_entry_id"].iloc[0])._repr_html_())
     row = entries.iloc[0]
     assert fields["Hours"] == f"{row['hours']:.2f}"
     assert fields["User"] == row["user_name"]
@@ -157,21 +157,21 @@ def test_a_record_shows_labelled_fields_with_ids_last(client, entries):
 def test_a_records_custom_fields_have_the_firms_own_names(client):
     matters = client.matters()
     one = matters[matters["cf_court"].notna()].iloc[0]
-    fields = labelled(client.matters.get(one["matter_id"])._repr_html_())
+    fields = labels_and_values(client.matters.get(one["matter_id"])._repr_html_())
     assert fields["Court"] == one["cf_court"]
     assert not [label for label in fields if label.startswith("Cf")]
 
 
 def test_a_book_shows_its_period_settings_and_loaded_frames_without_loading(client):
     book = bf.book("2026-10", client=client)
-    fields = labelled(book._repr_html_())
+    fields = labels_and_values(book._repr_html_())
     assert fields["Period"] == "2026-10-01 to 2026-10-31"
     assert fields["Settings"].startswith("No firm settings: 8 hours a day")
     assert fields["Loaded"].startswith("nothing yet")
     assert "realization" in fields["Analyses"]
     assert set(vars(book)) == {"period", "settings", "_client", "_client_items"}
     users = len(book.users)
-    assert labelled(book._repr_html_())["Loaded"] == f"users ({users})"
+    assert labels_and_values(book._repr_html_())["Loaded"] == f"users ({users})"
 
 
 @pytest.mark.parametrize("unit", ["money", "cents", "hours", "ratio", "points"])

@@ -1,4 +1,4 @@
-"""The texts of errors and warnings can be read: no commands to a terminal, and no megabytes of what was given."""
+"""Texts of errors and warnings are readable: without terminal commands, and not too long."""
 
 from __future__ import annotations
 

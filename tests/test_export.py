@@ -1,4 +1,4 @@
-"""Exports are safe to open, and hold the frame's own numbers."""
+"""Exports are safe to open, and have the frame's own numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Speed is kept: ratios of processor time within this process, loose enough for a busy machine."""
+"""Ratios of processor time within this process, with limits that a busy machine does not exceed."""
 
 import json
 import time
@@ -80,7 +80,7 @@ def test_checking_a_page_costs_less_than_decoding_it_in_the_worst_shape(pages):
 
 
 def ratio(ours, other, rounds):
-    """Return the ratio of the shortest times of this thread, taken in turn: whatever else runs makes them longer."""
+    """Return the ratio of the shortest times of this thread, measured alternately; other processes only add time."""
     ours(), other()
     pairs = [(seconds(ours), seconds(other)) for _ in range(rounds)]
     return min(each for each, _ in pairs) / min(each for _, each in pairs)
@@ -98,20 +98,20 @@ def test_a_load_never_has_all_records_in_memory(sandbox):
         pages = range(0, client.time_entries.count(), 250)
         bodies = [client.fetch(TIME_ENTRIES.path, query_of(offset), resource="time_entries").body for offset in pages]
         client.time_entries(to="arrow")  # the sandbox, in this process, remembers its pages
-        load = most_held(lambda: client.time_entries(to="arrow"))
-    assert load < 0.5 * most_held(lambda: [decode_page(body, TIME_ENTRIES) for body in bodies])
+        load = peak_memory(lambda: client.time_entries(to="arrow"))
+    assert load < 0.5 * peak_memory(lambda: [decode_page(body, TIME_ENTRIES) for body in bodies])
 
 
 def query_of(offset):
     return (("select", "client,matter,user,meta,fixedFee"), ("sort", "date"), ("limit", "250"), ("offset", str(offset)))
 
 
-def most_held(call):
-    """Return the most memory that Python's objects took above what they took before."""
+def peak_memory(call):
+    """Return the peak of the memory that Python's objects allocate during a call."""
     tracemalloc.start()
     try:
-        kept = call()
-        assert kept is not None
+        result = call()
+        assert result is not None
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

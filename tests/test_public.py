@@ -106,7 +106,7 @@ NEED_AN_EXTRA = {
 
 
 def test_only_these_modules_need_an_extra_to_be_imported():
-    """Others import it where they use it, so that a missing one is a sentence."""
+    """Other modules import extras inside functions, so that a missing extra raises an error of one sentence."""
     imports = {name_of(path): imports_of(path) for path in ROOT.rglob("*.py")}
     need = set()
     while more := {

@@ -1,4 +1,4 @@
-"""The default client: asked for by name, from the environment, or not there."""
+"""The default client is made by `connect` or from the environment, or is missing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from billframes import _session
 
 
 @pytest.fixture(autouse=True)
-def nobody_connected(monkeypatch):
+def without_default_client(monkeypatch):
     monkeypatch.setattr(_session, "_default", [])
 
 

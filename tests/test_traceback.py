@@ -1,4 +1,4 @@
-"""What a real IPython shell prints of an error: the user's own lines and the message; all of it if asked."""
+"""A real IPython shell prints the user's own lines and the message of an error, or all lines on request."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def shell(tmp_path_factory):
 
 
 @pytest.fixture
-def printed(shell, capsys, client):
+def run_cell(shell, capsys, client):
     """Run a cell and return what it prints."""
 
-    def running(code):
+    def run(code):
         shell.user_ns["client"] = client
         shell.run_cell(code)
         return capsys.readouterr().out
 
-    yield running
+    yield run
     shell.run_line_magic("xmode", "Context")
 
 
@@ -47,8 +47,8 @@ CALLS = {
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_an_error_is_the_users_lines_and_one_sentence(printed, call):
-    shown = printed(f"def figures():\n    return {call}\nfigures()")
+def test_an_error_is_the_users_lines_and_one_sentence(run_cell, call):
+    shown = run_cell(f"def figures():\n    return {call}\nfigures()")
     assert CALLS[call] in shown
     assert f"2     return {call}" in shown
     assert "----> 3 figures()" in shown
@@ -58,31 +58,33 @@ def test_an_error_is_the_users_lines_and_one_sentence(printed, call):
     assert "direct cause" not in shown
 
 
-def test_percent_tb_shows_it_again(printed):
-    printed("client.time_entries('soon')")
-    assert LIBRARY not in printed("%tb")
+def test_percent_tb_shows_it_again(run_cell):
+    run_cell("client.time_entries('soon')")
+    assert LIBRARY not in run_cell("%tb")
 
 
-def test_verbose_mode_shows_every_frame(printed):
-    shown = printed("%xmode Verbose\nclient.time_entries('soon')")
+def test_verbose_mode_shows_every_frame(run_cell):
+    shown = run_cell("%xmode Verbose\nclient.time_entries('soon')")
     assert LIBRARY in shown
     assert "ParameterError: start='soon'" in shown
 
 
-def test_debug_shows_every_frame(printed, monkeypatch):
+def test_debug_shows_every_frame(run_cell, monkeypatch):
     monkeypatch.setenv(DEBUG_VARIABLE, "1")
-    assert LIBRARY in printed("client.time_entries('soon')")
+    assert LIBRARY in run_cell("client.time_entries('soon')")
 
 
-def test_a_function_of_the_user_that_billframes_calls_is_shown(printed):
-    shown = printed("def told(done, total):\n    bf.explain('nonesuch')\nclient.time_entries('2026-10', progress=told)")
+def test_a_function_of_the_user_that_billframes_calls_is_shown(run_cell):
+    shown = run_cell(
+        "def show(done, total):\n    bf.explain('nonesuch')\nclient.time_entries('2026-10', progress=show)"
+    )
     assert "----> 2     bf.explain('nonesuch')" in shown
     assert "----> 3 client.time_entries" in shown
     assert LIBRARY not in shown.partition("ParameterError: ")[0]
 
 
-def test_other_errors_are_shown_as_usual(printed):
-    shown = printed("{}['x']")
+def test_other_errors_are_shown_as_usual(run_cell):
+    shown = run_cell("{}['x']")
     assert "KeyError: 'x'" in shown
 
 

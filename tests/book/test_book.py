@@ -1,4 +1,4 @@
-"""A book loads wide enough that the work of one month meets the invoices of another."""
+"""A book loads all work, so that the work of one month is allocated to the invoices of another."""
 
 from __future__ import annotations
 

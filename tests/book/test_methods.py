@@ -1,4 +1,4 @@
-"""A book's methods are made from the analyses, and read like methods that were written."""
+"""A book's methods are made from the analyses, and have complete signatures and docstrings."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ def book(client):
     return bf.book("2026-09", client=client)
 
 
-class Recorder(bf.Book):
-    """A book that remembers which frames were asked for."""
+class LoadRecorder(bf.Book):
+    """A book that records which of its frames are used."""
 
     def __init__(self, book):
         super().__init__(book.period, settings=book.settings, client=None)
-        self.asked, self._book = [], book
+        self.loaded, self._book = [], book
 
     def __getattribute__(self, name):
         if name not in FRAME_NAMES:
             return super().__getattribute__(name)
-        self.asked.append(name)
+        self.loaded.append(name)
         return getattr(self._book, name)
 
 
@@ -83,7 +83,7 @@ def test_a_firm_setting_that_is_passed_as_an_argument_is_named_as_one(book):
         bf.utilization(book.time_entries, start="2026-09", hours_per_day=7.5)
 
 
-# What each argument never takes.
+# Invalid values of each argument.
 WRONG = {
     "by": (1.5, ["client", 2], b"client"),
     "settings": ("firm.toml", {"cost_rates": {}}),
@@ -116,27 +116,27 @@ def test_a_single_result_has_nothing_to_compare_with(book):
 
 
 def test_receivables_by_client_need_only_the_invoices(book):
-    asked = Recorder(book)
-    asked.aging("client", as_of="2026-10-31")
-    assert set(asked.asked) == {"invoices"}
-    by_matter = Recorder(book)
+    book_spy = LoadRecorder(book)
+    book_spy.aging("client", as_of="2026-10-31")
+    assert set(book_spy.loaded) == {"invoices"}
+    by_matter = LoadRecorder(book)
     by_matter.aging("matter", as_of="2026-10-31")
-    assert set(by_matter.asked) == {"invoices", "time_entries", "expenses", "fixed_fees", "matters", "users"}
+    assert set(by_matter.loaded) == {"invoices", "time_entries", "expenses", "fixed_fees", "matters", "users"}
 
 
 def test_clients_are_loaded_only_for_their_columns(book):
-    asked = Recorder(book)
-    asked.wip("practice_area")
-    assert "clients" not in asked.asked
+    book_spy = LoadRecorder(book)
+    book_spy.wip("practice_area")
+    assert "clients" not in book_spy.loaded
     known = {*book.time_entries, *book.matters, *book.users}
-    asked.wip(next(f"client_{each}" for each in book.clients if not {each, f"client_{each}"} & known))
-    assert "clients" in asked.asked
+    book_spy.wip(next(f"client_{each}" for each in book.clients if not {each, f"client_{each}"} & known))
+    assert "clients" in book_spy.loaded
 
 
 def test_a_frame_that_is_given_is_used_instead_of_the_books(book):
     named = book.users.assign(name="Somebody")
-    asked = Recorder(book)
-    rows = asked.utilization(users=named)
+    book_spy = LoadRecorder(book)
+    rows = book_spy.utilization(users=named)
     assert set(rows["user_name"].dropna()) == {"Somebody"}
 
 

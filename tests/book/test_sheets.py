@@ -21,7 +21,7 @@ def book(october_book):
     return october_book
 
 
-# What of each invoice is no time, and the worth of its billable time.
+# The expenses and fixed fees of each invoice, and the worth of its billable time.
 ITEMS = """
     with items as (
       select invoice_id, (select coalesce(sum(amount), 0) from expense e where e.invoice_id = i.invoice_id)
@@ -33,7 +33,7 @@ ITEMS = """
     )
 """
 
-# Net billed time fees are spread over billable time in proportion to its amount; what has no time stays with no matter.
+# Net billed time fees are allocated to billable time by its amount. Fees of invoices without time have no matter.
 WRITE_DOWNS = f"""
     {ITEMS}
     select m.responsible_id, sum(t.amount) / 1e4,
@@ -180,8 +180,8 @@ def test_the_review_of_prebills_is_the_databases(book, sql):
         assert hours.get(invoice, 0.0) == pytest.approx(worked)
         assert [found[name] for name in ("time_entry", "expense", "fixed_fee")] == pytest.approx(items)
         figures = ["invoice_amount", "items_amount", "unexplained_amount", "client_overdue"]
-        told = [amount, sum(items), amount - sum(items), overdue]
-        assert head[figures].tolist() == pytest.approx(told, abs=1e-6)
+        expected = [amount, sum(items), amount - sum(items), overdue]
+        assert head[figures].tolist() == pytest.approx(expected, abs=1e-6)
     flags = rows.set_index("item_id")["flags"].fillna("")
     for query, flag in ((LONG_DAYS, "hours on that day"), (LATE, "days later")):
         assert set(flags[flags.str.contains(flag)].index) == {entry for (entry,) in sql(query)} != set()
@@ -211,10 +211,10 @@ def test_months_side_by_side_are_the_databases(book, sql, by, key):
                 found.get((who, month), (0.0, 0.0))[place] for month in ("2026-10", "2026-09", "2025-10")
             )
             names = [f"{name}_{unit}" for name in ("now", "previous", "since_previous", "year_ago", "since_year_ago")]
-            told = [now, before, now - before, year_ago, now - year_ago]
-            assert rows.loc[who, names].tolist() == pytest.approx(told, abs=1e-6)
+            expected = [now, before, now - before, year_ago, now - year_ago]
+            assert rows.loc[who, names].tolist() == pytest.approx(expected, abs=1e-6)
     ratios = bf.compare(results, "billing_realization", periods=1).set_index(f"{by}_id")["now_ratio"]
-    # A credit note is the client's, and on no one's time.
+    # A credit note belongs to the client, and to no time.
     whose = [who for who in ratios.index.dropna() if (who, "2026-10") in found and by != "client"]
     for who in whose:
         _, worth, billed = found[who, "2026-10"]
@@ -222,7 +222,7 @@ def test_months_side_by_side_are_the_databases(book, sql, by, key):
 
 
 WITH_SETTINGS = [name for name, each in analyses().items() if "settings" in inspect.signature(each.function).parameters]
-ASKED = {"prebill_review": {"as_of": "2026-10-31"}, "lockup": {"by": "responsible"}}
+ARGUMENTS = {"prebill_review": {"as_of": "2026-10-31"}, "lockup": {"by": "responsible"}}
 
 
 @pytest.fixture(scope="module")
@@ -237,4 +237,4 @@ def by_email(book):
 
 @pytest.mark.parametrize("name", [*WITH_SETTINGS, "lockup"])
 def test_settings_that_name_people_by_e_mail_serve_every_analysis(by_email, name):
-    assert isinstance(getattr(by_email, name)(**ASKED.get(name, {})), pd.DataFrame)
+    assert isinstance(getattr(by_email, name)(**ARGUMENTS.get(name, {})), pd.DataFrame)

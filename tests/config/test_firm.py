@@ -1,4 +1,4 @@
-"""Firm settings: what each key takes, and how a wrong one is named."""
+"""Firm settings accept valid values, and errors name wrong keys and values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The judge from PyPI."""
+"""An independent parser of LEDES files, from PyPI."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import pytest
 
 
 @pytest.fixture(scope="session")
-def judge():
+def independent_parser():
     """
-    The parser of the package ledes-parser; its tests are skipped where it is not installed, never in CI.
+    The parser of the package ledes-parser. Without it the tests are skipped, except in CI, where they fail.
 
-    It pins an old lark that other packages can't use, and works with the new one, so it is installed without its
-    dependencies: `pip install --no-deps ledes-parser`. It asks setuptools where its grammar is; Python knows that, too.
+    It requires an old lark that other packages can't use, but works with the new one, so install it without its
+    dependencies: `pip install --no-deps ledes-parser`. It finds its grammar by a module of setuptools, which
+    is replaced.
     """
     stand_in = types.ModuleType("pkg_resources")
     stand_in.resource_filename = lambda package, path: str(importlib.resources.files("ledes_parser") / path)

@@ -1,4 +1,4 @@
-"""A made-up client with one invoice, as frames: tests change what they are about."""
+"""A made-up client with one invoice, as frames. Tests change the values that they are about."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def frames(times=(), expenses=(), fees=(), *, amount=None, matters=(), users=(),
 
 
 def frame(rows, columns):
-    """A frame with all columns, whether there are rows or not, typed as the loaders do."""
+    """A frame with all columns, also without rows, with the dtypes of the loaders."""
     made = pd.DataFrame(rows, columns=list(columns))
     numbers = {name: "float64" for name in ("hours", "rate", "amount") if name in made}
     texts = {name: TEXTS for name in made if name not in numbers and "date" not in name}

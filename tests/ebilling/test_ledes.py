@@ -1,7 +1,8 @@
-"""The file agrees with the invoice to the cent, or is refused with every reason at once."""
+"""The file equals the invoice to the cent, or is refused with all reasons at once."""
 
 from __future__ import annotations
 
+import functools
 import inspect
 import pickle
 from dataclasses import replace
@@ -24,11 +25,11 @@ SAMPLE = (
 LINES = replace(PROFILE, adjustments="lines")
 
 
-def made(*args, profile=PROFILE, **options):
+def ledes_lines(*args, profile=PROFILE, **options):
     return ledes(frames(*args, **options), "96542", profile=profile).lines
 
 
-def refused(given, profile=PROFILE, invoice="96542"):
+def rejections(given, profile=PROFILE, invoice="96542"):
     with pytest.raises(LedesError) as error:
         ledes(given, invoice, profile=profile)
     assert error.value.findings.equals(ledes_check(given, invoice, profile=profile))
@@ -55,7 +56,7 @@ def test_a_line_of_time_has_all_24_fields():
 
 
 def test_each_kind_of_item_has_its_line():
-    lines = made([(2.0, 350.0, 700.0), (0.33, 345.5, 114.02)], [25.1], [1000.0])
+    lines = ledes_lines([(2.0, 350.0, 700.0), (0.33, 345.5, 114.02)], [25.1], [1000.0])
     assert amounts(lines) == [
         ("F", "2.00", "350.00", "", "700.00"),
         ("F", "0.33", "345.50", "", "114.02"),
@@ -63,12 +64,12 @@ def test_each_kind_of_item_has_its_line():
         ("E", "1.00", "25.10", "", "25.10"),
     ]
     assert set(lines["invoice_total"]) == {"1839.12"}
-    fee = made([], [], [1000.0], profile=replace(PROFILE, fixed_fees="F"))
+    fee = ledes_lines([], [], [1000.0], profile=replace(PROFILE, fixed_fees="F"))
     assert amounts(fee) == [("F", "1.00", "1000.00", "", "1000.00")]
 
 
 def test_amounts_that_units_can_not_express_are_adjustments():
-    lines = made([(1 / 3, 300.0, 100.0), (-0.5, 350.0, -175.0), (0.0, 350.0, 0.0)], [-12.5])
+    lines = ledes_lines([(1 / 3, 300.0, 100.0), (-0.5, 350.0, -175.0), (0.0, 350.0, 0.0)], [-12.5])
     assert amounts(lines) == [
         ("F", "0.3333", "300.00", "0.01", "100.00"),
         ("F", "0.00", "350.00", "-175.00", "-175.00"),
@@ -79,12 +80,12 @@ def test_amounts_that_units_can_not_express_are_adjustments():
 
 def test_a_write_down_is_refused_or_written_according_to_the_profile():
     items = ([(1.0, 100.0, 100.0)] * 3, [50.0])
-    assert refused(frames(*items, amount=349.0)) == [
+    assert rejections(frames(*items, amount=349.0)) == [
         ("5 INVOICE_TOTAL", "the invoice is below its items, and adjustments in the profile is 'refuse'")
     ]
-    spread = made(*items, amount=349.0, profile=LINES)
+    spread = ledes_lines(*items, amount=349.0, profile=LINES)
     assert spread["line_item_adjustment_amount"].fillna("").tolist() == ["-0.34", "-0.33", "-0.33", ""]
-    whole = made(*items, amount=349.0, profile=replace(PROFILE, adjustments="invoice"))
+    whole = ledes_lines(*items, amount=349.0, profile=replace(PROFILE, adjustments="invoice"))
     assert amounts(whole)[-1] == ("IF", "", "", "-1.00", "-1.00")
     assert whole["line_item_date"].iloc[-1] == whole["billing_end_date"].iloc[0] == "20261105"
     for lines in (spread, whole):
@@ -93,7 +94,7 @@ def test_a_write_down_is_refused_or_written_according_to_the_profile():
 
 def test_a_write_down_of_more_than_the_fees_is_not_spread():
     given = frames([(1.0, 100.0, 100.0)], [500.0], amount=200.0)
-    assert refused(given, LINES) == [
+    assert rejections(given, LINES) == [
         ("5 INVOICE_TOTAL", "the write-down is more than the fees it would be spread over")
     ]
 
@@ -101,20 +102,20 @@ def test_a_write_down_of_more_than_the_fees_is_not_spread():
 def test_an_invoice_above_its_items_is_always_refused():
     for adjustments in ("refuse", "invoice", "lines"):
         profile = replace(PROFILE, adjustments=adjustments)
-        assert refused(frames([(1.0, 100.0, 100.0)], amount=100.01), profile) == [
+        assert rejections(frames([(1.0, 100.0, 100.0)], amount=100.01), profile) == [
             ("5 INVOICE_TOTAL", "the invoice is above its items")
         ]
 
 
 def test_a_credit_note_is_one_adjustment():
     given = frames(amount=-250.0)
-    assert ("9 LINE_ITEM_NUMBER", "the invoice has no lines") in refused(given)
+    assert ("9 LINE_ITEM_NUMBER", "the invoice has no lines") in rejections(given)
     lines = ledes(given, "96542", profile=replace(PROFILE, adjustments="invoice")).lines
     assert amounts(lines) == [("IF", "", "", "-250.00", "-250.00")]
 
 
 def test_an_invoice_of_several_matters_names_each():
-    lines = made([(1.0, 350.0, 350.0), {"matter_id": "m2"}])
+    lines = ledes_lines([(1.0, 350.0, 350.0), {"matter_id": "m2"}])
     assert lines["law_firm_matter_id"].tolist() == ["0528", "0529"]
 
 
@@ -131,14 +132,14 @@ def test_time_that_bills_nothing_is_left_out_and_listed():
 
 @pytest.mark.parametrize("state", ["draft", "review"])
 def test_only_final_and_approved_invoices_are_written(state):
-    assert refused(frames([{}], invoice_state=state)) == [("2 INVOICE_NUMBER", f"the invoice's state is {state}")]
-    assert len(made([{}], invoice_state="approved")) == 1
+    assert rejections(frames([{}], invoice_state=state)) == [("2 INVOICE_NUMBER", f"the invoice's state is {state}")]
+    assert len(ledes_lines([{}], invoice_state="approved")) == 1
 
 
 def test_hidden_rates_are_one_finding_and_a_missing_rate_another():
     hidden = {"rate": None, "amount": None}
-    assert ("21 LINE_ITEM_UNIT_COST", "rates are hidden") in refused(frames([hidden, hidden], amount=700.0))
-    assert ("21 LINE_ITEM_UNIT_COST", "the rate or amount is missing or too large") in refused(frames([{}, hidden]))
+    assert ("21 LINE_ITEM_UNIT_COST", "rates are hidden") in rejections(frames([hidden, hidden], amount=700.0))
+    assert ("21 LINE_ITEM_UNIT_COST", "the rate or amount is missing or too large") in rejections(frames([{}, hidden]))
 
 
 def test_all_reasons_are_reported_at_once():
@@ -151,7 +152,7 @@ def test_all_reasons_are_reported_at_once():
         matters=matters,
         users=users,
     )
-    assert refused(given) == [
+    assert rejections(given) == [
         ("2 INVOICE_NUMBER", "the invoice's state is draft"),
         ("3 CLIENT_ID", "has 21 characters; the format takes 20"),
         ("4 LAW_FIRM_MATTER_ID", "is empty"),
@@ -175,23 +176,23 @@ def test_the_profile_supplies_values_that_the_records_lack():
         classifications={"timekeeper": "LGLAST"},
     )
     matters = {"m1": {"reference": "R" * 21, "client_reference": None}}
-    lines = made([{"user_id": "u3"}], profile=profile, matters=matters)
+    lines = ledes_lines([{"user_id": "u3"}], profile=profile, matters=matters)
     names = ("client_id", "law_firm_matter_id", "timekeeper_id", "timekeeper_name", "timekeeper_classification")
     assert [lines[name].iloc[0] for name in names] == ["GRANITE", "M-1", "77", "Clay-Smith, Cyril", "LGLAST"]
 
 
 def test_a_client_with_its_own_ids_needs_one_for_every_timekeeper():
     profile = replace(PROFILE, timekeeper_ids="cf_own_id")
-    assert made([{}], profile=profile)["timekeeper_id"].tolist() == ["T-1"]
-    assert refused(frames([{"user_id": "u2"}]), profile) == [("18 TIMEKEEPER_ID", "is empty")]
+    assert ledes_lines([{}], profile=profile)["timekeeper_id"].tolist() == ["T-1"]
+    assert rejections(frames([{"user_id": "u2"}]), profile) == [("18 TIMEKEEPER_ID", "is empty")]
     with pytest.raises(MissingColumnError, match="cf_own"):
-        made([{}], profile=replace(PROFILE, timekeeper_ids="cf_owned"))
+        ledes_lines([{}], profile=replace(PROFILE, timekeeper_ids="cf_owned"))
 
 
 def test_the_clients_matter_number_is_required_if_the_profile_names_its_field():
     profile = replace(PROFILE, client_matter_id="cf_client_no")
     given = frames([{}], matters={"m1": {"cf_client_no": None}})
-    assert refused(given, profile) == [("24 CLIENT_MATTER_ID", "the client's number of the matter is missing")]
+    assert rejections(given, profile) == [("24 CLIENT_MATTER_ID", "the client's number of the matter is missing")]
     profile = replace(profile, client_matter_ids={"0528": "CL-9"})
     assert ledes(given, "96542", profile=profile).lines["client_matter_id"].tolist() == ["CL-9"]
 
@@ -199,11 +200,11 @@ def test_the_clients_matter_number_is_required_if_the_profile_names_its_field():
 def test_two_people_never_share_an_id():
     users = {"u2": {"initials": "AL"}}
     given = frames([{}, {"user_id": "u2"}], users=users)
-    assert refused(given) == [("18 TIMEKEEPER_ID", "is the id of two people")]
+    assert rejections(given) == [("18 TIMEKEEPER_ID", "is the id of two people")]
 
 
 def test_a_profile_of_another_client_is_refused():
-    assert refused(frames([{}]), replace(PROFILE, client="Basalt")) == [
+    assert rejections(frames([{}]), replace(PROFILE, client="Basalt")) == [
         ("3 CLIENT_ID", "the profile is for another client")
     ]
     for own in ("Granite", "00711", "c1"):
@@ -213,7 +214,7 @@ def test_a_profile_of_another_client_is_refused():
 
 
 def test_items_of_another_client_are_refused():
-    assert ("3 CLIENT_ID", "items are of another client") in refused(frames([{"client_id": "c2"}]))
+    assert ("3 CLIENT_ID", "items are of another client") in rejections(frames([{"client_id": "c2"}]))
 
 
 def test_numbers_that_two_invoices_have_are_refused():
@@ -222,7 +223,7 @@ def test_numbers_that_two_invoices_have_are_refused():
     given["invoices"] = pd.concat([given["invoices"], twin], ignore_index=True)
     with pytest.raises(ParameterError, match="2 invoices have the number '96542'. Give the id instead: i1, i2"):
         ledes(given, "96542", profile=PROFILE)
-    assert refused(given, invoice="i1") == [("2 INVOICE_NUMBER", "several invoices have this number")]
+    assert rejections(given, invoice="i1") == [("2 INVOICE_NUMBER", "several invoices have this number")]
 
 
 def test_an_unknown_invoice_is_named_with_the_nearest():
@@ -237,7 +238,7 @@ def test_a_load_of_a_period_is_named_if_items_are_missing():
     assert len(ledes(given, "96542", profile=PROFILE).lines) == 1
     given["invoices"]["amount"] = 300.0
     problem = "the items differ from the invoice, and time entries were loaded from 2026-10-01 to 2026-10-31 only"
-    assert refused(given, LINES) == [("5 INVOICE_TOTAL", problem)]
+    assert rejections(given, LINES) == [("5 INVOICE_TOTAL", problem)]
 
 
 @pytest.mark.parametrize(
@@ -251,7 +252,7 @@ def test_a_load_of_a_period_is_named_if_items_are_missing():
 def test_an_incomplete_load_is_named_if_items_are_missing(load, said):
     given = frames([{}], amount=300.0)
     given["time_entries"].attrs["load"] = load
-    assert said in refused(given, LINES)[0][1]
+    assert said in rejections(given, LINES)[0][1]
 
 
 def test_a_filter_that_removes_no_items_of_the_invoice_is_accepted():
@@ -262,7 +263,7 @@ def test_a_filter_that_removes_no_items_of_the_invoice_is_accepted():
 
 def test_names_in_other_scripts_are_refused_and_umlauts_reported():
     given = frames([{}], users={"u1": {"last_name": "李"}})
-    assert refused(given) == [("22 TIMEKEEPER_NAME", "has letters without a certain ASCII spelling")]
+    assert rejections(given) == [("22 TIMEKEEPER_NAME", "has letters without a certain ASCII spelling")]
     profile = replace(PROFILE, timekeeper_names={"ada@firm.example": "Li, Ada"})
     assert ledes(given, "96542", profile=profile).lines["timekeeper_name"].tolist() == ["Li, Ada"]
     file = ledes(frames([{}], users={"u1": {"last_name": "Müller"}}), "96542", profile=PROFILE)
@@ -276,7 +277,7 @@ def test_descriptions_are_converted_to_ascii_and_the_changes_listed():
     file = ledes(frames([{"description": words}]), "96542", profile=PROFILE)
     assert file.lines["line_item_description"].tolist() == ['Cafe - "Sec. 5" / re: () brief']
     assert file.changed["item_id"].tolist() == ["t1"]
-    assert refused(frames([{"description": "Αίτηση"}])) == [
+    assert rejections(frames([{"description": "Αίτηση"}])) == [
         ("19 LINE_ITEM_DESCRIPTION", "has letters without a certain ASCII spelling")
     ]
 
@@ -286,7 +287,7 @@ def test_a_long_description_is_reported_or_refused():
     assert ledes(given, "96542", profile=PROFILE).findings["problem"].tolist() == [
         "has 1,025 characters; some portals take 1,024"
     ]
-    assert refused(given, replace(PROFILE, max_description=500)) == [
+    assert rejections(given, replace(PROFILE, max_description=500)) == [
         ("19 LINE_ITEM_DESCRIPTION", "has 1,025 characters; the client's portal takes 500")
     ]
 
@@ -294,11 +295,11 @@ def test_a_long_description_is_reported_or_refused():
 def test_unread_codes_are_refused():
     given = frames([{}], [10.0])
     given["expenses"] = given["expenses"].drop(columns="expense_code")
-    assert refused(given) == [("16 LINE_ITEM_EXPENSE_CODE", "its code is not known: the API's lists have none")]
+    assert rejections(given) == [("16 LINE_ITEM_EXPENSE_CODE", "its code is not known: the API's lists have none")]
 
 
 def test_a_profile_may_require_codes_that_the_matter_does_not():
-    assert refused(frames([{"task_code": None}]), replace(PROFILE, require=["task"])) == [
+    assert rejections(frames([{"task_code": None}]), replace(PROFILE, require=["task"])) == [
         ("15 LINE_ITEM_TASK_CODE", "missing")
     ]
 
@@ -308,9 +309,10 @@ def test_frames_of_other_engines_give_the_same_file(engine):
     import polars as pl
     import pyarrow as pa
 
-    made = {"polars": pl.from_pandas, "arrow": lambda frame: pa.Table.from_pandas(frame, preserve_index=False)}[engine]
+    to_arrow = functools.partial(pa.Table.from_pandas, preserve_index=False)
+    convert = {"polars": pl.from_pandas, "arrow": to_arrow}[engine]
     given = frames([(1 / 3, 300.0, 100.0)], [25.1])
-    others = {name: made(each) for name, each in given.items()}
+    others = {name: convert(each) for name, each in given.items()}
     assert ledes(others, "96542", profile=PROFILE).text == ledes(given, "96542", profile=PROFILE).text
 
 

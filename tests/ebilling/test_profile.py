@@ -1,4 +1,4 @@
-"""A profile says what it takes, and refuses what it does not know with the nearest right word."""
+"""A profile refuses unknown keys and invalid values, and suggests the nearest valid one."""
 
 from __future__ import annotations
 

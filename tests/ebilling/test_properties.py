@@ -1,4 +1,4 @@
-"""Made-up invoices: the file agrees with each to the cent, and an independent parser reads the same."""
+"""For generated invoices, the file equals each to the cent, and an independent parser reads the same lines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ words = st.text(st.characters(codec="latin-1", exclude_categories=["Cc"]), min_s
 
 @st.composite
 def times(draw):
-    """Time as servers may have it: odd hours and rates, amounts rounded somehow, corrections."""
+    """Time entries with unusual hours and rates, amounts rounded in different ways, and corrections."""
     hours = draw(st.integers(-40, 240).map(lambda tenths: tenths / 10) | st.floats(0.001, 24))
     rate = draw(st.integers(0, 90_000).map(lambda cents: cents / 100))
     amount = draw(st.just(round(hours * rate, 2)) | money)
@@ -34,7 +34,7 @@ def times(draw):
 
 @st.composite
 def bills(draw):
-    """Frames of an invoice, and a profile; the invoice is at most its items' worth."""
+    """Frames of an invoice that is at most the sum of its items, and a profile."""
     items = [draw(st.lists(times(), max_size=6)), draw(st.lists(money, max_size=3)), draw(st.lists(money, max_size=2))]
     given_frames = frames(*items)
     worth = Decimal(repr(given_frames["invoices"]["amount"].item()))
@@ -48,8 +48,8 @@ def bills(draw):
     return given_frames, profile
 
 
-def written(bill):
-    """The file, or None where it is refused for the reason that ledes_check gives."""
+def file_or_none(bill):
+    """The file, or None if it is refused for the reasons that ledes_check gives."""
     given_frames, profile = bill
     found = ledes_check(given_frames, "96542", profile=profile)
     rejected = set(found.query("severity == 'rejected'")["field"])
@@ -69,7 +69,7 @@ def decimals(column):
 @few
 @given(bill=bills())
 def test_lines_add_up_to_the_invoice_and_each_line_adds_up(bill):
-    file = written(bill)
+    file = file_or_none(bill)
     if file is None:
         return
     lines, amount = file.lines, Decimal(repr(bill[0]["invoices"]["amount"].item()))
@@ -85,7 +85,7 @@ def test_lines_add_up_to_the_invoice_and_each_line_adds_up(bill):
 @few
 @given(bill=bills())
 def test_the_file_is_ascii_within_its_widths_and_reads_back_the_same(bill, tmp_path):
-    file = written(bill)
+    file = file_or_none(bill)
     if file is None:
         return
     assert file.text.isascii()
@@ -100,12 +100,12 @@ def test_the_file_is_ascii_within_its_widths_and_reads_back_the_same(bill, tmp_p
 @pytest.mark.slow
 @few
 @given(bill=bills())
-def test_an_independent_parser_reads_the_same_lines(bill, judge):
-    file = written(bill)
+def test_an_independent_parser_reads_the_same_lines(bill, independent_parser):
+    file = file_or_none(bill)
     # Its grammar has no negative total of an invoice.
     if file is None or file.lines["invoice_total"].iloc[0].startswith("-"):
         return
-    parsed = judge.parse(file.text)["line_items"]
+    parsed = independent_parser.parse(file.text)["line_items"]
     assert len(parsed) == len(file.lines)
     for line, row in zip(parsed, file.lines.fillna("").to_dict("records"), strict=True):
         for name, value in line.items():
@@ -113,10 +113,10 @@ def test_an_independent_parser_reads_the_same_lines(bill, judge):
             assert said == " ".join(row[name].split()) or said == row[name], name
 
 
-def test_the_independent_parser_reads_the_standards_sample(judge):
+def test_the_independent_parser_reads_the_standards_sample(independent_parser):
     from .test_ledes import HEADING, SAMPLE
 
-    (line,) = judge.parse("\r\n".join(["LEDES1998B[]", HEADING, SAMPLE]))["line_items"]
+    (line,) = independent_parser.parse("\r\n".join(["LEDES1998B[]", HEADING, SAMPLE]))["line_items"]
     assert (line["line_item_adjustment_amount"], line["line_item_total"]) == (Decimal(-70), Decimal(630))
 
 

@@ -1,4 +1,4 @@
-"""Any file is read and judged line by line, whoever wrote it."""
+"""Files of any software are read and checked line by line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GOOD = ledes(frames([(2.0, 350.0, 700.0), (0.33, 345.5, 114.02)], [25.1]), "9654
 FIRST, NAMES, *LINES = GOOD.split("\r\n")
 
 
-def judged(tmp_path, text):
+def findings_in(tmp_path, text):
     path = tmp_path / "bill.txt"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     found = ledes_check(path)
@@ -25,7 +25,7 @@ def judged(tmp_path, text):
     return list(zip(lines, found["field"], found["problem"], strict=True))
 
 
-def changed(number, value, line=0):
+def with_field(number, value, line=0):
     """The file with one field of one line changed."""
     fields = LINES[line].removesuffix("[]").split("|")
     fields[number - 1] = value
@@ -35,7 +35,7 @@ def changed(number, value, line=0):
 
 
 def test_a_good_file_has_no_findings(tmp_path):
-    assert judged(tmp_path, GOOD) == judged(tmp_path, GOOD + "\r\n") == []
+    assert findings_in(tmp_path, GOOD) == findings_in(tmp_path, GOOD + "\r\n") == []
     assert read_ledes(GOOD).equals(read_ledes(tmp_path / "bill.txt"))
 
 
@@ -66,7 +66,7 @@ def test_a_good_file_has_no_findings(tmp_path):
     ],
 )
 def test_a_wrong_field_is_found_on_its_line(tmp_path, number, value, problem):
-    found = judged(tmp_path, changed(number, value))
+    found = findings_in(tmp_path, with_field(number, value))
     label = NAMES.removesuffix("[]").split("|")[number - 1]
     assert (problem, f"{number} {label}") in [(said, field) for _, field, said in found]
     assert {line for line, _, said in found if said == problem} <= {3, 4}
@@ -74,13 +74,13 @@ def test_a_wrong_field_is_found_on_its_line(tmp_path, number, value, problem):
 
 def test_a_total_that_is_not_the_sum_is_found(tmp_path):
     text = GOOD.replace("839.12", "839.13")
-    assert judged(tmp_path, text) == [(3, "5 INVOICE_TOTAL", "is not the sum of the lines")]
+    assert findings_in(tmp_path, text) == [(3, "5 INVOICE_TOTAL", "is not the sum of the lines")]
 
 
 def test_the_structure_of_a_file_is_checked_line_by_line(tmp_path):
     short = LINES[0].replace("|Draft motion", "")
     text = "\r\n".join([FIRST, NAMES, short, "", LINES[1].removesuffix("[]"), NAMES, FIRST, LINES[2] + LINES[2]])
-    assert judged(tmp_path, text) == [
+    assert findings_in(tmp_path, text) == [
         (3, "the file", "the line does not have 24 columns"),
         (4, "the file", "the line is empty"),
         (5, "the file", "the line does not end with []"),
@@ -110,7 +110,7 @@ def test_the_structure_of_a_file_is_checked_line_by_line(tmp_path):
     ],
 )
 def test_files_of_other_software_are_read_and_checked(tmp_path, content, problem):
-    assert problem in [said for _, _, said in judged(tmp_path, content)]
+    assert problem in [said for _, _, said in findings_in(tmp_path, content)]
 
 
 def test_columns_in_another_order_are_read_by_their_names(tmp_path):
@@ -118,14 +118,14 @@ def test_columns_in_another_order_are_read_by_their_names(tmp_path):
         return "|".join(reversed(line.removesuffix("[]").split("|"))) + "[]"
 
     text = "\r\n".join([FIRST, *map(turned, [NAMES, *LINES])])
-    found = judged(tmp_path, text)
+    found = findings_in(tmp_path, text)
     assert found == [(2, "the file", "the names of the fields are not those of LEDES 1998B in their order")]
     assert read_ledes(text).equals(read_ledes(GOOD))
 
 
 def test_several_invoices_are_checked_separately(tmp_path):
     other = [line.replace("|96542|", "|96543|") for line in LINES]
-    assert judged(tmp_path, "\r\n".join([GOOD, *other])) == []
+    assert findings_in(tmp_path, "\r\n".join([GOOD, *other])) == []
 
 
 def test_a_file_that_cannot_be_opened_is_one_sentence(tmp_path):

@@ -1,4 +1,4 @@
-"""The sandbox's clients with e-bills: one whose bills pass, and those whose bills would come back."""
+"""E-bills of the sandbox's clients: of one client they pass, of others they would be rejected."""
 
 from __future__ import annotations
 
