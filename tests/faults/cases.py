@@ -1,8 +1,8 @@
-"""The classes of endpoints, and what may come of a call while a server misbehaves.
+"""The kinds of requests, and the check of a call to a faulty server.
 
-Whatever happens, a call brings what the server holds, or an error of the contract that names the resource. Of a write,
-what the server did is held against what the caller was told: nothing is created twice, "done" means done, and any error
-but `UncertainWriteError` means that nothing was done.
+A call must return the server's records, or raise a documented error that names the resource. For a write, the state of
+the server is compared with the outcome of the call: no record is created twice, a write that returns was done, and any
+error other than `UncertainWriteError` means that nothing was done.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import billframes as bf
 from tests.faults.kinds import LARGEST, Kind
-from tests.faults.server import Exchange, Server, entries, well
+from tests.faults.server import Exchange, Server, entries, respond_correctly
 
 RETRIES = 2
 # Pages of ten, so that the lists take several.
@@ -24,11 +24,11 @@ OPTIONS = {"token": "t0ken", "page_size": 10, "concurrency": 2, "retries": RETRI
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A class of endpoints: a call, and what it should bring."""
+    """A kind of request: a call, and its correct result."""
 
     name: str
     call: Callable[[bf.Client], Any]
-    right: Any
+    expected: Any
     resource: str
     write: str | None = None
 
@@ -64,93 +64,92 @@ PAGED = {"dated pages", "named pages"}
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a call: "right", or the error's name; how many requests and seconds; what is wrong with it."""
+    """The outcome of a call: "correct" or the error's name, the number of requests and seconds, and any problem."""
 
-    came: str
+    result: str
     requests: int
     seconds: float
-    wrong: str = ""
+    problem: str = ""
 
 
 def connect(server: Server, *, slow: bool = False, **options: Any) -> bf.Client:
-    """Connect with small bounds."""
+    """Connect with low limits."""
     client = bf.Client(server.url, timeout=0.4 if slow else 20, **{**OPTIONS, **options})
     client.limits.largest_answer = LARGEST
     client.limits.longest_request = 0.5 if slow else 30
     return client
 
 
-def once(kind: Kind, method: str) -> Callable[[Exchange], None]:
-    """The fault strikes the first request of this method; then all is well."""
-    # Of two requests at once, one is the first.
+def strike_once(kind: Kind, method: str) -> Callable[[Exchange], None]:
+    """Return a fault that affects only the first request of this method."""
+    # Also of two requests sent at once, only one is affected.
     number = itertools.count()
 
     def fault(exchange: Exchange) -> None:
         strikes = exchange.method == method and exchange.path != "/v2/custom-fields" and next(number) == 0
-        (kind.does if strikes else well)(exchange)
+        (kind.function if strikes else respond_correctly)(exchange)
 
     return fault
 
 
 def applies(kind: Kind, endpoint: Endpoint) -> bool:
-    """Whether an endpoint can have a fault: only lists in pages have pages. Waits are tried on two, for their time."""
-    if kind.waits:
+    """Return whether a fault is tried on an endpoint; waits are tried on only two, because they take long."""
+    if kind.asks_to_wait:
         return endpoint.name in {"dated pages", "create"}
     return not kind.paged or endpoint.name in PAGED
 
 
-def try_out(kind: Kind, endpoint: Endpoint, *, stays: bool) -> Outcome:
-    """Call an endpoint while a fault strikes once, or each time."""
-    # A busy machine may take longer for a good answer than the small timeout, but not five times in a row.
+def try_fault(kind: Kind, endpoint: Endpoint, *, stays: bool) -> Outcome:
+    """Call an endpoint with a fault that happens once, or if it `stays`, at every request."""
+    # On a busy machine a correct response may take longer than the small timeout, but not five times in a row.
     retries = (1 if stays else 5) if kind.slow else RETRIES
-    with Server(kind.does if stays else once(kind, endpoint.write or "GET")) as server:
-        outcome = judged(server, endpoint, slow=kind.slow, retries=retries)
-    wrong = outcome.wrong
-    surely = kind.passing and not stays and not endpoint.write
-    if surely and outcome.came != "right":
-        wrong = wrong or "a fault that passed was not got over"
+    with Server(kind.function if stays else strike_once(kind, endpoint.write or "GET")) as server:
+        outcome = check_call(server, endpoint, slow=kind.slow, retries=retries)
+    problem = outcome.problem
+    if kind.recoverable and not stays and not endpoint.write and outcome.result != "correct":
+        problem = problem or "the call did not recover from a single fault"
     allowed = {error.__name__ for error in kind.errors} | ({"UncertainWriteError"} if endpoint.write else set())
-    if outcome.came != "right" and outcome.came not in allowed:
-        wrong = wrong or f"expected one of {sorted(allowed)}"
-    return Outcome(outcome.came, outcome.requests, outcome.seconds, wrong)
+    if outcome.result != "correct" and outcome.result not in allowed:
+        problem = problem or f"expected one of {sorted(allowed)}"
+    return Outcome(outcome.result, outcome.requests, outcome.seconds, problem)
 
 
-def judged(server: Server, endpoint: Endpoint, *, slow: bool = False, **options: Any) -> Outcome:
-    """Call an endpoint and hold what came against what the server holds."""
+def check_call(server: Server, endpoint: Endpoint, *, slow: bool = False, **options: Any) -> Outcome:
+    """Call an endpoint, and compare the outcome with the state of the server."""
     begun = time.monotonic()
     error: bf.BillframesError | None = None
-    came: Any = None
+    result: Any = None
     with connect(server, slow=slow, **options) as client:
         try:
-            came = endpoint.call(client)
+            result = endpoint.call(client)
         except bf.BillframesError as raised:
             error = raised
     seconds = time.monotonic() - begun
-    name = "right" if error is None else type(error).__mro__[_public(error)].__name__
-    wrong = _wrong(server, endpoint, came, error)
-    return Outcome(name, len(server.arrivals), seconds, wrong)
+    name = "correct" if error is None else type(error).__mro__[_public(error)].__name__
+    problem = _problem(server, endpoint, result, error)
+    return Outcome(name, len(server.arrivals), seconds, problem)
 
 
 def _public(error: bf.BillframesError) -> int:
-    """Where among its kinds an error has a public name."""
+    """Return the position of the first public class among an error's base classes."""
     return next(place for place, kind in enumerate(type(error).__mro__) if hasattr(bf, kind.__name__))
 
 
-def _wrong(server: Server, endpoint: Endpoint, came: Any, error: bf.BillframesError | None) -> str:
-    held = server.firm.expenses
+def _problem(server: Server, endpoint: Endpoint, result: Any, error: bf.BillframesError | None) -> str:
+    expenses = server.firm.expenses
     if any(path == "/followed" for _, _, path in server.arrivals):
         return "a redirect was followed"
     if error is not None and endpoint.resource not in str(error):
         return f"the resource is not named: {error}"
     if error is not None and "Secret" in str(error):
-        return "the message tells what was written"
+        return "the message has values that were sent"
     if not endpoint.write:
-        return "" if error is not None or came == endpoint.right else f"{came} came"
-    done = {"POST": len(held) - 1, "PUT": held.get("e1", {}).get("amount") == 9, "DELETE": "e1" not in held}
-    if len(held) > 2:
+        return "" if error is not None or result == endpoint.expected else f"the result is {result}"
+    done = {"POST": len(expenses) - 1, "PUT": expenses.get("e1", {}).get("amount") == 9, "DELETE": "e1" not in expenses}
+    if len(expenses) > 2:
         return "created twice"
     if error is None and not done[endpoint.write]:
         return "it was not done"
-    # The answer of a change that breaks the description comes after the change.
+    # If the response to a change breaks the API's description, `DecodeError` is raised after the change was made.
     sure = error is not None and not isinstance(error, bf.UncertainWriteError | bf.DecodeError)
     return "it was done, and the error does not say it may be" if sure and done[endpoint.write] else ""

@@ -1,4 +1,4 @@
-"""A program that loads, is interrupted, and loads again with the same client: what a test gives a signal to."""
+"""A program that loads, is interrupted by a test, and loads again with the same client."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def main(url: str, how: str) -> None:
             client.time_entries(select="")
     except KeyboardInterrupt:
         print("stopped", flush=True)
-    # The test mends the server meanwhile.
+    # The test makes the server respond correctly meanwhile.
     sys.stdin.readline()
     begun = time.monotonic()
     print(len(client.time_entries(select="")), time.monotonic() - begun < 15, flush=True)
@@ -28,7 +28,7 @@ def main(url: str, how: str) -> None:
     try:
         client.clients(select="")
     except KeyboardInterrupt:
-        # Ends with requests still under way: nothing waits for them.
+        # The program ends while requests are under way, and does not wait for them.
         print("ending", flush=True)
 
 

@@ -1,7 +1,7 @@
-"""A small billing API on raw sockets that can break HTTP in every way: what the sandbox's own server would not send.
+"""A small billing API on raw sockets that can break HTTP in every way, which the sandbox's server can't.
 
-It holds a firm in memory and counts what it was asked, so that what a write did is seen where it happens. A fault is a
-function of one exchange: it does the work or not, and sends what it likes.
+It has a firm in memory and counts its requests, so that tests see what a write did on the server. A fault is a function
+of an exchange: it performs the operation or not, and sends any response.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ OLD = "2020-01-01T00:00:00Z"
 
 
 def entries() -> list[dict[str, Any]]:
-    """Twenty-five time entries on as many days."""
+    """Return twenty-five time entries on as many days."""
     first = dt.date(2026, 9, 1)
     same = {"userId": "u1", "matterId": "m1", "clientId": "c1", "hours": 1.5, "billingType": "billable", "rate": 300}
     return [
@@ -42,7 +42,7 @@ def entries() -> list[dict[str, Any]]:
 
 
 def expense(number: int, **values: Any) -> dict[str, Any]:
-    """An expense with its details."""
+    """Return an expense with its details."""
     named = {"matter": {"name": "Estate"}, "client": {"name": "Ada"}, "meta": {"createdAt": OLD, "modifiedAt": OLD}}
     plain = {"matterId": "m1", "clientId": "c1", "date": "2026-10-01", "description": "Copies", "amount": 1.0}
     return {"expenseId": f"e{number}", "billed": False, **plain, **named, **values}
@@ -50,13 +50,13 @@ def expense(number: int, **values: Any) -> dict[str, Any]:
 
 @dataclass
 class Firm:
-    """What the server holds."""
+    """The server's records."""
 
     expenses: dict[str, dict[str, Any]] = field(default_factory=lambda: {"e1": expense(1)})
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def answer(self, method: str, path: str, query: dict[str, str], body: bytes) -> tuple[int, Any]:
-        """Do what is asked; the status and the answer, None for no body."""
+        """Perform an operation; return the status and the body, None for no body."""
         name, _, record = path.removeprefix("/v2/").partition("/")
         with self.lock:
             if name == "expenses" and (record or method == "POST"):
@@ -100,7 +100,7 @@ def _page(rows: list[dict[str, Any]], query: dict[str, str]) -> dict[str, Any]:
 
 @dataclass
 class Exchange:
-    """One request, and the ways of answering it."""
+    """One request, and the methods to respond to it."""
 
     connection: socket.socket
     server: Server
@@ -108,32 +108,31 @@ class Exchange:
     path: str
     query: dict[str, str]
     body: bytes
-    worked: tuple[int, Any] | None = None
     answered: bool = False
 
-    def work(self) -> tuple[int, bytes]:
-        """Do what was asked; the status and the body that belongs to it."""
-        self.worked = self.server.firm.answer(self.method, self.path, self.query, self.body)
-        status, shown = self.worked
+    def perform(self) -> tuple[int, bytes]:
+        """Perform the operation; return the correct status and body."""
+        status, shown = self.server.firm.answer(self.method, self.path, self.query, self.body)
         return status, b"" if shown is None else json.dumps(shown).encode()
 
     def send(self, status: int, body: bytes, *headers: str, length: int | str | None = None) -> None:
-        """Send an answer; `length` is what its headers say of it."""
-        self.raw(self.head(status, *headers, f"Content-Length: {len(body) if length is None else length}") + body)
+        """Send a response; `length` is its `Content-Length`, by default the correct one."""
+        head = self.head(status, *headers, f"Content-Length: {len(body) if length is None else length}")
+        self.send_bytes(head + body)
 
     def head(self, status: int, *headers: str) -> bytes:
-        """The status line and headers."""
+        """Return the status line and headers."""
         date = f"Date: {format_datetime(dt.datetime.now(dt.UTC), usegmt=True)}"
         return "\r\n".join([f"HTTP/1.1 {status} Said", date, *headers, "", ""]).encode()
 
-    def raw(self, data: bytes) -> None:
+    def send_bytes(self, data: bytes) -> None:
         """Send bytes."""
         self.server.ended(self)
         with suppress(OSError):
             self.connection.sendall(data)
 
     def trickle(self, data: bytes, pause: float = 0.05) -> None:
-        """Send a byte at a time, until the other side has enough."""
+        """Send one byte at a time, until the other side closes the connection."""
         with suppress(OSError):
             for place in range(len(data)):
                 self.connection.sendall(data[place : place + 1])
@@ -153,19 +152,20 @@ class Exchange:
 Fault = Callable[[Exchange], None]
 
 
-def well(exchange: Exchange) -> None:
-    """Answer as the API describes."""
-    exchange.send(*exchange.work())
+def respond_correctly(exchange: Exchange) -> None:
+    """Respond as the API describes."""
+    exchange.send(*exchange.perform())
 
 
 class Server:
     """
-    The server; `fault` says how each request is answered.
+    The server; `fault` responds to each request.
 
-    `arrivals` are when requests came, `most_at_once` how many together had no byte of an answer.
+    `arrivals` has the time, method and path of each request. `most_at_once` is the largest number of requests at one
+    time without any byte of a response.
     """
 
-    def __init__(self, fault: Fault = well, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(self, fault: Fault = respond_correctly, tls: ssl.SSLContext | None = None) -> None:
         self.fault = fault
         self.firm = Firm()
         self.closed = threading.Event()
@@ -185,7 +185,7 @@ class Server:
 
     def __exit__(self, *_: object) -> None:
         self.closed.set()
-        # Closing alone would not wake the thread that accepts.
+        # Closing the socket would not wake the thread that accepts connections.
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
@@ -221,19 +221,19 @@ class Server:
         buffer = b""
         while True:
             while b"\r\n\r\n" not in buffer:
-                if not (came := connection.recv(65536)):
+                if not (result := connection.recv(65536)):
                     return
-                buffer += came
+                buffer += result
                 if buffer.startswith(b"\x16\x03"):
-                    # A greeting in TLS, to a server without.
+                    # The beginning of a TLS handshake, which this server does not support.
                     connection.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
                     return
             head, _, buffer = buffer.partition(b"\r\n\r\n")
             length = next((int(x[15:]) for x in head.lower().split(b"\r\n") if x.startswith(b"content-length:")), 0)
             while len(buffer) < length:
-                if not (came := connection.recv(65536)):
+                if not (result := connection.recv(65536)):
                     return
-                buffer += came
+                buffer += result
             body, buffer = buffer[:length], buffer[length:]
             self._one(connection, head, body)
 
@@ -252,12 +252,12 @@ class Server:
             self.ended(exchange)
 
     def ended(self, exchange: Exchange) -> None:
-        """Count a request as answered before it is: who has its answer may send the next one at once."""
+        """Count a request as answered before the response is sent, because the next request may follow at once."""
         with self._lock:
             self.at_once -= not exchange.answered
             exchange.answered = True
 
 
 def bomb(size: int = 32 * 2**20) -> bytes:
-    """A small gzip body that unpacks to so much."""
+    """Return a small gzip body that decompresses to this size."""
     return gzip.compress(b'{"data": []' + b" " * size + b"}", 6)

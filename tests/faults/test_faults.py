@@ -1,4 +1,4 @@
-"""Whatever a server does to HTTP, a call brings what it holds or the error of the contract, within bounds."""
+"""With every fault of a server, a call returns the correct result or raises a documented error, within its limits."""
 
 from __future__ import annotations
 
@@ -13,57 +13,56 @@ import trustme
 
 import billframes as bf
 from billframes.transport import http
-from tests.faults.cases import ENDPOINTS, OPTIONS, RETRIES, applies, connect, judged, try_out
-from tests.faults.kinds import KINDS, LARGEST, Kind, gzip_bomb
-from tests.faults.mixed import mixture
+from tests.faults.cases import ENDPOINTS, OPTIONS, RETRIES, applies, check_call, connect, try_fault
+from tests.faults.kinds import KINDS, LARGEST, Kind, gzip_bomb, random_faults
 from tests.faults.server import Server
 
 
 @pytest.fixture(autouse=True)
-def little_waiting(minutes_of_a_second, monkeypatch):
+def short_waits(minutes_last_a_second, monkeypatch):
     monkeypatch.setattr(http, "backoff", lambda _attempt: 0.01)
     monkeypatch.setattr(http, "pause_after", lambda _refusals: 0.01)
 
 
 def outcomes(kind, *, stays):
-    """Try a fault on each class of endpoints, side by side, each with its own server: most only wait."""
+    """Try a fault on each endpoint, each with its own server and in its own thread, because most only wait."""
     endpoints = [endpoint for endpoint in ENDPOINTS if applies(kind, endpoint)]
-    with ThreadPoolExecutor(len(ENDPOINTS) if kind.slow or kind.waits else 4) as pool:
-        return list(zip(endpoints, pool.map(lambda each: try_out(kind, each, stays=stays), endpoints), strict=True))
+    with ThreadPoolExecutor(len(ENDPOINTS) if kind.slow or kind.asks_to_wait else 4) as pool:
+        return list(zip(endpoints, pool.map(lambda each: try_fault(kind, each, stays=stays), endpoints), strict=True))
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_a_fault_that_strikes_once_is_got_over_or_named(kind):
+def test_after_a_single_fault_a_call_succeeds_or_names_the_fault(kind):
     for endpoint, outcome in outcomes(kind, stays=False):
-        assert not outcome.wrong, (endpoint.name, outcome)
+        assert not outcome.problem, (endpoint.name, outcome)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if not kind.waits], ids=lambda kind: kind.name)
-def test_a_fault_that_stays_ends_in_its_error_within_the_retries(kind):
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if not kind.asks_to_wait], ids=lambda kind: kind.name)
+def test_a_permanent_fault_raises_its_error_within_the_retries(kind):
     for endpoint, outcome in outcomes(kind, stays=True):
-        assert not outcome.wrong, (endpoint.name, outcome)
-        # Lists have two requests under way; a lost write is followed by a look. A broken page is asked for twice.
-        assert outcome.requests <= 2 * (RETRIES + 2) or outcome.came == "right", (endpoint.name, outcome)
-        # Without a bound, two answers that come a byte at a time would take ten seconds.
+        assert not outcome.problem, (endpoint.name, outcome)
+        # Lists have two requests under way, the record is read after a lost write, and a wrong page is requested twice.
+        assert outcome.requests <= 2 * (RETRIES + 2) or outcome.result == "correct", (endpoint.name, outcome)
+        # Without a limit, two responses of one byte at a time would take ten seconds.
         assert outcome.seconds < 9
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_faults_mixed_never_give_a_wrong_result(seed):
+def test_random_faults_never_give_a_wrong_result(seed):
     for endpoint in ENDPOINTS:
-        # Anew for each: how many requests a load side by side needs is not the same each time.
-        dice = random.Random(f"{seed} {endpoint.name}")
-        with Server(mixture(dice, counting=endpoint.name == "count")) as server:
-            outcome = judged(server, endpoint, retries=6)
-            assert not outcome.wrong, (endpoint.name, outcome)
+        # A new generator for each endpoint, because the number of a load's requests varies.
+        randomness = random.Random(f"{seed} {endpoint.name}")
+        with Server(random_faults(randomness, counting=endpoint.name == "count")) as server:
+            outcome = check_call(server, endpoint, retries=6)
+            assert not outcome.problem, (endpoint.name, outcome)
 
 
-def test_nobody_listening():
+def test_a_server_that_is_down_is_a_transport_error():
     server = Server()
     server.__exit__()
     for endpoint in ENDPOINTS:
-        outcome = judged(server, endpoint)
-        assert (outcome.came, outcome.wrong) == ("TransportError", "")
+        outcome = check_call(server, endpoint)
+        assert (outcome.result, outcome.problem) == ("TransportError", "")
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +71,7 @@ def authority():
 
 
 def over_tls(certificate, trusted):
-    """A server with this certificate, and a client that trusts that authority."""
+    """Return a server with this certificate, and a client that trusts this authority."""
     serving, trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.create_default_context()
     certificate.configure_cert(serving)
     trusted.configure_trust(trusting)
@@ -80,17 +79,17 @@ def over_tls(certificate, trusted):
     return server, bf.Client(f"https://localhost:{server.port}", timeout=30, verify=trusting, **OPTIONS)
 
 
-def test_tls_that_is_right(authority):
+def test_a_load_over_tls_succeeds(authority):
     server, client = over_tls(authority.issue_cert("localhost"), authority)
     with server, client:
         assert len(client.time_entries(select="")) == 25
 
 
-@pytest.mark.parametrize("wrong", ["another authority", "another host", "expired"])
-def test_tls_failures_are_named_and_not_tried_again(authority, wrong):
-    names = ["elsewhere.test"] if wrong == "another host" else ["localhost"]
-    past = {"not_after": dt.datetime(2020, 1, 1, tzinfo=dt.UTC)} if wrong == "expired" else {}
-    issuer = trustme.CA() if wrong == "another authority" else authority
+@pytest.mark.parametrize("problem", ["another authority", "another host", "expired"])
+def test_tls_failures_are_named_and_not_tried_again(authority, problem):
+    names = ["elsewhere.test"] if problem == "another host" else ["localhost"]
+    past = {"not_after": dt.datetime(2020, 1, 1, tzinfo=dt.UTC)} if problem == "expired" else {}
+    issuer = trustme.CA() if problem == "another authority" else authority
     server, client = over_tls(issuer.issue_cert(*names, **past), authority)
     with server, client:
         for endpoint in ENDPOINTS:
@@ -109,7 +108,7 @@ def test_a_server_that_does_not_speak_tls():
         assert server.connections == 1
 
 
-def test_a_bomb_is_not_unpacked_beyond_the_bound():
+def test_a_gzip_bomb_is_not_decompressed_beyond_the_limit():
     with Server(gzip_bomb) as server, connect(server) as client:
         with pytest.raises(bf.TransportError, match=r"larger than 1,048,576 bytes.*largest_answer"):
             client.practice_areas()
@@ -121,7 +120,7 @@ def test_a_bomb_is_not_unpacked_beyond_the_bound():
         assert peak < 3 * LARGEST
 
 
-def test_a_page_that_is_too_large_is_asked_for_with_fewer_rows():
+def test_a_page_that_is_too_large_is_requested_again_with_fewer_rows():
     with Server() as server, connect(server, page_size=1000) as client:
         client.limits.largest_answer = 2000
         assert len(client.time_entries(select="")) == 25
@@ -130,7 +129,7 @@ def test_a_page_that_is_too_large_is_asked_for_with_fewer_rows():
         assert int(limits[-1]) < 25
 
 
-def test_the_credential_goes_nowhere_else():
+def test_the_credential_is_not_sent_to_another_server():
     with Server() as other:
 
         def away(exchange):

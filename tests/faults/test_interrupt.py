@@ -1,4 +1,4 @@
-"""Ctrl-C ends a load at once, closes its connections, and leaves a client that works."""
+"""Ctrl-C ends a load at once and closes its connections, and the client can be used again."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.faults.server import Server, well
+from tests.faults.server import Server, respond_correctly
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform == "win32", reason="a process can't be sent Ctrl-C alone there"),
 ]
 
-# A second on a machine that is not busy; the answers would take a minute.
+# It takes a second on a machine that is not busy. The responses would take a minute.
 PROMPT = 15
 
 
@@ -26,7 +26,7 @@ def silent(exchange):
 
 
 def trickling(exchange):
-    exchange.raw(exchange.head(200, "Content-Length: 1000"))
+    exchange.send_bytes(exchange.head(200, "Content-Length: 1000"))
     exchange.trickle(b" " * 1000)
 
 
@@ -39,13 +39,13 @@ def waiting(exchange):
 
 
 def first_pages_then_silent(exchange):
-    (silent if len(exchange.server.arrivals) > 2 else well)(exchange)
+    (silent if len(exchange.server.arrivals) > 2 else respond_correctly)(exchange)
 
 
 def until(condition, seconds=120):
     end = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < end, "it never came to that"
+        assert time.monotonic() < end, "the condition was not met in time"
         time.sleep(0.01)
 
 
@@ -54,19 +54,19 @@ CASES += [(silent, "balances"), (trickling, "balances"), (waiting, "balances")]
 
 
 @pytest.mark.parametrize(("fault", "how"), [*CASES, (first_pages_then_silent, "list")])
-def test_ctrl_c_ends_a_load_at_once_and_leaves_a_client_that_works(fault, how):
+def test_ctrl_c_ends_a_load_at_once_and_the_client_can_be_used_again(fault, how):
     with Server(fault) as server, running(server.url, how) as child:
         until(lambda: len(server.arrivals) >= {failing: 3, first_pages_then_silent: 3}.get(fault, 1))
         time.sleep(0.1)
         assert interrupted(child) == "stopped"
         if fault is trickling:
-            # It writes all the time, so it notices first that nobody listens.
+            # This server writes all the time, so it notices that the connection is closed.
             until(lambda: server.open == 0, seconds=PROMPT)
-        server.fault = well
+        server.fault = respond_correctly
         child.stdin.write("\n")
         child.stdin.flush()
         if fault is waiting:
-            # The server asked everyone to wait, and is obeyed after an interruption too.
+            # The server asked the client to wait, which it also does after an interruption.
             return
         assert child.stdout.readline().split() == ["25", "True"]
         server.fault = silent
@@ -90,7 +90,7 @@ def running(url, how):
 
 
 def interrupted(child):
-    """Interrupt the program; what it says within a second."""
+    """Interrupt the program; return the line that it prints."""
     begun = time.monotonic()
     child.send_signal(signal.SIGINT)
     said = child.stdout.readline().strip()

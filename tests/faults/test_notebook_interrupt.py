@@ -9,7 +9,7 @@ import pytest
 from jupyter_client.manager import KernelManager
 
 from billframes.report.kernel import private_folder, transport_in
-from tests.faults.server import Server, well
+from tests.faults.server import Server, respond_correctly
 from tests.faults.test_interrupt import PROMPT, silent, until
 
 pytestmark = [
@@ -35,7 +35,7 @@ def kernel():
 
 
 def reply(client, cell, seconds=180):
-    """The answer to a cell."""
+    """Return the reply to a cell."""
     while True:
         message = client.get_shell_msg(timeout=seconds)
         if message["parent_header"].get("msg_id") == cell:
@@ -52,16 +52,16 @@ def test_interrupting_a_cell_ends_a_load_within_a_second_and_the_next_cell_works
     with Server(silent) as server:
         connecting = f"import billframes as bf\nclient = bf.Client({server.url!r}, 't0ken', timeout=60)"
         assert run(client, connecting) == "ok"
-        # Otherwise the kernel aborts a cell that arrives while it still clears the queue behind the error.
+        # With `stop_on_error`, the kernel would abort the next cell if it arrives too soon after the error.
         cell = client.execute(call, stop_on_error=False)
         until(lambda: server.arrivals)
         time.sleep(0.2)
         begun = time.monotonic()
         manager.interrupt_kernel()
         answer = reply(client, cell)
-        # A second on a machine that is not busy.
+        # It takes a second on a machine that is not busy.
         assert time.monotonic() - begun < PROMPT
         assert answer["status"] == "error"
         assert answer["ename"] == "KeyboardInterrupt"
-        server.fault = well
+        server.fault = respond_correctly
         assert run(client, "assert len(client.time_entries(select='')) == 25") == "ok"

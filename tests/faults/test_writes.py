@@ -1,4 +1,4 @@
-"""A write is never done twice, and whoever is told that it failed can rely on it."""
+"""No write is done twice, and a write that raises an error was not done unless the error says so."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from billframes.transport import http, write_recovery
 from billframes.transport.http import Response
 from tests.faults.cases import connect
 from tests.faults.kinds import reset_before_the_answer, reset_before_the_work
-from tests.faults.server import OLD, Server, expense, well
+from tests.faults.server import OLD, Server, expense, respond_correctly
 
 
 @pytest.fixture(autouse=True)
-def little_waiting(monkeypatch):
+def no_waits(monkeypatch):
     monkeypatch.setattr(http, "backoff", lambda _attempt: 0.0)
 
 
 def first_write(fault):
-    """The first write meets the fault."""
-    met = []
+    """Return a fault that affects only the first write."""
+    affected = []
 
     def answer(exchange):
-        strikes = exchange.method != "GET" and not met
-        met.extend([1] * strikes)
-        (fault if strikes else well)(exchange)
+        strikes = exchange.method != "GET" and not affected
+        affected.extend([1] * strikes)
+        (fault if strikes else respond_correctly)(exchange)
 
     return answer
 
@@ -38,7 +38,7 @@ def methods(server):
     return [method for _, method, _ in server.arrivals]
 
 
-def test_a_create_whose_answer_is_lost_is_uncertain_and_sent_once():
+def test_a_create_without_a_response_is_uncertain_and_sent_once():
     with Server(first_write(reset_before_the_answer)) as server, connect(server, retries=5) as client:
         with pytest.raises(bf.UncertainWriteError, match=r"not known whether.*created.*Load expenses") as raised:
             client.expenses.create(matter_id="m1", date="2026-10-02", description="Ada Lovelace's will", amount=7)
@@ -49,7 +49,7 @@ def test_a_create_whose_answer_is_lost_is_uncertain_and_sent_once():
 
 
 @pytest.mark.parametrize(("fault", "sent"), [(reset_before_the_answer, 1), (reset_before_the_work, 2)])
-def test_a_lost_deletion_is_looked_up_and_repeated_only_where_the_record_is_still_there(fault, sent):
+def test_a_lost_deletion_is_checked_and_repeated_only_if_the_record_is_still_there(fault, sent):
     with Server(first_write(fault)) as server, connect(server) as client:
         client.expenses.delete("e1")
         assert methods(server).count("DELETE") == sent
@@ -57,14 +57,14 @@ def test_a_lost_deletion_is_looked_up_and_repeated_only_where_the_record_is_stil
 
 
 @pytest.mark.parametrize(("fault", "sent"), [(reset_before_the_answer, 1), (reset_before_the_work, 2)])
-def test_a_lost_change_is_looked_up_and_repeated_only_where_nothing_was_changed(fault, sent):
+def test_a_lost_change_is_checked_and_repeated_only_if_nothing_was_changed(fault, sent):
     with Server(first_write(fault)) as server, connect(server) as client:
         client.expenses.update("e1", amount=9, description="Copies", expense_code=None)
         assert methods(server).count("PUT") == sent
         assert server.firm.expenses["e1"]["amount"] == 9
 
 
-def test_a_lost_change_is_not_repeated_over_a_colleagues():
+def test_a_lost_change_does_not_overwrite_a_colleagues_change():
     def fault(exchange):
         now = "2100-01-01T00:00:00Z"
         meta = {"createdAt": OLD, "modifiedAt": now}
@@ -79,10 +79,8 @@ def test_a_lost_change_is_not_repeated_over_a_colleagues():
 
 
 @pytest.mark.parametrize(("seconds", "untouched"), [(4.01, True), (3.99, False)])
-def test_a_record_that_changed_within_a_second_of_the_write_may_have_been_changed_since(
-    monkeypatch, seconds, untouched
-):
-    """The server's date, by which the three seconds since the write are counted, has whole seconds."""
+def test_a_record_that_changed_within_a_second_of_the_write_is_not_taken_as_unchanged(monkeypatch, seconds, untouched):
+    """The three seconds since the write are measured by the server's date, which has whole seconds."""
     monkeypatch.setattr(write_recovery, "time", SimpleNamespace(monotonic=lambda: 10.0))
     now = dt.datetime(2026, 10, 31, 20, tzinfo=dt.UTC)
     meta = {"createdAt": OLD, "modifiedAt": (now - dt.timedelta(seconds=seconds)).isoformat()}
@@ -95,31 +93,31 @@ def test_a_record_that_changed_within_a_second_of_the_write_may_have_been_change
             check_outcome(7.0)
 
 
-def test_a_deletion_done_late_counts_as_done_where_its_repetition_finds_nothing():
+def test_a_late_deletion_is_done_if_its_repetition_finds_no_record():
     def fault(exchange):
         if exchange.method == "GET":
-            well(exchange)
-            # Only now does the first deletion come through.
+            respond_correctly(exchange)
+            # Only now is the first deletion done.
             exchange.server.firm.expenses.clear()
         elif methods(exchange.server).count("DELETE") == 1:
             exchange.reset()
         else:
-            well(exchange)
+            respond_correctly(exchange)
 
     with Server(fault) as server, connect(server) as client:
         client.expenses.delete("e1")
         assert methods(server) == ["DELETE", "GET", "DELETE"]
 
 
-def test_a_change_of_a_user_can_not_be_looked_up():
+def test_a_lost_change_of_a_user_can_not_be_checked():
     with Server(lambda exchange: exchange.reset()) as server, connect(server) as client:
         with pytest.raises(bf.UncertainWriteError, match="users"):
             client.users.update("u1", custom_fields=None)
         assert methods(server) == ["PUT"]
 
 
-def test_a_create_answered_with_no_json_may_have_happened():
-    with Server(first_write(lambda exchange: (exchange.work(), exchange.send(200, b"<html>")))) as server:
+def test_a_create_with_a_response_that_is_not_json_is_uncertain():
+    with Server(first_write(lambda exchange: (exchange.perform(), exchange.send(200, b"<html>")))) as server:
         with connect(server) as client, pytest.raises(bf.UncertainWriteError, match="web page"):
             client.expenses.create(matter_id="m1", date="2026-10-02", description="Will", amount=7)
         assert methods(server) == ["POST"]
