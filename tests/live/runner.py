@@ -1,4 +1,4 @@
-"""A sandbox in a process of its own, writers in theirs, and loads beside them that are judged one by one."""
+"""Run a sandbox and writers in other processes, and compare each load made meanwhile with the audit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ import billframes as bf
 from billframes.errors import PagingError
 from billframes.sandbox.seed import seed_database
 from billframes.sandbox.store import Store
-from tests.live.judge import Audit, Verdict, Version, judge, rows_of_answer, rows_of_frame
+from tests.live.audit import Audit, Differences, Version, compare, rows_of_frame, rows_of_response
 
 TOKEN = "sandbox-full"
 PAGE = 1000
@@ -37,15 +37,15 @@ class Outcome:
     requests: int = 0
     seconds: float = 0.0
     changes: int = 0
-    said: str = ""
-    verdict: Verdict = field(default_factory=Verdict)
+    error: str = ""
+    differences: Differences = field(default_factory=Differences)
 
 
 Load = Callable[[], tuple[list[tuple[str, Version]], str, int]]
 
 
 def make_firm(path: Path, rows: int) -> None:
-    """Leave this many time entries in a firm, the small one where there is none: fewer, or copies on no invoice."""
+    """Make the small firm if there is none, and then delete or copy time entries until there are this many."""
     store = Store(path, seed_database)
     with store.write_transaction() as (connection, _):
         connection.create_function("new_id", 0, lambda: str(uuid.uuid4()))
@@ -78,70 +78,72 @@ def serving(database: Path) -> Iterator[str]:
 
 @contextmanager
 def writing(address: str, writers: int, pause: float = 0.0) -> Iterator[Counter[str]]:
-    """Have writers work, at full speed or with a pause after each write; what they did is in the counter afterwards."""
+    """Run writers, at full speed or with a pause after each write; afterwards the counter has the number of writes."""
     command = [sys.executable, "-m", "tests.live.writer", address, TOKEN]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     at_work = [subprocess.Popen([*command, str(number), str(pause)], **pipes) for number in range(writers)]
-    did: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     try:
         for each in at_work:
             assert each.stdout.readline() == "ready\n"
         for each in at_work:
             each.stdin.write("go\n")
             each.stdin.flush()
-        yield did
+        yield counts
     finally:
         for each in at_work:
             each.stdin.close()
         for each in at_work:
-            did.update(json.loads(each.stdout.read() or "{}"))
+            counts.update(json.loads(each.stdout.read() or "{}"))
             each.stdout.close()
             each.wait(30)
 
 
 def billframes_load(client: bf.Client) -> Load:
-    """Return what loads all time entries with billframes."""
+    """Return a function that loads all time entries with billframes."""
 
     def load() -> tuple[list[tuple[str, Version]], str, int]:
         frame = client.time_entries(progress=False)
-        told = frame.attrs["load"]
-        return rows_of_frame(frame), told["proof"], told["requests"]
+        info = frame.attrs["load"]
+        return rows_of_frame(frame), info["proof"], info["requests"]
 
     return load
 
 
 def bare_load(http: httpx.Client, page: int = PAGE) -> Load:
-    """Return what loads all time entries as most clients do: pages by offset, side by side."""
+    """Return a function that loads all time entries as most clients do: pages by offset, several at a time."""
 
-    def ask(offset: int) -> dict[str, Any]:
+    def fetch(offset: int) -> dict[str, Any]:
         query = {"sort": "date", "select": "meta", "limit": page, "offset": offset}
         return http.get("/v2/time-entries", params=query).raise_for_status().json()
 
     def load() -> tuple[list[tuple[str, Version]], str, int]:
-        first = ask(0)
+        first = fetch(0)
         offsets = range(page, first["pagination"]["total"], page)
         with ThreadPoolExecutor(8) as pool:
-            answers = [first, *pool.map(ask, offsets)]
-        return [row for each in answers for row in rows_of_answer(each["data"])], "complete", len(answers)
+            pages = [first, *pool.map(fetch, offsets)]
+        return [row for each in pages for row in rows_of_response(each["data"])], "complete", len(pages)
 
     return load
 
 
 def load_for(seconds: float, load: Load, audit: Audit) -> list[Outcome]:
-    """Load again and again for some time, once at least, and judge each load."""
+    """Load again and again for some time, at least once; compare each load with the audit."""
     outcomes, end = [], time.monotonic() + seconds
     while not outcomes or time.monotonic() < end:
         audit.advance(audit.now())
-        outcomes.append(_judged(load, audit))
+        outcomes.append(_timed_load(load, audit))
     return outcomes
 
 
-def _judged(load: Load, audit: Audit) -> Outcome:
+def _timed_load(load: Load, audit: Audit) -> Outcome:
     begun = time.monotonic()
     try:
         rows, proof, requests = load()
     except PagingError as error:
-        return Outcome("raised", seconds=time.monotonic() - begun, said=str(error))
+        return Outcome("raised", seconds=time.monotonic() - begun, error=str(error))
     seconds = time.monotonic() - begun
     changes = audit.changes(audit.now())
-    return Outcome(proof, len(rows), requests, seconds, len(changes), verdict=judge(audit.state, changes, rows, proof))
+    return Outcome(
+        proof, len(rows), requests, seconds, len(changes), differences=compare(audit.state, changes, rows, proof)
+    )

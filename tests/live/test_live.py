@@ -1,4 +1,4 @@
-"""Loads from a real sandbox while others write at full speed, held against its own audit; and that judge, judged."""
+"""Loads from a real sandbox while others write at full speed are as promised, by comparison with its audit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 import billframes as bf
-from tests.live.judge import Audit, judge
+from tests.live.audit import Audit, compare
 from tests.live.runner import TOKEN, bare_load, billframes_load, load_for, make_firm, serving, writing
 
 pytestmark = pytest.mark.slow
@@ -37,25 +37,25 @@ def client(served):
         yield connected
 
 
-def test_loads_beside_eight_writers_keep_their_promises_and_bare_pages_lose_records(served, client):
+def test_loads_while_eight_writers_work_are_as_promised_and_bare_pages_lose_records(served, client):
     address, audit = served
-    with writing(address, 8) as did:
+    with writing(address, 8) as counts:
         ours = load_for(2, billframes_load(client), audit)
         with httpx.Client(base_url=address, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60) as http:
-            losing = any(load_for(0, bare_load(http, PAGE), audit)[0].verdict.lost for _ in range(20))
-    assert [(outcome.said, outcome.verdict.broken) for outcome in ours if outcome.said or outcome.verdict.broken] == []
+            losing = any(load_for(0, bare_load(http, PAGE), audit)[0].differences.lost for _ in range(20))
+    assert {(outcome.error, outcome.differences.broken) for outcome in ours} == {("", "")}
     assert min(outcome.changes for outcome in ours) > 0
-    assert min(did[kind] for kind in ("insert", "edit", "move", "delete")) > 0
-    assert [kind for kind in did if kind not in {"insert", "edit", "move", "delete"}] == []
+    assert min(counts[kind] for kind in ("insert", "edit", "move", "delete")) > 0
+    assert [kind for kind in counts if kind not in {"insert", "edit", "move", "delete"}] == []
     assert losing
 
 
-def test_a_load_after_the_writers_left_is_what_the_sandbox_holds(served, client):
+def test_a_load_after_the_last_write_is_a_snapshot(served, client):
     (outcome,) = load_for(0, billframes_load(client), served[1])
-    assert (outcome.proof, outcome.changes, outcome.verdict.broken) == ("snapshot", 0, "")
+    assert (outcome.proof, outcome.changes, outcome.differences.broken) == ("snapshot", 0, "")
 
 
-def test_the_audit_leads_to_what_the_tables_hold(served):
+def test_the_audit_agrees_with_the_database(served):
     address, audit = served
     with writing(address, 2):
         pass
@@ -85,5 +85,5 @@ A, B, C = ("a",), ("b",), ("c",)
         ([("x", A), ("y", A), ("z", A)], [("x", B), ("z", A)], "snapshot", "1 never"),
     ],
 )
-def test_the_judge_sees(rows, changes, proof, broken):
-    assert judge({"x": A, "y": A}, changes, rows, proof).broken == broken
+def test_the_comparison_finds_each_kind_of_difference(rows, changes, proof, broken):
+    assert compare({"x": A, "y": A}, changes, rows, proof).broken == broken

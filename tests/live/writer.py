@@ -1,8 +1,8 @@
-"""Somebody at work: inserts, edits and deletes time entries until its input ends, as fast as answers come.
+"""A program that inserts, edits and deletes time entries as fast as the server responds, until its input ends.
 
-`python -m tests.live.writer ADDRESS TOKEN NUMBER PAUSE`, with a pause in seconds after each write, is a process of its
-own with a client of its own, from the standard library alone: it must neither share billframes' mistakes nor its
-interpreter lock. At the end it prints what it did.
+`python -m tests.live.writer ADDRESS TOKEN NUMBER PAUSE` pauses that many seconds after each write. It runs in its own
+process and uses only the standard library, so that it shares neither billframes' errors nor its interpreter lock. At
+the end it prints the number of writes.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ FIRST_DAY, DAYS = dt.date(2024, 1, 1), 1035
 
 
 class Writer:
-    """One person at the keyboard, with entries of their own to work on."""
+    """A person who writes, with their own entries to edit and delete."""
 
     def __init__(self, address: str, token: str, number: int) -> None:
         self._connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=60)
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         self._random = random.Random(number)
-        self.did: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
         _, matters = self._call("GET", "/v2/matters?limit=200")
         self._matters = [each["matterId"] for each in matters["data"]]
         _, entries = self._call("GET", f"{PATH}?billed=false&sort=created&limit=500&offset={500 * number}")
@@ -40,16 +40,16 @@ class Writer:
         if kind == "insert" or not self._entries:
             kind = "insert"
             body = {"matterId": self._random.choice(self._matters), "date": self._day(), **self._work()}
-            status, answer = self._call("POST", PATH, body)
+            status, response = self._call("POST", PATH, body)
             if status == 200:
-                self._entries.append(answer["data"]["timeEntryId"])
+                self._entries.append(response["data"]["timeEntryId"])
         elif kind == "delete":
             place = self._random.randrange(len(self._entries))
             status, _ = self._call("DELETE", f"{PATH}/{self._entries.pop(place)}")
         else:
             body = {"date": self._day()} if kind == "move" else self._work()
             status, _ = self._call("PUT", f"{PATH}/{self._random.choice(self._entries)}", body)
-        self.did[kind if status == 200 else f"refused with {status}"] += 1
+        self.counts[kind if status == 200 else f"refused with {status}"] += 1
 
     def _day(self) -> str:
         return str(FIRST_DAY + dt.timedelta(days=self._random.randrange(DAYS)))
@@ -60,21 +60,21 @@ class Writer:
 
     def _call(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
         self._connection.request(method, path, None if body is None else json.dumps(body), self._headers)
-        answer = self._connection.getresponse()
-        text = answer.read()
-        return answer.status, json.loads(text) if text else None
+        response = self._connection.getresponse()
+        text = response.read()
+        return response.status, json.loads(text) if text else None
 
 
 def main() -> None:
     address, token, number, pause = sys.argv[1:]
     writer, end = Writer(address, token, int(number)), threading.Event()
     print("ready", flush=True)
-    # Nobody writes before everybody has read which entries are theirs.
+    # No writer begins before all writers have read their entries.
     sys.stdin.readline()
     threading.Thread(target=lambda: (sys.stdin.read(), end.set()), daemon=True).start()
     while not end.wait(float(pause)):
         writer.write()
-    print(json.dumps(writer.did), flush=True)
+    print(json.dumps(writer.counts), flush=True)
 
 
 if __name__ == "__main__":

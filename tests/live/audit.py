@@ -1,8 +1,8 @@
-"""What existed, by the sandbox's own audit, and what a load may therefore hold.
+"""Compare a load with the sandbox's audit, which has every change of its records.
 
-A version of a time entry is a tuple of its values as the tables have them: whole ten-thousandths, dates and instants
-as text. A load lies between two positions of the audit, one read before its first request and one after its last
-answer. Everything is compared by position, nothing by clock.
+A version of a time entry is a tuple of its values as in the database: whole ten-thousandths, and dates and instants as
+text. The position of the audit is read before the first request of a load and after its last response. All comparisons
+are by position, and none by the clock.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ STORED = (*TEXTS, *UNITS, "date", "modified_at")
 
 class Audit:
     """
-    The sandbox's audit of time entries, followed as it grows.
+    The sandbox's audit of time entries.
 
     Attributes
     ----------
     database : Path
     position : int
-        Up to where `state` has come.
+        The position of `state` in the audit.
     state : dict
-        The version of each record that existed there, by id.
+        The version of each record that existed at this position, by id.
     """
 
     def __init__(self, database: Path) -> None:
@@ -50,11 +50,11 @@ class Audit:
         self._connection.execute("ROLLBACK")
 
     def now(self) -> int:
-        """Return the position of the last change that is committed."""
+        """Return the position of the last committed change."""
         return int(self._connection.execute("SELECT coalesce(max(position), 0) FROM audit").fetchone()[0])
 
     def changes(self, upto: int) -> list[Change]:
-        """Return the changes of time entries from the state's position up to another, None where one was deleted."""
+        """Return the changes of time entries from the state's position up to another; None is a deletion."""
         sql = (
             "SELECT id, record FROM audit WHERE position > ? AND position <= ? AND resource = 'time_entry'"
             " ORDER BY position"
@@ -63,7 +63,7 @@ class Audit:
         return [(name, _version(json.loads(record)) if record else None) for name, record in rows]
 
     def advance(self, upto: int) -> None:
-        """Bring the state up to a position."""
+        """Move the state to a later position."""
         for name, version in self.changes(upto):
             if version is None:
                 self.state.pop(name)
@@ -90,8 +90,8 @@ def rows_of_frame(frame: pd.DataFrame) -> list[tuple[str, Version]]:
     return list(zip(columns["time_entry_id"].to_pylist(), values, strict=True))
 
 
-def rows_of_answer(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[str, Version]]:
-    """Return rows as the wire has them as ids and versions."""
+def rows_of_response(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[str, Version]]:
+    """Return the rows of a response as ids and versions."""
     for row in rows:
         texts = (row["matterId"], row["userId"], row["description"], row["billingType"], row.get("invoiceId"))
         units = (None if row.get(name) is None else round(row[name] * 10_000) for name in UNITS)
@@ -99,13 +99,16 @@ def rows_of_answer(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[str, Versio
 
 
 @dataclass(slots=True)
-class Verdict:
+class Differences:
     """
-    How many records of a load are not as promised.
+    The records of a load that are not as promised.
 
-    `lost` never changed and are missing, `doubled` came more than once, `wrong` never changed and have other values or
-    did not exist, `stale` changed and have values from before the load or none they ever had, `gone` changed, were
-    there throughout and are missing; `never` is a snapshot of no instant.
+    - `lost`: unchanged records that are missing
+    - `doubled`: records that are more than once in the result
+    - `wrong`: unchanged records with other values, or records that did not exist
+    - `stale`: changed records with values that they did not have during the load
+    - `gone`: changed records that existed all the time and are missing
+    - `never`: a snapshot that is not the state of any instant
     """
 
     lost: list[str] = field(default_factory=list)
@@ -117,44 +120,44 @@ class Verdict:
 
     @property
     def broken(self) -> str:
-        """What is broken, in words; nothing where all is as promised."""
+        """The number of records of each kind, as text; empty if all is as promised."""
         return ", ".join(f"{len(getattr(self, name))} {name}" for name in self.__slots__ if getattr(self, name))
 
 
-def judge(
+def compare(
     before: dict[str, Version], changes: Sequence[Change], rows: Sequence[tuple[str, Version]], proof: str
-) -> Verdict:
+) -> Differences:
     """
-    Hold a load's rows against what existed.
+    Compare a load's rows with the records that existed.
 
     Parameters
     ----------
     before : dict
         The records that existed before the load's first request.
     changes : sequence of Change
-        What was committed since, up to after the load's last answer.
+        The changes committed from then until after the load's last response.
     rows : sequence of (id, version)
     proof : str
-        What the load claims.
+        The load's proof.
     """
     here = dict(rows)
     had: dict[str, list[Version | None]] = {name: [before.get(name)] for name, _ in changes}
     for name, version in changes:
         had[name].append(version)
-    verdict = Verdict(
+    differences = Differences(
         lost=[name for name in before if name not in had and name not in here],
         doubled=[name for name, times in Counter(name for name, _ in rows).items() if times > 1],
         wrong=[name for name in here if name not in had and here[name] != before.get(name)],
         stale=[name for name in had if name in here and here[name] not in had[name]],
         gone=[name for name in had if name not in here and None not in had[name]],
     )
-    if proof == "snapshot" and not _was(before, changes, here):
-        verdict.never.append("the snapshot")
-    return verdict
+    if proof == "snapshot" and not _existed(before, changes, here):
+        differences.never.append("the snapshot")
+    return differences
 
 
-def _was(before: dict[str, Version], changes: Sequence[Change], here: dict[str, Version]) -> bool:
-    """Tell whether there was a moment with exactly these records."""
+def _existed(before: dict[str, Version], changes: Sequence[Change], here: dict[str, Version]) -> bool:
+    """Return whether exactly these records existed at some instant."""
     differ = {name for name in before.keys() | here.keys() if before.get(name) != here.get(name)}
     for name, version in changes:
         if not differ:
