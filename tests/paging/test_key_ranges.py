@@ -1,4 +1,4 @@
-"""Key ranges are joined only where no row can be between them, whichever collation the server has."""
+"""Key ranges are joined only if no row can be between them under any collation."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_join_loses_no_name_between_two_ranges(collation, data):
         assert order(other.keys[0][0]) < order(one.keys[-1][0])
 
 
-def test_instants_are_compared_as_they_are():
+def test_instants_are_compared_directly():
     noon = dt.datetime(2026, 10, 31, 12, tzinfo=dt.UTC)
     later = noon + dt.timedelta(microseconds=1)
     assert leave_no_gap(KeyRange([(noon,), (later,)]), KeyRange([(noon,), (later,)]))

@@ -1,4 +1,4 @@
-"""Two names surely differ only if no database's collation takes them for equal."""
+"""Two names surely differ only if they are not equal under any database's collation."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_names_of_many_languages_that_surely_differ_are_not_equal_in_any_databas
 
 @pytest.mark.parametrize("collation", sorted(set(COLLATIONS) - {"letters and digits", "SQLite NOCASE"}))
 def test_differing_without_case_accents_and_punctuation_is_not_enough(collation):
-    """The rule that lost records: each of these collations takes for equal what it took for different."""
+    """An earlier rule lost records: names that it took for different are equal under each of these collations."""
 
     def plain(text):
         decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
@@ -108,7 +108,7 @@ def test_differing_without_case_accents_and_punctuation_is_not_enough(collation)
         ("a" * COMPARED + "b", "a" * COMPARED + "c"),
     ],
 )
-def test_what_may_be_equal_somewhere_is_unsure(one, other):
+def test_names_that_may_be_equal_are_unsure(one, other):
     assert not surely_differ(one, other)
     assert not surely_differ(other, one)
 
@@ -128,6 +128,6 @@ def test_what_may_be_equal_somewhere_is_unsure(one, other):
         (dt.date(2026, 10, 31), dt.date(2026, 11, 1)),
     ],
 )
-def test_what_differs_everywhere_is_sure(one, other):
+def test_names_that_differ_everywhere_are_sure(one, other):
     assert surely_differ(one, other)
     assert surely_differ(other, one)

@@ -1,4 +1,4 @@
-"""The records of a load by day: an index that is brought up to date by what moved since it was last used."""
+"""The index of records by day is updated by the records that changed since it was last used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many requests a load of a quiet list takes."""
+"""The number of requests for a quiet list."""
 
 from email.utils import formatdate
 
@@ -13,7 +13,7 @@ PAGES, ROWS = 20, 100
 @pytest.mark.parametrize("of_one_name", [1, 30, 150])
 @pytest.mark.parametrize("imported", [False, True])
 def test_a_quiet_list_of_names_takes_a_seventh_more_requests_than_it_has_pages(of_one_name, imported):
-    """However many records have one name, and if all of them were last changed at one instant."""
+    """With any number of records of one name, and also if all records were last changed at one instant."""
     asked = []
     rows = [matter(number, number // of_one_name, 0 if imported else number % 28) for number in range(PAGES * ROWS)]
 

@@ -1,4 +1,4 @@
-"""Requests under way: Ctrl-C stops a load at once, and the client stays of use."""
+"""Ctrl-C stops a load at once, and the client can be used again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import entries, paged
 
 
-def test_ctrl_c_stops_a_load_at_once_and_leaves_a_usable_client(fake, connect):
+def test_ctrl_c_stops_a_load_at_once_and_the_client_can_be_used_again(fake, connect):
     released, rows = threading.Event(), paged(entries(25))
 
     def slow(request):

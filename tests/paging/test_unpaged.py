@@ -1,4 +1,4 @@
-"""Lists that the description does not page are read whole from a server that pages them all the same."""
+"""Lists that the API's description does not page are read completely from a server that pages them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CLIENT = {
 
 
 def two_at_a_time_unless_asked(rows):
-    """A server with its own page size, which gives more where more is asked for."""
+    """Return a server with its own page size, which sends more rows if more are requested."""
     serve = paged(rows)
 
     def page(request):
@@ -52,7 +52,7 @@ def test_a_server_that_pages_custom_field_definitions_loses_no_column(serve, fak
 
 
 @pytest.mark.parametrize("serve", SERVERS)
-def test_users_practice_areas_and_definitions_are_paged_where_the_server_pages_them(serve, fake, connect):
+def test_users_practice_areas_and_definitions_are_read_in_pages_if_the_server_pages_them(serve, fake, connect):
     fake.answers["/v2/custom-fields"] = lambda request: (
         serve(FIELDS)(request) if "entity=client" in str(request.url) else {"data": []}
     )
@@ -72,7 +72,7 @@ def test_a_custom_field_of_a_later_page_can_be_written(fake, connect):
     assert b'"f6"' in fake.requests[-1].content
 
 
-def test_definitions_whose_later_pages_do_not_come_are_refused(fake, connect):
+def test_definitions_without_their_later_pages_are_an_error(fake, connect):
     def first_page_always(request):
         return paged(FIELDS, granted=2)(httpx.Request("GET", request.url.copy_remove_param("offset")))
 
@@ -82,7 +82,7 @@ def test_definitions_whose_later_pages_do_not_come_are_refused(fake, connect):
         connect().clients()
 
 
-def test_codes_of_which_more_are_counted_than_came_are_refused(fake, connect):
+def test_fewer_codes_than_the_total_are_an_error(fake, connect):
     codes = {"activity": [], "task": [], "expense": [], "codeSets": []}
     fake.answers["/v2/codes"] = {"data": codes, "pagination": {"limit": 50, "offset": 0, "total": 80}}
     with pytest.raises(PagingError, match="0 of 80 codes"):

@@ -1,4 +1,4 @@
-"""`python -m tests.simulation --seeds 10000`: loads against a server that changes, and what bare pages lose."""
+"""`python -m tests.simulation --seeds 10000`: loads from a server that changes, compared with bare pages."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 
-from tests.simulation.runner import SETTINGS, Outcome, bare, simulate
+from tests.simulation.runner import SETTINGS, Outcome, read_bare_pages, simulate
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
-    parser.add_argument("--seeds", type=int, default=10_000, help="loads in all, over the settings in turn")
+    parser.add_argument("--seeds", type=int, default=10_000, help="number of loads; the settings take turns")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--processes", type=int, default=os.cpu_count())
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     begun = time.monotonic()
-    seeds = range(asked.first, asked.first + asked.seeds)
-    with ProcessPoolExecutor(asked.processes) as pool:
+    seeds = range(arguments.first, arguments.first + arguments.seeds)
+    with ProcessPoolExecutor(arguments.processes) as pool:
         ours = list(pool.map(simulate, seeds, chunksize=50))
-        theirs = list(pool.map(bare, seeds, chunksize=50))
+        theirs = list(pool.map(read_bare_pages, seeds, chunksize=50))
     report(seeds, ours, theirs)
     broken = [outcome for outcome in ours if outcome.broken]
     for outcome in broken[:20]:
@@ -31,7 +31,7 @@ def main() -> int:
 
 
 def report(seeds: range, ours: list[Outcome], theirs: list[Outcome]) -> None:
-    """Print a row a setting."""
+    """Print one row for each setting."""
     print(
         f"{'setting':42}{'loads':>7}{'snapshot':>10}{'complete':>10}{'counted':>9}{'raised':>8}{'broken':>8}"
         f"{'bare loses':>12}"

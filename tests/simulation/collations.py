@@ -1,8 +1,8 @@
-"""How servers compare text: the collations of databases in use, each as the key that it sorts and ties by.
+"""Collations of databases in use, each as a function that returns the key by which texts are sorted.
 
-Two texts tie under a collation if their keys are equal. `DUCET` is computed by pyuca from Unicode's own table. The
-others are this table or a plain folding with the rules that tell them apart, because no library of other people's
-databases installs everywhere. They need not be exact in every character: what matters is what they take for equal.
+Two texts are equal under a collation if their keys are equal. `DUCET` is computed by pyuca from Unicode's table. The
+other collations are this table or a simple folding with their special rules, because no library with databases' own
+collations can be installed everywhere. They need not be exact in every character, only in which texts are equal.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _ducet() -> pyuca.Collator:
 
 @lru_cache(maxsize=200_000)
 def ducet(text: str) -> tuple[int, ...]:
-    """Return the primary weights: what MySQL's utf8mb4_0900_ai_ci compares, and ICU at primary strength."""
+    """Return the primary weights, which MySQL's utf8mb4_0900_ai_ci and ICU at primary strength compare."""
     elements = _ducet().collation_elements(unicodedata.normalize("NFD", text))
     return tuple(element[0] for element in elements if element and element[0])
 
@@ -49,7 +49,7 @@ def shifted(text: str) -> tuple[int, ...]:
 
 @lru_cache(maxsize=200_000)
 def numeric(text: str) -> tuple[Any, ...]:
-    """Return PostgreSQL's ICU at primary strength with numeric ordering: runs of digits count by their value."""
+    """Return the key of PostgreSQL's ICU at primary strength, with runs of digits compared by value."""
     key: list[tuple[int, int]] = []
     for part in re.split(r"(\d+)", text):
         key += [(1, int(part))] if part.isdecimal() else [(0, weight) for weight in ducet(part)]
@@ -63,18 +63,18 @@ def letters_and_digits(text: str) -> str:
 
 
 def nocase(text: str) -> str:
-    """Return SQLite's NOCASE: ASCII letters without case, everything else as it is."""
+    """Return the key of SQLite's NOCASE: ASCII letters without case, all other characters unchanged."""
     return re.sub("[A-Z]", lambda letter: letter[0].lower(), text)
 
 
 @lru_cache(maxsize=200_000)
 def latin1_general_ci_ai(text: str) -> str:
-    """Return SQL Server's Latin1_General_CI_AI: no case, accents, width or kana; hyphens and apostrophes pass."""
+    """Return the key of SQL Server's Latin1_General_CI_AI: without accents, case, width, kana, hyphens and "'"."""
     return _folded(text.translate(_SQL_SERVER)).replace("-", "").replace("'", "").rstrip()
 
 
 def _folded(text: str) -> str:
-    """Leave out case, width and accents."""
+    """Return the text without case, width and accents."""
     decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     return "".join(_hiragana(each) for each in decomposed if not unicodedata.combining(each)).translate(_STROKES)
 
@@ -88,7 +88,7 @@ _SQL_SERVER = str.maketrans({"æ": "ae", "Æ": "ae", "œ": "oe", "Œ": "oe", "ß
 
 
 def _tailored(rules: dict[str, str]) -> Callable[[str], str]:
-    """Return a folding under which each text on the left counts as that on the right; the longest is taken first."""
+    """Return a function that replaces each text on the left by that on the right, the longest first."""
     words = {unicodedata.normalize("NFC", left): right for left, right in rules.items()}
     pattern = re.compile("|".join(sorted(map(re.escape, words), key=len, reverse=True)))
 

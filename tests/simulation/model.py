@@ -1,9 +1,9 @@
 """A server in memory whose data others change between any two requests.
 
-It pages as the API's description says: filters, sorts that leave ties open, `limit` and `offset`, `total`. Between two
-requests it inserts, deletes and edits, moves records to other days and names, orders ties differently each time, and
-commits some writes later than the instant they are dated by. It remembers every state it was in, which is what loads
-are judged by.
+It pages as the API's description says: filters, sorts that allow ties, `limit` and `offset`, `total`. Between two
+requests it inserts, deletes and edits records, and moves them to other days and names. It sorts ties differently each
+time, and makes some writes visible later than their modified date. It records all its states, with which loads are
+compared.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.simulation.collations import COLLATIONS, SCRIPTS
 
 START = dt.datetime(2026, 10, 31, 12, tzinfo=dt.UTC)
 FIRST_DAY = dt.date(2026, 1, 1)
-# What makes collations disagree: case, accents, width, punctuation, spaces.
+# Names that collations compare differently: case, accents, width, punctuation, spaces.
 NAMES = [
     "Abel",
     "abel",
@@ -41,15 +41,22 @@ BILLING = ["nonBillable", "billable", "fixedFee"]
 @dataclass(frozen=True, slots=True)
 class Setting:
     """
-    What a simulated load meets.
+    The conditions of a simulated load.
 
-    `names` is how many numbers names are made of, `changes` how many writes there are a request on average, `late` the
-    share of them that others see up to `late_seconds` later, `silent` the share of edits that don't move the modified
-    date (and touch nothing a list is sorted by), `purged` the share of records deleted at once while the load runs;
-    `streams` asks for billed and unbilled records as two lists and puts them together;
-    `imported` makes the first records all at one instant; `overlap` is the reader's, in seconds; `collation` is how the
-    server compares text, and `scripts` draws names from many languages. `hidden` records that were served already are
-    deleted while the load runs: each can stand in, in a count, for one that the reader missed.
+    - `granted`: the largest page size that the server grants
+    - `changes`: the average number of writes per request
+    - `shuffled`: equal records are sorted differently each time
+    - `late`: the share of writes that become visible up to `late_seconds` later
+    - `silent`: the share of edits that don't change the modified date, nor any value that a list is sorted by
+    - `names`: the number of different numbers in names
+    - `purged`: the share of records that are deleted at once during the load
+    - `two_lists`: billed and unbilled records are requested as two lists and merged
+    - `imported`: all records of the beginning were created at one instant
+    - `overlap`: the reader's overlap, in seconds
+    - `collation`: how the server compares text
+    - `scripts`: names are of many languages
+    - `hidden`: the number of received records that are deleted during the load; in a count, each can replace a record
+      that the reader missed
     """
 
     resource: str = "time_entries"
@@ -66,7 +73,7 @@ class Setting:
     period: bool = False
     names: int = 400
     purged: float = 0.0
-    streams: bool = False
+    two_lists: bool = False
     imported: bool = False
     overlap: float = 3.0
     collation: str = "letters and digits"
@@ -76,7 +83,7 @@ class Setting:
 
 @dataclass(slots=True)
 class Reply:
-    """An answer as the network gives it."""
+    """A response."""
 
     body: bytes
     date: dt.datetime
@@ -90,20 +97,20 @@ class Model:
     Attributes
     ----------
     rows : dict
-        The records as everybody sees them, by id.
+        The visible records, by id.
     history : list
-        What became visible since `begin`, in order: id and record, None where it was deleted.
+        The changes that became visible since `begin`, in order: id and record; None is a deletion.
     touched : set
-        Ids that were written since `begin`.
+        Ids of the records written since `begin`.
     served : set
-        Ids that came in an answer.
+        Ids of the records in responses.
     """
 
     setting: Setting
     seed: int
     rows: dict[str, dict[str, Any]] = field(default_factory=dict)
     history: list[tuple[str, dict[str, Any] | None]] = field(default_factory=list)
-    touched: set[str] = field(default_factory=set)
+    written: set[str] = field(default_factory=set)
     pending: list[tuple[float, dict[str, Any]]] = field(default_factory=list)
     second: float = 0.0
     random: random.Random = field(init=False)
@@ -114,19 +121,19 @@ class Model:
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
         for _ in range(self.setting.rows):
-            row = self._made(self.random.uniform(-30_000_000, -100) if not self.setting.imported else -100.0)
+            row = self._new_record(self.random.uniform(-30_000_000, -100) if not self.setting.imported else -100.0)
             self.rows[self._id(row)] = row
 
     def begin(self) -> dict[str, dict[str, Any]]:
-        """Begin to remember; return the records as they are."""
+        """Clear the history; return the present records."""
         self.history.clear()
-        self.touched.clear()
+        self.written.clear()
         return dict(self.rows)
 
     # What others do.
 
     def advance(self) -> None:
-        """Let a second or so pass, with what is written in it."""
+        """Let up to a second pass, with the writes in it."""
         self.second += self.random.uniform(0.2, 1.0)
         self._commit()
         number = int(self.setting.changes) + (self.random.random() < self.setting.changes % 1)
@@ -136,59 +143,59 @@ class Model:
             self._hide()
 
     def _hide(self) -> None:
-        """Delete a record that the reader has already."""
+        """Delete a record that the reader has received."""
         there = sorted(self.served & self.rows.keys())
         if there:
             self.hidden += 1
-            self._gone(self.random.choice(there))
+            self._delete(self.random.choice(there))
 
     def write(self, kind: str | None = None) -> None:
-        """Write once: mostly inserts and edits, or deletions."""
+        """Insert, edit or delete a record."""
         kind = kind or self.random.choices(("insert", "edit", "delete"), (3, 4, 3))[0]
         locked = {self._id(row) for _, row in self.pending}
         free = [each for each in self.rows if each not in locked] if locked else list(self.rows)
         self.second += 0.001
         if kind == "insert":
-            self._publish(self._made(self.second))
+            self._publish(self._new_record(self.second))
         elif free and kind == "delete":
-            self._gone(self.random.choice(free))
+            self._delete(self.random.choice(free))
         elif free:
-            self._publish(self._edited(self.rows[self.random.choice(free)]))
+            self._publish(self._edit(self.rows[self.random.choice(free)]))
 
     def purge(self, share: float) -> None:
         """Delete many records at once."""
         for name in self.random.sample(sorted(self.rows), int(share * len(self.rows))):
-            self._gone(name)
+            self._delete(name)
 
     def _publish(self, row: dict[str, Any]) -> None:
-        self.touched.add(self._id(row))
+        self.written.add(self._id(row))
         if self.random.random() < self.setting.late:
             self.pending.append((self.second + self.random.uniform(0, self.setting.late_seconds), row))
         else:
-            self._show(row)
+            self._make_visible(row)
 
     def _commit(self) -> None:
         due = [each for each in self.pending if each[0] <= self.second]
         self.pending = [each for each in self.pending if each[0] > self.second]
         for _, row in due:
-            self._show(row)
+            self._make_visible(row)
 
-    def _gone(self, name: str) -> None:
-        self.touched.add(name)
+    def _delete(self, name: str) -> None:
+        self.written.add(name)
         del self.rows[name]
         self.history.append((name, None))
 
-    def _show(self, row: dict[str, Any]) -> None:
+    def _make_visible(self, row: dict[str, Any]) -> None:
         self.rows[self._id(row)] = row
         self.history.append((self._id(row), row))
 
-    def _edited(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _edit(self, row: dict[str, Any]) -> dict[str, Any]:
         row = dict(row)
         if self.random.random() < self.setting.silent:
             row["clientId"] = f"c{self.random.random()}"
             return row
         row["meta"] = {**row["meta"], "modifiedAt": self._instant(self.second)}
-        again = self._made(self.second)
+        again = self._new_record(self.second)
         for name in self.random.sample(["date", "name", "description", "hours", "billed", "reference"], 2):
             if name in row:
                 row[name] = again[name]
@@ -196,7 +203,7 @@ class Model:
             row["invoiceDate"] = row["date"]
         return row
 
-    def _made(self, second: float) -> dict[str, Any]:
+    def _new_record(self, second: float) -> dict[str, Any]:
         self.made += 1
         draw, name = self.random, f"{self.random.getrandbits(64):016x}-{self.made}"
         meta = {"createdAt": self._instant(second), "modifiedAt": self._instant(second)}
@@ -238,16 +245,16 @@ class Model:
     # What the reader sees.
 
     def reply(self, query: tuple[tuple[str, str], ...]) -> Reply:
-        """Answer a query as the list is now."""
-        asked = dict(query)
-        found = [row for row in self.rows.values() if self.fits(row, asked)]
+        """Respond to a query with the present records."""
+        parameters = dict(query)
+        found = [row for row in self.rows.values() if self.fits(row, parameters)]
         if self.setting.shuffled:
             self.random.shuffle(found)
-        for sort in reversed(asked.get("sort", "").split(",")):
+        for sort in reversed(parameters.get("sort", "").split(",")):
             key = functools.partial(_key, sort=sort.removeprefix("-"), compared=COLLATIONS[self.setting.collation])
             found.sort(key=key, reverse=sort.startswith("-"))
-        limit = min(int(asked["limit"]), self.setting.granted or 1000)
-        offset = int(asked["offset"])
+        limit = min(int(parameters["limit"]), self.setting.granted or 1000)
+        offset = int(parameters["offset"])
         page = found[offset : offset + limit]
         self.served.update(map(self._id, page))
         if not self.setting.meta:
@@ -256,19 +263,19 @@ class Model:
         now = START + dt.timedelta(seconds=self.second)
         return Reply(json.dumps(body).encode(), now.replace(microsecond=0))
 
-    def fits(self, row: dict[str, Any], asked: dict[str, str]) -> bool:
-        """Tell whether a record is among those asked for."""
-        if "startDate" in asked and row["date"] < asked["startDate"]:
+    def fits(self, row: dict[str, Any], parameters: dict[str, str]) -> bool:
+        """Return whether a record fits the parameters."""
+        if "startDate" in parameters and row["date"] < parameters["startDate"]:
             return False
-        if "endDate" in asked and row["date"] > asked["endDate"]:
+        if "endDate" in parameters and row["date"] > parameters["endDate"]:
             return False
-        if "billed" in asked and row["billed"] != (asked["billed"] == "true"):
+        if "billed" in parameters and row["billed"] != (parameters["billed"] == "true"):
             return False
-        if "billingType" in asked and row["billingType"] != asked["billingType"]:
+        if "billingType" in parameters and row["billingType"] != parameters["billingType"]:
             return False
-        if "modifiedSince" not in asked:
+        if "modifiedSince" not in parameters:
             return True
-        return _time(row["meta"]["modifiedAt"]) > _time(asked["modifiedSince"])
+        return _time(row["meta"]["modifiedAt"]) > _time(parameters["modifiedSince"])
 
 
 IDS = {
@@ -292,7 +299,7 @@ def _time(text: str) -> dt.datetime:
 
 
 def _key(row: dict[str, Any], sort: str, compared: Callable[[str], Any]) -> Any:
-    """Return a key as this server compares it."""
+    """Return the key by which this server compares a record."""
     if sort == "created":
         return _time(row["meta"]["createdAt"])
     value = row.get(_PATHS.get(sort, sort))

@@ -1,7 +1,7 @@
-"""One simulated load: the real reader, a transport that decides who is served when, and a verdict.
+"""Simulate one load with the real reader, and check what it promises.
 
-A seed decides everything: the data, what others write, which of the requests under way the server sees next, and in
-which order the answers arrive. So a load that breaks a promise can be run again.
+The seed determines everything: the data, what others write, the order in which the server serves requests, and the
+order in which responses arrive. So a load that breaks a promise can be repeated.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ SETTINGS: tuple[tuple[str, Setting], ...] = (
     ("expenses, more than a page in the overlap", replace(_TIMES, resource="expenses", changes=0.02, overlap=1e7)),
     ("clients, more than a page just before", replace(_SCRIPTS, overlap=1e7, collation="Danish")),
     ("clients, more than a page in the overlap", replace(_NAMES, overlap=1e7, changes=0.02)),
-    ("days in two lists, 0.5 changes", replace(_TIMES, streams=True, changes=0.5)),
-    ("two short lists, 2 changes", replace(_TIMES, streams=True, rows=30, changes=2)),
+    ("days in two lists, 0.5 changes", replace(_TIMES, two_lists=True, changes=0.5)),
+    ("two short lists, 2 changes", replace(_TIMES, two_lists=True, rows=30, changes=2)),
     ("three pages, 0.1 changes", replace(_TIMES, rows=50, changes=0.1)),
     ("three pages, 0.5 changes", replace(_TIMES, rows=50, changes=0.5, shuffled=True)),
     ("three pages of names, 0.1 changes", replace(_NAMES, rows=50, names=30, changes=0.1, late=0.3)),
@@ -83,7 +83,7 @@ SETTINGS: tuple[tuple[str, Setting], ...] = (
 
 @dataclass(slots=True)
 class Outcome:
-    """How a load ended: what it claimed, and which promise it broke if any."""
+    """The result of a load: its proof, and the promise that it broke, if any."""
 
     seed: int
     proof: str
@@ -91,8 +91,8 @@ class Outcome:
     requests: int = 0
 
 
-class Shuffled:
-    """A transport whose server sees the requests under way in any order, and whose answers arrive in any order."""
+class ShuffledTransport:
+    """A transport that serves the requests under way in random order, and returns the responses in random order."""
 
     def __init__(self, model: Model, seed: int) -> None:
         self._model = model
@@ -115,9 +115,9 @@ class Shuffled:
 
 
 def reader_of(
-    setting: Setting, transport: Any, told: list[tuple[int, int]], builder: TableBuilder, concurrency: int = 4
+    setting: Setting, transport: Any, progress: list[tuple[int, int]], builder: TableBuilder, concurrency: int = 4
 ) -> ListReader:
-    """Return the real reader on a transport."""
+    """Return the real reader with a transport."""
     resource = BY_NAME[setting.resource]
     return ListReader(
         fetch=lambda _query: None,
@@ -126,28 +126,28 @@ def reader_of(
         schema=ListSchema(resource, meta=setting.meta),
         page_size=setting.page,
         concurrency=concurrency,
-        progress=lambda done, total: told.append((done, total)),
+        progress=lambda done, total: progress.append((done, total)),
         overlap=dt.timedelta(seconds=setting.overlap),
         transport=lambda: transport,
     )
 
 
 def builder_of(setting: Setting) -> TableBuilder:
-    """Return what builds a load's table."""
+    """Return the builder of a load's table."""
     record = BY_NAME[setting.resource].record
     details = {source.column.select for source in sources_of(record)} - ({None} if setting.meta else {None, "meta"})
     return TableBuilder(BY_NAME[setting.resource], sources_of(record, frozenset(details)))
 
 
-def came(loaded: LoadResult, setting: Setting, builder: TableBuilder) -> list[tuple[str, dt.datetime | None]]:
-    """Return each record's id and when it was last changed; None where it does not say."""
+def rows_of(loaded: LoadResult, setting: Setting, builder: TableBuilder) -> list[tuple[str, dt.datetime | None]]:
+    """Return each record's id and when it was last changed; None without metadata."""
     table = builder.table(loaded.blocks, loaded.rows)
     ids = table.column(snake_case(BY_NAME[setting.resource].id)).to_pylist()
     return list(zip(ids, table.column("modified_at").to_pylist() if setting.meta else [None] * len(ids), strict=True))
 
 
 def query_of(setting: Setting) -> Query:
-    """Return what the load asks for."""
+    """Return the load's query."""
     query = (("sort", SORTS.get(setting.resource, "date")),)
     if not setting.period:
         return query
@@ -156,28 +156,28 @@ def query_of(setting: Setting) -> Query:
 
 
 def lists_of(setting: Setting, query: Query) -> list[Query]:
-    """Return the lists that a load puts together."""
-    return [(*query, ("billed", text)) for text in ("true", "false")] if setting.streams else [query]
+    """Return the queries of the lists that a load merges."""
+    return [(*query, ("billed", text)) for text in ("true", "false")] if setting.two_lists else [query]
 
 
 def simulate(seed: int, setting: Setting | None = None) -> Outcome:
-    """Run the load of a seed and judge it."""
+    """Run the load of a seed, and check it."""
     setting = setting or SETTINGS[seed % len(SETTINGS)][1]
-    model, told = Model(setting, seed), []
-    transport, query, builder = Shuffled(model, seed + 1), query_of(setting), builder_of(setting)
+    model, progress = Model(setting, seed), []
+    transport, query, builder = ShuffledTransport(model, seed + 1), query_of(setting), builder_of(setting)
     if setting.purged:
         _purge_later(model, transport, seed)
     before = model.begin()
     try:
-        loaded = reader_of(setting, transport, told, builder, 1 + seed % 8).read(lists_of(setting, query))
+        loaded = reader_of(setting, transport, progress, builder, 1 + seed % 8).read(lists_of(setting, query))
     except PagingError:
         quiet = not (setting.changes or setting.late or setting.hidden)
         return Outcome(seed, "raised", "raised on a quiet server" if quiet else "")
-    return Outcome(seed, loaded.proof, judge(model, before, loaded, builder, query, told), loaded.requests)
+    return Outcome(seed, loaded.proof, broken_promise(model, before, loaded, builder, query, progress), loaded.requests)
 
 
-def _purge_later(model: Model, transport: Shuffled, seed: int) -> None:
-    """Delete a share of everything after a few requests."""
+def _purge_later(model: Model, transport: ShuffledTransport, seed: int) -> None:
+    """Delete a part of all records after a few requests."""
     reply, left = model.reply, [2 + seed % 9]
 
     def purging(query: Any) -> Reply:
@@ -198,33 +198,33 @@ class _Replying:
         self.model.advance()
 
 
-def judge(
+def broken_promise(
     model: Model,
     before: dict[str, Any],
     loaded: LoadResult,
     builder: TableBuilder,
     query: Query,
-    told: list[tuple[int, int]],
+    progress: list[tuple[int, int]],
 ) -> str:
-    """Return which promise a load broke; nothing for none."""
-    setting, asked = model.setting, dict(query)
-    rows = came(loaded, setting, builder)
+    """Return the promise that a load broke; empty if none."""
+    setting, parameters = model.setting, dict(query)
+    rows = rows_of(loaded, setting, builder)
     versions = dict(rows)
     if len(versions) < len(rows):
-        return "a record came twice"
-    fitting = {key: row for key, row in before.items() if model.fits(row, asked)}
-    lost = set(fitting) - model.touched - set(versions)
+        return "a record is twice in the result"
+    fitting = {key: row for key, row in before.items() if model.fits(row, parameters)}
+    lost = set(fitting) - model.written - set(versions)
     if lost:
-        return f"{len(lost)} records that stayed as they were are missing ({min(lost)} for one)"
-    if told != sorted(told) or told[-1][0] != told[-1][1]:
-        return "progress went back, or did not end at the whole"
+        return f"{len(lost)} unchanged records are missing, such as {min(lost)}"
+    if progress != sorted(progress) or progress[-1][0] != progress[-1][1]:
+        return "progress decreased, or did not end at the total"
     if loaded.proof == "counted":
         return ""
-    return _stale(model, fitting, versions) or _not_exact(model, before, loaded.proof, versions, asked)
+    return _stale(model, fitting, versions) or _not_exact(model, before, loaded.proof, versions, parameters)
 
 
 def _stale(model: Model, fitting: dict[str, Any], versions: Versions) -> str:
-    """Find records changed meanwhile that are missing though still there, or older than at the beginning."""
+    """Find changed records that still exist but are missing, or that are older than at the beginning."""
     if model.setting.silent:
         return ""
     still = {key for key in fitting if key in model.rows and model.fits(model.rows[key], {})}
@@ -237,28 +237,28 @@ def _stale(model: Model, fitting: dict[str, Any], versions: Versions) -> str:
     return f"{len(gone)} records that were changed are missing" if gone else ""
 
 
-def _not_exact(model: Model, before: dict[str, Any], proof: str, wanted: Versions, asked: dict[str, str]) -> str:
-    """Check that a snapshot is one of the states the server was in."""
+def _not_exact(model: Model, before: dict[str, Any], proof: str, wanted: Versions, parameters: dict[str, str]) -> str:
+    """Check that a snapshot is one of the server's states."""
     if proof != "snapshot" or model.setting.silent or not model.setting.meta:
         return ""
-    state = {key: _version(model, row, asked) for key, row in before.items()}
+    state = {key: _version(model, row, parameters) for key, row in before.items()}
     wrong = {key for key in wanted.keys() | state.keys() if wanted.get(key) != state.get(key)}
     for key, row in model.history:
         if not wrong:
             return ""
-        (wrong.discard if wanted.get(key) == _version(model, row, asked) else wrong.add)(key)
-    return "a snapshot that never was" if wrong else ""
+        (wrong.discard if wanted.get(key) == _version(model, row, parameters) else wrong.add)(key)
+    return "a snapshot of no instant" if wrong else ""
 
 
-def _version(model: Model, row: dict[str, Any] | None, asked: dict[str, str]) -> dt.datetime | None:
-    return parse_instant(row["meta"]["modifiedAt"]) if row is not None and model.fits(row, asked) else None
+def _version(model: Model, row: dict[str, Any] | None, parameters: dict[str, str]) -> dt.datetime | None:
+    return parse_instant(row["meta"]["modifiedAt"]) if row is not None and model.fits(row, parameters) else None
 
 
-def bare(seed: int) -> Outcome:
+def read_bare_pages(seed: int) -> Outcome:
     """Read the same list by pages side by side, duplicates removed, as most clients do."""
     setting = SETTINGS[seed % len(SETTINGS)][1]
     model = Model(setting, seed)
-    transport, query = Shuffled(model, seed + 1), query_of(setting)
+    transport, query = ShuffledTransport(model, seed + 1), query_of(setting)
     if setting.purged:
         _purge_later(model, transport, seed)
     before = model.begin()
@@ -270,5 +270,5 @@ def bare(seed: int) -> Outcome:
         transport.send(offset, (*query, ("limit", str(size)), ("offset", str(offset))))
     rows = first["data"] + [row for _ in offsets for row in json.loads(transport.receive()[1].body)["data"]]
     ids = {row[IDS[setting.resource]] for row in rows}
-    stable = {key for key, row in before.items() if key not in model.touched and model.fits(row, dict(query))}
+    stable = {key for key, row in before.items() if key not in model.written and model.fits(row, dict(query))}
     return Outcome(seed, "counted", "lost" if stable - ids else "", 1 + len(offsets))

@@ -1,4 +1,4 @@
-"""Loads from a server that changes between any two requests: no promise is broken, and the judge would notice."""
+"""Loads from a server that changes between any two requests keep their promises, and defects would be noticed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from billframes.paging import date_windows, key_ranges, undated
 from billframes.paging.changes import ChangeReader
 from tests.examples import example_count
 from tests.simulation.model import Model, Reply, Setting
-from tests.simulation.runner import SETTINGS, builder_of, judge, query_of, reader_of, simulate
+from tests.simulation.runner import SETTINGS, broken_promise, builder_of, query_of, reader_of, simulate
 
 SEEDS = example_count(4)
 NAMED = dict(SETTINGS)
@@ -57,7 +57,7 @@ def broken_among(name: str, seeds: int) -> list[str]:
     return [outcome.broken for seed in range(seeds) if (outcome := simulate(seed, NAMED[name])).broken]
 
 
-# Loads in which the rule "unequal without case, accents and punctuation" lost records and claimed a snapshot.
+# Seeds with which the rule "unequal without case, accents and punctuation" loses records and claims a snapshot.
 LOSING = [
     ("Hungarian, hidden", 5),
     ("DUCET, utf8mb4_0900_ai_ci, hidden", 19),
@@ -69,7 +69,7 @@ LOSING = [
 
 
 @pytest.mark.parametrize(("name", "seed"), LOSING)
-def test_names_that_a_server_takes_for_equal_lose_no_rows(name, seed, monkeypatch):
+def test_names_that_are_equal_for_the_server_lose_no_rows(name, seed, monkeypatch):
     assert simulate(seed, NAMED[name]).broken == ""
 
     def plain(text):
@@ -80,49 +80,49 @@ def test_names_that_a_server_takes_for_equal_lose_no_rows(name, seed, monkeypatc
     assert "missing" in simulate(seed, NAMED[name]).broken
 
 
-def test_a_list_that_nobody_writes_to_is_proved_by_its_count_in_any_script():
+def test_a_quiet_list_is_proved_by_its_count_in_any_script():
     names = Setting(resource="clients", scripts=True, shuffled=True, names=2, collation="Danish")
     assert {simulate(seed, names).proof for seed in range(8)} == {"snapshot"}
 
 
-def test_a_count_is_no_proof_if_nobody_looks_for_changes(monkeypatch):
-    monkeypatch.setattr(undated, "_unchanged", lambda session, query, held, mark: True)
+def test_a_count_without_a_request_for_changes_proves_nothing(monkeypatch):
+    monkeypatch.setattr(undated, "_unchanged", lambda scheduler, query, store, mark: True)
     names = Setting(resource="clients", rows=30, scripts=True, shuffled=True, names=2, collation="Swedish", changes=3)
     assert any(simulate(seed, names).broken for seed in range(60))
 
 
-def test_going_on_from_the_day_after_loses_rows(monkeypatch):
-    def hasty(self, window, last):
+def test_continuing_from_the_day_after_loses_rows(monkeypatch):
+    def skip_the_day(self, window, last):
         window.low = last + date_windows.DAY
         return window.low > window.high
 
-    monkeypatch.setattr(date_windows._Windows, "_advance", hasty)
+    monkeypatch.setattr(date_windows._Windows, "_advance", skip_the_day)
     assert broken_among("days, quiet", 5)
 
 
-def test_ranges_that_share_a_key_without_one_between_lose_rows(monkeypatch):
+def test_ranges_joined_by_any_shared_key_lose_rows(monkeypatch):
     monkeypatch.setattr(key_ranges, "leave_no_gap", lambda one, other: bool(one.key_set & other.key_set))
     assert broken_among("matters, many ties, 0.1 changes", 60)
 
 
-def test_without_catching_up_promises_break(monkeypatch):
+def test_without_catch_up_promises_are_broken(monkeypatch):
     monkeypatch.setattr(ChangeReader, "_catch_up", lambda _self: False)
     assert broken_among("days, 0.5 changes", 30)
 
 
-def test_without_counting_a_snapshot_is_none(monkeypatch):
+def test_without_a_count_a_snapshot_may_be_of_no_instant(monkeypatch):
     monkeypatch.setattr(ChangeReader, "prove", lambda self, _counted: ("snapshot", self._catch_up())[0])
-    assert "a snapshot that never was" in broken_among("days, 0.5 changes", 10)
+    assert "a snapshot of no instant" in broken_among("days, 0.5 changes", 10)
 
 
-def test_commits_later_than_the_overlap_are_found_out_or_missed(monkeypatch):
-    """The overlap is a limit of what is promised: beyond it, claims do break."""
+def test_commits_later_than_the_overlap_are_noticed_or_missed(monkeypatch):
+    """The promise is limited to the overlap: with later commits, promises are broken."""
     beyond = Setting(late=0.5, late_seconds=40.0, changes=0.5)
     assert any(simulate(seed, beyond).broken or simulate(seed, beyond).proof == "raised" for seed in range(30))
 
 
-class Stepped:
-    """A transport that waits for a machine to say which request is served and which answer arrives."""
+class SteppedTransport:
+    """A transport for which the state machine chooses the request to serve and the response to return."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -143,7 +143,7 @@ class Stepped:
 
 
 class ServerAndReader(RuleBasedStateMachine):
-    """Whatever is written between whichever requests, in whichever order they are served and answered."""
+    """Hypothesis chooses the writes between requests, and the order of requests and responses."""
 
     @initialize(
         seed=st.integers(0, 10_000),
@@ -158,7 +158,7 @@ class ServerAndReader(RuleBasedStateMachine):
     def begin(self, seed, **chosen):
         self.model = Model(Setting(**chosen), seed)
         self.before = self.model.begin()
-        self.transport, self.told, self.ended = Stepped(self.model), [], []
+        self.transport, self.progress, self.ended = SteppedTransport(self.model), [], []
         self.builder = builder_of(self.model.setting)
         self.thread = threading.Thread(target=self._load)
         self.thread.start()
@@ -166,7 +166,7 @@ class ServerAndReader(RuleBasedStateMachine):
 
     def _load(self):
         try:
-            reader = reader_of(self.model.setting, self.transport, self.told, self.builder)
+            reader = reader_of(self.model.setting, self.transport, self.progress, self.builder)
             loaded = reader.read([query_of(self.model.setting)])
             self.ended.append(loaded)
         except PagingError as error:
@@ -175,23 +175,23 @@ class ServerAndReader(RuleBasedStateMachine):
             self.transport.waiting.release()
 
     @rule(kind=st.sampled_from(["insert", "edit", "delete"]))
-    def somebody_writes(self, kind):
+    def write_one(self, kind):
         self.model.write(kind)
 
     @rule()
-    def much_is_deleted(self):
+    def delete_many(self):
         self.model.purge(0.2)
 
     @precondition(lambda self: self.transport.sent)
     @rule(place=st.integers(0, 100))
-    def a_request_is_served(self, place):
+    def serve_request(self, place):
         ticket, query = self.transport.sent.pop(place % len(self.transport.sent))
         self.model.advance()
         self.transport.answered.append((ticket, self.model.reply(query)))
 
     @precondition(lambda self: self.transport.answered and not self.ended)
     @rule(place=st.integers(0, 100))
-    def an_answer_arrives(self, place):
+    def return_response(self, place):
         self.transport.arriving.put(self.transport.answered.pop(place % len(self.transport.answered)))
         self.transport.waiting.acquire()
 
@@ -200,13 +200,16 @@ class ServerAndReader(RuleBasedStateMachine):
             return
         while not self.ended:
             if not self.transport.answered:
-                self.a_request_is_served(0)
-            self.an_answer_arrives(0)
+                self.serve_request(0)
+            self.return_response(0)
         self.thread.join()
         (end,) = self.ended
         if not isinstance(end, PagingError):
             target(float(len(self.model.history)))
-            assert judge(self.model, self.before, end, self.builder, query_of(self.model.setting), self.told) == ""
+            assert (
+                broken_promise(self.model, self.before, end, self.builder, query_of(self.model.setting), self.progress)
+                == ""
+            )
 
 
 TestServerAndReader = ServerAndReader.TestCase
