@@ -1,8 +1,7 @@
-"""Write the pages of the analyses from what each analysis says of itself.
+"""Write the pages of the analyses from their declarations.
 
-`python docs/make_analyses.py` after an analysis was added or its signature or declaration has changed; a test
-compares the pages with it. What stands outside the marked parts is written by hand and kept; an analysis that has no
-page yet gets one in `analyses/`.
+Run `python docs/make_analyses.py` after a change of an analysis' signature or declaration. A test fails if a page is
+out of date. Text outside the marked parts is written by hand and kept. A new analysis gets a new page in `analyses/`.
 """
 
 from __future__ import annotations
@@ -23,24 +22,23 @@ WIDTH = 120
 
 
 def pages() -> dict[Path, str]:
-    """Return each page with its generated part made anew."""
-    made = {
+    """Return the text of each page, with its generated part up to date."""
+    parts = {
         DOCS / "glossary.md": ("glossary", "Glossary", _wrapped(GLOSSARY._repr_markdown_())),
         DOCS / "analyses.md": ("questions", "Analyses", _questions()),
     }
     for each in analyses().values():
-        made[DOCS / "analyses" / f"{each.name}.md"] = (each.name, each.title, section(each))
-    return {path: page(_text(path), *parts) for path, parts in made.items()}
+        parts[DOCS / "analyses" / f"{each.name}.md"] = (each.name, each.title, section(each))
+    return {path: page(_text(path), *part) for path, part in parts.items()}
 
 
-def page(text: str, name: str, title: str, made: str) -> str:
-    """Return a page with its generated part replaced; without one, a new page of that title."""
-    begin = f"<!-- {name}: begin (python docs/make_analyses.py) -->"
+def page(text: str, name: str, title: str, generated: str) -> str:
+    """Replace the generated part of a page; if there is none, add it at the end, below the title."""
+    begin, heading = f"<!-- {name}: begin (python docs/make_analyses.py) -->", f"# {title}\n"
     if begin not in text:
-        opening = text or f"# {title}\n"
-        text = f"{opening}\n{begin}\n{END}\n"
+        text = f"{text or heading}\n{begin}\n{END}\n"
     before, rest = text.split(begin)
-    return f"{before}{begin}\n\n{made}\n\n{END}{rest.partition(END)[2]}"
+    return f"{before}{begin}\n\n{generated}\n\n{END}{rest.partition(END)[2]}"
 
 
 def _text(path: Path) -> str:
@@ -64,7 +62,7 @@ def section(analysis: Analysis) -> str:
 
 
 def _call(function: Callable[..., Any]) -> str:
-    """Show a signature without types and with only the defaults that say something."""
+    """Return a call with the names of the arguments, and their defaults except None."""
     parts, star = [], False
     for each in inspect.signature(function).parameters.values():
         if each.kind is each.KEYWORD_ONLY and not star:
@@ -75,7 +73,7 @@ def _call(function: Callable[..., Any]) -> str:
 
 
 def _wrapped(block: str) -> str:
-    """Break lines at the page's width, as the rest of it is."""
+    """Wrap lines at the width of the page."""
     lines = block.split("\n")
     return "\n".join(
         wrapped
