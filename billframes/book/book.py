@@ -20,7 +20,7 @@ from billframes.analysis.contribution import contribution
 from billframes.book.methods import FRAME_NAMES, analysis_methods
 from billframes.client import Client
 from billframes.config.firm import FirmSettings, check_settings, describe_settings
-from billframes.errors import ParameterError
+from billframes.errors import DecodeError, ParameterError
 from billframes.periods import DateLike, Period, local_day, resolve
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class Book(BookAnalyses, SuggestsNames):
 
     def items_of_clients(self, name: str, client_ids: Iterable[str]) -> pd.DataFrame:
         """
-        Return the items on invoices of some clients. If the book has loaded all items, return all of them.
+        Return the items on invoices of some clients; all items if the book has them, or if they can't be filtered.
 
         Parameters
         ----------
@@ -134,7 +134,11 @@ class Book(BookAnalyses, SuggestsNames):
             return every
         key = (name, *sorted(client_ids))
         if key not in self._client_items:
-            self._client_items[key] = getattr(self._client, name)(client_id=key[1:], billed=True)
+            try:
+                self._client_items[key] = getattr(self._client, name)(client_id=key[1:], billed=True)
+            except (ParameterError, DecodeError):
+                # The server's ids are not accepted as arguments, such as numbers, or the server ignores the filter.
+                self._client_items[key] = getattr(self, name)
         return self._client_items[key]
 
     def fees(self, start: DateLike, end: DateLike) -> float:

@@ -266,6 +266,21 @@ def test_invoices_of_many_clients_are_checked_with_all_items(book, client, loads
     assert loads == of_clients(None)
 
 
+@pytest.mark.parametrize("error", [bf.ParameterError("client_id='1092' is not an id"), bf.DecodeError("ignored")])
+def test_items_that_a_server_can_not_filter_by_client_are_all_loaded(book, client, monkeypatch, error):
+    few = bf.book("2026-10", client=client)
+    load = client.time_entries
+
+    def without_clients(**given):
+        if "client_id" in given:
+            raise error
+        return load(**given)
+
+    monkeypatch.setattr(client, "time_entries", without_clients)
+    assert ledes_check(few, "11819").equals(ledes_check(book, "11819"))
+    assert "time_entries" in vars(few)
+
+
 def test_a_mirror_reads_the_items_of_the_invoices_client(client, book, tmp_path):
     mirror = bf.mirror(tmp_path / "firm", client=client)
     mirror.refresh()
