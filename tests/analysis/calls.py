@@ -1,6 +1,6 @@
-"""One firm with every edge at once, and every analysis asked of it: what all engines must answer alike.
+"""A firm with all edge cases, and calls of every analysis that must return the same on all engines.
 
-A new analysis joins with a line in `CALLS`.
+A new analysis needs a line in `CALLS`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from billframes.analysis import (
 )
 from tests.analysis.conftest import BALANCES
 
-__all__ = ["CALLS", "ON_CLUSTERS", "QUERIES", "rich"]
+__all__ = ["CALLS", "QUERIES", "SPARK_CALLS", "edge_case_frames"]
 
 Frames = dict[str, Any]
 
@@ -57,15 +57,13 @@ SETTINGS = FirmSettings(
     originator_weights={"m5": {"u1": 0.25, "u2": 0.75}},
     time_zone="America/New_York",
 )
+UNKNOWN_NAMES = dataclasses.replace(SETTINGS, budgets={**SETTINGS.budgets, "m7": 100.0}, roles={"u8": "attorney"})
 
 
-STRANGERS = dataclasses.replace(SETTINGS, budgets={**SETTINGS.budgets, "m7": 100.0}, roles={"u8": "attorney"})
-
-
-def rich(firm: Any) -> Frames:
+def edge_case_frames(firm: Any) -> Frames:
     """
-    Frames with what goes wrong somewhere: missing ids, names, amounts and due dates, corrections, hidden rates,
-    invoices of several matters, of fixed fees only, credit notes, prebills, and ids that nothing explains.
+    Return frames with missing ids, names, amounts and due dates, corrections, hidden rates, invoices of several matters
+    and of fixed fees only, credit notes, prebills, and unknown ids.
     """
     return {
         "time_entries": firm.entries(
@@ -82,7 +80,7 @@ def rich(firm: Any) -> Frames:
             ("2026-10-16", "u1", "c1", "m1", "billable", 1.0, 300.0, "lost"),
             ("2026-10-31", None, None, "m9", "billable", 1.0, 200.0, "i4"),
             ("2026-11-01", "u1", "c1", "m1", "billable", 8.0, 2400.0, None),
-            **_noted(),
+            **_more_columns(),
         ),
         "invoices": firm.invoices(
             ("i1", "2026-10-05", "final", "2026-11-04", "c1", 1700.0, 425.0),
@@ -132,10 +130,10 @@ def rich(firm: Any) -> Frames:
     }
 
 
-def _noted() -> dict[str, list[Any]]:
+def _more_columns() -> dict[str, list[Any]]:
     """
-    What else the entries say: some are entered late, early or nobody knows when, some twice, some with wrong codes,
-    and some under a fixed fee.
+    Return more columns of the entries: some were made late, early or at an unknown time, some occur twice, some have
+    wrong codes, and some are under a fixed fee.
     """
     days = ["09-30", "10-02", "10-01", "10-12", "10-10", "10-13", None, "10-14", "10-14", "10-14", "10-17", "11-30"]
     created = [day and f"2026-{day}T03:30:00+00:00" for day in [*days, "11-01"]]
@@ -152,7 +150,7 @@ def _noted() -> dict[str, list[Any]]:
 
 
 def _balances(firm: Any) -> Any:
-    """Balances of clients of whom the server sends set A, set B, and a set B that does not fall."""
+    """Return the balances of three clients: with set A, with set B, and with a set B that does not fall."""
     none = (None,) * 5
     return firm.frame(
         f"client_id client_name balance overdue {' '.join(BALANCES)}",
@@ -163,31 +161,33 @@ def _balances(firm: Any) -> Any:
 
 
 def call(function: Callable[..., Any], *frames: str, **options: Any) -> Callable[[Frames], Any]:
-    """Ask one thing of a firm: with the frames of these names, by keyword, and these options."""
+    """Return a call of an analysis with the frames of these names, by keyword, and these options."""
     return lambda firm: function(**{name: firm[name] for name in frames}, **options)
 
 
-def bridged(measure: str, keys: str, **options: Any) -> Callable[[Frames], Any]:
-    """Split what changed between the first days of October and the days after them."""
+def call_bridge(measure: str, keys: str, **options: Any) -> Callable[[Frames], Any]:
+    """Return a call that compares the first six days of October with the rest of the year."""
     days = {"before": ("2026-10-01", "2026-10-06"), "after": ("2026-10-07", "2026-12-31")}
 
-    def asked(firm: Frames) -> Any:
+    def run(firm: Frames) -> Any:
         given = {name: firm[name] for name in WORK}
         results = {name: realization(**given, by=keys, start=start, end=end) for name, (start, end) in days.items()}
         return bridge(**results, measure=measure, **options)
 
-    return asked
+    return run
 
 
-def compared(function: Callable[..., Any], frames: tuple[str, ...], measure: str, by: str) -> Callable[[Frames], Any]:
-    """Compare the months of autumn."""
+def call_compare(
+    function: Callable[..., Any], frames: tuple[str, ...], measure: str, by: str
+) -> Callable[[Frames], Any]:
+    """Return a call that compares three months of autumn."""
     months = ("2026-09", "2026-10", "2026-12")
 
-    def asked(firm: Frames) -> Any:
+    def run(firm: Frames) -> Any:
         given = {name: firm[name] for name in frames}
         return compare({month: function(**given, by=by, start=month) for month in months}, measure)
 
-    return asked
+    return run
 
 
 PEOPLE = ("matters", "users")
@@ -195,7 +195,7 @@ BILLS = ("invoices", "expenses", "fixed_fees")
 ITEMS = ("time_entries", *BILLS)
 WORK = (*ITEMS, *PEOPLE)
 
-# Every analysis that takes keys, by a custom field of clients.
+# Every analysis with `by`, to group by a custom field of clients.
 BY_CLIENT: tuple[tuple[Callable[..., Any], tuple[str, ...], dict[str, Any]], ...] = (
     *((each, WORK, {}) for each in (realization, contribution, effective_rates, origination, profitability)),
     (write_downs, WORK, {}),
@@ -208,7 +208,7 @@ BY_CLIENT: tuple[tuple[Callable[..., Any], tuple[str, ...], dict[str, Any]], ...
     (fixed_fee_realization, ("time_entries", "fixed_fees", *PEOPLE), {}),
 )
 
-# Every key on some analysis, and every analysis by no key and by several.
+# Each key occurs in some call, and each analysis is called without keys and with several.
 CALLS: dict[str, Callable[[Frames], Any]] = {
     "utilization by user": call(utilization, "time_entries", *PEOPLE, start="2026-10", settings=SETTINGS),
     "utilization by role and month": call(
@@ -259,8 +259,10 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
     "effective rates by user": call(effective_rates, *WORK, settings=SETTINGS),
     "rates by user": call(rates, *WORK, by=["user", "year"], settings=SETTINGS),
     "rates by originator": call(rates, *WORK, by=["originator", "year"], basis="work_date"),
-    "budget burn": call(budget_burn, *ITEMS, "matters", settings=STRANGERS),
-    "utilization of strangers": call(utilization, "time_entries", *PEOPLE, start="2026-10", settings=STRANGERS),
+    "budget burn": call(budget_burn, *ITEMS, "matters", settings=UNKNOWN_NAMES),
+    "utilization with unknown names": call(
+        utilization, "time_entries", *PEOPLE, start="2026-10", settings=UNKNOWN_NAMES
+    ),
     "budget burn without matters": call(budget_burn, *ITEMS, settings=SETTINGS),
     "normalized balances": call(normalize_balances, "client_balances"),
     "leverage of the firm": call(leverage, "time_entries", *PEOPLE, start="2026-10"),
@@ -270,9 +272,9 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
     ),
     "profitability by user": call(profitability, *WORK, by="user", start="2026-10", settings=SETTINGS),
     "profitability by month": call(profitability, *WORK, by="month", basis="work_date", settings=SETTINGS),
-    "bridge of realization by client": bridged("billing_realization", "client"),
-    "bridge of the fees by user": bridged("billed_amount", "user"),
-    "bridge of the firm's rate": bridged("effective_rate", "practice_area", by=[]),
+    "bridge of realization by client": call_bridge("billing_realization", "client"),
+    "bridge of the fees by user": call_bridge("billed_amount", "user"),
+    "bridge of the firm's rate": call_bridge("effective_rate", "practice_area", by=[]),
     "exposure by client": call(exposure, *WORK, as_of="2026-11-15"),
     "exposure by matter and role": call(exposure, *WORK, as_of="2026-10-31", by=["matter", "role"]),
     "exposure of the firm": call(exposure, *WORK, as_of="2026-10-31", by=None),
@@ -280,8 +282,8 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
     "scorecard beside the role": call(scorecard, *WORK, start="2026-10", by="user", beside="role", as_of="2026-11-15"),
     "scorecard by client": call(scorecard, *WORK, start="2026-10", by="client"),
     "scorecard of the firm": call(scorecard, *WORK, start="2026-10", by=None, as_of="2026-10-20"),
-    "comparison of realization by user": compared(realization, WORK, "billing_realization", "user"),
-    "comparison of the hours by client": compared(utilization, ("time_entries", *PEOPLE), "client_hours", "client"),
+    "comparison of realization by user": call_compare(realization, WORK, "billing_realization", "user"),
+    "comparison of the hours by client": call_compare(utilization, ("time_entries", *PEOPLE), "client_hours", "client"),
     "billing lag by client": call(billing_lag, "time_entries", "invoices", *PEOPLE, by="client"),
     "timekeeping lag by user": call(timekeeping_lag, "time_entries", *PEOPLE, settings=SETTINGS),
     "timekeeping lag by originator": call(timekeeping_lag, "time_entries", *PEOPLE, by="originator"),
@@ -299,8 +301,8 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
     "code check": call(code_check, "time_entries", "matters", "codes", "code_sets"),
 }
 
-# PySpark takes seconds a call, DuckDB one: one of each analysis, together of every kind of key.
-ON_CLUSTERS = (
+# One call of each analysis, together with all kinds of keys: a call takes seconds on PySpark, and one second on DuckDB.
+SPARK_CALLS = (
     "utilization by role and month",
     "realization by originator",
     "aging by matter and user",
@@ -331,8 +333,8 @@ ON_CLUSTERS = (
     "comparison of the hours by client",
 )
 
-# How many queries a call runs on lazy frames, as its documentation says: each collects counts or sums. Calls that are
-# not here collect more, as theirs says.
+# The number of queries of a call on lazy frames, each of which collects counts or sums. Calls that are not listed
+# collect more rows, as their documentation says.
 QUERIES = {
     "utilization by user": 5,
     "utilization by role and month": 4,

@@ -1,8 +1,9 @@
-"""A firm small enough to work out by hand, on every engine."""
+"""A firm on every engine, small enough to calculate its figures by hand."""
 
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import zlib
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +21,7 @@ ENUMS = {
     "role": ["principal", "attorney", "paralegal", "timekeeper", "operator", "accountant"],
 }
 DATES = {"date", "invoice_date", "due_date", "opened"}
-# Set A and set B of client balances.
+# The columns of set A and set B of client balances.
 BALANCES = ["current", "overdue0_to30", "overdue30_to60", "overdue60_to90", "overdue_over90"]
 BALANCES += ["overdue30", "overdue60", "overdue90"]
 NUMBERS = {"hours", "amount", "rate", "balance", "overdue", *BALANCES}
@@ -101,7 +102,7 @@ ENGINES: dict[str, Callable[[pa.Table], Any]] = {
 
 @pytest.fixture(scope="session", autouse=True)
 def duckdb_on_one_thread():
-    """Two threads that wait for each other's handful of rows take half as long again."""
+    """Run DuckDB on one thread: with few rows, two threads take half as long again."""
     before = duckdb.execute("SELECT current_setting('threads')").fetchall()[0][0]
     duckdb.execute("SET threads = 1")
     yield
@@ -109,7 +110,7 @@ def duckdb_on_one_thread():
 
 
 def rows_of(result: Any) -> list[dict[str, Any]]:
-    """A result's rows as dicts, missing as None, whatever the engine."""
+    """Return the rows of a result of any engine as dicts, with None for missing values."""
     if type(result).__module__.startswith("pyspark."):
         result = result.toArrow()
     if isinstance(result, pl.LazyFrame):
@@ -127,7 +128,7 @@ def rows_of(result: Any) -> list[dict[str, Any]]:
 
 
 def table(header: str, *rows: tuple[Any, ...]) -> Table:
-    """Columns from rows, as one writes a table."""
+    """Return columns from rows below a header."""
     names = header.split()
     return {name: [row[i] for row in rows] for i, name in enumerate(names)}
 
@@ -138,7 +139,7 @@ USERS = {"u1": "Ada", "u2": "Ben", "u3": "Cy", "u9": "Guest"}
 
 
 class Firm:
-    """Makes frames of one engine from rows as one writes them down."""
+    """Makes frames of one engine from rows."""
 
     def __init__(self, make: Callable[[pa.Table], Any]) -> None:
         self.make = make
@@ -149,7 +150,7 @@ class Firm:
         return self.make(arrow(table(header, *rows)))
 
     def entries(self, *rows: tuple[Any, ...], **more: list[Any]) -> Any:
-        """Time entries from (date, user, client, matter, type, hours, amount, invoice), and more columns."""
+        """Return time entries from (date, user, client, matter, type, hours, amount, invoice), and more columns."""
         columns = table("date user_id client_id matter_id billing_type hours amount invoice_id", *rows) | more
         columns |= {
             "user_name": [USERS.get(each) for each in columns["user_id"]],
@@ -159,13 +160,13 @@ class Firm:
         return self.make(arrow(columns))
 
     def invoices(self, *rows: tuple[Any, ...]) -> Any:
-        """Invoices from (id, date, state, due date, client, amount, balance)."""
+        """Return invoices from (id, date, state, due date, client, amount, balance)."""
         columns = table("invoice_id invoice_date invoice_state due_date client_id amount balance", *rows)
         columns["client_name"] = [CLIENTS.get(each) for each in columns["client_id"]]
         return self.make(arrow(columns))
 
     def items(self, *rows: tuple[Any, ...], **more: list[Any]) -> Any:
-        """Expenses or fixed fees from (matter, user, amount, invoice), and more columns."""
+        """Return expenses or fixed fees from (matter, user, amount, invoice), and more columns."""
         return self.make(arrow(table("matter_id user_id amount invoice_id", *rows) | more))
 
     def matters(self, **more: list[Any]) -> Any:
@@ -199,9 +200,9 @@ class Firm:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """
-    Run a test of the hand-worked firm on pandas, and as a slow test on one other engine, the same one each time.
+    Run each test of `firm` on pandas, and as a slow test on one other engine, which is always the same.
 
-    `test_engines.py` asks every engine for every call; `--every-engine` does so in all tests.
+    With `--every-engine`, tests run on all engines. `test_engines.py` always runs every call on every engine.
     """
     if "firm" in metafunc.fixturenames:
         others = [name for name in ENGINES if name != "pandas"]
@@ -223,16 +224,9 @@ def pandas_firm() -> Firm:
 
 
 @pytest.fixture(scope="session")
-def asked(pandas_firm):
-    """Ask pandas, the measure of all others, once for each call."""
-    from tests.analysis.calls import CALLS, rich
+def rows_on_pandas(pandas_firm):
+    """A function that returns the rows of a call on pandas, with which other engines are compared."""
+    from tests.analysis.calls import CALLS, edge_case_frames
 
-    frames = rich(pandas_firm)
-    answers = {}
-
-    def ask(name):
-        if name not in answers:
-            answers[name] = rows_of(CALLS[name](frames))
-        return answers[name]
-
-    return ask
+    frames = edge_case_frames(pandas_firm)
+    return functools.cache(lambda name: rows_of(CALLS[name](frames)))

@@ -1,4 +1,4 @@
-"""Analyses that share what was found in frames say and count the same as without it."""
+"""Analyses that share the checks of frames give the same results and warnings as without sharing."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from billframes.analysis.checked_frames import CheckedFrames, share_checks
 
 
 @pytest.fixture
-def looked(monkeypatch) -> list[str]:
-    """The names of the frames that were looked through, in order."""
+def checked_names(monkeypatch) -> list[str]:
+    """The names of the frames that were checked, in order."""
     names: list[str] = []
     of = guards._FrameChecks.of
     monkeypatch.setattr(
@@ -37,11 +37,11 @@ def entries(**columns) -> pd.DataFrame:
     return pd.DataFrame(plain | columns)
 
 
-def asked(frame: pd.DataFrame) -> tuple[list[dict], list[str]]:
-    with warnings.catch_warnings(record=True) as said:
+def hours_and_warnings(frame: pd.DataFrame) -> tuple[list[dict], list[str]]:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         rows = utilization(frame, start="2026-10").to_dict("records")
-    return rows, [str(each.message) for each in said]
+    return rows, [str(each.message) for each in caught]
 
 
 @pytest.mark.parametrize(
@@ -49,29 +49,29 @@ def asked(frame: pd.DataFrame) -> tuple[list[dict], list[str]]:
     [{}, {"hours": [3.0, None]}, {"billing_type": ["billable", "free"]}],
     ids=["in another case", "missing", "unknown"],
 )
-def test_each_analysis_warns_and_counts_alike(columns, looked):
+def test_each_analysis_has_the_same_result_and_warnings(columns, checked_names):
     frame = entries(**columns)
-    alone = asked(frame)
+    alone = hours_and_warnings(frame)
     assert bool(alone[1]) == bool(columns)
     with share_checks(CheckedFrames()):
-        assert repr([asked(frame), asked(frame)]) == repr([alone, alone])
-    # Alone, and once for both: checks outside of the block are not shared.
-    assert looked == ["time_entries"] * 2
+        assert repr([hours_and_warnings(frame), hours_and_warnings(frame)]) == repr([alone, alone])
+    # Once without sharing, and once for both calls in the block.
+    assert checked_names == ["time_entries"] * 2
 
 
-def test_repeated_rows_are_said_each_time(looked):
+def test_repeated_rows_are_warned_of_each_time(checked_names):
     frame = pd.concat([entries(), entries().head(1)], ignore_index=True)
-    alone = asked(frame)
+    alone = hours_and_warnings(frame)
     assert "t1" in alone[1][0]
     with share_checks(CheckedFrames()):
-        assert [asked(frame), asked(frame)] == [alone, alone]
+        assert [hours_and_warnings(frame), hours_and_warnings(frame)] == [alone, alone]
 
 
-def test_a_frame_that_is_gone_is_forgotten():
-    memory = CheckedFrames()
-    with share_checks(memory):
+def test_a_deleted_frame_leaves_the_cache():
+    checked = CheckedFrames()
+    with share_checks(checked):
         for hours in (1.0, 2.0):
-            rows, _said = asked(entries(hours=[hours, hours]))
+            rows, _messages = hours_and_warnings(entries(hours=[hours, hours]))
             assert sum(row["client_hours"] for row in rows) == 2 * hours
     gc.collect()
-    assert memory._checked == {}
+    assert checked._checked == {}

@@ -1,4 +1,4 @@
-"""Client columns and custom fields as keys: joined to items and invoices alike, so that rows re-add."""
+"""Columns and custom fields of clients as keys are joined to items and invoices, and rows add up to the total."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from billframes.analysis import aging, realization, wip
 from billframes.analysis.spec import measure
 from billframes.errors import ParameterError
-from tests.analysis.calls import BY_CLIENT, rich
+from tests.analysis.calls import BY_CLIENT, edge_case_frames
 from tests.analysis.conftest import Firm
 
 pytestmark = [
@@ -17,13 +17,13 @@ pytestmark = [
 
 
 @pytest.mark.parametrize(("function", "names", "options"), BY_CLIENT, ids=lambda each: getattr(each, "__name__", None))
-def test_a_clients_custom_field_groups_every_analysis_and_re_adds(pandas_firm, function, names, options):
+def test_every_analysis_groups_by_a_custom_field_of_clients(pandas_firm, function, names, options):
     """
-    Acme the elder is in steel, the younger in nothing known, and Zenith in banking.
+    The first Acme is in steel, the second has no industry, and Zenith is in banking.
 
-    `test_engines.py` asks every engine for the same.
+    `test_engines.py` makes the same calls on every engine.
     """
-    frames = rich(pandas_firm)
+    frames = edge_case_frames(pandas_firm)
     given = {name: frames[name] for name in names}
     rows = pandas_firm.rows(function(**given, clients=frames["clients"], by="client_cf_industry", **options))
     assert {row["client_cf_industry"] for row in rows} <= {"Steel", "Banking", "Unassigned"}
@@ -34,13 +34,13 @@ def test_a_clients_custom_field_groups_every_analysis_and_re_adds(pandas_firm, f
         if found and found.adds_up and found.unit in {"money", "hours"}:
             for industry, clients in (("Steel", {"c1"}), ("Banking", {"c3"})):
                 wanted = [row[name] for row in by_client if row["client_id"] in clients]
-                told = [row[name] for row in rows if row["client_cf_industry"] == industry]
-                assert told == pytest.approx(wanted, rel=1e-9, abs=1e-9) if None not in wanted else told == wanted
+                values = [row[name] for row in rows if row["client_cf_industry"] == industry]
+                assert values == pytest.approx(wanted, rel=1e-9, abs=1e-9) if None not in wanted else values == wanted
 
 
 def test_a_fee_without_time_and_a_credit_note_follow_their_client(firm):
-    """i6 bills a fixed fee alone, i5 is a credit: neither has an entry that could carry the industry."""
-    frames = rich(firm)
+    """i6 bills only a fixed fee, and i5 is a credit note: neither has an entry with the client's industry."""
+    frames = edge_case_frames(firm)
     work = {name: frames[name] for name in ("time_entries", "invoices", "expenses", "fixed_fees", "matters")}
     rows = firm.rows(aging(**work, as_of="2026-11-15", clients=frames["clients"], by=["client_cf_industry", "month"]))
     assert {row["client_cf_industry"]: row["total"] for row in rows} == pytest.approx(
@@ -51,7 +51,7 @@ def test_a_fee_without_time_and_a_credit_note_follow_their_client(firm):
 
 
 def test_names_that_matters_and_clients_share_need_a_prefix(pandas_firm):
-    frames = rich(pandas_firm)
+    frames = edge_case_frames(pandas_firm)
     work = {name: frames[name] for name in ("time_entries", "invoices", "expenses", "fixed_fees", "matters", "clients")}
     with pytest.raises(ParameterError, match="'cf_tier' is a column of matters and of clients; say matter_cf_tier or"):
         wip(**work, as_of="2026-10-31", by="cf_tier")

@@ -1,4 +1,4 @@
-"""Every engine answers as pandas does, edge for edge, and gives its own kind of frame back; lazy ones collect sums."""
+"""Every engine returns the same rows as pandas, in its own kind of frame; lazy engines only collect sums."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ import pytest
 
 from billframes import plots, tables
 from billframes.errors import ParameterError
-from tests.analysis.calls import CALLS, ON_CLUSTERS, QUERIES, rich
+from tests.analysis.calls import CALLS, QUERIES, SPARK_CALLS, edge_case_frames
 from tests.analysis.conftest import ENGINES, Firm, rows_of
 
-# The firm has every edge, so every warning is due; other tests hold each to its cause.
+# The firm has all edge cases, so all warnings are given. Other tests check each warning.
 pytestmark = [
     pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning"),
     pytest.mark.filterwarnings("ignore::billframes.errors.RatesHiddenWarning"),
@@ -28,23 +28,23 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def frames_of():
-    """Make the firm's frames once for each engine: an analysis leaves its input as it was."""
-    return functools.cache(lambda engine: rich(Firm(ENGINES[engine])))
+    """The firm's frames, made once per engine, because analyses do not change their input."""
+    return functools.cache(lambda engine: edge_case_frames(Firm(ENGINES[engine])))
 
 
-def agree(result, frames, wanted):
+def assert_like_pandas(result, frames, wanted):
     assert type(result) is type(frames["invoices"])
-    same(rows_of(result), wanted)
+    assert_same_rows(rows_of(result), wanted)
 
 
-def same(rows, wanted):
+def assert_same_rows(rows, wanted):
     assert [list(row) for row in rows] == [list(row) for row in wanted]
     for row, other in zip(rows, wanted, strict=True):
         assert {key: day(value) for key, value in row.items()} == {key: near(value) for key, value in other.items()}
 
 
 def day(value):
-    """Rows that come back whole have the engine's own dates."""
+    """Convert a date to a datetime: rows that are returned unchanged have the dates of their engine."""
     return dt.datetime.combine(value, dt.time()) if type(value) is dt.date else value
 
 
@@ -52,8 +52,8 @@ def near(value):
     return pytest.approx(value, rel=1e-9, abs=1e-9) if isinstance(value, float) else value
 
 
-def spied(lazy, patch):
-    """Everything that lazy frames collect, in order."""
+def record_collected(lazy, patch):
+    """Return a list to which everything that lazy frames collect is appended."""
     collected, collect = [], lazy.collect
 
     def spy(frame, *args, **options):
@@ -64,36 +64,38 @@ def spied(lazy, patch):
     return collected
 
 
-# What collects the lazy frames of an engine.
+# The type whose method collects the lazy frames of an engine.
 LAZY = {"polars lazy": pl.LazyFrame, "duckdb": nw.LazyFrame}
 
 
 def cases():
     """
-    Every call on every engine; a plain `pytest` leaves out some of DuckDB's, which takes as long as all others do.
+    Yield every call on every engine; some calls on DuckDB are slow tests, because it takes as long as all others.
 
-    It asks DuckDB for one call of each analysis, as Spark is asked, and for those whose queries are counted.
+    Not slow on DuckDB are the calls that are also made on Spark, and those whose queries are counted.
     """
     for name in CALLS:
         for engine in (each for each in ENGINES if each != "pandas"):
-            often = engine != "duckdb" or name in ON_CLUSTERS or name in QUERIES
-            yield pytest.param(name, engine, marks=() if often else pytest.mark.slow)
+            is_quick = engine != "duckdb" or name in SPARK_CALLS or name in QUERIES
+            yield pytest.param(name, engine, marks=() if is_quick else pytest.mark.slow)
 
 
 @pytest.mark.parametrize(("name", "engine"), [*cases()])
-def test_engines_answer_as_pandas_does_and_lazy_ones_run_few_queries(name, engine, frames_of, asked, monkeypatch):
+def test_engines_return_the_rows_of_pandas_and_lazy_ones_run_few_queries(
+    name, engine, frames_of, rows_on_pandas, monkeypatch
+):
     frames = frames_of(engine)
     counted = engine in LAZY and name in QUERIES
     with monkeypatch.context() as patch:
-        collected = spied(LAZY[engine], patch) if counted else []
+        collected = record_collected(LAZY[engine], patch) if counted else []
         result = CALLS[name](frames)
     if counted:
         assert len(collected) == QUERIES[name]
-    agree(result, frames, asked(name))
+    assert_like_pandas(result, frames, rows_on_pandas(name))
 
 
 def _more(frames, copies):
-    """The same frames with copies of their rows under other ids."""
+    """Return the frames with copies of their rows under other ids."""
     more = dict(frames)
     for name, id_ in {"time_entries": "time_entry_id", "invoices": "invoice_id"}.items():
         own = frames[name].with_columns(pl.col(id_).cast(pl.String))
@@ -102,16 +104,16 @@ def _more(frames, copies):
 
 
 @pytest.mark.parametrize("name", [*QUERIES, "exposure by client", "fixed-fee realization by user"])
-def test_what_lazy_frames_collect_does_not_grow_with_their_rows(name, frames_of, monkeypatch):
-    """Sums and counts are collected, whatever they are sums of."""
-    # Copies of an invoice have no time, so both have some.
+def test_lazy_frames_collect_as_many_rows_whatever_their_size(name, frames_of, monkeypatch):
+    """Only sums and counts are collected."""
+    # Copies of an invoice have no time, so both frames have a copy.
     few, many = (_more(frames_of("polars lazy"), copies) for copies in (1, 5))
     with monkeypatch.context() as patch:
-        collected = spied(pl.LazyFrame, patch)
+        collected = record_collected(pl.LazyFrame, patch)
         CALLS[name](few)
         at_first = len(collected)
         CALLS[name](many)
-    # Single rows are counts; more of them are asked for, if more is odd.
+    # Single rows are counts, which can be more for wrong values.
     sums = [[len(each) for each in some if len(each) > 1] for some in (collected[:at_first], collected[at_first:])]
     assert sums[0] == sums[1]
 
@@ -127,7 +129,7 @@ READERS = {
 
 
 def without_texts(table, kind=None):
-    """Empty the columns of text; of a kind if it is given."""
+    """Replace all texts by missing values, of a type if it is given."""
     kinds = {name: kind or table[name].type for name in table.column_names if is_text(table[name].type)}
     nulls = {name: pa.nulls(table.num_rows, each) for name, each in kinds.items() if name != "time_entry_id"}
     return pa.table({name: nulls.get(name, table[name]) for name in table.column_names})
@@ -138,16 +140,16 @@ def is_text(kind):
 
 
 @pytest.fixture(scope="module")
-def without():
-    """What some calls give if the texts they use are all missing."""
-    frames = rich(Firm(without_texts))
+def rows_without_texts():
+    """The rows of some calls if all texts are missing."""
+    frames = edge_case_frames(Firm(without_texts))
     names = ("utilization by client", "realization by originator", "aging by matter and user", "code check")
     return {name: rows_of(CALLS[name](frames)) for name in names}
 
 
 @pytest.mark.parametrize("kind", [pa.null(), pa.dictionary(pa.int32(), pa.null())], ids=["null", "dictionary"])
 @pytest.mark.parametrize("engine", READERS)
-def test_texts_without_a_value_may_come_from_a_parquet_file(engine, kind, without, tmp_path):
+def test_texts_without_a_value_may_come_from_a_parquet_file(engine, kind, rows_without_texts, tmp_path):
     numbers = itertools.count()
 
     def stored(table):
@@ -155,14 +157,14 @@ def test_texts_without_a_value_may_come_from_a_parquet_file(engine, kind, withou
         pq.write_table(without_texts(table, kind), path)
         return READERS[engine](path)
 
-    frames = rich(Firm(stored))
-    for name, wanted in without.items():
-        same(rows_of(CALLS[name](frames)), wanted)
+    frames = edge_case_frames(Firm(stored))
+    for name, wanted in rows_without_texts.items():
+        assert_same_rows(rows_of(CALLS[name](frames)), wanted)
 
 
 @pytest.fixture(params=["dask.dataframe.dask_expr._collection", "dask_expr._collection"])
 def dask_frame(request):
-    """Stand in for a Dask frame, which is known by the module of its type."""
+    """A stand-in for a Dask frame, which is recognized by the module of its type."""
     return type("DataFrame", (), {"__module__": request.param})()
 
 
@@ -176,7 +178,7 @@ def test_dask_frames_are_refused_by_every_analysis(name, dask_frame, frames_of):
 
 
 def test_one_dask_frame_among_others_is_refused(dask_frame, pandas_firm):
-    frames = rich(pandas_firm)
+    frames = edge_case_frames(pandas_firm)
     with pytest.raises(ParameterError, match=f"^users {DASK}"):
         CALLS["origination"](frames | {"users": dask_frame})
 
@@ -189,7 +191,7 @@ def test_dask_frames_are_refused_by_every_chart_and_table(dask_frame):
 
 
 def test_frames_of_an_old_duckdb_are_refused(monkeypatch, frames_of):
-    """DuckDB 1.5 finds other figures, such as 3.8e-07 for 380, in analyses that this release gets right."""
+    """DuckDB 1.5 computes wrong figures in some analyses, such as 3.8e-07 instead of 380."""
     frames = frames_of("duckdb")
     monkeypatch.setattr("billframes.analysis.frames.version", {"duckdb": "1.5.6"}.__getitem__)
     with pytest.raises(ParameterError, match=r"is a frame of DuckDB 1\.5\.6.*pip install 'duckdb>=2'"):
@@ -199,6 +201,6 @@ def test_frames_of_an_old_duckdb_are_refused(monkeypatch, frames_of):
 def test_originators_written_to_a_csv_file_as_text_are_refused(pandas_firm, tmp_path):
     matters = pandas_firm.matters()
     matters.to_csv(tmp_path / "matters.csv", index=False)
-    frames = rich(pandas_firm) | {"matters": pd.read_csv(tmp_path / "matters.csv")}
+    frames = edge_case_frames(pandas_firm) | {"matters": pd.read_csv(tmp_path / "matters.csv")}
     with pytest.raises(ParameterError, match="matters: originator_ids is of the type String, not lists of text"):
         CALLS["origination"](frames)

@@ -1,4 +1,4 @@
-"""Every analysis says what it means, in words that fit its columns."""
+"""Every analysis has an explanation, whose words fit its columns and arguments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from billframes.schema import resources
 from billframes.schema.sources import sources_of
 
 NAMES = sorted(analyses.__all__)
-# Columns of loaders and settings, and values, that the texts may speak of.
+# Columns of loaders, settings and values that explanations may name.
 KNOWN = {
     *(source.column.name for each in resources.RESOURCES for source in sources_of(each.record)),
     *inspect.signature(FirmSettings).parameters,
@@ -33,20 +33,20 @@ def in_backticks(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_public_analysis_explains_itself(name):
-    said = bf.explain(name)
-    assert said.name == name
-    assert said.question.endswith("?")
-    assert said.formula
-    assert said.cannot_tell
+def test_every_public_analysis_has_an_explanation(name):
+    found = bf.explain(name)
+    assert found.name == name
+    assert found.question.endswith("?")
+    assert found.formula
+    assert found.cannot_tell
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_names_in_an_explanation_exist(name):
-    said = bf.explain(name)
+    parts = bf.explain(name).parts
     arguments = inspect.signature(getattr(analyses, name)).parameters
-    spoken = [each for texts in said.parts.values() for text in texts for each in in_backticks(text)]
-    names = [re.split(r"[=.(]", each)[0] for each in spoken]
+    quoted = [each for texts in parts.values() for text in texts for each in in_backticks(text)]
+    names = [re.split(r"[=.(]", each)[0] for each in quoted]
     assert [each for each in names if each not in {*arguments, *KNOWN}] == []
 
 
@@ -64,7 +64,7 @@ def test_the_columns_of_a_formula_are_named_in_what_the_analysis_returns(name):
             assert f"`{each}`" in doc
 
 
-def test_nothing_asked_lists_all_analyses_with_their_question():
+def test_explain_without_a_name_lists_all_analyses_with_their_questions():
     listed = bf.explain()
     assert [each.name for each in listed] == NAMES
     for each in listed:
@@ -73,14 +73,14 @@ def test_nothing_asked_lists_all_analyses_with_their_question():
         assert f"<code>{each.name}</code>" in listed._repr_html_()
 
 
-def test_a_name_misspelt_is_answered_with_the_closest():
+def test_the_error_for_a_misspelt_name_suggests_the_closest():
     with pytest.raises(
         bf.ParameterError, match="'realisation' is neither an analysis nor a special word. Did you mean 'real"
     ):
         bf.explain("realisation")
 
 
-def test_an_explanation_reads_well_in_a_terminal():
+def test_an_explanation_fits_a_terminal():
     text = repr(bf.explain("realization"))
     assert text.startswith("Realization\n===========\n")
     assert "\nDenominator\n  `worked_amount`: " in text
@@ -90,25 +90,25 @@ def test_an_explanation_reads_well_in_a_terminal():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_two_sentences_and_a_worked_example_come_first(name):
-    said = bf.explain(name)
-    assert list(said.parts)[:3] == ["In short", "Example", "Formula"]
-    assert len(re.findall(r"[.:;](?= |$)", said.summary)) <= 3
-    assert len(re.findall(r"\.(?= [A-Z]|$)", said.summary)) == 2
+    found = bf.explain(name)
+    assert list(found.parts)[:3] == ["In short", "Example", "Formula"]
+    assert len(re.findall(r"[.:;](?= |$)", found.summary)) <= 3
+    assert len(re.findall(r"\.(?= [A-Z]|$)", found.summary)) == 2
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_figures_of_a_worked_example_are_those_of_the_executed_one(name):
-    """An example that nothing executes would go wrong one day: each figure stands in the docstring's example."""
+def test_the_figures_of_a_worked_example_are_in_the_docstrings_example(name):
+    """The docstring's example is executed, so its figures are right."""
     doc = inspect.getdoc(getattr(analyses, name))
     executed = {float(each) for each in re.findall(r"\d+\.?\d*", doc.partition("Examples")[2].replace(",", ""))}
-    told = re.sub(r"`[^`]+`|L100|\d+ (October|November)|October 2026", "", bf.explain(name).example)
-    figures = [(float(number), percent) for number, percent in re.findall(r"(\d+\.?\d*)(%?)", told)]
+    example = re.sub(r"`[^`]+`|L100|\d+ (October|November)|October 2026", "", bf.explain(name).example)
+    figures = [(float(number), percent) for number, percent in re.findall(r"(\d+\.?\d*)(%?)", example)]
     derived = DERIVED.get(name, set())
     unknown = [each for each, percent in figures if (each / 100 if percent else each) not in executed | derived]
     assert unknown == []
 
 
-# Figures that follow from the executed example's by one step that the sentence itself spells out.
+# Figures that follow from those of the docstring's example in one step, which the sentence describes.
 DERIVED = {
     "aging": {1.0},
     "bridge": {0.8, 0.5, 0.84},
@@ -142,16 +142,16 @@ def test_the_glossary_has_each_word_once_and_shows_itself():
 
 
 def test_the_words_of_results_are_in_the_glossary():
-    """What headings and explanations use in a sense of their own."""
-    said = " ".join(
+    """Words that headings and explanations use with a special meaning."""
+    words = " ".join(
         [*(repr(bf.explain(name)) for name in NAMES), *(each.title for each in measures().values())]
     ).lower()
     for word in ("worth", "settled", "prebill", "unbilled", "overdue", "roster", "receivables", "contingency", "pace"):
-        assert word in said
+        assert word in words
         assert bf.explain(word)
 
 
-def test_what_is_no_ratio_has_no_numerator():
+def test_an_analysis_that_is_not_a_ratio_has_no_numerator():
     assert list(bf.explain("aging").parts) == [
         "In short",
         "Example",
@@ -163,27 +163,27 @@ def test_what_is_no_ratio_has_no_numerator():
 
 
 def test_an_explanation_is_escaped_in_a_notebook():
-    said = Explanation(
+    explanation = Explanation(
         name="x", question="<script>?", summary="s", example="e", formula="`a` < b", left_out=("<i>", "<b>")
     )
-    assert "<script>" not in said._repr_html_()
-    assert "<code>a</code> &lt; b</dd>" in said._repr_html_()
-    assert "- <i>.\n- <b>." in said._repr_markdown_()
+    assert "<script>" not in explanation._repr_html_()
+    assert "<code>a</code> &lt; b</dd>" in explanation._repr_html_()
+    assert "- <i>.\n- <b>." in explanation._repr_markdown_()
 
 
-def test_each_question_is_another_one():
+def test_all_questions_differ():
     questions = [each.question for each in declared().values()]
     assert len(set(questions)) == len(questions)
 
 
 @pytest.mark.parametrize("name", ["utilization", "glossary"])
-def test_an_explanation_brings_its_own_place_for_terms(name):
-    """JupyterLab's style floats `dt` beside `dd`, which tore long texts apart."""
+def test_an_explanation_has_its_own_style_for_headings(name):
+    """JupyterLab's style floats `dt` beside `dd`, which breaks long texts."""
     html = bf.explain(name)._repr_html_()
     assert html.count("<dt ") == html.count('<dt style="float: none; clear: both; width: auto')
     assert html.count("<dd ") == html.count('<dd style="float: none; clear: both; width: auto') > 0
 
 
-def test_nothing_that_partners_read_speaks_of_an_api():
+def test_explanations_do_not_mention_an_api():
     assert [each for each in bf.explain() if re.search(r"\bAPI\b", repr(each))] == []
     assert "API" not in repr(bf.explain("glossary"))

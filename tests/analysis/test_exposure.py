@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from billframes.analysis import aging, exposure, wip
 from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
-from tests.analysis.calls import rich
+from tests.analysis.calls import edge_case_frames
 from tests.analysis.test_properties_money import BOOKS, QUICK, frames
 
 ITEMS = ("time_entries", "expenses", "fixed_fees", "invoices")
@@ -42,7 +42,7 @@ def test_rows_are_those_of_both_analyses_and_re_add(pandas_firm, book, by):
 
 def test_the_last_days_are_of_any_time_entry_and_of_a_final_invoice_that_bills_something(pandas_firm):
     """The credit note i5 does not count, nor do work after the day and the invoice i7 of December."""
-    firm = rich(pandas_firm)
+    firm = edge_case_frames(pandas_firm)
     with pytest.warns(IncompleteDataWarning):
         rows = exposure(**{name: firm[name] for name in (*ITEMS, "matters")}, as_of=DAY).set_index("client_id")
     days = rows[["last_work_date", "last_invoice_date"]].map(lambda day: None if pd.isna(day) else f"{day:%m-%d}")
@@ -108,7 +108,7 @@ def test_a_load_of_one_month_is_refused(client, book):
 
 
 def test_hidden_rates_leave_receivables(pandas_firm):
-    firm = rich(pandas_firm)
+    firm = edge_case_frames(pandas_firm)
     hidden = {name: firm[name] for name in ITEMS} | {"time_entries": firm["time_entries"].assign(amount=None)}
     with pytest.warns(RatesHiddenWarning), pytest.warns(IncompleteDataWarning):
         (whole,) = exposure(**hidden, as_of=DAY, by=None).to_dict("records")

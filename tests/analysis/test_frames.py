@@ -1,4 +1,4 @@
-"""What comes into the analyses has the types that they count with, however the frame was made."""
+"""Frames made in any way are converted to the types of the analyses."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from billframes.analysis.frames import from_native, select_columns
 
 
 @pytest.mark.parametrize("dtype", ["str", "string", "object"])
-def test_an_empty_frame_of_text_has_dates_and_money_inside(dtype):
+def test_an_empty_frame_of_text_is_converted_to_dates_and_numbers(dtype):
     names = ("matter_id", "date", "hours", "amount")
     frame = pd.DataFrame({name: pd.Series(dtype=dtype) for name in names})
     schema = select_columns(from_native(items=frame)["items"], "items", names).collect_schema()
     assert [schema[name] for name in names] == [nw.String, nw.Datetime("us"), nw.Float64, nw.Float64]
 
 
-def test_work_in_progress_of_empty_frames_of_text_is_nothing():
+def test_work_in_progress_of_empty_frames_of_text_is_0():
     columns = ["matter_id", "client_id", "date", "hours", "billing_type", "amount", "invoice_id"]
     entries = pd.DataFrame(columns=columns, dtype="str")
     items = pd.DataFrame(columns=["matter_id", "client_id", "date", "amount", "invoice_id"], dtype="str")
@@ -28,19 +28,19 @@ def test_work_in_progress_of_empty_frames_of_text_is_nothing():
 
 
 @pytest.mark.parametrize("lists", [[None, None], [["u1"], None], [("u1", "u2"), []]])
-def test_originators_of_a_handmade_frame_are_lists_of_text_even_where_all_are_missing(lists):
+def test_originators_in_object_columns_are_lists_of_text_even_if_all_are_missing(lists):
     frame = pd.DataFrame({"matter_id": ["m1", "m2"], "originator_ids": pd.Series(lists, dtype="object")})
-    taken = select_columns(from_native(matters=frame)["matters"], "matters", ("matter_id", "originator_ids"))
-    assert taken.collect_schema()["originator_ids"] == nw.List(nw.String)
+    selected = select_columns(from_native(matters=frame)["matters"], "matters", ("matter_id", "originator_ids"))
+    assert selected.collect_schema()["originator_ids"] == nw.List(nw.String)
 
 
-def test_a_column_of_numbers_and_words_is_text():
+def test_a_column_of_numbers_and_texts_is_text():
     frame = pd.DataFrame({"matter_id": ["m1", "m2", "m3"], "court": [7, "Bern", None]})
-    taken = select_columns(from_native(matters=frame)["matters"], "matters", ("court",))
-    assert taken.to_native()["court"].to_pylist() == ["7", "Bern", None]
+    selected = select_columns(from_native(matters=frame)["matters"], "matters", ("court",))
+    assert selected.to_native()["court"].to_pylist() == ["7", "Bern", None]
 
 
-def test_time_on_a_matter_of_no_known_type_is_told_where_types_are_enums_too():
+def test_time_on_a_matter_of_unknown_type_is_warned_of_also_if_types_are_categorical():
     kinds = pd.Categorical(["billable", "nonBillable", "fixedFee"])
     entries = pd.DataFrame({
         "date": pd.to_datetime(["2026-10-01"] * 3), "user_id": ["u1"] * 3, "user_name": ["Ada"] * 3,

@@ -1,6 +1,6 @@
-"""Natural mistakes with frames are put right, refused or warned of, on every engine alike.
+"""Common mistakes with frames are corrected, refused or warned of, on every engine.
 
-Each test makes the mistake, and says what it would cost. `test_spark.py` runs those marked `on_spark` there, too.
+Each test makes one mistake. `test_spark.py` also runs the tests marked `on_spark`.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ def on_spark(test: Callable[[Firm], None]) -> Callable[[Firm], None]:
     return test
 
 
-def made(firm: Firm, **columns: Any) -> Any:
-    """A frame whose columns keep the types they are given."""
+def make_frame(firm: Firm, **columns: Any) -> Any:
+    """Return a frame of columns with their own types."""
     table = pa.table({name: each if isinstance(each, pa.Array) else pa.array(each) for name, each in columns.items()})
     if firm.make is to_pandas:
         return table.to_pandas()
     frame = firm.make(table)
     for field in table.schema if type(frame).__module__.startswith("pyspark") else ():
-        # Spark takes a time without a zone for an instant in its own, unless it is told.
+        # Without this cast, Spark reads a time without a zone as an instant in its own zone.
         if field.type == pa.timestamp("us"):
             frame = frame.withColumn(field.name, frame[field.name].cast("timestamp_ntz"))
     return frame
@@ -61,7 +61,7 @@ def day(number: int, month: int = 10) -> dt.date:
 
 
 def entries(firm: Firm, **columns: Any) -> Any:
-    """Two entries of October, of Ada and Ben, 3 and 5 hours on two invoices; other columns as given."""
+    """Return two entries of October, by Ada (3 hours) and Ben (5 hours), on two invoices."""
     plain: dict[str, Any] = {
         "time_entry_id": ["t1", "t2"],
         "date": [day(1), day(31)],
@@ -75,7 +75,7 @@ def entries(firm: Firm, **columns: Any) -> Any:
         "amount": [900.0, 1000.0],
         "invoice_id": ["i1", "i2"],
     }
-    return made(firm, **plain | columns)
+    return make_frame(firm, **plain | columns)
 
 
 def invoices(firm: Firm, **columns: Any) -> Any:
@@ -88,7 +88,7 @@ def invoices(firm: Firm, **columns: Any) -> Any:
         "amount": [800.0, 1000.0],
         "balance": [800.0, 500.0],
     }
-    return made(firm, **plain | columns)
+    return make_frame(firm, **plain | columns)
 
 
 def items(firm: Firm, **columns: Any) -> Any:
@@ -101,7 +101,7 @@ def items(firm: Firm, **columns: Any) -> Any:
         "amount": [100.0],
         "invoice_id": ["i1"],
     }
-    return made(firm, **plain | columns)
+    return make_frame(firm, **plain | columns)
 
 
 def no_fees(firm: Firm) -> Any:
@@ -114,12 +114,12 @@ def items_table() -> pa.Table:
 
 
 @contextmanager
-def warned(*words: str) -> Iterator[None]:
-    """Expect warnings, one with each of these words; there may be others."""
-    with pytest.warns(bf.BillframesWarning) as told:
+def expect_warnings(*words: str) -> Iterator[None]:
+    """Expect at least one warning for each of these patterns; there may be others."""
+    with pytest.warns(bf.BillframesWarning) as caught:
         yield
     for each in words:
-        assert any(re.search(each, str(one.message)) for one in told), each
+        assert any(re.search(each, str(one.message)) for one in caught), each
 
 
 def by(firm: Firm, result: Any, key: str, figure: str) -> dict[Any, Any]:
@@ -131,7 +131,7 @@ def one(firm: Firm, result: Any) -> dict[str, Any]:
     return row
 
 
-# A day is a day
+# Dates
 
 
 @on_spark
@@ -142,14 +142,14 @@ def test_work_entered_with_a_time_of_day_counts_on_its_day_and_on_the_last_of_th
 
 
 @on_spark
-def test_an_invoice_due_this_evening_is_not_overdue_and_one_dated_this_evening_is_there(firm):
+def test_an_invoice_due_in_the_evening_is_not_overdue_and_one_dated_in_the_evening_counts(firm):
     evening = pa.array([dt.datetime(2026, 11, 5, 18)] * 2, pa.timestamp("us"))
     owed = one(firm, aging(invoices(firm, invoice_date=evening, due_date=evening), as_of="2026-11-05"))
     assert (owed["current"], owed["overdue"]) == (1300.0, 0.0)
 
 
 @on_spark
-def test_an_instant_with_a_zone_is_refused_for_which_day_it_is_depends_on_where(firm):
+def test_an_instant_with_a_time_zone_is_refused_because_its_day_depends_on_the_place(firm):
     at = pa.array([dt.datetime(2026, 10, 31, 23, tzinfo=dt.UTC)] * 2, pa.timestamp("us", "UTC"))
     with pytest.raises(bf.ParameterError, match=r"time_entries: date is an instant \(time zone .*Europe/Berlin"):
         utilization(entries(firm, date=at), start="2026-10")
@@ -157,11 +157,11 @@ def test_an_instant_with_a_zone_is_refused_for_which_day_it_is_depends_on_where(
         aging(invoices(firm, due_date=at), as_of="2026-11-30")
 
 
-# What is missing is not 0
+# Missing numbers are not 0
 
 
 @on_spark
-def test_hours_that_are_missing_leave_missing_what_they_are_part_of_and_nothing_else(firm):
+def test_missing_hours_make_only_the_figures_missing_that_include_them(firm):
     work = entries(firm, hours=[3.0, float("nan")])
     with pytest.warns(bf.IncompleteDataWarning, match=r"time_entries: hours is missing in 1 row .*time_entry_id t2"):
         found = utilization(work, start="2026-10")
@@ -173,17 +173,17 @@ def test_hours_that_are_missing_leave_missing_what_they_are_part_of_and_nothing_
     assert whole["capacity_hours"] == 2 * 176.0
 
 
-def test_rows_without_ids_are_counted_and_not_named(firm):
+def test_rows_without_ids_are_counted_in_the_warning(firm):
     anonymous = {name: [name] for name in ("user_id", "user_name", "matter_id", "client_id")}
     kinds = {"billing_type": ["billable"], "matter_type": ["hourly"]}
-    work = made(firm, **anonymous, **kinds, date=[day(1)], hours=[float("nan")])
+    work = make_frame(firm, **anonymous, **kinds, date=[day(1)], hours=[float("nan")])
     with pytest.warns(bf.IncompleteDataWarning, match=r"time_entries: hours is missing in 1 row\. A missing number"):
         found = utilization(work, start="2026-10")
     assert by(firm, found, "user_id", "client_hours") == {"user_id": None}
 
 
 @on_spark
-def test_a_balance_that_is_missing_is_not_a_bill_that_is_paid(firm):
+def test_an_invoice_with_a_missing_balance_does_not_count_as_paid(firm):
     bills = invoices(firm, balance=[float("nan"), 500.0])
     with pytest.warns(bf.IncompleteDataWarning, match=r"invoices: balance is missing in 1 row .*invoice_id i1"):
         owed = aging(bills, as_of="2026-11-30", by="client")
@@ -204,12 +204,12 @@ def test_an_expense_without_an_amount_leaves_the_fees_of_its_invoice_unknown(fir
 
 
 @on_spark
-def test_an_invoice_without_an_amount_has_no_fees_that_can_be_told(firm):
+def test_the_fees_of_an_invoice_without_an_amount_are_unknown(firm):
     frames = entries(firm), invoices(firm, amount=[float("nan"), 1000.0]), items(firm), no_fees(firm)
     with pytest.warns(bf.IncompleteDataWarning, match=r"invoices: amount is missing in 1 row"):
         fees = contribution(*frames, by="client")
     assert by(firm, fees, "client_id", "fees_amount") == {"c1": None, "c2": 1000.0}
-    # A share of a whole that is not known is not known.
+    # If the total is unknown, each share is, too.
     assert by(firm, fees, "client_id", "share") == {"c1": None, "c2": None}
     settings = bf.FirmSettings(cost_rates={"u1": 100.0, "u2": 100.0})
     with pytest.warns(bf.IncompleteDataWarning, match="amount is missing"):
@@ -218,7 +218,7 @@ def test_an_invoice_without_an_amount_has_no_fees_that_can_be_told(firm):
 
 
 @on_spark
-def test_hours_that_are_missing_do_not_hide_fees_that_are_spread_by_worth(firm):
+def test_missing_hours_do_not_hide_fees_that_are_allocated_by_worth(firm):
     frames = entries(firm, hours=[float("nan"), 5.0]), invoices(firm), items(firm), no_fees(firm)
     with pytest.warns(bf.IncompleteDataWarning, match="hours is missing"):
         found = realization(*frames, by="client")
@@ -236,11 +236,11 @@ def test_an_amount_of_time_that_is_nan_is_hidden_like_one_that_is_null(firm):
     assert by(firm, found, "client_id", "billed_amount") == {"c1": 700.0, "c2": 1000.0}
 
 
-# Two loads put together
+# Concatenated loads
 
 
 def twice(firm: Firm, table: pa.Table, **second: Any) -> Any:
-    """A frame and a second load of the same rows, some columns changed."""
+    """Return a frame together with a second load of the same rows, with some columns changed."""
     again = table
     for name, values in second.items():
         again = again.set_column(again.column_names.index(name), name, pa.array(values))
@@ -264,7 +264,7 @@ def test_entries_of_two_loads_that_overlap_count_once(firm):
 
 
 @on_spark
-def test_two_versions_of_one_entry_are_refused_for_nobody_knows_which_counts(firm):
+def test_two_versions_of_one_entry_are_refused(firm):
     work = twice(firm, plain_entries(), hours=[3.0, 4.0])
     with pytest.raises(bf.ParameterError, match=r"time_entries has different rows with the same time_entry_id.* t2"):
         utilization(work, start="2026-10")
@@ -280,7 +280,7 @@ def test_two_versions_of_one_invoice_are_refused_and_equal_ones_count_once(firm)
 
 
 @on_spark
-def test_expenses_loaded_twice_are_taken_off_the_invoice_once(firm):
+def test_expenses_loaded_twice_are_subtracted_once(firm):
     once = items(Firm(lambda table: table))
     frames = entries(firm), invoices(firm), twice(firm, once), no_fees(firm)
     with pytest.warns(bf.IncompleteDataWarning, match="expenses: 1 row repeated"):
@@ -289,39 +289,39 @@ def test_expenses_loaded_twice_are_taken_off_the_invoice_once(firm):
 
 
 @on_spark
-def test_a_matter_there_twice_with_two_types_is_refused(firm):
+def test_a_matter_with_two_types_is_refused(firm):
     kinds = {"matter_id": ["m1", "m2", "m1"], "matter_type": ["hourly", "hourly", "internal"]}
-    work = made(firm, **{name: plain_entries()[name].combine_chunks() for name in _WITHOUT_TYPE})
+    work = make_frame(firm, **{name: plain_entries()[name].combine_chunks() for name in _WITHOUT_TYPE})
     with pytest.raises(bf.ParameterError, match=r"matters has different rows with the same matter_id.* m1"):
-        utilization(work, start="2026-10", matters=made(firm, **kinds))
+        utilization(work, start="2026-10", matters=make_frame(firm, **kinds))
 
 
 _WITHOUT_TYPE = ("date", "user_id", "matter_id", "billing_type", "hours")
 
 
 @on_spark
-def test_matters_with_lists_of_originators_are_compared_as_a_whole(firm):
+def test_repeated_matters_are_compared_with_their_lists_of_originators(firm):
     matter = {"matter_id": ["m1", "m1"], "matter_type": ["hourly"] * 2}
-    same = made(firm, **matter, originator_ids=[["u1", "u2"], ["u1", "u2"]])
-    other = made(firm, **matter, originator_ids=[["u1", "u2"], ["u1"]])
-    work = made(firm, **{name: plain_entries()[name].combine_chunks() for name in _WITHOUT_TYPE})
-    with warned("matters: 1 row repeated"):
+    same = make_frame(firm, **matter, originator_ids=[["u1", "u2"], ["u1", "u2"]])
+    other = make_frame(firm, **matter, originator_ids=[["u1", "u2"], ["u1"]])
+    work = make_frame(firm, **{name: plain_entries()[name].combine_chunks() for name in _WITHOUT_TYPE})
+    with expect_warnings("matters: 1 row repeated"):
         utilization(work, start="2026-10", matters=same)
     with pytest.raises(bf.ParameterError, match="matters has different rows"):
         utilization(work, start="2026-10", matters=other)
 
 
 @on_spark
-def test_rows_without_an_id_are_not_taken_for_one_record(firm):
+def test_rows_without_an_id_count_as_different_records(firm):
     work = entries(firm, time_entry_id=pa.array([None, None], pa.string()))
     assert by(firm, utilization(work, start="2026-10"), "user_name", "client_hours") == {"Ada": 3.0, "Ben": 5.0}
 
 
-# Columns of another type
+# Wrong types of columns
 
 
 @on_spark
-def test_columns_of_another_type_are_refused_by_frame_and_column(firm):
+def test_columns_of_a_wrong_type_are_refused_with_the_names_of_frame_and_column(firm):
     for column, values, words in (
         ("date", ["2026-10-01", "2026-10-31"], "not dates"),
         ("hours", ["3,0", "5,0"], "not numbers"),
@@ -332,46 +332,46 @@ def test_columns_of_another_type_are_refused_by_frame_and_column(firm):
             utilization(entries(firm, **{column: values}), start="2026-10")
     with pytest.raises(bf.ParameterError, match=r"invoices: balance is of the type .*, not numbers"):
         aging(invoices(firm, balance=["800", "500"]), as_of="2026-11-30")
-    matters = made(firm, matter_id=["m1"], originator_ids=["['u1']"])
+    matters = make_frame(firm, matter_id=["m1"], originator_ids=["['u1']"])
     with pytest.raises(bf.ParameterError, match=r"matters: originator_ids is of the type .*, not lists of text"):
         realization(entries(firm), invoices(firm), items(firm), no_fees(firm), by="originator", matters=matters)
 
 
 @on_spark
-def test_a_column_that_is_not_there_is_named_with_its_frame_and_what_supplies_it(firm):
-    bills = made(firm, invoice_id=["i1"], invoice_date=[day(1)], invoice_state=["final"], due_date=[day(2)])
+def test_the_error_for_a_missing_column_names_the_frame(firm):
+    bills = make_frame(firm, invoice_id=["i1"], invoice_date=[day(1)], invoice_state=["final"], due_date=[day(2)])
     with pytest.raises(bf.MissingColumnError, match="invoices has no column 'balance'"):
         aging(bills, as_of="2026-11-30")
 
 
 @on_spark
-def test_a_column_that_holds_nothing_may_be_of_any_type(firm):
-    nothing = pa.array([None, None], pa.int64())
+def test_a_column_without_values_may_have_any_type(firm):
+    empty = pa.array([None, None], pa.int64())
     with pytest.warns(bf.IncompleteDataWarning, match="2 open final invoices have no due date"):
-        owed = one(firm, aging(invoices(firm, due_date=nothing), as_of="2026-11-30"))
+        owed = one(firm, aging(invoices(firm, due_date=empty), as_of="2026-11-30"))
     assert owed["total"] == 1300.0
 
 
-# Values that nobody knows
+# Unknown values
 
 
 @on_spark
-def test_enums_in_another_case_mean_what_they_say(firm):
-    loud = {"billing_type": ["BILLABLE", "Billable"], "matter_type": ["Hourly", "HOURLY"]}
-    assert by(firm, utilization(entries(firm, **loud), start="2026-10"), "user_id", "client_hours") == {
+def test_the_case_of_enum_values_is_ignored(firm):
+    in_capitals = {"billing_type": ["BILLABLE", "Billable"], "matter_type": ["Hourly", "HOURLY"]}
+    assert by(firm, utilization(entries(firm, **in_capitals), start="2026-10"), "user_id", "client_hours") == {
         "u1": 3.0,
         "u2": 5.0,
     }
     assert one(firm, aging(invoices(firm, invoice_state=["Final", "FINAL"]), as_of="2026-11-30"))["total"] == 1300.0
-    people = made(firm, user_id=["u3"], name=["Cy"], role=["Principal"])
+    people = make_frame(firm, user_id=["u3"], name=["Cy"], role=["Principal"])
     found = utilization(entries(firm), start="2026-10", users=people)
     assert by(firm, found, "user_id", "client_hours") == {"u1": 3.0, "u2": 5.0, "u3": 0.0}
 
 
 @on_spark
-def test_hours_of_a_billing_type_nobody_knows_are_shown_as_such(firm):
+def test_hours_of_an_unknown_billing_type_are_unknown_hours(firm):
     work = entries(firm, billing_type=["billable", "courtesy"])
-    with warned(r"billing_type are unknown: 'courtesy' \(1 row, hours 5.00\)"):
+    with expect_warnings(r"billing_type are unknown: 'courtesy' \(1 row, hours 5.00\)"):
         found = utilization(work, start="2026-10")
     assert by(firm, found, "user_id", "client_hours") == {"u1": 3.0, "u2": 0.0}
     assert by(firm, found, "user_id", "unknown_hours") == {"u1": 0.0, "u2": 5.0}
@@ -379,7 +379,7 @@ def test_hours_of_a_billing_type_nobody_knows_are_shown_as_such(firm):
 
 
 @pytest.mark.parametrize("engine", ["polars lazy", "duckdb"])
-def test_a_billing_type_may_be_missing_in_a_column_that_holds_no_others_than_those_declared(engine):
+def test_a_billing_type_can_be_missing_in_a_column_of_declared_values(engine):
     firm = Firm(ENGINES[engine])
     work = entries(firm, billing_type=["billable", None])
     if isinstance(work, pl.LazyFrame):
@@ -387,13 +387,12 @@ def test_a_billing_type_may_be_missing_in_a_column_that_holds_no_others_than_tho
     else:
         work = work.project(f"* replace (billing_type::enum {ENUMS['billing_type']} as billing_type)")
     assert nw.from_native(work).collect_schema()["billing_type"] == nw.Enum
-    with warned(r"billing_type are unknown: missing \(1 row, hours 5.00\)"):
+    with expect_warnings(r"billing_type are unknown: missing \(1 row, hours 5.00\)"):
         found = utilization(work, start="2026-10")
     assert by(firm, found, "user_id", "unknown_hours") == {"u1": 0.0, "u2": 5.0}
 
 
-def test_unbilled_work_has_no_state_of_an_invoice_and_that_is_no_unknown_value(pandas_firm):
-    """Warnings are errors: none is given."""
+def test_a_missing_invoice_state_of_unbilled_work_gives_no_warning(pandas_firm):
     header = "time_entry_id date user_id matter_id billing_type hours amount invoice_id invoice_state"
     rows = [
         ("t1", "2026-10-01", "u1", "m1", "billable", 2.0, 300.0, "i1", "draft"),
@@ -406,33 +405,33 @@ def test_unbilled_work_has_no_state_of_an_invoice_and_that_is_no_unknown_value(p
 
 
 @on_spark
-def test_invoices_of_a_state_nobody_knows_are_neither_owed_nor_forgotten(firm):
+def test_balances_of_invoices_of_an_unknown_state_are_unknown_amounts(firm):
     bills = invoices(firm, invoice_state=["final", "sent"])
-    with warned(r"invoice_state are unknown: 'sent' \(1 row, amount 1,000.00\)"):
+    with expect_warnings(r"invoice_state are unknown: 'sent' \(1 row, amount 1,000.00\)"):
         owed = one(firm, aging(bills, as_of="2026-12-31"))
     assert (owed["total"], owed["overdue"], owed["unknown_amount"]) == (800.0, 800.0, 500.0)
-    with warned("'sent'"):
+    with expect_warnings("'sent'"):
         spread = aging(bills, as_of="2026-12-31", by="matter", time_entries=entries(firm), expenses=items(firm),
                        fixed_fees=no_fees(firm))  # fmt: skip
     assert by(firm, spread, "matter_id", "unknown_amount") == {"m1": 0.0, "m2": 500.0}
 
 
-def test_work_of_an_unknown_type_or_on_invoices_of_an_unknown_state_is_worth_an_unknown_amount(firm):
+def test_the_worth_of_work_of_unknown_type_or_on_an_invoice_of_unknown_state_is_an_unknown_amount(firm):
     for basis in ("invoice_date", "work_date"):
         frames = entries(firm), invoices(firm, invoice_state=["final", "sent"]), items(firm), no_fees(firm)
-        with warned("'sent'"):
+        with expect_warnings("'sent'"):
             found = realization(*frames, by="client", basis=basis)
         assert by(firm, found, "client_id", "billed_amount") == {"c1": 700.0, "c2": 0.0}
         assert by(firm, found, "client_id", "unknown_amount") == {"c1": 0.0, "c2": 1000.0}
         work = entries(firm, billing_type=["billable", None])
-        with warned(r"billing_type are unknown: missing \(1 row, hours 5.00\)"):
+        with expect_warnings(r"billing_type are unknown: missing \(1 row, hours 5.00\)"):
             found = realization(work, invoices(firm), items(firm), no_fees(firm), by="client", basis=basis)
         assert by(firm, found, "client_id", "worked_amount") == {"c1": 900.0, "c2": 0.0}
         assert by(firm, found, "client_id", "unknown_amount") == {"c1": 0.0, "c2": 1000.0}
 
 
 @on_spark
-def test_work_of_an_unknown_type_and_on_invoices_of_an_unknown_state_is_each_worth_an_unknown_amount(firm):
+def test_work_of_unknown_type_and_work_on_an_invoice_of_unknown_state_are_counted_separately(firm):
     more = {name: pa.concat_arrays([plain_entries()[name].combine_chunks()] * 2).slice(0, 3) for name in _WORK}
     work = entries(firm, **more | {
         "time_entry_id": ["t1", "t2", "t3"], "client_id": ["c1", "c2", "c3"], "invoice_id": ["i1", "i2", "i1"],
@@ -440,7 +439,7 @@ def test_work_of_an_unknown_type_and_on_invoices_of_an_unknown_state_is_each_wor
     })  # fmt: skip
     frames = work, invoices(firm, invoice_state=["final", "sent"]), items(firm), no_fees(firm)
     for basis in ("invoice_date", "work_date"):
-        with warned("'sent'", r"billing_type are unknown: missing \(1 row, hours 3.00\)"):
+        with expect_warnings("'sent'", r"billing_type are unknown: missing \(1 row, hours 3.00\)"):
             found = realization(*frames, by="client", basis=basis)
         assert by(firm, found, "client_id", "billed_amount") == {"c1": 700.0, "c2": 0.0, "c3": 0.0}
         assert by(firm, found, "client_id", "worked_amount") == {"c1": 900.0, "c2": 0.0, "c3": 0.0}
@@ -451,56 +450,56 @@ _WORK = ("date", "user_id", "user_name", "matter_id", "matter_type", "hours", "a
 
 
 @on_spark
-def test_a_budget_is_used_by_work_of_an_unknown_type_too(firm):
+def test_work_of_an_unknown_type_uses_the_budget(firm):
     frames = entries(firm, billing_type=["billable", "other"]), invoices(firm), items(firm), no_fees(firm)
     settings = bf.FirmSettings(budgets={"m1": 1000.0, "m2": 2000.0})
-    with warned("'other'"):
+    with expect_warnings("'other'"):
         found = budget_burn(*frames, settings=settings)
     assert by(firm, found, "matter_id", "unknown_amount") == {"m1": 0.0, "m2": 1000.0}
     assert by(firm, found, "matter_id", "used_amount") == {"m1": 700.0, "m2": 1000.0}
 
 
 @on_spark
-def test_work_in_progress_of_an_unknown_type_is_part_of_the_total_as_unknown(firm):
+def test_work_in_progress_of_an_unknown_type_is_in_unknown_amount_and_in_the_total(firm):
     work = entries(firm, billing_type=["billable", "other"], invoice_id=pa.array([None, None], pa.string()))
     frames = {"expenses": items(firm), "fixed_fees": no_fees(firm), "invoices": invoices(firm)}
-    with warned(r"billing_type are unknown: 'other' \(1 row, hours 5.00\)"):
+    with expect_warnings(r"billing_type are unknown: 'other' \(1 row, hours 5.00\)"):
         open_ = one(firm, wip(work, **frames, as_of="2026-12-31"))
     assert (open_["unbilled_amount"], open_["unknown_amount"], open_["total"]) == (900.0, 1000.0, 1900.0)
 
 
 @on_spark
-def test_a_role_nobody_knows_is_no_associate(firm):
-    people = made(firm, user_id=["u1", "u2"], name=["Ada", "Ben"], role=["principal", "Partner"])
-    with warned("users: these values of role are unknown: 'Partner'"):
+def test_a_person_of_unknown_role_does_not_count_as_a_non_principal(firm):
+    people = make_frame(firm, user_id=["u1", "u2"], name=["Ada", "Ben"], role=["principal", "Partner"])
+    with expect_warnings("users: these values of role are unknown: 'Partner'"):
         found = one(firm, leverage(entries(firm), start="2026-10", users=people))
     assert (found["principal_hours"], found["non_principal_hours"], found["unknown_role_hours"]) == (3.0, 0.0, 5.0)
 
 
 @on_spark
-def test_a_matter_type_nobody_knows_counts_as_unknown_not_as_none_of_those_chosen(firm):
+def test_an_unknown_matter_type_can_be_chosen_as_unknown(firm):
     work = entries(firm, matter_type=["hourly", "retainer"])
     frames = work, invoices(firm), items(firm), no_fees(firm)
-    with warned("matter_type are unknown: 'retainer'"):
+    with expect_warnings("matter_type are unknown: 'retainer'"):
         found = one(firm, realization(*frames, matter_types=["hourly", "Unknown"]))
     assert (found["worked_amount"], found["left_out_hours"]) == (1900.0, 0.0)
 
 
 @on_spark
-def test_what_is_billed_without_an_invoice_is_not_unbilled(firm):
+def test_billed_work_without_an_invoice_id_is_not_unbilled(firm):
     work = entries(firm, invoice_id=["i1", None], billed=[True, True])
     frames = {"expenses": items(firm), "fixed_fees": no_fees(firm), "invoices": invoices(firm)}
-    with warned(r"billed is true but invoice_id is missing in 1 row \(for example time_entry_id t2\)"):
+    with expect_warnings(r"billed is true but invoice_id is missing in 1 row \(for example time_entry_id t2\)"):
         open_ = one(firm, wip(work, **frames, as_of="2026-12-31"))
     assert (open_["unbilled_amount"], open_["unknown_amount"], open_["total"]) == (0.0, 1000.0, 1000.0)
-    # A database gives true back as 1.
+    # Some databases return true as 1.
     work = entries(firm, invoice_id=["i1", None], billed=[1, 1])
-    with warned("billed is true"):
+    with expect_warnings("billed is true"):
         found = one(firm, realization(work, **frames, basis="work_date"))
     assert (found["unbilled_amount"], found["unknown_amount"]) == (0.0, 1000.0)
 
 
-def test_the_values_that_analyses_know_are_those_the_api_declares():
+def test_the_declared_values_are_those_of_the_api():
     declared = {"billing_type": BillingType, "invoice_state": InvoiceState, "matter_type": MatterType, "role": Role}
     for name, kind in declared.items():
         assert ENUMS[name] == get_args(kind)[1].extra["values"]
@@ -509,54 +508,54 @@ def test_the_values_that_analyses_know_are_those_the_api_declares():
 # Swapped columns
 
 
-def many(firm: Firm, make: Callable[..., Any], rows: int = 6, **columns: Any) -> Any:
-    """A frame of so many rows, equal but for their ids."""
+def repeat_row(firm: Firm, make: Callable[..., Any], rows: int = 6, **columns: Any) -> Any:
+    """Return a frame of rows that are equal except for their ids."""
     table = make(Firm(lambda each: each)).slice(0, 1)
     table = pa.concat_tables([table] * rows)
     id_ = table.column_names[0]
     ids = [f"{id_}{row}" for row in range(rows)]
     plain = {name: table[name].combine_chunks() for name in table.column_names if name != id_}
-    return made(firm, **{id_: ids} | plain | {name: [value] * rows for name, value in columns.items()})
+    return make_frame(firm, **{id_: ids} | plain | {name: [value] * rows for name, value in columns.items()})
 
 
 @on_spark
-def test_a_balance_above_its_amount_is_another_column(firm):
+def test_balances_above_the_amounts_are_warned_of(firm):
     for good in ((800.0, 800.0), (800.0, 0.0), (-800.0, -300.0)):
-        aging(many(firm, invoices, amount=good[0], balance=good[1]), as_of="2026-11-30")
-    with warned("invoices: balance is more than amount on most invoices"):
-        aging(many(firm, invoices, amount=80.0, balance=800.0), as_of="2026-11-30")
-    # Most invoices are paid, six are odd.
-    table = many(Firm(lambda each: each), invoices, rows=13, amount=80.0)
+        aging(repeat_row(firm, invoices, amount=good[0], balance=good[1]), as_of="2026-11-30")
+    with expect_warnings("invoices: balance is more than amount on most invoices"):
+        aging(repeat_row(firm, invoices, amount=80.0, balance=800.0), as_of="2026-11-30")
+    # Six balances are too high, but most invoices are paid.
+    table = repeat_row(Firm(lambda each: each), invoices, rows=13, amount=80.0)
     columns = {name: table[name].combine_chunks() for name in table.column_names}
-    aging(made(firm, **columns | {"balance": [800.0] * 6 + [0.0] * 7}), as_of="2026-11-30")
-    # One invoice is a matter of its own.
-    aging(many(firm, invoices, rows=1, amount=80.0, balance=800.0), as_of="2026-11-30")
+    aging(make_frame(firm, **columns | {"balance": [800.0] * 6 + [0.0] * 7}), as_of="2026-11-30")
+    # One invoice may be an exception.
+    aging(repeat_row(firm, invoices, rows=1, amount=80.0, balance=800.0), as_of="2026-11-30")
 
 
 @on_spark
-def test_an_invoice_is_not_due_before_its_date(firm):
+def test_due_dates_before_invoice_dates_are_warned_of(firm):
     def due(month: int) -> Any:
-        table = many(Firm(lambda each: each), invoices, due_date=day(5, month))
+        table = repeat_row(Firm(lambda each: each), invoices, due_date=day(5, month))
         dates = {name: table[name].cast(pa.timestamp("us")) for name in ("invoice_date", "due_date")}
-        return made(firm, **{name: dates.get(name, table[name]).combine_chunks() for name in table.column_names})
+        return make_frame(firm, **{name: dates.get(name, table[name]).combine_chunks() for name in table.column_names})
 
     aging(due(11), as_of="2026-12-30")
-    with warned("invoices: due_date is before invoice_date on most invoices"):
+    with expect_warnings("invoices: due_date is before invoice_date on most invoices"):
         aging(due(10), as_of="2026-12-30")
 
 
 @on_spark
-def test_a_rate_is_not_an_amount(firm):
+def test_swapped_rates_and_amounts_are_warned_of(firm):
     frames = {"expenses": items(firm), "fixed_fees": no_fees(firm), "invoices": invoices(firm)}
-    wip(many(firm, entries, rate=300.0), **frames, as_of="2026-12-31")
-    with warned("time_entries: rate is hours times amount, so the two seem to be swapped"):
-        wip(many(firm, entries, rate=900.0, amount=300.0), **frames, as_of="2026-12-31")
-    with warned("time_entries: amount is many times hours times rate"):
-        wip(many(firm, entries, rate=300.0, amount=90_000.0), **frames, as_of="2026-12-31")
+    wip(repeat_row(firm, entries, rate=300.0), **frames, as_of="2026-12-31")
+    with expect_warnings("time_entries: rate is hours times amount, so the two seem to be swapped"):
+        wip(repeat_row(firm, entries, rate=900.0, amount=300.0), **frames, as_of="2026-12-31")
+    with expect_warnings("time_entries: amount is many times hours times rate"):
+        wip(repeat_row(firm, entries, rate=300.0, amount=90_000.0), **frames, as_of="2026-12-31")
 
 
 @on_spark
-def test_work_without_a_date_is_in_no_period(firm):
+def test_missing_dates_are_warned_of(firm):
     work = entries(firm, date=pa.array([day(1), None], pa.date32()))
     with pytest.warns(
         bf.IncompleteDataWarning, match=r"time_entries: date is missing in 1 row .*t2\).*errors='coerce'"
@@ -564,5 +563,5 @@ def test_work_without_a_date_is_in_no_period(firm):
         found = utilization(work, start="2026-10")
     assert by(firm, found, "user_id", "client_hours")["u1"] == 3.0
     bills = invoices(firm, invoice_date=pa.array([None, day(6, 11)], pa.date32()))
-    with warned("invoices: invoice_date is missing in 1 row"):
+    with expect_warnings("invoices: invoice_date is missing in 1 row"):
         aging(bills, as_of="2026-11-30")

@@ -1,4 +1,4 @@
-"""Frames that were loaded for less than an analysis needs are refused, or warned of by the figure's name."""
+"""Frames whose load is too narrow for an analysis are refused, or warned of with the analysis' name."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ MONTH = "2026-10"
 
 @pytest.fixture(scope="module")
 def whole(client):
-    """The firm's frames, whole, by kind of frame."""
+    """All frames of the firm, without dates or filters, by kind of frame."""
     names = (*KINDS, "matters", "users")
     return {to: {name: getattr(client, name)(to=to) for name in names} for to in ("pandas", "arrow", "polars")}
 
 
 @pytest.fixture(scope="module")
 def of_month(client):
-    """The same, each loaded for one month."""
+    """The same frames, loaded for one month."""
     return {to: {name: getattr(client, name)(MONTH, to=to) for name in KINDS} for to in ("pandas", "arrow", "polars")}
 
 
@@ -103,7 +103,7 @@ def test_a_filter_that_leaves_work_out_is_refused(client, whole):
         wip(**items, invoices=final, as_of="2026-10-31")
 
 
-def test_filters_that_leave_out_nothing_needed_are_taken(client, whole):
+def test_filters_that_leave_out_only_unneeded_records_are_accepted(client, whole):
     frames = whole["pandas"]
     others = {name: frames[name] for name in ("expenses", "fixed_fees", "matters")}
     everything = realization(frames["time_entries"], frames["invoices"], **others, start=MONTH)
@@ -116,7 +116,7 @@ def test_filters_that_leave_out_nothing_needed_are_taken(client, whole):
     assert alone["billed_amount"].iloc[0] == pytest.approx(by_client.loc[one, "billed_amount"])
 
 
-def test_a_load_that_begins_some_time_earlier_is_warned_of(client, whole):
+def test_a_load_that_begins_less_than_two_years_earlier_is_warned_of(client, whole):
     frames = whole["pandas"]
     others = {name: frames[name] for name in ("invoices", "expenses", "fixed_fees")}
     with pytest.warns(IncompleteDataWarning, match="contribution: time_entries was loaded for 2026-01-01"):
@@ -140,7 +140,7 @@ def test_work_of_the_period_only_is_refused_for_less_than_a_year_and_warned_of_f
         realization(client.time_entries("2026-01-01", "2026-10-31"), none, start="2026-01-01")
 
 
-def test_what_may_be_open_is_loaded_for_a_year_at_least(client):
+def test_records_that_may_be_open_must_be_loaded_for_a_year(client):
     with pytest.warns(IncompleteDataWarning, match="aging: invoices was loaded from 2025-10-30 on"):
         aging(client.invoices("2025-10-30"), as_of="2026-10-31")
     with pytest.raises(ParameterError, match="aging needs all invoices up to 2026-10-31"):
@@ -182,12 +182,12 @@ def test_a_part_of_the_work_beside_all_invoices_is_warned_of(name, whole):
     october = entries[entries["date"] >= "2026-10-01"]
     with pytest.warns(IncompleteDataWarning, match=f"{name}: rows of time_entries were removed after the load"):
         sheet(name, frames | {"time_entries": october})
-    forgotten = october.copy()
-    forgotten.attrs.clear()
+    unknown_load = october.copy()
+    unknown_load.attrs.clear()
     with pytest.warns(IncompleteDataWarning, match=rf"{name}: the invoices bill 1\d,.* Work seems to be missing, so"):
-        sheet(name, frames | {"time_entries": forgotten})
+        sheet(name, frames | {"time_entries": unknown_load})
     with pytest.warns(IncompleteDataWarning, match=f"{name}: the invoices bill"):
-        sheet(name, whole["polars"] | {"time_entries": pl.DataFrame(forgotten)})
+        sheet(name, whole["polars"] | {"time_entries": pl.DataFrame(unknown_load)})
 
 
 @pytest.mark.parametrize("name", BESIDE_INVOICES)
@@ -201,7 +201,7 @@ def test_expenses_and_fixed_fees_that_are_swapped_are_refused(name, whole):
     ("name", "other"), [("expenses", "invoices"), ("fixed_fees", "time_entries"), ("invoices", "expenses")]
 )
 def test_a_frame_in_the_place_of_another_is_refused(name, other, whole):
-    """Invoices as expenses made realization −5 % without a word."""
+    """With invoices passed as expenses, realization was −5 % without a warning."""
     frames = {each: whole["pandas"][each] for each in KINDS}
     with pytest.raises(ParameterError, match=f"{name} has the column '.*', so it seems to be the frame {other}"):
         realization(**frames | {name: frames[other]}, start=MONTH)
@@ -222,16 +222,16 @@ CUT = {
 
 
 @pytest.mark.parametrize("name", CUT)
-def test_older_work_taken_away_is_warned_of(name, whole):
+def test_removed_older_work_is_warned_of(name, whole):
     words, needed, options = CUT[name]
     frames = {each: whole["pandas"][each] for each in needed}
     entries = frames["time_entries"]
     frames["time_entries"] = entries[entries["date"] >= "2026-09-15"]
-    with pytest.warns(IncompleteDataWarning) as told:
+    with pytest.warns(IncompleteDataWarning) as caught:
         getattr(analysis, name)(**frames, **options)
-    said = [str(each.message) for each in told]
-    assert any(f"{name}: rows of time_entries were removed after the load, so {words}" in each for each in said)
-    assert name != "budget_burn" or any("No item is on a matter that has a budget (m)," in each for each in said)
+    messages = [str(each.message) for each in caught]
+    assert any(f"{name}: rows of time_entries were removed after the load, so {words}" in each for each in messages)
+    assert name != "budget_burn" or any("No item is on a matter that has a budget (m)," in each for each in messages)
 
 
 def test_invoices_that_bill_far_more_than_their_items_are_not_merely_unexplained(whole):
@@ -250,14 +250,14 @@ def test_hours_in_minutes_few_people_and_holidays_of_other_years_are_warned_of(w
     of_one.attrs.clear()
     with pytest.warns(IncompleteDataWarning, match=r"Only 1 of \d+ timekeepers have entries in the period"):
         utilization(**frames | {"time_entries": of_one}, start=MONTH)
-    # Without a warning: the available hours are only those of people with entries.
+    # No warning: with an active roster, only people with entries have available hours.
     utilization(**frames | {"time_entries": of_one}, start=MONTH, roster="active")
     with pytest.warns(IncompleteDataWarning, match="holidays, but none of 2026"):
         utilization(**frames, start=MONTH, settings=FirmSettings(holidays=["2025-12-25"]))
 
 
 def test_flags_that_became_numbers_are_refused(whole):
-    """A database gives true and false back as 1 and 0: nothing was archived then, and no code was checked."""
+    """Some databases return true and false as 1 and 0. Without the error, no matter would be archived."""
     frames = whole["pandas"]
     archived = frames["matters"].assign(archived=frames["matters"]["archived"].astype(int))
     with pytest.raises(ParameterError, match="archived is of the type Int64, not true and false"):
@@ -267,9 +267,9 @@ def test_flags_that_became_numbers_are_refused(whole):
 def test_archived_matters_left_out_are_warned_of(whole):
     frames = whole["pandas"]
     open_only = frames["matters"][~frames["matters"]["archived"]]
-    with pytest.warns(IncompleteDataWarning) as told:
+    with pytest.warns(IncompleteDataWarning) as caught:
         sheet("stale", frames | {"matters": open_only})
-    assert any("rows of matters were removed" in str(each.message) for each in told)
+    assert any("rows of matters were removed" in str(each.message) for each in caught)
 
 
 def test_invoices_that_bill_more_than_the_work_passed_are_warned_of_on_every_engine(firm):
@@ -282,7 +282,7 @@ def test_invoices_that_bill_more_than_the_work_passed_are_warned_of_on_every_eng
         contribution(firm.entries(WORK[0]), firm.invoices(*BILLS), none, none, by=None)
 
 
-def test_a_contingency_fee_above_its_hours_is_no_missing_work(firm):
+def test_a_contingency_fee_above_the_worth_of_its_hours_gives_no_warning(firm):
     header = "invoice_id invoice_date invoice_state due_date client_id matter_id amount balance"
     bills = firm.frame(header, ("i1", "2026-10-05", "final", "2026-11-04", "c1", "m5", 90_000.0, 0.0))
     work, none = ("2026-09-01", "u1", "c1", "m5", "billable", 2.0, 600.0, "i1"), firm.items()
@@ -290,7 +290,7 @@ def test_a_contingency_fee_above_its_hours_is_no_missing_work(firm):
     assert (row["billed_amount"], row["left_out_billed_amount"]) == (0.0, 90_000.0)
 
 
-def test_an_invoice_written_up_a_little_is_no_missing_work(firm):
+def test_an_invoice_written_up_a_little_gives_no_warning(firm):
     none = firm.items()
     bills = firm.invoices(("i1", "2026-10-05", "final", "2026-11-04", "c1", 1200.0, 0.0))
     (row,) = firm.rows(realization(firm.entries(*WORK), bills, none, none, matters=firm.matters()))
@@ -315,7 +315,7 @@ def test_one_persons_hours_are_divided_by_that_persons_capacity(client, to, whol
     assert alone["utilization"].tolist() == every.loc[every["user_name"] == name, "utilization"].tolist()
 
 
-def test_hours_cut_by_something_else_are_not_divided_by_the_firms_capacity(client, whole):
+def test_hours_of_one_client_are_not_divided_by_the_firms_capacity(client, whole):
     frames = whole["pandas"]
     one = frames["time_entries"]["client_id"].iloc[0]
     people = {"users": frames["users"], "matters": frames["matters"], "start": MONTH}
@@ -338,7 +338,7 @@ def test_hours_of_another_period_than_the_one_loaded_are_refused(client, whole):
             getattr(analysis, name)(entries, start="2026-Q4")
 
 
-def test_balances_changed_after_the_day_asked_for_need_history(firm):
+def test_balances_changed_after_as_of_are_warned_of(firm):
     header = "invoice_id invoice_date invoice_state due_date client_id amount balance created_at"
     rows = [("i1", "2026-09-01", "final", "2026-10-01", "c1", 100.0, 100.0, "2026-11-02T08:00:00+00:00")]
     bills = firm.frame(header, *rows)
@@ -364,7 +364,7 @@ def test_a_frame_says_how_it_was_loaded(client):
     assert load_info(pd.DataFrame()) is None
 
 
-def test_a_frame_cut_on_purpose_counts_as_whole(client):
+def test_a_frame_cut_with_as_whole_counts_as_whole(client):
     entries = client.time_entries(MONTH, billed=True)
     cut = as_whole(entries.iloc[:10])
     assert (load_info(cut).rows, load_info(cut).arguments, load_info(cut).start) == (10, {}, None)
@@ -372,8 +372,8 @@ def test_a_frame_cut_on_purpose_counts_as_whole(client):
     assert load_info(entries).rows == len(entries)
 
 
-def bare(frame):
-    """A frame that does not know its load, as after `pd.concat` or a file."""
+def without_load_info(frame):
+    """Return a frame without information about its load, as after `pd.concat` or from a file."""
     plain = frame.copy()
     plain.attrs = {}
     return plain
@@ -412,7 +412,7 @@ def test_amounts_that_are_not_hours_times_rate_are_warned_of(whole):
         wip(**lazy, as_of="2026-10-31")
 
 
-def test_a_years_pay_is_not_the_cost_of_an_hour(whole):
+def test_a_years_pay_as_the_cost_of_an_hour_is_warned_of(whole):
     frames = {each: whole["pandas"][each] for each in (*KINDS, "matters")}
     user = frames["time_entries"]["user_id"].iloc[0]
     people = dict.fromkeys(frames["time_entries"]["user_id"].unique(), 150.0)
@@ -424,8 +424,8 @@ def test_a_years_pay_is_not_the_cost_of_an_hour(whole):
         realization(**frames, start=MONTH, settings=FirmSettings(standard_rates=dated))
 
 
-@pytest.mark.parametrize("to", [bare, pl.from_pandas, lambda frame: pl.from_pandas(frame).to_arrow()])
-def test_months_that_overlap_are_warned_of_without_an_id_too(to, whole):
+@pytest.mark.parametrize("to", [without_load_info, pl.from_pandas, lambda frame: pl.from_pandas(frame).to_arrow()])
+def test_overlapping_months_are_warned_of_also_without_ids(to, whole):
     columns = ["date", "user_id", "matter_id", "matter_type", "billing_type", "hours"]
     kinds = whole["pandas"]["matters"].set_index("matter_id")["matter_type"]
     entries = whole["pandas"]["time_entries"]
@@ -437,18 +437,18 @@ def test_months_that_overlap_are_warned_of_without_an_id_too(to, whole):
         utilization(to(pd.concat(parts, ignore_index=True)), start="2026-Q3", by=None)
 
 
-def test_work_merged_with_the_invoices_only_is_no_work_in_progress(whole):
+def test_work_merged_with_invoices_by_an_inner_join_is_warned_of(whole):
     frames = {each: whole["pandas"][each] for each in KINDS}
-    heads = frames["invoices"][["invoice_id", "balance"]]
-    left = frames["time_entries"].merge(heads, on="invoice_id", how="left")
+    balances = frames["invoices"][["invoice_id", "balance"]]
+    left = frames["time_entries"].merge(balances, on="invoice_id", how="left")
     wip(**frames | {"time_entries": left}, as_of="2026-10-31")
     with pytest.warns(IncompleteDataWarning, match=r"none of them is unbilled, .* Merge with how='left'"):
-        wip(**frames | {"time_entries": frames["time_entries"].merge(heads, on="invoice_id")}, as_of="2026-10-31")
+        wip(**frames | {"time_entries": frames["time_entries"].merge(balances, on="invoice_id")}, as_of="2026-10-31")
 
 
 @pytest.mark.parametrize("to", [lambda frame: frame, pl.from_pandas])
-def test_older_work_taken_away_is_warned_of_in_frames_that_forgot_their_load(to, whole):
-    frames = {each: bare(whole["pandas"][each]) for each in KINDS}
+def test_removed_older_work_is_warned_of_in_frames_without_load_information(to, whole):
+    frames = {each: without_load_info(whole["pandas"][each]) for each in KINDS}
     late = frames["time_entries"].query("date >= '2026-09-15'")
     wip(**{name: to(frame) for name, frame in frames.items()}, as_of="2026-10-31")
     cut = {name: to(frame) for name, frame in (frames | {"time_entries": late}).items()}
@@ -461,7 +461,7 @@ def test_older_work_taken_away_is_warned_of_in_frames_that_forgot_their_load(to,
             call(to(late), to(frames[other]), start=MONTH)
 
 
-def test_a_time_of_entry_without_its_zone_is_warned_of_where_the_day_depends_on_it(whole):
+def test_a_creation_time_without_a_time_zone_is_warned_of_if_the_firm_is_not_in_utc(whole):
     entries = whole["pandas"]["time_entries"].query("date >= '2026-10-01'")
     plain = entries.assign(created_at=entries["created_at"].dt.tz_localize(None))
     timekeeping_lag(plain, start=MONTH)
@@ -477,7 +477,7 @@ def test_hidden_amounts_that_were_filled_with_0_are_warned_of(whole):
             call(**frames | {"time_entries": filled}, **day)
 
 
-def test_an_invoice_that_is_not_there_is_named(whole):
+def test_the_warning_of_an_unknown_invoice_names_it(whole):
     frames = {each: whole["pandas"][each] for each in KINDS}
     filled = frames["time_entries"].fillna({"invoice_id": ""})
     with pytest.warns(IncompleteDataWarning, match=r"name an invoice .* passed \(for example invoice_id ''\)"):
@@ -491,13 +491,13 @@ def test_work_in_progress_long_after_the_load_is_warned_of(whole):
         wip(**frames, as_of="2027-01-31")
 
 
-def test_users_loaded_by_role_are_not_the_whole_roster(client, whole):
+def test_users_loaded_by_role_are_warned_of(client, whole):
     frames = {each: whole["pandas"][each] for each in ("time_entries", "matters")}
     with pytest.warns(IncompleteDataWarning, match="utilization: users was loaded with role=, so other timekeepers"):
         utilization(**frames, users=client.users(role="attorney"), start=MONTH)
 
 
-def test_days_after_the_load_are_not_missing(whole):
+def test_days_after_the_load_have_no_missing_time(whole):
     frames = {each: whole["pandas"][each] for each in ("time_entries", "matters", "users")}
     october = analysis.missing_time(**frames, start=MONTH)
     pd.testing.assert_frame_equal(analysis.missing_time(**frames, start="2026-Q4"), october)

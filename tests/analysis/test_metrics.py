@@ -1,4 +1,4 @@
-"""Every column of every result has a title, a unit and a meaning, and adds up as the analysis itself does."""
+"""Every column of a result has a title, a unit and a meaning, and its total is that of the analysis."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from billframes.schema.sources import sources_of
 
 @pytest.fixture(scope="module")
 def book(client):
-    """A month of a firm that says all that the API does not know."""
+    """A month of a firm with settings for everything that the API does not have."""
     people = client.users()["user_id"]
     settings = bf.FirmSettings(
         standard_rates=dict.fromkeys(people, 400.0),
@@ -47,7 +47,7 @@ def test_an_analysis_declares_every_number_of_its_result(name, book):
 
 @pytest.mark.parametrize("name", sorted(analyses.__all__))
 def test_a_docstring_names_the_columns_that_are_declared(name):
-    """Those that only a book's own method adds are in that method's docstring."""
+    """Columns that only a book's method adds are in the docstring of that method."""
     returns = inspect.getdoc(getattr(bf, name)).partition("Returns\n---")[2].partition("\n---")[0]
     named = {each for each in re.findall(r"`([^`\s]+)`", returns) if measure(each)}
     declared = {each.name for each in bf.explain(name).columns}
@@ -55,7 +55,7 @@ def test_a_docstring_names_the_columns_that_are_declared(name):
     assert declared - named <= {"as_of", "fees_start", "fees_end"}
 
 
-def test_a_column_is_declared_once_and_a_title_of_its_own_changes_nothing_else():
+def test_a_column_is_declared_once_and_retitling_changes_only_title_and_meaning():
     named = dict(SHARED)
     for analysis in declared_analyses().values():
         for each in analysis.columns:
@@ -72,14 +72,14 @@ def test_units_are_known_and_titles_are_unambiguous():
     assert all(each.meaning.endswith(".") for each in measures().values())
 
 
-def test_what_a_total_is_made_of_is_in_the_vocabulary():
+def test_the_columns_of_ratios_and_weights_are_measures():
     for each in measures().values():
         assert {*itertools.chain(*each.ratios)} | ({each.weight} - {None}) <= measures().keys()
         assert sum((each.adds_up, bool(each.ratios), each.weight is not None)) <= 1
 
 
-# What a total needs more than the rows for: medians, heads that are in several rows, an order.
-NOT_TOLD = {
+# Totals that can't be computed from the rows: of medians, of people in several rows, of figures that need an order.
+UNKNOWN_TOTALS = {
     *("weighted_days_overdue", "median_lag_days", "p90_lag_days", "oldest_date", "running_share"),
     *("heads_leverage", "principals", "non_principals", "unknown_role_people"),
 }
@@ -101,9 +101,9 @@ def test_the_total_of_the_rows_is_the_analysis_of_everything(name, by, book):
     analyse = getattr(book, name)
     whole, rows = analyse(None).iloc[0], analyse(by)
     total = total_of(rows)
-    told = {column: value for column, value in total.items() if pd.notna(value)}
-    assert {column: whole[column] for column in told} == pytest.approx(told)
-    assert set(whole.index) - set(told) <= NOT_TOLD | set(rows.columns[rows.isna().all()])
+    known = {column: value for column, value in total.items() if pd.notna(value)}
+    assert {column: whole[column] for column in known} == pytest.approx(known)
+    assert set(whole.index) - set(known) <= UNKNOWN_TOTALS | set(rows.columns[rows.isna().all()])
 
 
 def test_a_missing_amount_makes_the_total_missing_and_a_missing_target_does_not():
@@ -122,6 +122,6 @@ def test_a_missing_amount_makes_the_total_missing_and_a_missing_target_does_not(
     assert (total["billed_amount"], total["target_hours"], total["pace"]) == (100.0, 100.0, 0.5)
 
 
-def test_a_ratio_of_nothing_is_missing():
+def test_the_ratio_of_zeros_is_missing():
     total = total_of(pd.DataFrame({"worked_amount": [0.0], "billed_amount": [0.0], "billing_realization": [None]}))
     assert pd.isna(total["billing_realization"])

@@ -1,4 +1,4 @@
-"""What holds of any firm's data: rows re-add, their order never matters, parts add up, hours scale."""
+"""Properties of more analyses on random firms: rows and parts add up, order does not matter, hours scale."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from billframes.analysis import (
 from billframes.config.firm import FirmSettings
 from tests.examples import examples
 
-# The settings name a guest who is in no list of users.
+# The settings name a user who is not in the users frame.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:settings name 1 user:billframes.errors.IncompleteDataWarning"),
-    # Made-up invoices bill whatever they like.
+    # Random invoices bill more than the work on them.
     pytest.mark.filterwarnings("ignore:.*can explain:billframes.errors.IncompleteDataWarning"),
 ]
 QUICK = examples(4)
@@ -90,7 +90,7 @@ def entries_of(firm, work, order=slice(None), scale=1.0):
 
 
 def results(firm, book, by, order=slice(None), scale=1.0, basis="invoice_date"):
-    """The analyses that take `by`."""
+    """Return the results of the analyses with `by`."""
     work, bills, fees = book
     entries = entries_of(firm, work, order, scale)
     invoices = firm.invoices(*bills[order])
@@ -106,7 +106,7 @@ def results(firm, book, by, order=slice(None), scale=1.0, basis="invoice_date"):
 
 
 def lists(firm, work, order=slice(None), scale=1.0):
-    """The analyses that list what they find."""
+    """Return the results of the analyses that list findings."""
     entries = entries_of(firm, work, order, scale)
     ledes = (
         "matter_id ledes_enabled ledes_activity_code_required ledes_task_code_required ledes_expense_code_required "
@@ -128,7 +128,7 @@ def lists(firm, work, order=slice(None), scale=1.0):
 
 
 def additive(frame):
-    """Heads of several rows may be one person's, and quotients and percentiles of rows add up to nothing."""
+    """Return the columns whose rows add up: not people, who can be in several rows, and not ratios or percentiles."""
     quotients = ("_ratio", "realization", "_leverage", "effective_rate", "mean_lag_days")
     others = {"principals", "non_principals", "unknown_role_people", "median_lag_days", "p90_lag_days"}
     others |= {"amount_weighted_lag_days", "hours_weighted_lag_days"}
@@ -137,7 +137,7 @@ def additive(frame):
 
 @QUICK
 @given(book=BOOKS, by=KEYS, basis=st.sampled_from(["invoice_date", "work_date"]))
-def test_rows_re_add_to_the_total_in_whatever_order_they_came(pandas_firm, book, by, basis):
+def test_rows_add_up_to_the_total_in_any_order(pandas_firm, book, by, basis):
     back = slice(None, None, -1)
     split = results(pandas_firm, book, by, basis=basis)
     reverse, whole = results(pandas_firm, book, by, back, basis=basis), results(pandas_firm, book, None, basis=basis)
@@ -151,7 +151,7 @@ def test_rows_re_add_to_the_total_in_whatever_order_they_came(pandas_firm, book,
 
 @QUICK
 @given(work=st.lists(entry(), max_size=12))
-def test_findings_are_the_same_in_whatever_order_rows_came(pandas_firm, work):
+def test_findings_are_the_same_in_any_order(pandas_firm, work):
     for analysis, rows in lists(pandas_firm, work, slice(None, None, -1)).items():
         pd.testing.assert_frame_equal(rows, lists(pandas_firm, work)[analysis], obj=analysis)
 
@@ -159,7 +159,7 @@ def test_findings_are_the_same_in_whatever_order_rows_came(pandas_firm, work):
 @QUICK
 @given(book=BOOKS, cut=st.integers(0, 12))
 def test_a_frame_split_in_two_adds_up(pandas_firm, book, cut):
-    """What is counted by entry: invoices and fees are spread over all their entries, so these stay whole."""
+    """Only figures of single entries: the fees of an invoice are allocated to all its entries."""
     work, bills, fees = book
     parts = [results(pandas_firm, (half, bills, fees), None) for half in (work[:cut], work[cut:], work)]
     for analysis, names in {
@@ -186,7 +186,7 @@ def test_findings_of_parts_are_the_findings_of_the_whole(pandas_firm, work, cut)
 @QUICK
 @given(book=BOOKS)
 def test_hours_scale(pandas_firm, book):
-    """Four times the hours: four times the cost and worth, the same fees, leverage and lag."""
+    """Four times the hours have four times the cost and worth, and the same fees, leverage and lag."""
     once, more = results(pandas_firm, book, None), results(pandas_firm, book, None, scale=4.0)
     for analysis, names, factor in (
         ("leverage", ("principal_hours", "non_principal_hours"), 4.0),

@@ -1,4 +1,4 @@
-"""What holds of any firm's data: rows re-add, their order never matters, hours scale."""
+"""Properties of analyses on random firms: rows add up to the total, their order does not matter, hours scale."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from billframes.analysis import aging, realization, utilization
 from tests.examples import examples
 
-# Made-up invoices bill whatever they like.
+# Random invoices bill more than the work on them.
 pytestmark = pytest.mark.filterwarnings("ignore:.*can explain:billframes.errors.IncompleteDataWarning")
 
 QUICK = examples(10)
@@ -77,7 +77,7 @@ def additive(frame):
 
 @QUICK
 @given(book=BOOKS, by=KEYS)
-def test_rows_re_add_to_the_total(pandas_firm, book, by):
+def test_rows_add_up_to_the_total(pandas_firm, book, by):
     for split, whole in zip(results(pandas_firm, book, by), results(pandas_firm, book, None), strict=True):
         sums, total = additive(split), additive(whole).iloc[0]
         for name in sums:
@@ -97,7 +97,7 @@ def test_the_order_of_rows_never_matters(pandas_firm, book, by):
 @QUICK
 @given(book=BOOKS)
 def test_hours_scale(pandas_firm, book):
-    """Four times the hours at the same rates: four times the hours and worth, the same fees billed."""
+    """Four times the hours at the same rates have four times the worth, and the same fees billed."""
     once, more = results(pandas_firm, book, "user"), results(pandas_firm, book, "user", scale=4.0)
     assert (more[0]["client_hours"] == once[0]["client_hours"] * 4).all()
     for index in (1, 2):

@@ -1,4 +1,4 @@
-"""What holds of work in progress, fees and invoices of any firm: rows re-add, order never matters, parts add up."""
+"""Properties of work in progress, fees and invoices of random firms: rows and parts add up, order does not matter."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ from billframes.analysis import (
 from billframes.config.firm import FirmSettings
 from tests.examples import examples
 
-# Made-up invoices bill whatever they like.
-# Invoices of these books bill more than their items, or have none.
+# Random invoices bill more than the work on them.
 pytestmark = [
-    pytest.mark.filterwarnings(f"ignore:{said}:billframes.errors.IncompleteDataWarning")
-    for said in (".*can explain", "reconcile. the invoices bill")
+    pytest.mark.filterwarnings(f"ignore:{message}:billframes.errors.IncompleteDataWarning")
+    for message in (".*can explain", "reconcile. the invoices bill")
 ]
 
 QUICK = examples(8)
@@ -68,18 +67,18 @@ KEYS = st.sampled_from(["user", "client", "matter", "practice_area", "originator
 
 @pytest.fixture(scope="session")
 def polars_firm(pandas_firm):
-    """The engine with the least to do for each call: examples are many and small."""
+    """A firm on Polars, which is the fastest engine for many small examples."""
     return type(pandas_firm)(pl.from_arrow)
 
 
 def frames(firm, book, order=slice(None)):
     work, bills, *costs = book
     header = "date user_id client_id matter_id amount invoice_id"
-    made = [firm.frame(header, *rows[order]) for rows in costs]
-    return firm.entries(*work[order]), firm.invoices(*bills[order]), *made
+    others = [firm.frame(header, *rows[order]) for rows in costs]
+    return firm.entries(*work[order]), firm.invoices(*bills[order]), *others
 
 
-def waiting(firm, book, by, order=slice(None)):
+def open_work(firm, book, by, order=slice(None)):
     entries, bills, costs, fees = frames(firm, book, order)
     result = work_in_progress(entries, costs, fees, bills, as_of="2026-10-31", by=by, matters=firm.matters())
     return result.to_pandas()
@@ -95,7 +94,7 @@ def results(firm, book, by, order=slice(None)):
         budget_burn(*given_frames, settings=BUDGETS, matters=matters),
         reconcile(*given_frames),
     )
-    return waiting(firm, book, by, order), *(each.to_pandas() for each in found)
+    return open_work(firm, book, by, order), *(each.to_pandas() for each in found)
 
 
 def additive(frame):
@@ -104,7 +103,7 @@ def additive(frame):
 
 @QUICK
 @given(book=BOOKS, by=KEYS)
-def test_rows_re_add_to_the_total(polars_firm, book, by):
+def test_rows_add_up_to_the_total(polars_firm, book, by):
     for split, whole in zip(results(polars_firm, book, by)[:4], results(polars_firm, book, None)[:4], strict=True):
         sums, total = additive(split), additive(whole).sum()
         for name in sums:
@@ -115,7 +114,7 @@ def test_rows_re_add_to_the_total(polars_firm, book, by):
 @QUICK
 @given(book=BOOKS)
 def test_states_kinds_and_buckets_each_add_up_to_the_work_in_progress(polars_firm, book):
-    rows = waiting(polars_firm, book, "matter")
+    rows = open_work(polars_firm, book, "matter")
     for names in (
         ["0-30", "31-60", "61-90", "91+"],
         ["unbilled_amount", "prebill_amount", "unknown_amount"],
@@ -127,7 +126,7 @@ def test_states_kinds_and_buckets_each_add_up_to_the_work_in_progress(polars_fir
 @QUICK
 @given(book=BOOKS)
 def test_fees_are_the_final_invoices_less_their_expenses(polars_firm, book):
-    """Billed fees, by any road; and the budgets with what they leave out are all fees and all work not billed."""
+    """Fees are the same by all analyses. The budgets and the rest are all fees and all work not billed."""
     rows = reconcile(*frames(polars_firm, book)).to_pandas()
     final = rows["invoice_state"] == "final"
     fees = (rows["amount"] - rows["expense_amount"])[final].sum()
@@ -153,15 +152,15 @@ def test_the_order_of_rows_never_matters(polars_firm, book, by):
 def test_work_in_progress_of_two_halves_adds_up(polars_firm, book, cut):
     work, bills, *costs = book
     halves = (work[:cut], bills, *costs), (work[cut:], bills, [], [])
-    whole = additive(waiting(polars_firm, book, None)).sum()
-    parts = sum(additive(waiting(polars_firm, half, None)).sum() for half in halves)
+    whole = additive(open_work(polars_firm, book, None)).sum()
+    parts = sum(additive(open_work(polars_firm, half, None)).sum() for half in halves)
     assert whole.tolist() == pytest.approx(parts.tolist(), abs=1e-6)
 
 
 @QUICK
 @given(book=BOOKS, by=KEYS)
 def test_hours_scale(polars_firm, book, by):
-    """Four times the hours at the same rates: four times the worth in progress, the same fees billed."""
+    """Four times the hours at the same rates have four times the worth in progress, and the same fees billed."""
     more = [(*row[:5], row[5] * 4, None if row[6] is None else row[6] * 4, row[7]) for row in book[0]], *book[1:]
     once, again = results(polars_firm, book, by), results(polars_firm, more, by)
     for name in ("time_amount", "hours", "fixed_fee_hours"):
@@ -173,7 +172,7 @@ def test_hours_scale(polars_firm, book, by):
 @given(figures=st.lists(st.integers(0, 10**7), min_size=5, max_size=5))
 @QUICK
 def test_both_field_sets_of_one_clients_balances_give_one_result(figures):
-    """Whatever is owed: the buckets of set A, and the same told as running totals."""
+    """The buckets of set A, and the same amounts as the cumulative figures of set B."""
     buckets = [cents / 100 for cents in figures]
     totals = [sum(buckets[place:]) for place in range(5)]
     one = dict(

@@ -8,7 +8,7 @@ import pytest
 import billframes as bf
 from billframes.analysis import scorecard
 from billframes.errors import ParameterError, RatesHiddenWarning
-from tests.analysis.calls import WORK, rich
+from tests.analysis.calls import WORK, edge_case_frames
 
 # Balances are those of the day of the load.
 pytestmark = pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
@@ -116,7 +116,7 @@ def test_misleading_input_is_refused(book, client):
 
 
 def test_hidden_rates_leave_hours_and_fees(pandas_firm):
-    firm = rich(pandas_firm)
+    firm = edge_case_frames(pandas_firm)
     hidden = {name: firm[name] for name in WORK} | {"time_entries": firm["time_entries"].assign(amount=None)}
     with pytest.warns(RatesHiddenWarning):
         rows = scorecard(**hidden, start="2026-10").set_index("user_id")

@@ -1,4 +1,4 @@
-"""Settings that name people or matters who are not there are warned of, whichever of their tables they stand in."""
+"""Settings that name unknown users or matters give a warning, whichever table of the settings names them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from billframes import FirmSettings
 from billframes.analysis import effective_rates, leverage, utilization
 from billframes.errors import IncompleteDataWarning
-from tests.analysis.calls import PEOPLE, WORK, rich
+from tests.analysis.calls import PEOPLE, WORK, edge_case_frames
 
 KEYS = {
     "user_hours": {"u7": 4.0},
@@ -23,17 +23,17 @@ KEYS = {
 }
 
 
-def asked(firm, settings, function=utilization, names=("time_entries", *PEOPLE), **options):
-    frames = rich(firm)
-    with warnings.catch_warnings(record=True) as told:
+def warnings_of(firm, settings, function=utilization, names=("time_entries", *PEOPLE), **options):
+    frames = edge_case_frames(firm)
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         function(**{name: frames[name] for name in names}, settings=settings, **options)
-    return [str(each.message) for each in told if "settings name" in str(each.message)]
+    return [str(each.message) for each in caught if "settings name" in str(each.message)]
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_every_table_of_users_is_looked_at(pandas_firm, key):
-    (message,) = asked(pandas_firm, FirmSettings(**{key: KEYS[key]}), start="2026-10")
+def test_every_table_of_users_is_checked(pandas_firm, key):
+    (message,) = warnings_of(pandas_firm, FirmSettings(**{key: KEYS[key]}), start="2026-10")
     assert message.startswith(f"settings name 1 user that is not among those passed: u7 ({key}).")
 
 
@@ -41,25 +41,25 @@ def test_users_and_matters_are_named_with_their_tables(firm):
     settings = FirmSettings(
         budgets={"m1": 10, "m7": 10}, originator_weights={"m7": {"u1": 0.5, "u7": 0.5}}, roles={"u7": "attorney"}
     )
-    assert [message.partition(". Load")[0] for message in asked(firm, settings, start="2026-10")] == [
+    assert [message.partition(". Load")[0] for message in warnings_of(firm, settings, start="2026-10")] == [
         "settings name 1 user that is not among those passed: u7 (roles, originator_weights)",
         "settings name 1 matter that is not among those passed: m7 (budgets, originator_weights)",
     ]
-    assert asked(firm, FirmSettings(budgets={"m1": 10}, roles={"u1": "attorney"}), start="2026-10") == []
+    assert warnings_of(firm, FirmSettings(budgets={"m1": 10}, roles={"u1": "attorney"}), start="2026-10") == []
 
 
-def test_only_frames_at_hand_can_tell(pandas_firm):
+def test_only_names_of_frames_that_were_passed_are_checked(pandas_firm):
     settings = FirmSettings(budgets={"m7": 10}, roles={"u7": "attorney"})
-    assert len(asked(pandas_firm, settings, names=("time_entries", "matters"), start="2026-10")) == 1
+    assert len(warnings_of(pandas_firm, settings, names=("time_entries", "matters"), start="2026-10")) == 1
 
 
 @pytest.mark.parametrize(("function", "names"), [(leverage, ("time_entries", *PEOPLE)), (effective_rates, WORK)])
-def test_an_analysis_built_on_others_says_it_once(pandas_firm, function, names):
-    assert len(asked(pandas_firm, FirmSettings(roles={"u7": "attorney"}), function, names, start="2026-10")) == 1
+def test_an_analysis_that_calls_others_warns_once(pandas_firm, function, names):
+    assert len(warnings_of(pandas_firm, FirmSettings(roles={"u7": "attorney"}), function, names, start="2026-10")) == 1
 
 
 def test_the_warning_is_of_incomplete_data(pandas_firm):
-    frames = rich(pandas_firm)
+    frames = edge_case_frames(pandas_firm)
     with pytest.warns(IncompleteDataWarning, match="settings name 1 user"):
         utilization(frames["time_entries"].iloc[:0], start="2026-10", users=frames["users"], matters=frames["matters"],
                     settings=FirmSettings(roles={"u7": "attorney"}))  # fmt: skip

@@ -1,4 +1,4 @@
-"""Spark answers as pandas does and guards alike: in one file, so that one process starts it, once."""
+"""Spark returns the same rows and warnings as pandas. One file has all tests, so that Spark starts only once."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ import pyarrow as pa
 import pytest
 
 import billframes as bf
-from tests.analysis.calls import CALLS, ON_CLUSTERS, QUERIES, rich
+from tests.analysis.calls import CALLS, QUERIES, SPARK_CALLS, edge_case_frames
 from tests.analysis.conftest import Firm
-from tests.analysis.test_engines import agree, spied
+from tests.analysis.test_engines import assert_like_pandas, record_collected
 from tests.analysis.test_guards import ON_SPARK
 from tests.mirror.test_engines import same_figures
 
 pytestmark = [
     pytest.mark.cluster,
     pytest.mark.slow,
-    # PySpark announces its own future.
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas >= 3:FutureWarning"),
 ]
 
@@ -30,10 +29,10 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Callable[[pa.Table], Any]]:
     """
-    Spark in this process and its Java, with what makes many small queries quick.
+    Spark in this process and one Java process, with settings that make many small queries fast.
 
-    It compiles little, has one thread and one partition, so that it neither shuffles nor broadcasts, doesn't remember
-    the line of Python that made each column, and has room enough to look for garbage seldom.
+    It compiles little, and has one thread and one partition, so that it neither shuffles nor broadcasts. It does not
+    record the line of Python of each column, and has enough memory to collect garbage rarely.
     """
     from py4j.java_gateway import JavaClass, JVMView
     from pyspark.sql import SparkSession
@@ -59,47 +58,47 @@ def spark() -> Iterator[Callable[[pa.Table], Any]]:
     session = SparkSession.builder.master("local[1]").config(map=settings).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     with pytest.MonkeyPatch.context() as patch:
-        # Java would look through all of Spark's archives for each function's name, each time that a column uses it.
+        # Otherwise Java would search all archives of Spark for the name of a function each time that a column uses it.
         for kind in (JVMView, JavaClass):
             patch.setattr(kind, "__getattr__", functools.cache(kind.__getattr__))
-        # Spark knows that one partition needs no shuffle only where it is told.
-        made = SparkSession.createDataFrame
-        patch.setattr(SparkSession, "createDataFrame", lambda *args: made(*args).coalesce(1))
+        # `coalesce` tells Spark that there is one partition, so that it does not shuffle.
+        create = SparkSession.createDataFrame
+        patch.setattr(SparkSession, "createDataFrame", lambda *args: create(*args).coalesce(1))
         yield lambda table: session.createDataFrame(_without_dictionaries(table))
     session.stop()
 
 
 def _without_dictionaries(table: pa.Table) -> pa.Table:
-    """Spark has no enums."""
+    """Convert enums to text, because Spark has none."""
     plain = [field.with_type(pa.string()) if pa.types.is_dictionary(field.type) else field for field in table.schema]
     return table.cast(pa.schema(plain))
 
 
 @pytest.fixture(scope="module")
 def frames(spark) -> dict[str, Any]:
-    return rich(Firm(spark))
+    return edge_case_frames(Firm(spark))
 
 
-# The firm has every edge, so every warning is due; other tests hold each to its cause.
+# The firm has all edge cases, so all warnings are given. Other tests check each warning.
 @pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
 @pytest.mark.filterwarnings("ignore::billframes.errors.RatesHiddenWarning")
-@pytest.mark.parametrize("name", ON_CLUSTERS)
-def test_spark_answers_as_pandas_does_and_runs_few_queries(name, frames, asked, monkeypatch):
+@pytest.mark.parametrize("name", SPARK_CALLS)
+def test_spark_returns_the_rows_of_pandas_and_runs_few_queries(name, frames, rows_on_pandas, monkeypatch):
     with monkeypatch.context() as patch:
-        collected = spied(nw.LazyFrame, patch)
+        collected = record_collected(nw.LazyFrame, patch)
         result = CALLS[name](frames)
     if name in QUERIES:
         assert len(collected) == QUERIES[name]
-    agree(result, frames, asked(name))
+    assert_like_pandas(result, frames, rows_on_pandas(name))
 
 
 @pytest.mark.parametrize("test", ON_SPARK, ids=lambda test: test.__name__.removeprefix("test_"))
-def test_spark_guards_alike(test, spark):
+def test_spark_gives_the_same_warnings_and_errors(test, spark):
     test(Firm(spark))
 
 
 def test_the_documented_example_reads_a_mirrors_files(spark, client, tmp_path):
-    """Its cluster is the one that runs already; a notebook's reads files in worker processes, made the same way."""
+    """The example's cluster is the running one. In a notebook, worker processes read the files in the same way."""
     text = (Path(__file__).parents[2] / "docs" / "mirror.md").read_text(encoding="utf-8")
     (example,) = [each for each in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "local-cluster" in each]
     mirror = bf.mirror(tmp_path / "firm", client=client)

@@ -1,4 +1,4 @@
-"""The declaration of an analysis."""
+"""Declarations of analyses are checked, and their texts can be put in plain words."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from billframes.analysis.explain import plain_words
 from billframes.analysis.spec import analyses
 
 
-def test_a_chart_of_a_kind_that_there_is_not_is_refused_where_it_is_declared():
+def test_a_chart_of_an_unknown_kind_is_refused():
     chart = dataclasses.replace(ANALYSIS.chart, kind="stack")
     with pytest.raises(ParameterError, match="'aging' declares a chart of the kind 'stack'; a chart is"):
         dataclasses.replace(ANALYSIS, chart=chart)
 
 
-def test_plain_words_name_no_argument_and_are_whole_sentences():
-    texts = [text for each in analyses().values() for said in each.parts.values() for text in said]
+def test_plain_words_do_not_name_arguments_and_are_whole_sentences():
+    texts = [text for each in analyses().values() for part in each.parts.values() for text in part]
     words = [plain_words(text) for text in texts]
     assert not [each for each in words if "`" in each or "=" in each.replace(" = ", "")]
     assert not [each for each in words if each and not (each[-1] == "." and not each[0].islower())]
-    # Only texts that are about arguments alone are left out whole.
+    # Only texts about nothing but arguments are left out.
     assert [text for text, each in zip(texts, words, strict=True) if not each] == [
         "With `include_prebill=False`, items on any invoice; with `matter_types`, matters of other types."
     ]

@@ -1,4 +1,4 @@
-"""Whether ids are unique is found out quickly, whatever the ids look like."""
+"""The quick check for unique ids works with many kinds of ids."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ IDS = {
 
 @pytest.mark.parametrize("ids", IDS.values(), ids=IDS.keys())
 @pytest.mark.parametrize("engine", [pd.DataFrame, pa.table])
-def test_ids_of_one_length_are_known_to_be_unique_unless_one_is_there_twice(ids, engine):
+def test_ids_of_one_length_are_unique_unless_one_occurs_twice(ids, engine):
     for nth in (None, 0, 1_234):
         native = engine({"time_entry_id": ids if nth is None else [*ids, ids[nth]]})
         frame = nw.from_native(native, eager_only=True)
@@ -27,6 +27,6 @@ def test_ids_of_one_length_are_known_to_be_unique_unless_one_is_there_twice(ids,
 
 
 @pytest.mark.parametrize("ids", [["1", "2"], ["t999", "t1000"], ["t001", None]])
-def test_other_ids_need_a_closer_look(ids):
+def test_other_ids_are_not_checked_quickly(ids):
     native = pd.DataFrame({"time_entry_id": ids})
     assert not is_unique(nw.from_native(native, eager_only=True), native, "time_entry_id")
