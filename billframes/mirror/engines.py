@@ -126,7 +126,7 @@ def _pyspark(snapshot: Snapshot, session: Any) -> _OpenTable:
     def open_table(name: str) -> Any:
         # Hadoop's scheme for buckets.
         files = [uri.replace("s3://", "s3a://", 1) for uri in snapshot.files(name)]
-        return spark.open_table.parquet(*files) if files else spark.createDataFrame(snapshot.empty(name))
+        return spark.read.parquet(*files) if files else spark.createDataFrame(snapshot.empty(name))
 
     return open_table
 
