@@ -132,9 +132,6 @@ def compare(
        amount_2026-09  amount_2026-10  since_previous_amount
     0           120.0            90.0                  -30.0
     """
-    if not isinstance(results, Mapping):
-        kind = with_article(type(results).__name__)
-        raise ParameterError(f"results is {kind}; pass a dict of results by period, or use book.compare().")
     time, found = _time_of(results), _measure_of(measure, of_each_day=of_each_day)
     if periods is not None:
         read_whole_number(periods, "periods", "periods")
@@ -144,7 +141,7 @@ def compare(
     keys = key_columns(column_names(first))
     pair = _ratio_columns(found, column_names(first))
     for name, frame in frames.items():
-        require(frame, name, pair if found.ratios else (measure,))
+        require(frame, name, pair)
         _check_keys(name, key_columns(column_names(frame)), keys)
     tables = {label: to_arrow(frame) for label, frame in zip(results, frames.values(), strict=True)}
     figures = FiguresByPeriod(found, pair, time, tables, keys)
@@ -166,7 +163,11 @@ def compare(
     return cast("IntoFrameT", result)
 
 
-def _time_of(results: Mapping[str, Any]) -> str:
+def _time_of(results: Any) -> str:
+    """Return the length of the periods: "month", "quarter" or "year"."""
+    if not isinstance(results, Mapping):
+        kind = with_article(type(results).__name__)
+        raise ParameterError(f"results is {kind}; pass a dict of results by period, or use book.compare().")
     for time, pattern in _LABELS.items():
         if results and all(re.fullmatch(pattern, str(label)) for label in results):
             return time
@@ -287,9 +288,9 @@ def _measures() -> Iterator[Measure]:
             yield Measure(f"{name}_{short}", f"{titles[short]} {words}", cast("Any", shown), meaning)
 
 
-_OWN = tuple(_measures())
-_NAMES = tuple(each.name for each in _OWN)
-_DRAWN = tuple(f"{name}_{short}" for short in FIGURES.values() for name in ("year_ago", "now"))
+_COLUMNS = tuple(_measures())
+_NAMES = tuple(each.name for each in _COLUMNS)
+_CHART_COLUMNS = tuple(f"{name}_{short}" for short in FIGURES.values() for name in ("year_ago", "now"))
 
 ANALYSIS = Analysis(
     name="compare",
@@ -313,13 +314,13 @@ ANALYSIS = Analysis(
         "The figure as it was when the period ended: entries and invoices are as they are today.",
         "The full figure of a period that is not over yet: the last period can be shorter than the others.",
     ),
-    columns=_OWN,
+    columns=_COLUMNS,
     table=TableSpec(title="Compared", columns=(PERIODS, *_NAMES), optional=_NAMES, adds_up=False),
     chart=ChartSpec(
         kind="bars",
         title="Beside the year before",
-        columns=_DRAWN,
-        optional=_DRAWN,
+        columns=_CHART_COLUMNS,
+        optional=_CHART_COLUMNS,
         words=[f"{{now_{short}:axis}}" for short in FIGURES.values()],
         shows="the figure (dark) on the figure of a year before (pale).",
         more="For one key, months are side by side. The text beside a bar is the figure of the period.",

@@ -23,7 +23,7 @@ from billframes.periods import DateLike
 
 __all__ = ["ANALYSIS", "effective_rates"]
 
-_OF_STANDARD = ("standard_amount", "standard_rate")
+_STANDARD_COLUMNS = ("standard_amount", "standard_rate")
 
 
 def effective_rates(
@@ -102,7 +102,7 @@ def effective_rates(
       user_name  billable_hours  effective_rate  worked_rate
     0       Ada             4.0           200.0        250.0
     """
-    found: Any = realization(
+    amounts_by_key: Any = realization(
         time_entries,
         invoices,
         expenses,
@@ -117,13 +117,13 @@ def effective_rates(
         settings=settings,
         matter_types=matter_types,
     )
-    return cast("IntoFrameT", to_native(_rates(as_arrow(nw.from_native(found))), time_entries))
+    return cast("IntoFrameT", to_native(_rates(as_arrow(nw.from_native(amounts_by_key))), time_entries))
 
 
 def _rates(realized: Frame) -> Frame:
     names = column_names(realized)
     keys = names[: names.index("worked_amount")]
-    standard = [name for name in _OF_STANDARD if "standard_amount" in names]
+    standard = [name for name in _STANDARD_COLUMNS if "standard_amount" in names]
     rates = {"worked_rate": ratio("worked_amount", "billable_hours")}
     if standard:
         rates["standard_rate"] = ratio("standard_amount", "billable_hours")

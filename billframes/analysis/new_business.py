@@ -42,12 +42,12 @@ __all__ = ["ANALYSIS", "new_business"]
 
 C = nw.col
 
-_OPENED = ("opened_matters", "undated_matters")
-_OF_PERIOD = ("fees_amount", "new_client_amount", "largest_amount")
-_OF_YEAR_BEFORE = ("fees_before_amount", "largest_before_amount")
-_COUNTS = ("new_clients", "dormant_clients")
+_MATTER_COUNTS = ("opened_matters", "undated_matters")
+_PERIOD_AMOUNTS = ("fees_amount", "new_client_amount", "largest_amount")
+_YEAR_BEFORE_AMOUNTS = ("fees_before_amount", "largest_before_amount")
+_CLIENT_COUNTS = ("new_clients", "dormant_clients")
 _DATES = ("client_since", "last_work_date")
-_MEASURES = (*_OPENED, *_OF_PERIOD, *_OF_YEAR_BEFORE, *_COUNTS)
+_SUMS = (*_MATTER_COUNTS, *_PERIOD_AMOUNTS, *_YEAR_BEFORE_AMOUNTS, *_CLIENT_COUNTS)
 
 
 def new_business(
@@ -191,7 +191,7 @@ def new_business(
         _fees_of_year_before(*fees[1], largest),
         *_client_counts(frames, by, of_matters, known, spans),
     ]
-    totals = of_matters.combine(parts, _MEASURES, _DATES)
+    totals = of_matters.combine(parts, _SUMS, _DATES)
     return cast("IntoFrameT", to_native(_result(totals, of_matters), time_entries))
 
 
@@ -258,7 +258,7 @@ def _matters_opened(matters: Frame, grouping: Grouping, period: Period) -> Frame
     counted = rows.with_columns(
         opened_matters=as_float(is_in_period("opened", period)), undated_matters=as_float(C("opened").is_null())
     )
-    return grouping.finish(grouping.add_up(counted, _OPENED), _OPENED)
+    return grouping.finish(grouping.add_up(counted, _MATTER_COUNTS), _MATTER_COUNTS)
 
 
 def _client_counts(
@@ -270,7 +270,7 @@ def _client_counts(
     rows = from_arrow(frames["time_entries"], table_of_clients(known, spans))
     own = Grouping.of(by, frames, grouping.settings, ("client_id",))
     dates = _DATES if "client_id" in grouping.columns else ()
-    yield own.finish(own.add_up(rows, _COUNTS, greatest=dates), (*_COUNTS, *dates))
+    yield own.finish(own.add_up(rows, _CLIENT_COUNTS, greatest=dates), (*_CLIENT_COUNTS, *dates))
 
 
 def _has_client_keys_only(grouping: Grouping) -> bool:
@@ -278,7 +278,7 @@ def _has_client_keys_only(grouping: Grouping) -> bool:
 
 
 def _result(totals: Frame, grouping: Grouping) -> Frame:
-    unknown = {} if _has_client_keys_only(grouping) else dict.fromkeys(_COUNTS, null_column(nw.Float64))
+    unknown = {} if _has_client_keys_only(grouping) else dict.fromkeys(_CLIENT_COUNTS, null_column(nw.Float64))
     shares = {
         "new_client_share": ratio("new_client_amount", "fees_amount"),
         "largest_share": ratio("largest_amount", "fees_amount"),

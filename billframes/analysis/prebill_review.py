@@ -38,7 +38,7 @@ __all__ = ["ANALYSIS", "prebill_review"]
 C = nw.col
 
 _TEXT, _MONEY, _DATE = pa.string(), pa.float64(), pa.timestamp("us")
-_OF_INVOICE = ("items_amount", "unexplained_amount")
+_INVOICE_SUMS = ("items_amount", "unexplained_amount")
 _SCHEMA = {
     **dict.fromkeys(("invoice_id", "invoice_number"), _TEXT),
     "invoice_date": _DATE,
@@ -48,7 +48,7 @@ _SCHEMA = {
     **dict.fromkeys(("user_id", "user_name", "description", "billing_type"), _TEXT),
     **dict.fromkeys(("hours", "rate", "item_amount"), _MONEY),
     **dict.fromkeys(("activity_code", "task_code", "flags"), _TEXT),
-    **dict.fromkeys(("invoice_amount", *_OF_INVOICE, "client_overdue"), _MONEY),
+    **dict.fromkeys(("invoice_amount", *_INVOICE_SUMS, "client_overdue"), _MONEY),
 }
 _RESPONSIBLE = ("responsible_id", "responsible_name")
 # `entered` is the time of creation in the firm's time zone.
@@ -58,7 +58,7 @@ _ITEM = {
     **dict.fromkeys(("user_id", "user_name", "description", "billing_type", "activity_code", "task_code"), _TEXT),
     **dict.fromkeys(("hours", "rate", "item_amount"), _MONEY),
 }
-_SHOWN = ("date", "user_id", "user_name", "matter_id", "matter_name", "description")
+_ITEM_COLUMNS = ("date", "user_id", "user_name", "matter_id", "matter_name", "description")
 _TIME_COLUMNS = ("billing_type", "hours", "rate", "amount", "activity_code", "task_code", "created_at")
 
 
@@ -240,7 +240,7 @@ def _items(frame: Frame, name: str, prebills: Mapping[str, Any], zone: str) -> p
     """List the items on the prebills."""
     id_ = IDS[name]
     needed = ("invoice_id", "matter_id", *(("hours", "billing_type") if name == "time_entries" else ()), "amount")
-    rows = select_columns(frame, name, needed, (id_, *_SHOWN, *_TIME_COLUMNS))
+    rows = select_columns(frame, name, needed, (id_, *_ITEM_COLUMNS, *_TIME_COLUMNS))
     found = to_arrow(join_by_id(rows, ids_frame(rows, prebills, "invoice_id"), "invoice_id", "inner"))
     renamed = {"item_id": id_, "item_amount": "amount", "entered": "created_at"}
     if "created_at" in found.column_names and found["created_at"].type.tz is not None:
@@ -320,7 +320,7 @@ def _add_figures(
     """Add the figures of `reconcile` and of `aging` to the invoices."""
     names = ("time_entries", "invoices", "expenses", "fixed_fees")
     reconciled = nw.from_native(reconcile(*[natives[name] for name in names]))
-    figures = as_arrow(cast("Frame", reconciled)).select("invoice_id", *_OF_INVOICE)
+    figures = as_arrow(cast("Frame", reconciled)).select("invoice_id", *_INVOICE_SUMS)
     for row in to_dicts(join_by_id(figures, ids_frame(figures, prebills, "invoice_id"), "invoice_id", "inner")):
         prebills[row.pop("invoice_id")] |= row
     overdue = {}

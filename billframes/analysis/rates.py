@@ -31,7 +31,7 @@ C = nw.col
 
 _LEFT_OUT = ("left_out_hours", "left_out_amount", "left_out_billed_amount")
 _SUMS = ("billable_hours", "billed_amount", "worked_amount", *_LEFT_OUT)
-_OF_STANDARD = ("standard_amount", "standard_rate", "standard_rate_growth")
+_STANDARD_COLUMNS = ("standard_amount", "standard_rate", "standard_rate_growth")
 _LOWEST_AND_HIGHEST = ("lowest_rate", "highest_rate")
 
 
@@ -150,19 +150,17 @@ def rates(
     grouping = Grouping.of(keys, frames, settings)
     options: dict[str, Any] = {"start": start, "end": end, "matter_types": matter_types, "settings": settings}
     with skip_checks(natives, frames):
-        of_each_rate = effective_rates(**natives, **options, by=[*keys, "rate"], basis=basis)
+        by_rate = effective_rates(**natives, **options, by=[*keys, "rate"], basis=basis)
     standard = bool(grouping.settings.standard_rates)
     sums = (*_SUMS, "standard_amount") if standard else _SUMS
-    rows = nan_to_null(as_arrow(nw.from_native(of_each_rate))).select(
-        *dict.fromkeys([*grouping.columns, "rate"]), *sums
-    )
+    rows = nan_to_null(as_arrow(nw.from_native(by_rate))).select(*dict.fromkeys([*grouping.columns, "rate"]), *sums)
     totals = grouping.combine(
-        [_in_use(rows)],
+        [_mark_rates_in_use(rows)],
         (*sums, "rates_in_use", "_unrated"),
         least=_LOWEST_AND_HIGHEST[:1],
         greatest=_LOWEST_AND_HIGHEST[1:],
     )
-    columns = [name for name in ANALYSIS.measure_names if standard or name not in _OF_STANDARD]
+    columns = [name for name in ANALYSIS.measure_names if standard or name not in _STANDARD_COLUMNS]
     return cast("IntoFrameT", to_native(_result(nan_to_null(totals), grouping, columns), time_entries))
 
 
@@ -181,7 +179,7 @@ def _keys(by: By) -> list[str]:
     return names
 
 
-def _in_use(rows: Frame) -> Frame:
+def _mark_rates_in_use(rows: Frame) -> Frame:
     """Mark the rates that are in use, and rows with hours but without a rate."""
     used = (C("billable_hours") > RESIDUE) & ~C("rate").is_null()
     unrated = C("rate").is_null() & (C("billable_hours").abs() > RESIDUE)
@@ -269,7 +267,7 @@ ANALYSIS = Analysis(
     table=TableSpec(
         title="Rates",
         without=_LEFT_OUT,
-        optional=_OF_STANDARD,
+        optional=_STANDARD_COLUMNS,
         brief=("worked_rate", "worked_rate_growth", "effective_rate", "effective_rate_growth"),
         adds_up=False,
     ),

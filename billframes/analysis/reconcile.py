@@ -34,9 +34,9 @@ __all__ = ["ANALYSIS", "reconcile"]
 C = nw.col
 
 # The result column of each kind of item.
-_AMOUNTS = {"time_entries": "time_amount", "expenses": "expense_amount", "fixed_fees": "fixed_fee_amount"}
-_SUMS = (*_AMOUNTS.values(), "_hidden")
-_MONEY = (*_AMOUNTS.values(), "items_amount", "amount", "unexplained_amount", "balance")
+_ITEM_AMOUNTS = {"time_entries": "time_amount", "expenses": "expense_amount", "fixed_fees": "fixed_fee_amount"}
+_SUMS = (*_ITEM_AMOUNTS.values(), "_hidden")
+_AMOUNTS = (*_ITEM_AMOUNTS.values(), "items_amount", "amount", "unexplained_amount", "balance")
 # A millionth of the currency: adding the floats of thousands of invoices leaves such differences.
 _RESIDUE = 1e-6
 # Other keys that would divide an invoice.
@@ -136,7 +136,7 @@ def reconcile(
     grouping = None if by == "invoice" else _grouping(by, frames)
     need_work_on_invoices("reconcile", {"invoices": invoices, **items}, period)
     selected, optional = _invoices(frames["invoices"], () if grouping is None else grouping.row_columns)
-    rows = nw.concat([_items_on_invoices(frames[kind], kind) for kind in _AMOUNTS if kind in frames])
+    rows = nw.concat([_items_on_invoices(frames[kind], kind) for kind in _ITEM_AMOUNTS if kind in frames])
     matters = rows.group_by("invoice_id", "matter_id").agg(*[C(name).sum() for name in (*_SUMS, "_rows")])
     matters = matters.with_columns(matter_count=as_float(~C("matter_id").is_null()))
     totals = matters.group_by("invoice_id").agg(*[C(name).sum() for name in (*_SUMS, "_rows", "matter_count")])
@@ -182,7 +182,7 @@ def _items_on_invoices(frame: Frame, kind: str) -> Frame:
         rows = select_columns(frame, kind, ("invoice_id", "matter_id", "amount")).with_columns(
             _amount=C("amount"), _rows=nw.lit(1.0)
         )
-    amounts = dict.fromkeys(_AMOUNTS.values(), nw.lit(0.0)) | {_AMOUNTS[kind]: C("_amount").fill_null(0.0)}
+    amounts = dict.fromkeys(_ITEM_AMOUNTS.values(), nw.lit(0.0)) | {_ITEM_AMOUNTS[kind]: C("_amount").fill_null(0.0)}
     hidden = as_float(C("_amount").is_null()) if kind == "time_entries" else nw.lit(0.0)
     on_invoices = rows.filter(~C("invoice_id").is_null())
     return on_invoices.select("invoice_id", "matter_id", "_rows", **amounts, _hidden=hidden)
@@ -206,16 +206,16 @@ def _without_residue(rows: Frame) -> Frame:
 
 def _by_invoice(rows: Frame, optional: list[str]) -> Frame:
     rows = _without_residue(rows).with_columns(C("matter_count").cast(nw.Int64))
-    columns = ("invoice_id", *optional, "invoice_date", "invoice_state", *_MONEY, "matter_count")
+    columns = ("invoice_id", *optional, "invoice_date", "invoice_state", *_AMOUNTS, "matter_count")
     return rows.sort("invoice_date", "invoice_id", nulls_last=True).select(*columns)
 
 
 def _by_keys(rows: Frame, grouping: Grouping) -> Frame:
     rows = grouping.with_periods(rows, "invoice_date")
     # If the amount of one invoice is missing, the sum is missing.
-    known = [C(name).fill_null(float("nan")) for name in _MONEY]
-    totals = grouping.add_up(rows.with_columns(*known), ("invoices", *_MONEY))
-    return grouping.finish(_without_residue(totals), ("invoices", *_MONEY))
+    known = [C(name).fill_null(float("nan")) for name in _AMOUNTS]
+    totals = grouping.add_up(rows.with_columns(*known), ("invoices", *_AMOUNTS))
+    return grouping.finish(_without_residue(totals), ("invoices", *_AMOUNTS))
 
 
 def _warn(totals: Frame, invoices: Frame, period: Period) -> None:
@@ -227,7 +227,7 @@ def _warn(totals: Frame, invoices: Frame, period: Period) -> None:
         "rows": value_if(not_passed, "_rows"),
         "invoices": as_float(not_passed),
         "hidden": value_if(not_passed | counted, "_hidden"),
-        "items": value_if(counted, nw.sum_horizontal(*_AMOUNTS.values())),
+        "items": value_if(counted, nw.sum_horizontal(*_ITEM_AMOUNTS.values())),
     }
     billed = {"billed": value_if(is_counted, "amount").sum()}
     count = collect_counts((rows, {name: column.sum() for name, column in sums.items()}), (invoices, billed))

@@ -7,7 +7,6 @@ the same period and keys.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
 from typing import Any, Literal, cast
 
 import narwhals.stable.v2 as nw
@@ -308,24 +307,20 @@ def _with_peers(totals: Frame, lag: Any, key: str | None) -> Frame:
     return totals.with_columns(_peer=C(key) if key else nw.lit("all")).join(beside, on="_peer", how="left")
 
 
-def _measures_by_name() -> dict[str, Measure]:
-    declared = (*UTILIZATION.columns, *REALIZATION.columns, *TIMEKEEPING_LAG.columns)
-    return {each.name: each for each in (*declared, *shared_measures("wip_amount", "receivable_amount"), _MISSING_DAYS)}
-
-
 _MISSING_DAYS = sum_measure(
     "missing_days", "Missing days", "count", "Working days with less than half of the person’s hours entered."
 )
-
-
-def _own_measures(names: Sequence[str]) -> tuple[Measure, ...]:
-    return tuple(_measures_by_name()[name] for name in names)
+_OPEN_AMOUNTS = shared_measures("wip_amount", "receivable_amount")
+_MEASURES = {
+    each.name: each
+    for each in (*UTILIZATION.columns, *REALIZATION.columns, *TIMEKEEPING_LAG.columns, *_OPEN_AMOUNTS, _MISSING_DAYS)
+}
 
 
 def _peer_measure(name: str) -> Measure:
-    found = _measures_by_name()[name]
+    own = _MEASURES[name]
     figure = "The mean of the people with available hours" if name in _MEANS else "The same figure"
-    return Measure(f"peer_{name}", f"{found.title} of peers", found.unit, f"{figure}, for the firm or the role.")
+    return Measure(f"peer_{name}", f"{own.title} of peers", own.unit, f"{figure}, for the firm or the role.")
 
 
 ANALYSIS = Analysis(
@@ -356,7 +351,7 @@ ANALYSIS = Analysis(
         "Whether the person is the reason for a low figure: fees also depend on the work they were given, and on the "
         "clients' rates.",
     ),
-    columns=(*_own_measures(_FIGURES), *map(_peer_measure, _PEERS)),
+    columns=(*(_MEASURES[name] for name in _FIGURES), *map(_peer_measure, _PEERS)),
     table=TableSpec(
         title="Scorecard",
         columns=(

@@ -174,8 +174,8 @@ def timekeeping_lag(
     grouping = Grouping.of(by, frames, settings)
     groups, types = _groups(_histogram(frames["time_entries"], grouping, period), grouping)
     _warn_of_unknown(groups)
-    made = eager_from_arrow(frames["time_entries"], _table(groups, types))
-    return cast("IntoFrameT", to_native(grouping.finish(made, ANALYSIS.measure_names), time_entries))
+    result = eager_from_arrow(frames["time_entries"], _table(groups, types))
+    return cast("IntoFrameT", to_native(grouping.finish(result, ANALYSIS.measure_names), time_entries))
 
 
 def _histogram(entries: Frame, grouping: Grouping, period: Period) -> pa.Table:

@@ -187,8 +187,8 @@ class Chart(ChartSpec):
             value = row[found[1]]
             return unit(value) if found[2] else format_number(value, _unit(found[1]))
 
-        told = (text for text in self.words if any(pd.notna(row.get(each[1])) for each in _FIELD.finditer(text)))
-        text = next(told, None)
+        templates = (text for text in self.words if any(pd.notna(row.get(each[1])) for each in _FIELD.finditer(text)))
+        text = next(templates, None)
         return _FIELD.sub(figure, text) if text else MISSING
 
 
