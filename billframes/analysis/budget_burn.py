@@ -253,8 +253,8 @@ ANALYSIS = Analysis(
         "and 900 remains."
     ),
     formula="(net billed fees + prebill + unbilled time) ÷ budget",
-    numerator="net billed time fees and fixed fees on final invoices; time and fixed fees on prebills, and unbilled "
-    "time, at their worth",
+    numerator="net billed time fees and fixed fees on final invoices; time and fixed fees on prebills or unknown "
+    "invoices, and unbilled time, at their worth",
     denominator="the matter's budget in the settings",
     left_out=(
         "Matters without a budget: `unbudgeted_matters` is their number, and `unbudgeted_amount` their fees.",

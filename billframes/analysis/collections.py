@@ -319,8 +319,8 @@ ANALYSIS = Analysis(
         "client since the invoice was due, and their worth."
     ),
     example=(
-        "Acme owes 500 since 1 October, and 80 that are not due yet. On 31 October, 3 hours worth 600 were worked for "
-        "Acme since then. The row shows a balance of 500, 30 days, other balances of 80, 3 hours and 600."
+        "Acme owes 500 since 1 October, and 80 that are not due yet. From then to 31 October, 3 hours worth 600 were "
+        "worked for Acme. The row shows a balance of 500, 30 days, other balances of 80, 3 hours and 600."
     ),
     formula="balance and days as in aging; hours and worth of the client's work after the due date up to the day",
     left_out=(

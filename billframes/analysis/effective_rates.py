@@ -144,8 +144,8 @@ ANALYSIS = Analysis(
     numerator="net billed time fees (billed), and worth of billed work, as in `realization`",
     denominator="hours of the billable time on the final invoices counted",
     left_out=(
-        "Time on contingency, pro bono and internal matters, in `left_out_hours`, `left_out_amount` and "
-        "`left_out_billed_amount`; `matter_types=` chooses.",
+        "Time on contingency, pro bono and internal matters: it is in `left_out_hours`, `left_out_amount` and "
+        "`left_out_billed_amount`; `matter_types=` chooses other types.",
         "Fixed fees and the hours under them, and expenses.",
     ),
     cannot_tell=("Hours as billed: an invoice has only one amount, and the hours are those recorded.",),

@@ -227,8 +227,8 @@ ANALYSIS = Analysis(
     denominator="The same rate of the year before, for the same person or other key.",
     left_out=(
         "Rates whose hours add up to 0 or less, for example after a correction: they are not in use.",
-        "Time on contingency, pro bono and internal matters, in `left_out_hours`, `left_out_amount` and "
-        "`left_out_billed_amount`; `matter_types=` chooses.",
+        "Time on contingency, pro bono and internal matters: it is in `left_out_hours`, `left_out_amount` and "
+        "`left_out_billed_amount`; `matter_types=` chooses other types.",
         "Time on no final invoice, fixed fees and the hours under them, and expenses.",
     ),
     cannot_tell=(

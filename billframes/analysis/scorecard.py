@@ -347,7 +347,7 @@ ANALYSIS = Analysis(
         "missing days.",
     ),
     cannot_tell=(
-        "Work that was not entered, and work that is not for clients and not recorded.",
+        "Work that was not entered, for clients or for the firm.",
         "Whether the person is the reason for a low figure: fees also depend on the work they were given, and on the "
         "clients' rates.",
     ),
