@@ -1,6 +1,6 @@
-"""Wrong arguments of every loader and verb, and servers that break their description, wherever it can be broken.
+"""Wrong arguments of every loader and method, and every way in which a response can break the API's description.
 
-Which loaders, arguments and fields there are is asked of billframes itself, so that a new one is tested too.
+The lists of loaders, arguments and fields are read from billframes itself, so that new ones are tested, too.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.conftest import FakeServer
 from tests.record_strategies import is_struct, wire_names
 
 LOADERS = [name for name in bf.__all__ if hasattr(getattr(bf, name), "resource")]
-# What no argument of that type takes; the type is as the signature says.
+# Values that no argument of a type accepts, by the type in the signature.
 WRONG = {
     "DateLike | None": [7, "soon", "2026-13-01", [], object()],
     "str | None": [7, b"x", ["x"], True],
@@ -45,19 +45,19 @@ def arguments(call):
 
 
 def refusals(call, wrong):
-    """What is said of each of these arguments; of one that is not refused, what came instead."""
-    said = {}
+    """Return the error message for each of these arguments; the result if an argument is not refused."""
+    message = {}
     for arguments in wrong:
         named = ", ".join(f"{name}={value!r:.30}" for name, value in arguments.items())
         try:
             call(**arguments)
         except bf.ParameterError as error:
-            said[named] = str(error)
+            message[named] = str(error)
         except Exception as error:  # noqa: BLE001 - each that is not refused is named
-            said[named] = type(error).__name__
+            message[named] = type(error).__name__
         else:
-            said[named] = "taken"
-    return said
+            message[named] = "taken"
+    return message
 
 
 CALLS = [
@@ -72,8 +72,8 @@ CALLS = [
 @pytest.mark.parametrize(("name", "method", "argument", "kind"), CALLS)
 def test_a_wrong_argument_of_a_loader_is_named_before_any_request(fake, connect, name, method, argument, kind):
     call = getattr(getattr(connect(health_path="/up"), name), method)
-    said = refusals(call, [{argument: value} for value in WRONG[kind]])
-    assert {wrong: message for wrong, message in said.items() if f"{argument}=" not in message} == {}
+    message = refusals(call, [{argument: value} for value in WRONG[kind]])
+    assert {wrong: message for wrong, message in message.items() if f"{argument}=" not in message} == {}
     assert fake.requests == []
 
 
@@ -90,7 +90,7 @@ RESOURCES = {each.name: each for each in declared.RESOURCES}
     ],
 )
 def test_a_name_like_a_known_one_is_sent_with_a_warning(fake, connect, name, argument, known):
-    """The server may know it: only the user can tell a misspelt name from one that the description lacks."""
+    """Such a name may be misspelt or not in the API's description, so it is sent."""
     fake.answers[RESOURCES[name].path] = {"data": []}
     other = known[:-1] + "zz" if len(known) > 4 else known + "z"
     with pytest.warns(bf.BillframesWarning, match=f"Did you mean {known!r}") as given:
@@ -109,18 +109,18 @@ def test_a_name_like_a_known_one_is_sent_with_a_warning(fake, connect, name, arg
         for known in one.values
     ],
 )
-def test_a_misspelt_name_is_answered_with_the_closest(fake, connect, name, argument, known):
+def test_the_error_for_a_misspelt_name_suggests_the_closest(fake, connect, name, argument, known):
     misspelt = known[:-1] + "zz" if len(known) > 4 else known + "z"
     with pytest.raises(bf.ParameterError) as raised:
         getattr(connect(), name)(**{argument: misspelt})
-    said = str(raised.value)
-    assert f"{argument}={misspelt!r}" in said
-    assert repr(known) in said
-    assert "Did you mean" in said
+    message = str(raised.value)
+    assert f"{argument}={misspelt!r}" in message
+    assert repr(known) in message
+    assert "Did you mean" in message
     assert fake.requests == []
 
 
-# By the kind of value that a field of the request holds.
+# Wrong values, by the kind of the request's field.
 WRONG_VALUES = {
     "id": [7, "", [], "Acme", "Acme 7", "a@b7.test", "a1,b2"],
     "text": [7, ["x"], b"x"],
@@ -164,9 +164,9 @@ def test_a_wrong_value_of_a_verb_is_named_before_any_request(fake, connect, name
         wrong = [7, "x", *([] if argument == "custom_fields" else [{7: "x"}, {"nonesuch": "x"}])]
     needed = required(request_) if verb == "create" else {"id": "a1"}
     call = functools.partial(getattr(getattr(connect(), name), verb), **needed)
-    said = refusals(call, [{argument: value} for value in wrong])
+    message = refusals(call, [{argument: value} for value in wrong])
     named = (f"{argument}=", f"{argument}[", f"{argument} has no")
-    assert {wrong: message for wrong, message in said.items() if not message.startswith(named)} == {}
+    assert {wrong: message for wrong, message in message.items() if not message.startswith(named)} == {}
     assert fake.requests == []
 
 
@@ -184,8 +184,8 @@ def test_a_wrong_id_is_named_before_any_request(fake, connect, name, verb):
     changes = {"notes": "x"} if name in {"clients", "matters"} else changes
     changes = {"label": "x"} if name == "practice_areas" else changes
     call = functools.partial(getattr(getattr(connect(), name), verb), **(changes if verb == "update" else {}))
-    said = refusals(call, [{"id": wrong} for wrong in (7, "", " ", None, ["a1"], True, "Acme", "Acme 7")])
-    assert {wrong: message for wrong, message in said.items() if "id=" not in message} == {}
+    message = refusals(call, [{"id": wrong} for wrong in (7, "", " ", None, ["a1"], True, "Acme", "Acme 7")])
+    assert {wrong: message for wrong, message in message.items() if "id=" not in message} == {}
     assert fake.requests == []
 
 
@@ -210,7 +210,7 @@ def test_an_id_that_would_leave_the_path_is_refused_before_any_request(fake, con
     assert fake.requests == []
 
 
-def test_an_id_of_a_megabyte_is_not_repeated_whole(fake, connect):
+def test_a_very_long_id_is_shortened_in_the_message(fake, connect):
     with pytest.raises(bf.ParameterError) as raised:
         connect().matters.get("/" * 2**20)
     assert len(str(raised.value)) < 300
@@ -237,7 +237,7 @@ WRONG_JSON = {
 
 
 def whole(record):
-    """A record with all that is declared."""
+    """Return a record with all declared fields."""
     names = wire_names(record)
     return {names[field.name]: plain(field) for field in fields_of(record) if "Any" not in str(field.type)}
 
@@ -250,7 +250,7 @@ def plain(field):
 
 
 def faults(record, path=()):
-    """Every way one value of a record can break the declaration: where, and what is there instead."""
+    """Yield every way to break the declaration by one value of a record: its path, and the wrong value."""
     names = wire_names(record)
     needed = {each.name for each in structs.fields(record) if each.required}
     for field in fields_of(record):
@@ -272,7 +272,7 @@ GONE = object()
 
 
 def broken(record, path, value):
-    """A copy of a record with one value replaced, or taken away."""
+    """Return a copy of a record with one value replaced or removed."""
     made = copy.deepcopy(record)
     owner = made
     for step in path[:-1]:
@@ -293,11 +293,13 @@ def server():
 
 
 def says(error, resource, record, path):
-    """Whether the message names resource, record and place."""
-    said = str(error)
+    """Return whether the message names resource, record and path."""
+    message = str(error)
     place = snake_case(str(next(step for step in reversed(path) if isinstance(step, str))))
     return (
-        said.startswith(f"{resource}: ") and (record in said or path[-1] == f"{record}") and place in snake_case(said)
+        message.startswith(f"{resource}: ")
+        and (record in message or path[-1] == f"{record}")
+        and place in snake_case(message)
     )
 
 
@@ -352,7 +354,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_any_other_answer_that_breaks_the_description_is_a_decode_error(server, name):
+def test_any_other_response_that_breaks_the_description_is_a_decode_error(server, name):
     fake, client = server
     path, record, call = OTHERS[name]
 
@@ -371,7 +373,7 @@ WRAPPERS = [b"", b"null", b"7", b'"x"', b"{}", b"<html>", b'{"data": 7}', b'{"da
 
 @pytest.mark.parametrize("body", [*WRAPPERS, b'{"data": [null]}', b'{"data": {}}', b'{"data": [], "pagination": []}'])
 @pytest.mark.parametrize("name", [name for name in LOADERS if name not in {"health", "client_balances", "code_sets"}])
-def test_a_list_in_no_wrapper_or_the_wrong_one_is_a_decode_error(server, name, body):
+def test_a_list_with_no_wrapper_or_a_wrong_one_is_a_decode_error(server, name, body):
     fake, client = server
     fake.answers = {"/v2/custom-fields": {"data": []}, getattr(client, name).resource.path: body}
     with pytest.raises(bf.DecodeError, match=f"^{name}: "):
@@ -380,7 +382,7 @@ def test_a_list_in_no_wrapper_or_the_wrong_one_is_a_decode_error(server, name, b
 
 @pytest.mark.parametrize("body", [*WRAPPERS, b"[]", b'{"data": null}', b'{"data": []}'])
 @pytest.mark.parametrize("resource", DETAILS, ids=lambda each: each.name)
-def test_a_record_in_no_wrapper_or_the_wrong_one_is_a_decode_error(server, resource, body):
+def test_a_record_with_no_wrapper_or_a_wrong_one_is_a_decode_error(server, resource, body):
     fake, client = server
     fake.answers = {f"{resource.path}/r1": body}
     with pytest.raises(bf.DecodeError, match=f"^{resource.name}: "):

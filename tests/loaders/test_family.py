@@ -1,4 +1,4 @@
-"""Servers of the same family write some things otherwise: the frames are the same, or it is an error that says why."""
+"""Servers of the same family write some values in another form: the frames are the same, or the error says why."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ DATES = re.compile(r'("(?:date|opened|invoiceDate|dueDate)":")([0-9-]{10})"')
 INSTANTS = re.compile(r"(\.\d{6})Z")
 
 
-class Rewriting(httpx.HTTPTransport):
-    """A way to the sandbox on which answers are written otherwise."""
+class RewritingTransport(httpx.HTTPTransport):
+    """Sends requests to the sandbox, and rewrites the responses."""
 
     def __init__(self, rewrite):
         super().__init__()
@@ -64,7 +64,7 @@ def written(sandbox):
     opened = []
 
     def connect(rewrite, **options):
-        transport = Rewriting(rewrite)
+        transport = RewritingTransport(rewrite)
         opened.append(bf.Client(sandbox.base_url, sandbox.tokens["full"], transport=transport, **options))
         return opened[-1]
 
@@ -92,7 +92,7 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", LOADS)
-def test_lists_written_otherwise_give_the_same_frame_and_proof(client, written, form, name):
+def test_lists_in_another_form_give_the_same_frame_and_proof(client, written, form, name):
     frame = LOADS[name](written(FORMS[form]))
     plain = LOADS[name](client)
     assert_frame_equal(frame, plain)
@@ -100,7 +100,7 @@ def test_lists_written_otherwise_give_the_same_frame_and_proof(client, written, 
     assert frame.attrs["load"] | own == plain.attrs["load"] | own
 
 
-def test_lists_that_are_not_paged_come_under_any_wrapper(client, written):
+def test_lists_that_are_not_paged_may_have_any_wrapper(client, written):
     for rewrite in (
         wrapped_as("items"),
         wrapped_as("practiceAreas"),
@@ -119,7 +119,7 @@ def test_a_single_record_has_its_dates_and_custom_dates(client, written):
     assert_frame_equal(midnight.matters()[dated], client.matters()[dated])
 
 
-def test_another_time_of_day_is_no_date(fake, connect):
+def test_a_datetime_with_another_time_of_day_is_not_a_date(fake, connect):
     fake.answers["/v2/time-entries"] = paged([entry(date="2026-10-01T09:30:00")])
     with pytest.raises(bf.DecodeError, match=r"record t0001 breaks .* at \$\.data\[0\]\.date"):
         connect().time_entries(select="")
@@ -135,7 +135,7 @@ def test_another_time_of_day_is_no_date(fake, connect):
         connect().users()
 
 
-def test_a_narrative_that_looks_like_a_date_is_left_alone():
+def test_a_narrative_that_looks_like_a_date_is_not_changed():
     narrative = json.dumps({"description": 'x "date":"2026-10-01T00:00:00" y', "date": "2026-10-01T00:00:00"})
     assert json.loads(cut_midnights(narrative.encode())) == {
         "description": 'x "date":"2026-10-01T00:00:00" y',
@@ -143,7 +143,7 @@ def test_a_narrative_that_looks_like_a_date_is_left_alone():
     }
 
 
-def test_a_lost_change_of_a_date_is_seen_in_a_datetime(fake, connect):
+def test_a_lost_change_of_a_date_is_recognised_in_a_datetime(fake, connect):
     def serve(request):
         if request.method == "PUT":
             return httpx.Response(500)
@@ -165,7 +165,7 @@ def test_a_lost_change_of_a_date_is_seen_in_a_datetime(fake, connect):
         {"items": [], "totalCount": 70},
     ],
 )
-def test_what_is_no_list_is_not_taken_for_an_empty_one(fake, connect, body):
+def test_a_response_without_a_list_is_not_an_empty_list(fake, connect, body):
     fake.answers["/v2/practice-areas"] = body
     with pytest.raises(bf.DecodeError, match="practice_areas"):
         connect().practice_areas()
@@ -176,7 +176,7 @@ ITEMS = ["time_entries", "expenses", "fixed_fees"]
 
 @pytest.fixture(scope="module", params=["ignores", "honours"])
 def server(request, client):
-    """A server that ignores `invoiceId`, as the description has it, and one that honours it."""
+    """Return a server that ignores `invoiceId`, which is not in the API's description, or one that honours it."""
     if request.param == "ignores":
         yield client
         return
@@ -186,7 +186,7 @@ def server(request, client):
 
 
 @pytest.mark.parametrize("name", ITEMS)
-def test_what_is_on_an_invoice(client, server, name):
+def test_items_are_filtered_by_invoice(client, server, name):
     every = getattr(client, name)("2026-Q3", billed=True)
     invoice = every["invoice_id"].value_counts().index[0]
     expected = every[every["invoice_id"] == invoice].reset_index(drop=True)
@@ -199,7 +199,7 @@ def test_what_is_on_an_invoice(client, server, name):
     assert loader("2026-Q3", invoice_id="00000000-0000-4000-8000-000000000000").empty
 
 
-def test_the_invoice_is_sent_and_rows_that_cannot_tell_are_an_error(fake, connect):
+def test_the_invoice_filter_is_sent_and_billed_rows_without_an_invoice_are_an_error(fake, connect):
     fake.answers["/v2/expenses"] = paged([])
     connect().expenses(invoice_id="i1")
     assert fake.query()["invoiceId"] == "i1"

@@ -1,4 +1,4 @@
-"""What IPython and Jupyter show of a loader: real names, defaults and texts, though none is written on the method."""
+"""IPython and Jupyter show the names, defaults and texts of a loader's arguments, which are all derived."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def shell():
 
 
 def shown(shell, call):
-    """What `bf.call?` shows, in one line."""
+    """Return the output of `bf.call?`, on one line."""
     return " ".join(shell.object_inspect_text(f"bf.{call}").split())
 
 
@@ -59,7 +59,7 @@ def test_a_question_mark_shows_every_filter_with_its_default_and_text(shell, loa
 
 
 @pytest.mark.parametrize("loader", ["time_entries", "invoices", "clients", "matters"])
-def test_a_question_mark_shows_what_all_paged_lists_take(shell, loader):
+def test_a_question_mark_shows_the_arguments_of_paged_lists(shell, loader):
     text = shown(shell, loader)
     assert "to: 'str' = 'pandas'" in text
     assert 'to : {"pandas", "arrow", "polars"}, default "pandas"' in text
@@ -78,7 +78,7 @@ def test_a_question_mark_says_everything_once(shell, loader):
     assert "Call docstring" not in text
 
 
-def test_tab_shows_what_people_use_and_errors_have_a_place_of_their_own(shell):
+def test_tab_shows_the_common_names_and_errors_are_in_their_own_module(shell):
     shown = completed(shell, "bf.")
     assert {"time_entries", "book", "realization", "errors", "plots"} <= set(shown)
     assert [name for name in shown if name.endswith(("Error", "Warning"))] == []
@@ -89,7 +89,7 @@ def test_tab_shows_what_people_use_and_errors_have_a_place_of_their_own(shell):
 
 
 @pytest.mark.parametrize(
-    ("expression", "said"),
+    ("expression", "message"),
     [
         ("bf.time_entires", "billframes has no 'time_entires'. Did you mean 'time_entries'?"),
         ("bf.time_entries.cuont", "TimeEntries has no 'cuont'. Did you mean 'count'?"),
@@ -102,16 +102,16 @@ def test_tab_shows_what_people_use_and_errors_have_a_place_of_their_own(shell):
         ("record.labl", "A practice area has no 'labl'. Did you mean 'label'?"),
     ],
 )
-def test_a_wrong_attribute_is_answered_with_the_nearest_right_one(client, expression, said):
+def test_the_error_for_a_wrong_attribute_suggests_a_similar_one(client, expression, message):
     record = Record("practice area", {"practice_area_id": "p1", "label": "Tax"})
     names = {"bf": bf, "client": client, "book": bf.book("2026-10", client=client), "record": record}
     with pytest.raises(bf.UnknownNameError) as raised:
         eval(expression, names)
-    assert str(raised.value) == said
+    assert str(raised.value) == message
     assert isinstance(raised.value, AttributeError)
 
 
-def test_an_attribute_that_fails_says_why_and_not_that_it_is_unknown():
+def test_an_attribute_that_raises_an_error_is_not_reported_as_unknown():
     class Odd(SuggestsNames):
         @property
         def time_entries(self):
@@ -121,7 +121,7 @@ def test_an_attribute_that_fails_says_why_and_not_that_it_is_unknown():
         _ = Odd().time_entries
 
 
-def test_a_question_mark_names_the_day_that_a_period_goes_by(shell):
+def test_a_question_mark_names_the_date_of_a_period(shell):
     assert "First day, inclusive, by `date`." in shown(shell, "expenses")
     assert "First day, inclusive, by `invoice_date`." in shown(shell, "invoices")
 
@@ -153,7 +153,7 @@ def test_tab_completes_the_names_of_arguments(shell, typed, names):
 
 
 @pytest.mark.parametrize(
-    ("call", "arguments", "said"),
+    ("call", "arguments", "message"),
     [
         ("time_entries", {"biled": True}, "time_entries() got an unexpected keyword argument 'biled'. Did you mean"),
         ("matters.count", {"archive": True}, "Did you mean 'archived'?"),
@@ -166,15 +166,15 @@ def test_tab_completes_the_names_of_arguments(shell, typed, names):
         ("invoices", {"state": "final"}, "Did you mean 'invoice_state'?"),
     ],
 )
-def test_a_wrong_name_suggests_the_nearest(call, arguments, said):
+def test_a_wrong_name_suggests_the_nearest(call, arguments, message):
     loader, _, method = call.partition(".")
     with pytest.raises(bf.CallError) as raised:
         getattr(getattr(bf, loader), method or "__call__")(**arguments)
-    assert said in str(raised.value)
+    assert message in str(raised.value)
 
 
 def verbs() -> Iterator[Any]:
-    """Yield every public method of every loader, and what `bf.<TAB>` shows in modules of its own."""
+    """Yield every public method of every loader, and the public functions."""
     for name in bf.__all__:
         loader = getattr(bf, name)
         if not isinstance(loader, Loader):
@@ -187,7 +187,7 @@ def verbs() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("call", [each for each in verbs() if each.id != "billframes.tables.TableOf"])
-def test_every_method_and_function_answers_a_wrong_argument(call):
+def test_every_method_and_function_suggests_the_right_argument(call):
     """The last letter of its first argument is doubled."""
     first = next(iter(inspect.signature(call).parameters))
     with pytest.raises(bf.CallError, match=rf"'{first}{first[-1]}'\. Did you mean '{first}'\?"):

@@ -1,4 +1,4 @@
-"""Each operation of the API is reached by a call, over HTTP, on the sandbox."""
+"""Each operation of the API has a call, here to the sandbox over HTTP."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 import billframes as bf
 
 
-class Watched(httpx.HTTPTransport):
-    """The network, and what was sent over it."""
+class RecordingTransport(httpx.HTTPTransport):
+    """Sends requests, and records them."""
 
     def __init__(self):
         super().__init__()
@@ -21,19 +21,19 @@ class Watched(httpx.HTTPTransport):
 
 
 @pytest.fixture(scope="module")
-def watched():
-    return Watched()
+def recording():
+    return RecordingTransport()
 
 
 @pytest.fixture(scope="module")
-def own(watched):
-    """A client of a sandbox that these tests may change."""
+def own(recording):
+    """Return a client of a sandbox that these tests may change."""
     from billframes.sandbox import Sandbox
 
     with (
         Sandbox() as sandbox,
         bf.Client(
-            sandbox.base_url, sandbox.tokens["full"], health_path=sandbox.health_path, transport=watched
+            sandbox.base_url, sandbox.tokens["full"], health_path=sandbox.health_path, transport=recording
         ) as client,
     ):
         yield client
@@ -56,20 +56,20 @@ def own(watched):
         ("users", "/v2/users"),
     ],
 )
-def test_a_list_is_read(own, watched, call, path):
-    watched.sent.clear()
+def test_a_list_is_read(own, recording, call, path):
+    recording.sent.clear()
     frame = getattr(own, call)()
     assert len(frame)
-    assert ("GET", path) in watched.sent
+    assert ("GET", path) in recording.sent
 
 
-def test_a_clients_balances_are_read(own, watched):
+def test_a_clients_balances_are_read(own, recording):
     client = own.clients(limit=1)["client_id"].item()
     assert own.client_balances(client)["client_id"].tolist() == [client]
-    assert watched.sent[-1] == ("GET", f"/v2/clients/{client}/balances")
+    assert recording.sent[-1] == ("GET", f"/v2/clients/{client}/balances")
 
 
-def test_a_client_and_a_matter_are_created_read_changed_and_deleted(own, watched):
+def test_a_client_and_a_matter_are_created_read_changed_and_deleted(own, recording):
     user = own.users(role="attorney")["user_id"].iloc[0]
     client = own.clients.create(name="Bolt & Co", contact={"company_name": "Bolt & Co"})
     matter = own.matters.create(name="Bolt v. Nut", client_id=client.client_id, responsible_id=user, archived=False)
@@ -84,12 +84,12 @@ def test_a_client_and_a_matter_are_created_read_changed_and_deleted(own, watched
     for loader, record in [(own.clients, client.client_id), (own.matters, matter.matter_id)]:
         with pytest.raises(bf.NotFoundError):
             loader.get(record)
-    sent = {f"{method} {path.rpartition('/')[0]}" for method, path in watched.sent if path.count("/") == 3}
+    sent = {f"{method} {path.rpartition('/')[0]}" for method, path in recording.sent if path.count("/") == 3}
     assert {f"{verb} /v2/{name}" for verb in ("GET", "PUT", "DELETE") for name in ("clients", "matters")} <= sent
 
 
-def test_a_practice_area_is_created_changed_and_deleted(own, watched):
-    """The API's description shows no path for this; that of the list is assumed."""
+def test_a_practice_area_is_created_changed_and_deleted(own, recording):
+    """The API's description shows no path for this; the list's path is assumed."""
     made = own.practice_areas.create(label="Space law")
     assert (made.label, made.default) == ("Space law", False)
     assert own.practice_areas.update(made.practice_area_id, label="Law of space").label == "Law of space"
@@ -101,5 +101,5 @@ def test_a_practice_area_is_created_changed_and_deleted(own, watched):
         own.practice_areas.update(made.practice_area_id, default=True)
     with pytest.raises(bf.RefusedError, match="has matters"):
         own.practice_areas.delete(own.matters()["practice_area_id"].dropna().iloc[0])
-    sent = [(method, path.count("/")) for method, path in watched.sent if path.startswith("/v2/practice-areas")]
+    sent = [(method, path.count("/")) for method, path in recording.sent if path.startswith("/v2/practice-areas")]
     assert {("POST", 2), ("PUT", 3), ("DELETE", 3)} <= set(sent)

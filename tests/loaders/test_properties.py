@@ -1,7 +1,6 @@
-"""Whatever the API may send, every cell is what was sent: records made up from the declaration, cell by cell.
+"""Every cell has the value that was sent, for random records made from the declaration.
 
-What a cell must be is worked out here from the JSON alone, by the rules of `docs/frames.md`; nothing of billframes'
-own decoding is asked.
+The expected cells are derived here from the JSON, by the rules of `docs/frames.md`, without billframes' own decoding.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::billframes.BillframesWarning")
 
 
 class Expected:
-    """A column as it must be: its kind, its declared values, whether it is always there, and its cells by id."""
+    """The expected column: its kind, its declared values, whether it is required, and its cells by id."""
 
     def __init__(self, kind, known=(), required=False):
         self.kind, self.known, self.required, self.cells = kind, known, required, {}
@@ -70,7 +69,7 @@ class Expected:
 
 
 def plain(value, kind, values=()):
-    """A JSON value as its cell."""
+    """Return the cell of a JSON value."""
     if isinstance(value, RawNumber):
         return float(value.text)
     if isinstance(value, Instant):
@@ -90,7 +89,7 @@ def plain(value, kind, values=()):
 
 
 def put_together(sent, name):
-    """An embedded object's field, with names put together from parts."""
+    """Return an embedded object's field; a full name is made from its parts if necessary."""
     value = sent.get(name)
     if name == "name" and ("firstName" in sent or "lastName" in sent):
         return value or " ".join(filter(None, (sent.get("firstName"), sent.get("lastName")))) or value
@@ -100,7 +99,7 @@ def put_together(sent, name):
 
 
 def declared_columns(resource, select):
-    """Every declared column: its name, what it must be, and the function that finds its value in a record."""
+    """Return every declared column: its name, the expected column, and the function that reads its value."""
     names = wire_names(resource.record)
     for field in fields_of(resource.record):
         if field.name == "custom_fields" or field.notes.get("select", None) not in {None, *select}:
@@ -130,7 +129,7 @@ def declared_columns(resource, select):
 
 
 def custom_columns(fields):
-    """The custom fields' columns by id: `_<id>` is appended, to both, wherever two would have one name."""
+    """Return the custom fields' columns by id; `_<id>` is appended to both if two would have the same name."""
     names = {field["id"]: NAMES[field["name"]] or f"cf_{field['id']}" for field in fields}
     while max(Counter(names.values()).values(), default=0) > 1:
         uses = Counter(names.values())
@@ -143,7 +142,7 @@ def custom_columns(fields):
 
 
 def expect(resource, rows, select, fields):
-    """The whole frame as it must be, column by column."""
+    """Return the expected frame, column by column."""
     columns = {}
     for name, column, find in declared_columns(resource, select):
         column.cells = {row[resource.id]: plain(find(row), column.kind, column.known) for row in rows}
@@ -152,7 +151,7 @@ def expect(resource, rows, select, fields):
         for row in rows:
             sent = row.get("customFields") or (row.get("meta") or {}).get("customFields") or ()
             value = next((each for each in sent if each["id"] == key), {})
-            # The one option that these records name is the first; its label stands in for a value that is null.
+            # These records have only the first option; its label replaces a value that is null.
             label = column.known[0] if "optionId" in value else None
             shown = label if value.get("value") is None else value["value"]
             column.cells[row[resource.id]] = plain(shown, column.kind, column.known)
@@ -161,7 +160,7 @@ def expect(resource, rows, select, fields):
 
 
 def cells_of(column, kind):
-    """A frame's column as a list: instants in microseconds, dates in days, None if missing."""
+    """Return a frame's column as a list: instants in microseconds, dates in days, None if missing."""
     if isinstance(column, pa.ChunkedArray):
         whole = {"instant": pa.int64(), "date": pa.int32()}.get(kind)
         return (column.cast(whole) if whole else column).to_pylist()
@@ -190,7 +189,7 @@ def server():
 
 @st.composite
 def lists(draw, resource):
-    """What a list holds, the custom fields there are, and what is asked for."""
+    """Draw the records of a list, the custom fields, and the selected details."""
     fields = draw(definitions(resource.entity)) if resource.entity else []
     rows = draw(st.lists(records(resource.record), max_size=6))
     # A record without its id is refused; see test_bad_input.
@@ -218,7 +217,7 @@ def serve(fake, resource, rows, fields, size):
         else:
             kept = sorted(rows, key=lambda row: row[resource.date]) if resource.date else rows
         part = kept[offset : offset + size] if resource.paginated else kept
-        # Several pages come without a total: rows made up at random are in no order that windows or tiles could prove.
+        # Several pages have no total: random rows have no order by which windows or key ranges could be proved.
         where = {"pagination": {"limit": size, "offset": offset, "total": len(kept)}} if len(kept) < size else {}
         return dumps({"data": part or None, **(where if resource.paginated else {})}).encode()
 
@@ -229,7 +228,7 @@ def serve(fake, resource, rows, fields, size):
 
 
 @pytest.mark.parametrize("resource", LISTS, ids=lambda each: each.name)
-def test_every_cell_is_what_was_sent(server, resource):
+def test_every_cell_has_the_value_that_was_sent(server, resource):
     fake, client = server
 
     @examples(25)
@@ -270,7 +269,7 @@ def declared_name(wire):
 
 
 def attribute(value, field):
-    """A JSON value as a record's attribute; an instant as the moment it is, whichever zone it is told in."""
+    """Return the record attribute of a JSON value; an instant is independent of its time zone."""
     if isinstance(value, list):
         return [attribute(each, field) for each in value]
     if isinstance(value, dict):
@@ -285,7 +284,7 @@ def attribute(value, field):
 
 
 def moments(value):
-    """A record's values with its instants as microseconds since 1970."""
+    """Return a record's values, with its instants as microseconds since 1970."""
     if isinstance(value, dict):
         return {name: moments(each) for name, each in value.items() if name != "custom_fields"}
     if isinstance(value, list):
@@ -297,7 +296,7 @@ def moments(value):
 
 
 @pytest.mark.parametrize("resource", [each for each in LISTS if each.detail], ids=lambda each: each.name)
-def test_every_value_of_a_record_is_what_was_sent(server, resource):
+def test_every_value_of_a_record_was_sent(server, resource):
     fake, client = server
 
     @examples(25)
@@ -327,7 +326,7 @@ def test_every_value_of_a_record_is_what_was_sent(server, resource):
         }
     )
 )
-def test_every_code_and_code_set_is_what_was_sent(server, sent):
+def test_every_code_and_code_set_has_the_values_that_were_sent(server, sent):
     fake, client = server
     fake.answers = {"/v2/codes": dumps({"data": sent}).encode()}
     rows = [(kind, code) for kind in ("activity", "task", "expense") for code in sent[kind]]
@@ -350,7 +349,7 @@ def test_every_code_and_code_set_is_what_was_sent(server, sent):
 
 @examples(25)
 @given(st.lists(records(ClientBalances), max_size=3), st.sampled_from(["A", "B"]), st.data())
-def test_every_balance_is_what_was_sent(server, made, which, data):
+def test_every_balance_has_the_value_that_was_sent(server, made, which, data):
     fake, client = server
     names = BUCKETS[which]
     fake.answers, sent = {}, {}

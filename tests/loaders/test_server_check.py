@@ -1,4 +1,4 @@
-"""The check of a server: fourteen small requests tell what a server does, and loads then do what was said."""
+"""The check of a server: fourteen small requests show how it behaves, and loads do as the findings say."""
 
 from __future__ import annotations
 
@@ -35,42 +35,45 @@ NAMES = [
 ]
 
 
-class Meddling(httpx.BaseTransport):
-    """A way to the sandbox on which somebody changes questions and answers."""
+class ChangingTransport(httpx.BaseTransport):
+    """Sends requests to the sandbox, and changes queries and responses."""
 
-    def __init__(self, question=None, answer=None):
-        self.question, self.answer = question or (lambda _query: None), answer or (lambda _headers, _body: None)
-        self.asked = []
+    def __init__(self, change_query=None, change_response=None):
+        self.change_query, self.change_response = (
+            change_query or (lambda _query: None),
+            change_response or (lambda _headers, _body: None),
+        )
+        self.queries = []
 
     def handle_request(self, request):
         query = dict(request.url.params)
-        self.asked.append(dict(query))
-        refusal = self.question(query)
+        self.queries.append(dict(query))
+        refusal = self.change_query(query)
         if refusal is not None:
             return refusal
-        # Made anew, so that the path asked for is the sandbox's and the host header stays.
+        # A new request, so that its path has the changed query; the host header stays.
         onward = httpx.Request(request.method, request.url.copy_with(params=query), headers=request.headers)
-        # A connection of its own each time: a client's lines close what they share one by one.
+        # One transport for each request, because the clients of a pool would close a shared one.
         with httpx.HTTPTransport(verify=False) as network:
             response = network.handle_request(onward)
             body, headers = json.loads(response.read()), dict(response.headers)
-        self.answer(headers, body)
+        self.change_response(headers, body)
         headers.pop("content-length")
         return httpx.Response(response.status_code, headers=headers, content=json.dumps(body))
 
 
 @pytest.fixture
-def meet(sandbox):
-    """Connect by way of a meddler."""
+def connect_with_changes(sandbox):
+    """Return a function that connects through a `ChangingTransport`."""
     opened = []
 
-    def meeting(question=None, answer=None, token="full", **options):
-        transport = Meddling(question, answer)
+    def connect(change_query=None, change_response=None, token="full", **options):
+        transport = ChangingTransport(change_query, change_response)
         options = {"page_size": PAGE, "retries": 0, **options}
         opened.append(bf.Client(sandbox.base_url, sandbox.tokens[token], transport=transport, **options))
-        return opened[-1], transport.asked
+        return opened[-1], transport.queries
 
-    yield meeting
+    yield connect
     for client in opened:
         client.close()
 
@@ -80,10 +83,10 @@ def ignoring(*names):
 
 
 def granting(most):
-    def question(query):
+    def change_query(query):
         query["limit"] = str(min(int(query["limit"]), most))
 
-    return question
+    return change_query
 
 
 def inclusive(query):
@@ -124,26 +127,26 @@ def miscounting(_headers, body):
         body["pagination"]["total"] = 3
 
 
-def test_a_server_that_keeps_to_the_description_is_found_to(meet):
-    client, asked = meet()
-    contact = client.check()
-    assert contact.failing == ()
-    assert [finding.name for finding in contact.findings if finding.holds] == NAMES
-    assert contact.requests == len(asked) == 14
+def test_all_findings_hold_for_a_server_that_follows_the_description(connect_with_changes):
+    client, queries = connect_with_changes()
+    check = client.check()
+    assert check.failing == ()
+    assert [finding.name for finding in check.findings if finding.holds] == NAMES
+    assert check.requests == len(queries) == 14
 
 
-def test_the_requests_are_small(meet):
+def test_the_requests_are_small(connect_with_changes):
     rows = []
-    client, asked = meet(answer=lambda _headers, body: rows.append(len(body["data"])))
+    client, queries = connect_with_changes(change_response=lambda _headers, body: rows.append(len(body["data"])))
     client.check()
-    assert len(rows) == len(asked) == 14
+    assert len(rows) == len(queries) == 14
     assert max(rows) <= 10
 
 
 MONTH = "2026-10"
 
-TROUBLE = [
-    # what the server does, the finding that does not hold, a load on such a server, and what comes of it
+DIFFERENCES = [
+    # changes of query and response, the finding that does not hold, a load from such a server, and its outcome
     (ignoring("sort"), None, "date order", lambda c: c.time_entries(MONTH, sort="-date"), DecodeError),
     (ignoring("startDate"), None, "date filter", lambda c: c.time_entries("2024-02"), DecodeError),
     (ignoring("endDate"), None, "date filter", lambda c: c.time_entries("2026-09"), DecodeError),
@@ -181,73 +184,75 @@ TROUBLE = [
 
 
 @pytest.mark.filterwarnings("ignore::billframes.DetailsMissingWarning")
-@pytest.mark.parametrize(("question", "answer", "name", "load", "outcome"), TROUBLE)
-def test_what_a_server_does_otherwise_is_found_and_loads_do_what_was_said(meet, question, answer, name, load, outcome):
-    client, asked = meet(question, answer)
-    contact = client.check()
-    assert len(asked) == contact.requests <= 16
-    assert contact[name].holds is False
-    assert contact[name] in contact.failing
+@pytest.mark.parametrize(("change_query", "change_response", "name", "load", "outcome"), DIFFERENCES)
+def test_a_difference_is_found_and_loads_do_as_the_finding_says(
+    connect_with_changes, change_query, change_response, name, load, outcome
+):
+    client, queries = connect_with_changes(change_query, change_response)
+    check = client.check()
+    assert len(queries) == check.requests <= 16
+    assert check[name].holds is False
+    assert check[name] in check.failing
     if isinstance(outcome, str):
         assert load(client).attrs["load"]["proof"] == outcome
-        assert (outcome == "counted") == ("'counted'" in contact[name].instead)
+        assert (outcome == "counted") == ("'counted'" in check[name].instead)
     else:
         with pytest.raises(outcome):
             load(client)
-        assert outcome.__name__ in contact[name].instead
+        assert outcome.__name__ in check[name].instead
 
 
-def test_a_skewed_clock_is_told_and_does_no_harm(meet):
+def test_a_skewed_clock_is_reported_and_harmless(connect_with_changes):
     def slow(headers, _body):
         headers["date"] = format_datetime(dt.datetime.now(dt.UTC) - dt.timedelta(seconds=300), usegmt=True)
 
-    client, _ = meet(answer=slow)
+    client, _ = connect_with_changes(change_response=slow)
     clock = client.check()["clock"]
-    told = re.match(r"the server's is (\d+) s behind this machine's", clock.found)
-    # Headers tell whole seconds, and the answer takes its time.
-    assert told
-    assert 299 <= int(told[1]) <= 310
+    found = re.match(r"the server's is (\d+) s behind this machine's", clock.found)
+    # The header has whole seconds, and the response takes some time.
+    assert found
+    assert 299 <= int(found[1]) <= 310
     assert clock.holds
 
 
-def test_a_credential_without_rates_is_told(meet):
-    client, _ = meet(token="norates")
-    contact = client.check()
-    assert [finding.name for finding in contact.failing] == ["rates"]
+def test_a_credential_without_rates_is_reported(connect_with_changes):
+    client, _ = connect_with_changes(token="norates")
+    check = client.check()
+    assert [finding.name for finding in check.failing] == ["rates"]
 
 
-def test_a_refused_credential_is_the_error_it_is(sandbox):
+def test_a_refused_credential_raises_its_error(sandbox):
     with bf.Client(sandbox.base_url, "wrong") as client, pytest.raises(AuthenticationError):
         client.check()
 
 
-UNTOLD = ["offset", "date order", "creation order", "date filter", "other filters", "select names"]
+UNKNOWN = ["offset", "date order", "creation order", "date filter", "other filters", "select names"]
 
 
 @pytest.mark.parametrize(
     "rows", [[], [entry(billed=True, meta={"createdAt": "2026-10-01T00:00:00Z", "modifiedAt": "2026-10-02T00:00:00Z"})]]
 )
-def test_what_no_data_show_is_said_to_be_unknown(fake, connect, rows):
-    """With one record or none, a server that ignores everything looks like one that honours everything."""
+def test_a_finding_is_unknown_if_the_data_do_not_show_it(fake, connect, rows):
+    """With at most one record, a server that ignores all parameters looks like one that honours them."""
 
-    def answer(request):
+    def change_response(request):
         query = dict(request.url.params)
         start, end = int(query["offset"]), int(query["offset"]) + int(query["limit"])
         where = {"limit": int(query["limit"]), "offset": start, "total": len(rows)}
         return {"data": rows[start:end], "pagination": where}
 
-    fake.answers["/v2/time-entries"] = answer
+    fake.answers["/v2/time-entries"] = change_response
     nothing = {"data": [], "pagination": {"limit": 10, "offset": 0, "total": 0}}
     fake.answers |= dict.fromkeys(["/v2/expenses", "/v2/fixed-fees", "/v2/matters"], nothing)
     with connect() as client:
-        contact = client.check()
-    told = {finding.name: finding.holds for finding in contact.findings}
-    assert [told[name] for name in UNTOLD] == [None] * len(UNTOLD)
-    assert contact.requests == len(fake.requests) == 14
+        check = client.check()
+    found = {finding.name: finding.holds for finding in check.findings}
+    assert [found[name] for name in UNKNOWN] == [None] * len(UNKNOWN)
+    assert check.requests == len(fake.requests) == 14
 
 
 @pytest.mark.parametrize("honoured", [True, False])
-def test_two_records_show_whether_pages_move(fake, connect, honoured):
+def test_two_records_show_whether_offset_is_honoured(fake, connect, honoured):
     serve = paged(entries(2))
 
     def ignore_offset(request):
@@ -260,7 +265,7 @@ def test_two_records_show_whether_pages_move(fake, connect, honoured):
 
 
 @pytest.mark.parametrize(("modified", "holds"), [("0001-01-01T00:00:00Z", True), ("yesterday", None)])
-def test_odd_instants_are_no_traceback(fake, connect, modified, holds):
+def test_impossible_instants_raise_a_decode_error_or_are_accepted(fake, connect, modified, holds):
     row = entry(meta={"createdAt": "2026-10-01T00:00:00Z", "modifiedAt": modified})
     fake.answers["/v2/time-entries"] = {"data": [row], "pagination": {"limit": 10, "offset": 0, "total": 1}}
     fake.answers |= {path: {"data": []} for path in ("/v2/expenses", "/v2/fixed-fees", "/v2/matters")}
@@ -272,7 +277,7 @@ def test_odd_instants_are_no_traceback(fake, connect, modified, holds):
                 client.check()
 
 
-def test_an_instant_that_cannot_be_read_names_its_record_in_long_lists_too(fake, connect):
+def test_the_error_for_an_invalid_instant_names_its_record_in_long_lists_too(fake, connect):
     meta = {"createdAt": "2026-10-01T00:00:00Z", "modifiedAt": "yesterday"}
     rows = paged([{**each, "meta": meta} for each in entries(30)])
     headers = {"date": "Sat, 31 Oct 2026 20:00:30 GMT"}
@@ -284,19 +289,19 @@ def test_an_instant_that_cannot_be_read_names_its_record_in_long_lists_too(fake,
         client.time_entries()
 
 
-def test_an_instant_before_the_calendar_begins_is_asked_for_as_it_is(client):
+def test_the_first_instant_of_the_calendar_can_be_requested(client):
     assert len(client.time_entries("2026-10", modified_since="0001-01-01")) == client.time_entries.count("2026-10")
 
 
-def test_it_shows_itself(meet):
-    client, _ = meet(ignoring("billed"))
-    contact = client.check()
-    lines = repr(contact).splitlines()
+def test_a_check_is_shown_as_text_and_table(connect_with_changes):
+    client, _ = connect_with_changes(ignoring("billed"))
+    check = client.check()
+    lines = repr(check).splitlines()
     assert lines[0] == f"Check of {client.base_url}, 14 requests:"
     assert "  other filters  NO billed or billingType is ignored: other records were sent" in lines
     assert any(line.lstrip().startswith("→ a load that receives") for line in lines)
-    shown = contact._repr_html_()
+    shown = check._repr_html_()
     assert shown.count("<tr>") == len(NAMES) + 1
     assert "<td>NO</td>" in shown
     with pytest.raises(KeyError, match="'total'"):
-        contact["totals"]
+        check["totals"]

@@ -1,4 +1,4 @@
-"""Every write of the API from Python, against the sandbox over HTTP."""
+"""Every write of the API from Python, on the sandbox over HTTP."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.conftest import entry
 
 @pytest.fixture(scope="module")
 def own():
-    """A sandbox that these tests may change."""
+    """Return a client of a sandbox that these tests may change."""
     from billframes.sandbox import Sandbox
 
     with Sandbox() as sandbox, bf.Client(sandbox.base_url, sandbox.tokens["full"]) as client:
@@ -60,7 +60,7 @@ def test_a_time_entry_is_created_read_changed_and_deleted(own, matter):
         own.time_entries.get(made.time_entry_id)
 
 
-def test_left_out_is_not_sent_and_none_is_null(fake, connect):
+def test_omitted_arguments_are_not_sent_and_none_is_null(fake, connect):
     fake.answers["/v2/time-entries/t1"] = httpx.Response(204)
     assert connect().time_entries.update("t1", description=None, fixed_fee_id=bf.CLEAR) is None
     assert json.loads(fake.requests[-1].content) == {
@@ -71,7 +71,7 @@ def test_left_out_is_not_sent_and_none_is_null(fake, connect):
     assert fake.requests[-1].headers["content-type"] == "application/json"
 
 
-def test_clear_takes_a_fixed_fee_away_and_none_keeps_it(own):
+def test_clear_removes_a_fixed_fee_and_none_keeps_it(own):
     entries = own.time_entries(billing_type="fixedFee", billed=False)
     one = entries[entries["fixed_fee_id"].notna()]["time_entry_id"].iloc[0]
     own.time_entries.update(one, fixed_fee_id=None)
@@ -80,13 +80,13 @@ def test_clear_takes_a_fixed_fee_away_and_none_keeps_it(own):
     assert own.time_entries.get(one).fixed_fee_id is None
 
 
-def test_clear_takes_a_practice_area_away(own):
+def test_clear_removes_a_practice_area(own):
     matters = own.matters(archived=False)
     one = matters[matters["practice_area_id"].notna()]["matter_id"].iloc[0]
     assert own.matters.update(one, practice_area_id=bf.CLEAR).practice_area_id is None
 
 
-def test_whose_entry_it_is(own, matter, user):
+def test_an_entry_belongs_to_the_user_the_acting_user_or_the_credential(own, matter, user):
     values = {"matter_id": matter, "date": "2026-10-30", "description": "Call", "hours": 0.1}
     mine = own.time_entries.create(**values).user_id
     assert own.time_entries.create(**values, acting_user=user).user_id == user != mine
@@ -154,7 +154,7 @@ def test_custom_fields_are_set_by_name_column_or_id_and_cleared_by_none(own):
     assert not set(record.custom_fields) & {by_type["number"][1]["name"], by_type["enum"][1]["name"]}
 
 
-def test_matters_are_archived_and_brought_back(own, matter):
+def test_matters_are_archived_and_unarchived(own, matter):
     assert own.matters.archive(matter).archived is True
     assert own.matters.unarchive(matter).archived is False
 
@@ -165,7 +165,7 @@ def test_users_custom_fields_can_be_set(own, user):
     assert own.users.update(user, custom_fields={text: "Welsh"}).custom_fields[text] == "Welsh"
 
 
-def test_a_refusal_has_the_servers_words_in_front(own):
+def test_the_message_of_a_refusal_begins_with_the_servers_reason(own):
     billed = own.time_entries("2026-06", billed=True)["time_entry_id"].iloc[0]
     with pytest.raises(bf.RefusedError) as raised:
         own.time_entries.update(billed, hours=9)
@@ -176,7 +176,7 @@ def test_a_refusal_has_the_servers_words_in_front(own):
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "message"),
     [
         ({"hours": "1.5"}, "hours='1.5'"),
         ({"hours": float("nan")}, "hours=nan"),
@@ -190,15 +190,15 @@ def test_a_refusal_has_the_servers_words_in_front(own):
         ({"time": "noon"}, "time='noon'"),
     ],
 )
-def test_a_wrong_value_is_named_before_any_request(fake, connect, values, said):
+def test_a_wrong_value_is_named_before_any_request(fake, connect, values, message):
     right = {"matter_id": "m1", "date": "2026-10-30", "description": "Call", "hours": 1}
     with pytest.raises(bf.ParameterError) as raised:
         connect().time_entries.create(**{**right, **values})
-    assert said in str(raised.value)
+    assert message in str(raised.value)
     assert fake.requests == []
 
 
-def test_an_update_of_nothing_is_refused(fake, connect):
+def test_an_update_without_changes_is_refused(fake, connect):
     with pytest.raises(bf.ParameterError, match="at least one change"):
         connect().matters.update("m1")
     assert fake.requests == []
@@ -216,7 +216,7 @@ def test_unknown_custom_fields_options_and_contact_fields_are_named(own):
 
 @pytest.mark.parametrize("failure", [httpx.ReadTimeout("slow"), httpx.RemoteProtocolError("gone"), 500, 503])
 @pytest.mark.parametrize("verb", ["create", "update", "delete"])
-def test_a_write_without_an_answer_is_uncertain_and_not_repeated(fake, connect, failure, verb, monkeypatch):
+def test_a_write_without_a_response_is_uncertain_and_not_repeated(fake, connect, failure, verb, monkeypatch):
     from billframes.transport import http
 
     monkeypatch.setattr(http, "backoff", lambda _attempt: 0.0)
@@ -242,7 +242,7 @@ def test_a_write_without_an_answer_is_uncertain_and_not_repeated(fake, connect, 
     assert pickle.loads(pickle.dumps(raised.value)).sent == raised.value.sent
 
 
-def test_a_write_that_was_surely_not_sent_or_held_off_is_sent_again(fake, connect, monkeypatch):
+def test_a_write_that_was_certainly_not_sent_or_was_rate_limited_is_retried(fake, connect, monkeypatch):
     from billframes.transport import http
 
     monkeypatch.setattr(http, "backoff", lambda _attempt: 0.0)
@@ -272,7 +272,7 @@ def test_records_are_frozen_shown_as_tables_and_pickle(own):
         record.mattertype  # noqa: B018
 
 
-def test_what_is_shown_escapes_html(fake, connect):
+def test_shown_records_escape_html(fake, connect):
     fake.answers["/v2/time-entries/t1"] = {
         "data": entry(timeEntryId="t1", description="<script>alert(1)</script>", user={}, matter={}, client={})
     }
@@ -287,7 +287,7 @@ def test_an_id_is_one_segment_of_the_path(fake, connect):
 
 
 @pytest.mark.parametrize("status", [200, 201, 202])
-def test_a_create_that_is_answered_with_any_success_brings_the_record(fake, connect, status):
+def test_a_create_with_any_2xx_status_returns_the_record(fake, connect, status):
     row = entry(user={}, matter={}, client={})
     fake.answers["/v2/time-entries"] = httpx.Response(status, json={"data": row})
     made = connect().time_entries.create(matter_id="m1", date="2026-10-01", description="x", hours=1)
@@ -295,7 +295,7 @@ def test_a_create_that_is_answered_with_any_success_brings_the_record(fake, conn
 
 
 @pytest.mark.parametrize("status", [200, 201, 204])
-def test_a_write_that_is_answered_with_success_and_no_body_is_done(fake, connect, status):
+def test_a_write_with_a_2xx_status_and_no_body_is_done(fake, connect, status):
     fake.answers |= dict.fromkeys(("/v2/expenses", "/v2/expenses/e1"), httpx.Response(status))
     expenses = connect().expenses
     assert expenses.create(matter_id="m1", date="2026-10-01", description="x", amount=1) is None
@@ -303,7 +303,7 @@ def test_a_write_that_is_answered_with_success_and_no_body_is_done(fake, connect
     assert expenses.delete("e1") is None
 
 
-def test_another_record_than_the_one_asked_for_is_refused(fake, connect):
+def test_another_record_than_the_requested_one_is_an_error(fake, connect):
     fake.answers["/v2/time-entries/t2"] = {"data": entry(timeEntryId="t3", user={}, matter={}, client={})}
     with pytest.raises(bf.DecodeError, match=r"time_entries: record t2 was requested, the server sent t3"):
         connect().time_entries.get("t2")
@@ -311,7 +311,7 @@ def test_another_record_than_the_one_asked_for_is_refused(fake, connect):
         connect().time_entries.update("t2", hours=2)
 
 
-def test_a_record_is_the_one_asked_for_whatever_the_case_of_its_id(fake, connect):
+def test_the_case_of_a_records_id_is_ignored(fake, connect):
     id_ = "C0FFEE00-1B5C-4F7A-9C1D-2F6F0C3E8A11"
     row = entry(timeEntryId=id_.lower(), user={}, matter={}, client={})
     fake.answers[f"/v2/time-entries/{id_}"] = {"data": row}

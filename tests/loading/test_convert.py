@@ -1,4 +1,4 @@
-"""Arrow tables become frames with the contract's dtypes, and come back from files as they went."""
+"""Arrow tables become frames with the documented dtypes, and files don't change them."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ def test_dtypes_do_not_depend_on_the_rows(rows):
     assert to_pandas(table(rows)).dtypes.astype(str).to_dict() == DTYPES
 
 
-def test_categories_are_all_there_in_declared_order():
+def test_all_categories_are_there_in_declared_order():
     state = to_pandas(table(1))["state"]
     assert state.cat.categories.tolist() == ["draft", "final"]
     assert state.tolist() == ["final"]
 
 
-def test_lists_are_lists_also_where_all_are_of_one_length():
+def test_lists_stay_lists_if_all_have_the_same_length():
     assert to_pandas(table(2))["names"].tolist() == [["x"], ["y"]]
 
 
@@ -77,7 +77,7 @@ def test_missing_is_missing():
 
 
 @pytest.mark.parametrize("rows", [0, 2])
-def test_a_frame_survives_parquet_and_pickle(tmp_path, rows):
+def test_a_frame_is_unchanged_by_parquet_and_pickle(tmp_path, rows):
     frame = to_pandas(table(rows))
     frame.to_parquet(tmp_path / "frame.parquet")
     back = pd.read_parquet(tmp_path / "frame.parquet")

@@ -1,4 +1,4 @@
-"""Details of matter, client and user are joined on; rows and their order stay."""
+"""The details of matters, clients and users are joined; the rows and their order don't change."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def test_dtypes_do_not_depend_on_the_rows(client):
     assert some.dtypes.equals(none.dtypes)
 
 
-def test_custom_fields_are_described_under_their_new_names(client):
+def test_custom_fields_are_listed_by_their_new_names(client):
     joined = bf.enrich(client.time_entries(limit=5), by="matter", client=client)
     assert {name for name in joined if name.startswith("matter_cf_")} == set(joined.attrs["custom_fields"])
 
 
-def test_polars_and_arrow_stay_what_they_are(client):
+def test_the_kind_of_frame_does_not_change(client):
     expected = bf.enrich(client.time_entries("2026-10-01", "2026-10-02"), client=client)
     for to in ("polars", "arrow"):
         joined = bf.enrich(client.time_entries("2026-10-01", "2026-10-02", to=to), client=client)
@@ -52,7 +52,7 @@ def test_polars_and_arrow_stay_what_they_are(client):
         assert joined.shape == expected.shape
 
 
-def test_what_cannot_be_joined_is_said(client):
+def test_wrong_arguments_are_named(client):
     with pytest.raises(bf.MissingColumnError, match="matter_id"):
         bf.enrich(pd.DataFrame({"x": [1]}), client=client)
     with pytest.raises(bf.ParameterError, match="Did you mean 'matter'"):

@@ -1,4 +1,4 @@
-"""Ids that can't be ids are refused before anything is sent, and the message says where to find one."""
+"""Impossible ids are refused before anything is sent, and the message says where to find an id."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ ID = "c0ffee00-1b5c-4f7a-9c1d-2f6f0c3e8a11"
 
 
 @pytest.mark.parametrize("given", [ID, ID.upper(), ID.replace("-", ""), f" {ID} ", uuid.UUID(ID), "m1", "1015-011"])
-def test_what_could_be_an_id_is_accepted(given):
+def test_a_possible_id_is_accepted(given):
     assert identifier(given, "matter_id") == str(given).strip()
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda c: c.time_entries(client_id="Acme Corp"), "in the column client_id of bf.clients('Acme Corp')."),
         (lambda c: c.matters(client_id="Acme"), "client_id='Acme' is not an id"),
@@ -50,8 +50,8 @@ def test_what_could_be_an_id_is_accepted(given):
         (lambda c: c.time_entries(client_id="Acme " * 99), "column client_id of bf.clients()."),
     ],
 )
-def test_what_cannot_be_an_id_is_refused_before_sending_with_where_to_find_the_id(fake, connect, call, said):
+def test_an_impossible_id_is_refused_and_the_message_says_where_to_find_it(fake, connect, call, message):
     with pytest.raises(bf.ParameterError) as raised:
         call(connect())
-    assert said in str(raised.value)
+    assert message in str(raised.value)
     assert fake.requests == []

@@ -1,4 +1,4 @@
-"""Loads of the sandbox, compared with its own database, and the same columns whatever comes."""
+"""Loads from the sandbox agree with its database, and always have the same columns."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ALL = [*PAGED, "users", "practice_areas", "codes", "code_sets", "custom_fields",
 
 
 @pytest.mark.parametrize("name", PAGED)
-def test_every_row_the_server_holds_is_loaded_once(client, sql, name):
+def test_every_row_of_the_server_is_loaded_once(client, sql, name):
     table = TABLES[name]
     frame = getattr(client, name)()
     ids = [row[0] for row in sql(f"select {table}_id from {table}")]
@@ -46,7 +46,7 @@ def test_hours_and_money_are_the_databases(client, sql):
 
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("to", ["pandas", "arrow", "polars"])
-def test_every_loader_gives_the_kind_of_frame_asked_for(client, name, to):
+def test_every_loader_returns_the_requested_kind_of_frame(client, name, to):
     frame = getattr(client, name)(to=to)
     assert type(frame).__module__.partition(".")[0] == {"arrow": "pyarrow"}.get(to, to)
 
@@ -100,7 +100,7 @@ def test_null_data_and_no_rows_and_rows_have_the_same_dtypes(fake, connect, data
     }
 
 
-def test_a_column_that_select_would_bring_is_left_out_with_it(client):
+def test_columns_of_details_that_are_not_selected_are_left_out(client):
     assert "client_name" not in client.expenses("2026-09", select=["matter", "user"])
     assert "client_name" not in client.expenses("2026-09", select="-client")
     assert "matter_name" in client.expenses("2026-09", select="-client")
@@ -114,13 +114,13 @@ def test_days_are_read_without_offsets(fake, connect):
     assert len(frame) == 25
 
 
-def test_limit_is_rows_in_all_over_as_many_pages_as_needed(fake, connect):
+def test_limit_is_the_number_of_rows_over_all_pages(fake, connect):
     fake.answers["/v2/time-entries"] = paged(entries(25))
     assert len(connect(page_size=10).time_entries(select="", limit=12)) == 12
     assert len(fake.requests) == 2
 
 
-def test_limit_0_asks_for_nothing(fake, connect):
+def test_limit_0_sends_no_request(fake, connect):
     assert connect().time_entries(limit=0).empty
     assert fake.requests == []
 
@@ -149,7 +149,7 @@ def test_a_load_that_fits_one_page_is_one_request(fake, connect):
     ],
 )
 @pytest.mark.filterwarnings("ignore::billframes.DetailsMissingWarning")
-def test_a_load_says_what_it_promises(sandbox, client, name, options, proof):
+def test_a_load_states_its_proof(sandbox, client, name, options, proof):
     if name == "time_entries":
         options = {"start": "2026-Q3", **options}
     with bf.Client(sandbox.base_url, sandbox.tokens["full"], page_size=150) as small:
@@ -159,14 +159,14 @@ def test_a_load_says_what_it_promises(sandbox, client, name, options, proof):
     assert sorted(frame.iloc[:, 0]) == sorted(whole.iloc[:, 0]) or "limit" in options
 
 
-def test_lists_of_ids_are_complete_and_cost_a_catch_up(client):
+def test_lists_of_ids_are_complete_and_need_a_catch_up(client):
     matters = client.time_entries("2026-09")["matter_id"].unique()[:5].tolist()
     load = client.time_entries("2026-09", matter_id=matters).attrs["load"]
     assert load["proof"] == "complete"
     assert load["requests"] <= 5 + 2
 
 
-def test_a_list_of_ids_is_a_stream_each_without_duplicates(client, sql):
+def test_a_list_of_ids_sends_one_query_each_and_has_no_duplicates(client, sql):
     matters = [row[0] for row in sql("select matter_id from time_entry group by 1 order by count(*) desc limit 3")]
     frame = client.time_entries(matter_id=[*matters, matters[0]])
     ((count,),) = sql("select count(*) from time_entry where matter_id in (?, ?, ?)", *matters)
@@ -187,14 +187,14 @@ def test_both_ends_of_a_period_are_inclusive(client, sql):
     assert frame["date"].max() <= pd.Timestamp("2026-09-30")
 
 
-def test_rows_come_by_date_then_id(client):
+def test_rows_are_sorted_by_date_then_id(client):
     frame = client.time_entries("2026-09")
     ordered = frame.sort_values(["date", "time_entry_id"], ignore_index=True)
     assert_frame_equal(frame, ordered)
 
 
 @pytest.mark.parametrize("sort", ["-hours", "hours,-date", ["-description"], "created"])
-def test_rows_come_as_sort_asks_with_ties_by_id(client, sort):
+def test_rows_are_sorted_by_sort_with_ties_by_id(client, sort):
     frame = client.time_entries("2026-09", sort=sort)
     names = sort.split(",") if isinstance(sort, str) else sort
     columns = [name.lstrip("-").replace("created", "created_at") for name in names]
@@ -204,7 +204,7 @@ def test_rows_come_as_sort_asks_with_ties_by_id(client, sort):
 
 
 @pytest.mark.parametrize("name", ["clients", "matters"])
-def test_clients_and_matters_come_by_name_then_id(client, name):
+def test_clients_and_matters_are_sorted_by_name_then_id(client, name):
     frame = getattr(client, name)()
     key = f"{name[:-1]}_id"
     assert frame[key].tolist() == frame.sort_values(["name", key])[key].tolist()
@@ -235,14 +235,14 @@ def test_a_record_modified_before_the_given_instant_is_refused(fake, connect, mo
             load()
 
 
-def test_params_go_through_unchecked_and_go_first(fake, connect):
+def test_params_are_sent_unchecked_and_take_precedence(fake, connect):
     fake.answers["/v2/time-entries"] = paged([])
     connect().time_entries(params={"select": "everything", "new": True})
     assert fake.query()["select"] == "everything"
     assert fake.query()["new"] == "true"
 
 
-def test_every_select_name_is_asked_for_by_default(fake, connect):
+def test_every_select_name_is_requested_by_default(fake, connect):
     fake.answers["/v2/time-entries"] = paged([])
     connect().time_entries("2026-10")
     assert fake.query() == {
@@ -267,7 +267,7 @@ def test_rates_hidden_are_missing_with_one_warning(sandbox):
     assert given[0].filename == __file__
 
 
-def test_client_balances_are_one_row_a_client(client, sql):
+def test_client_balances_have_one_row_for_each_client(client, sql):
     frame = client.client_balances()
     ((balance,),) = sql("select sum(balance) from invoice where invoice_state = 'final'")
     assert frame["client_id"].is_unique
@@ -284,7 +284,7 @@ def test_client_balances_of_field_set_b(fake, connect):
     assert np.isnan(frame.loc[0, "current"])
 
 
-def test_client_balances_with_neither_set_whole_are_refused(fake, connect):
+def test_client_balances_with_two_incomplete_sets_are_an_error(fake, connect):
     fake.answers["/v2/clients/c1/balances"] = {"data": {"balance": 1, "overdue": 1, "current": 0}}
     with pytest.raises(bf.DecodeError, match="c1"):
         connect().client_balances("c1")
@@ -313,7 +313,7 @@ def test_custom_fields_of_one_entity_and_of_all(client):
     assert len(client.custom_fields("matter")) == (every["entity"] == "matter").sum()
 
 
-def test_an_unchanged_frame_survives_parquet_and_pickle(client, tmp_path):
+def test_a_loaded_frame_is_unchanged_by_parquet_and_pickle(client, tmp_path):
     frame = client.matters()
     assert_frame_equal(pd.read_pickle(dump(frame, tmp_path / "frame.pickle")), frame)
 
@@ -323,7 +323,7 @@ def dump(frame, path):
     return path
 
 
-def test_load_says_when_the_server_held_the_rows(client):
+def test_a_frame_has_the_servers_time_of_its_load(client):
     load = client.practice_areas().attrs["load"]
     assert dt.datetime.fromisoformat(load["time"]).date() == dt.date(2026, 10, 31)
 
@@ -339,7 +339,7 @@ def test_a_client_with_other_headers_sends_them(fake, connect):
     assert fake.requests[-1].headers["authorization"] == "Bearer t0ken"
 
 
-def test_auth_takes_the_tokens_place(fake):
+def test_auth_replaces_the_token(fake):
     fake.answers["/v2/practice-areas"] = {"data": []}
     options = {"auth": httpx.BasicAuth("ann", "secret"), "transport": httpx.MockTransport(fake)}
     bf.Client("https://billing.test", **options).practice_areas()

@@ -1,4 +1,4 @@
-"""`bf.merge` changes a field of a contact and loses none, on servers that merge and on servers that replace."""
+"""`bf.merge` changes one field of a contact and keeps the others, on servers that merge and on those that replace."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CONFLICT = {"adverse": "Nut Ltd", "opposing": "Nut & Nail LLP"}
 
 @pytest.fixture(scope="module", params=[False, True], ids=["merges", "replaces"])
 def own(request):
-    """A client of a sandbox of either kind, and whether it replaces."""
+    """Return a client of a sandbox of each kind, and whether the server replaces."""
     trouble = Trouble(replaced_objects=request.param)
     with Sandbox(trouble=trouble) as sandbox, bf.Client(sandbox.base_url, sandbox.tokens["full"]) as client:
         yield client, request.param
@@ -44,7 +44,7 @@ def filled(record):
     return {name: value for name, value in record.to_dict().items() if value is not None}
 
 
-def test_a_mapping_leaves_the_rest_to_the_server(own, someone):
+def test_a_mapping_sends_only_its_own_fields(own, someone):
     client, replaces = own
     contact = client.clients.update(someone, contact={"phone": "2"}).contact
     assert filled(contact) == ({"phone": "2"} if replaces else {**CONTACT, "phone": "2"})
@@ -68,20 +68,20 @@ def test_merge_keeps_every_field_of_the_conflict_information(own, matter):
     assert filled(changed.conflict_information) == {**CONFLICT, "related_client": "Bolt Holdings"}
 
 
-def test_merge_begins_conflict_information_where_there_is_none(own, matter):
+def test_merge_creates_conflict_information_if_there_is_none(own, matter):
     client, _ = own
     client.matters.update(matter, conflict_information=None)
     changed = client.matters.update(matter, conflict_information=bf.merge(adverse="Nut Ltd"))
     assert filled(changed.conflict_information) == {"adverse": "Nut Ltd"}
 
 
-def test_merge_of_a_client_that_is_not_there(own):
+def test_merge_of_a_missing_client_is_not_found(own):
     with pytest.raises(bf.NotFoundError):
         own[0].clients.update("00000000-0000-4000-8000-00000000dead", contact=bf.merge(phone="2"))
 
 
-def test_merge_sends_back_what_the_description_does_not_know(fake, connect):
-    """A server's own fields are lost on replacing as well."""
+def test_merge_sends_back_properties_that_are_not_declared(fake, connect):
+    """A server that replaces would lose these properties, too."""
     there = {"clientId": "c1", "name": "Bolt", "contact": {"phone": "1", "fax": None, "pager": {"number": 7}}}
     fake.answers["/v2/clients/c1"] = {"data": there}
     connect().clients.update("c1", contact=bf.merge(phone="2"))
@@ -90,7 +90,7 @@ def test_merge_sends_back_what_the_description_does_not_know(fake, connect):
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "message"),
     [
         ({"contact": bf.merge(fone="2")}, "Did you mean 'phone'"),
         ({"contact": bf.merge(phone=2)}, "is not text"),
@@ -98,13 +98,13 @@ def test_merge_sends_back_what_the_description_does_not_know(fake, connect):
         ({"custom_fields": bf.merge(Court="High Court")}, "contact can take it"),
     ],
 )
-def test_a_wrong_merge_is_named_before_any_request(fake, connect, values, said):
-    with pytest.raises(bf.ParameterError, match=said):
+def test_a_wrong_merge_is_named_before_any_request(fake, connect, values, message):
+    with pytest.raises(bf.ParameterError, match=message):
         connect().clients.update("c1", **values)
     assert fake.requests == []
 
 
-def test_merge_is_for_what_is_there(fake, connect):
+def test_merge_can_not_be_used_to_create(fake, connect):
     with pytest.raises(bf.ParameterError, match="give contact as a mapping"):
         connect().clients.create(name="Bolt", contact=bf.merge(company_name="Bolt"))
     with pytest.raises(bf.ParameterError, match="custom_fields"):

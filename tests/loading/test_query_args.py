@@ -1,4 +1,4 @@
-"""A wrong argument is a ParameterError before any request, naming the argument and what is accepted."""
+"""A wrong argument raises ParameterError before any request; the message names it and says what is accepted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.conftest import entry, paged
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ({"start": "soon"}, ["start='soon'", "'2026-Q3'"]),
         ({"start": "2026-13"}, ["start='2026-13'"]),
@@ -37,10 +37,10 @@ from tests.conftest import entry, paged
         ({"to": "panda"}, ["to='panda'", "Did you mean 'pandas'"]),
     ],
 )
-def test_a_wrong_argument_is_named_before_any_request(fake, connect, arguments, said):
+def test_a_wrong_argument_is_named_before_any_request(fake, connect, arguments, message):
     with pytest.raises(bf.ParameterError) as raised:
         connect().time_entries(**arguments)
-    assert all(words in str(raised.value) for words in said), str(raised.value)
+    assert all(words in str(raised.value) for words in message), str(raised.value)
     assert fake.requests == []
 
 
@@ -73,7 +73,7 @@ def test_ids_may_be_uuids(fake, connect):
     assert fake.query()["billed"] == "true"
 
 
-def test_enums_names_are_matched_without_regard_to_case_and_in_snake_case(fake, connect):
+def test_enums_and_names_are_accepted_in_any_case_and_in_snake_case(fake, connect):
     fake.answers["/v2/time-entries"] = paged([])
     connect().time_entries(billing_type="FIXEDFEE", select="fixed_fee", sort="-Date")
     assert fake.query()["billingType"] == "fixedFee"
@@ -81,14 +81,14 @@ def test_enums_names_are_matched_without_regard_to_case_and_in_snake_case(fake, 
     assert fake.query()["sort"] == "-date"
 
 
-def test_names_that_the_description_lacks_are_sent_as_given(fake, connect):
+def test_names_that_are_not_in_the_description_are_sent_unchanged(fake, connect):
     fake.answers["/v2/time-entries"] = paged([])
     connect().time_entries(select=["fixed_fee", "Xyz", "meta", "-qQ"], sort="-rank,date")
     assert fake.query()["select"] == "meta,fixedFee,Xyz,-qQ"
     assert fake.query()["sort"] == "-rank,date"
 
 
-def test_rows_sorted_by_a_name_of_the_servers_own_keep_its_order(fake, connect):
+def test_rows_keep_the_servers_order_for_a_sort_that_only_it_knows(fake, connect):
     rows = [entry(number, date=f"2026-10-{day:02}") for number, day in enumerate([3, 1, 2])]
     fake.answers["/v2/time-entries"] = lambda request: paged(rows)(request)
     frame = connect(page_size=4).time_entries(select="", sort="rank")

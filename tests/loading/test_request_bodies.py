@@ -1,4 +1,4 @@
-"""The body on the wire is what the call said: what was left out is not sent, at any depth; None is sent as null."""
+"""The body has the arguments of the call: omitted fields are not sent, at any depth, and None is sent as null."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ DEFINITIONS = [
     {"id": "f5", "name": "Phase", "valueType": "enum", "options": [{"optionId": OPTION, "label": "Discovery"}]},
 ]
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
-# An argument as it is given, and as it must be in JSON.
+# An argument, and the expected JSON.
 VALUES = {
     "id": st.uuids().flatmap(lambda one: st.sampled_from([(one, str(one)), (str(one), str(one))])),
     "text": texts.map(lambda text: (text, text)),
@@ -81,7 +81,7 @@ def values_of(field):
 
 @st.composite
 def arguments(draw, declared):
-    """Some of a declaration's fields as arguments, and the JSON that must come of them."""
+    """Draw some of a declaration's fields as arguments, with the expected JSON."""
     wire = wire_names(declared)
     required = {each.name for each in structs.fields(declared) if each.required}
     drawn = draw(
@@ -93,7 +93,7 @@ def arguments(draw, declared):
     return {name: each for name, (each, _) in drawn.items()}, {wire[name]: each for name, (_, each) in drawn.items()}
 
 
-def test_every_create_and_update_is_among_those_tried():
+def test_every_create_and_update_is_tested():
     declared = {each for each in vars(r).values() if isinstance(each, type) and issubclass(each, r.WriteBody)}
     assert declared - {r.WriteBody, r.CustomFieldValueUpdate} == set(WRITES)
 
@@ -101,7 +101,7 @@ def test_every_create_and_update_is_among_those_tried():
 @pytest.mark.parametrize("declared", WRITES, ids=lambda each: each.__name__)
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
-def test_the_body_holds_what_the_call_gave_and_nothing_else(declared, data):
+def test_the_body_has_the_arguments_and_nothing_else(declared, data):
     loader, verb = WRITES[declared]
     values, expected = data.draw(arguments(declared).filter(lambda made: made[0]))
     fake = FakeServer()
@@ -117,13 +117,13 @@ def test_the_body_holds_what_the_call_gave_and_nothing_else(declared, data):
     assert json.loads(fake.requests[-1].content) == expected
 
 
-def test_a_telephone_number_is_sent_alone(fake, connect):
+def test_only_the_changed_telephone_number_is_sent(fake, connect):
     fake.answers["/v2/clients/c1"] = httpx.Response(200)
     connect().clients.update("c1", contact={"phone": "020 7946 0000", "fax": None})
     assert json.loads(fake.requests[-1].content) == {"contact": {"phone": "020 7946 0000", "fax": None}}
 
 
-def test_a_new_date_of_opening_is_sent_alone(fake, connect):
+def test_only_the_changed_date_of_opening_is_sent(fake, connect):
     fake.answers["/v2/matters/m1"] = httpx.Response(200)
     connect().matters.update("m1", opened=dt.date(2026, 10, 1), conflict_information={"opposing": "Nut Ltd"})
     assert json.loads(fake.requests[-1].content) == {
@@ -133,7 +133,7 @@ def test_a_new_date_of_opening_is_sent_alone(fake, connect):
 
 
 @pytest.mark.parametrize(
-    ("loader", "values", "said"),
+    ("loader", "values", "message"),
     [
         (
             "time_entries",
@@ -152,7 +152,7 @@ def test_a_new_date_of_opening_is_sent_alone(fake, connect):
         ("clients", {"contact": {"phone": 1}}, "contact['phone']=1 is not text"),
     ],
 )
-def test_a_value_that_the_field_does_not_take_is_refused_before_it_is_sent(fake, connect, loader, values, said):
-    with pytest.raises(bf.ParameterError, match=re.escape(said)):
+def test_a_value_of_the_wrong_type_is_refused_before_any_request(fake, connect, loader, values, message):
+    with pytest.raises(bf.ParameterError, match=re.escape(message)):
         getattr(connect(), loader).update("c0ffee00-1b5c-4f7a-9c1d-2f6f0c3e8a11", **values)
     assert fake.requests == []

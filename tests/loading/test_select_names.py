@@ -1,4 +1,4 @@
-"""Servers whose `select` names differ: a load finds the other name, remembers it, and gives the same frame."""
+"""For servers with other `select` names, a load finds the other name, remembers it, and returns the same frame."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ OTHERS = {"matters": ("client",), **dict.fromkeys(LOADERS[1:], ("invoice",))}
 
 
 @pytest.fixture(scope="module", params=KINDS)
-def other(request):
-    """A sandbox with the other names, of each kind."""
+def other_sandbox(request):
+    """Return a sandbox with other names, of each kind."""
     with Sandbox(trouble=Trouble(other_names=request.param)) as sandbox:
         yield sandbox
 
 
 @pytest.fixture
-def stranger(other):
-    with bf.Client(other.base_url, other.tokens["full"]) as client:
+def other_client(other_sandbox):
+    with bf.Client(other_sandbox.base_url, other_sandbox.tokens["full"]) as client:
         yield client
 
 
@@ -41,43 +41,43 @@ def loaded(client, name):
 
 
 @pytest.mark.parametrize("name", LOADERS)
-def test_the_frame_is_that_of_the_described_server_at_the_same_proof(client, stranger, name):
-    plain, frame = loaded(client, name), loaded(stranger, name)
+def test_frame_and_proof_are_those_of_the_described_server(client, other_client, name):
+    plain, frame = loaded(client, name), loaded(other_client, name)
     assert_frame_equal(frame, plain)
     assert frame.attrs["load"]["proof"] == plain.attrs["load"]["proof"] == "snapshot"
-    assert stranger.select_names == {name: OTHERS[name]}
+    assert other_client.select_names == {name: OTHERS[name]}
 
 
-def test_the_other_name_is_asked_for_once(stranger):
-    first, second = (stranger.matters().attrs["load"]["requests"] for _ in range(2))
+def test_the_alternate_name_is_tried_once(other_client):
+    first, second = (other_client.matters().attrs["load"]["requests"] for _ in range(2))
     assert (first, second) == (2, 1)
-    with bf.Client(stranger.base_url, "sandbox-full", select_names={"matters": "client"}) as told:
+    with bf.Client(other_client.base_url, "sandbox-full", select_names={"matters": "client"}) as told:
         assert told.matters().attrs["load"]["requests"] == 1
 
 
-def test_names_given_by_the_caller_are_put_in_the_servers_words(stranger, client):
+def test_the_callers_names_are_translated_for_the_server(other_client, client):
     for select in ("matter", "responsible,matter", "meta", ""):
-        frame = stranger.matters(select=select, limit=50)
+        frame = other_client.matters(select=select, limit=50)
         assert_frame_equal(frame, client.matters(select=select, limit=50))
-    frame = stranger.time_entries("2026-08", select="meta", billed=True)
+    frame = other_client.time_entries("2026-08", select="meta", billed=True)
     assert_frame_equal(frame, client.time_entries("2026-08", select="meta", billed=True))
 
 
-def test_the_other_servers_own_names_can_be_given(stranger):
-    """They are in no description, and are passed on."""
-    assert stranger.matters(select="client", limit=5)["client_name"].notna().all()
-    assert stranger.expenses("2026-08", select="invoice", billed=True)["invoice_number"].notna().all()
+def test_the_servers_own_names_can_be_given(other_client):
+    """They are not in the API's description, and are sent unchanged."""
+    assert other_client.matters(select="client", limit=5)["client_name"].notna().all()
+    assert other_client.expenses("2026-08", select="invoice", billed=True)["invoice_number"].notna().all()
 
 
-def test_what_is_taken_away_by_name_is_not_asked_for(stranger):
+def test_an_excluded_detail_is_not_requested_by_its_alternate_name(other_client):
     with pytest.warns(bf.DetailsMissingWarning, match="client"):
-        frame = stranger.matters(select=["meta", "-client"], limit=5)
+        frame = other_client.matters(select=["meta", "-client"], limit=5)
     assert frame["client_name"].isna().all()
-    assert dict(stranger.select_names) == {}
+    assert dict(other_client.select_names) == {}
 
 
-def test_check_tells_the_names_and_the_client_remembers_them(stranger):
-    contact = stranger.check()
+def test_check_finds_the_names_and_the_client_remembers_them(other_client):
+    contact = other_client.check()
     finding = contact["select names"]
     assert finding.holds is False
     assert finding.found == (
@@ -85,14 +85,14 @@ def test_check_tells_the_names_and_the_client_remembers_them(stranger):
         "invoice of expenses; invoice of fixed fees; client of matters; invoice of time entries"
     )
     assert contact.requests == 18
-    assert stranger.select_names == OTHERS
-    assert stranger.check().requests == 14
-    assert pickle.loads(pickle.dumps(stranger)).select_names == OTHERS
+    assert other_client.select_names == OTHERS
+    assert other_client.check().requests == 14
+    assert pickle.loads(pickle.dumps(other_client)).select_names == OTHERS
 
 
-def test_check_keeps_the_names_in_the_profile_if_asked(other, tmp_path, monkeypatch):
+def test_check_stores_the_names_in_the_profile_if_requested(other_sandbox, tmp_path, monkeypatch):
     path = tmp_path / "config.toml"
-    path.write_text(f'# mine\n[profiles.firm]\nbase_url = "{other.base_url}"\n', encoding="utf-8")
+    path.write_text(f'# mine\n[profiles.firm]\nbase_url = "{other_sandbox.base_url}"\n', encoding="utf-8")
     path.chmod(0o600)
     for module in (profiles, billframes.client):
         monkeypatch.setattr(module, "config_file", lambda: path)
@@ -108,12 +108,12 @@ def test_check_keeps_the_names_in_the_profile_if_asked(other, tmp_path, monkeypa
         assert client.matters().attrs["load"]["requests"] == 1
 
 
-def test_without_a_profile_there_is_nowhere_to_keep_names(client):
+def test_without_a_profile_names_can_not_be_stored(client):
     with pytest.raises(bf.ConfigError, match="no profile"):
         client.check(remember=True)
 
 
-def test_the_described_server_is_asked_no_more_than_before(client):
+def test_the_described_server_gets_no_additional_requests(client):
     assert [loaded(client, name).attrs["load"]["requests"] for name in LOADERS] == [1, 1, 1, 1]
     assert dict(client.select_names) == {}
 
@@ -128,8 +128,8 @@ def billed(number=1, **changes):
     return entry(number, billed=True, invoiceId="i1", **changes)
 
 
-def test_a_detail_that_no_name_brings_is_warned_about_and_asked_for_once(fake, connect):
-    """A lenient server without invoices: the alternate is tried once, and given up for good."""
+def test_a_detail_that_is_never_sent_gives_a_warning_and_is_tried_once(fake, connect):
+    """On a lenient server without invoices, the alternate is tried once, and then rejected."""
     fake.answers["/v2/time-entries"] = paged([billed()])
     client = connect()
     for _ in range(2):
@@ -138,7 +138,7 @@ def test_a_detail_that_no_name_brings_is_warned_about_and_asked_for_once(fake, c
     assert [request.url.params.get("select") for request in fake.requests] == [None, "invoice", None, None]
 
 
-def test_a_refused_alternate_leaves_the_described_names(fake, connect):
+def test_after_a_refused_alternate_the_described_names_are_used(fake, connect):
     def serve(request):
         if "invoice" in request.url.params.get("select", ""):
             return httpx.Response(400, json={"detail": "No such name."})
@@ -151,7 +151,7 @@ def test_a_refused_alternate_leaves_the_described_names(fake, connect):
     assert (frame.attrs["load"]["requests"], frame.attrs["load"]["proof"]) == (3, "snapshot")
 
 
-def test_a_refusal_for_another_reason_stays_the_servers_own(fake, connect):
+def test_a_refusal_for_another_reason_is_raised_unchanged(fake, connect):
     answers = [httpx.Response(400, json={"detail": "Bad archived."}), httpx.Response(400, json={"detail": "Other."})]
     fake.answers["/v2/matters"] = lambda _request: answers.pop(0)
     client = connect()
@@ -163,8 +163,8 @@ def test_a_refusal_for_another_reason_stays_the_servers_own(fake, connect):
     assert client.matters(select="matter")["client_name"].tolist() == ["Acme"]
 
 
-def test_an_invoice_on_a_later_page_is_found_too(fake, connect):
-    """The first page tells nothing: its entries are on no invoice."""
+def test_a_missing_invoice_on_a_later_page_is_noticed(fake, connect):
+    """The first page shows nothing, because its entries are on no invoice."""
     rows = [entry(number, date=f"2026-09-{number:02}") for number in range(1, 20)]
     rows += [billed(number, date=f"2026-09-{number:02}") for number in range(20, 30)]
     invoice = {"invoiceNumber": "I-1", "invoiceDate": "2026-09-30", "invoiceState": "final"}
@@ -179,8 +179,8 @@ def test_an_invoice_on_a_later_page_is_found_too(fake, connect):
     assert len(frame) == 29
 
 
-def test_a_clause_dropped_where_the_client_always_comes(fake, connect):
-    """The client does not show it, so the other details do."""
+def test_an_ignored_select_is_noticed_if_the_client_is_always_sent(fake, connect):
+    """The client is always sent, so only the other details show it."""
     meta = {"createdAt": "2026-10-01T00:00:00Z", "modifiedAt": "2026-10-02T00:00:00Z"}
 
     def serve(request):
@@ -194,15 +194,15 @@ def test_a_clause_dropped_where_the_client_always_comes(fake, connect):
 
 @pytest.fixture(scope="module")
 def figures(client):
-    """September's figures on the described server, each worked out once."""
+    """Cache September's figures of the described server."""
     return functools.cache(functools.partial(figures_of, bf.book("2026-09", client=client)))
 
 
 @pytest.fixture(scope="module")
-def stranger_book(other):
-    """September on the other server, each frame loaded once for all tests."""
-    with bf.Client(other.base_url, other.tokens["full"]) as stranger:
-        yield bf.book("2026-09", client=stranger)
+def other_book(other_sandbox):
+    """Return the book of September of the other server, whose frames are loaded once for all tests."""
+    with bf.Client(other_sandbox.base_url, other_sandbox.tokens["full"]) as other_client:
+        yield bf.book("2026-09", client=other_client)
 
 
 def figures_of(book, name):
@@ -212,13 +212,13 @@ def figures_of(book, name):
 
 
 @pytest.mark.parametrize("name", ["realization", "utilization", "aging", "wip", "contribution", "reconcile"])
-def test_a_book_has_the_same_figures(stranger_book, figures, name):
-    assert_frame_equal(figures_of(stranger_book, name), figures(name))
+def test_a_book_has_the_same_figures(other_book, figures, name):
+    assert_frame_equal(figures_of(other_book, name), figures(name))
 
 
 @pytest.mark.filterwarnings("ignore::billframes.DetailsMissingWarning")
 def test_a_server_without_metadata_has_no_other_names(fake, connect):
-    """No name brings the metadata, so the name that was tried is given up, although the client comes by it too."""
+    """The metadata are never sent, so the alternate is rejected, although the client is sent with it."""
     fake.answers["/v2/matters"] = paged([matter()])
     client = connect()
     for _ in range(2):

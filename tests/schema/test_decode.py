@@ -1,4 +1,4 @@
-"""What comes over the wire becomes the right cell, or a DecodeError that names resource, record and path."""
+"""A value of a response becomes the right cell, or a DecodeError that names resource, record and path."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.record_strategies import RawNumber, dumps
 
 @pytest.fixture
 def load(fake, connect):
-    """Load time entries that hold the given changes."""
+    """Return a function that loads time entries with the given changes."""
 
     def loading(*rows, **options):
         fake.answers["/v2/time-entries"] = paged([entry(i, **row) for i, row in enumerate(rows)])
@@ -49,12 +49,12 @@ def test_nested_references_flatten(load):
     assert frame.loc[0, "created_at"] == pd.Timestamp("2026-10-01T07:00:00Z")
 
 
-def test_a_name_that_does_not_come_whole_is_put_together(load):
+def test_a_missing_full_name_is_made_from_its_parts(load):
     assert load({"user": {"firstName": "Ann", "lastName": "Lee"}}, select="user").loc[0, "user_name"] == "Ann Lee"
 
 
 @pytest.mark.parametrize("day", ["0001-01-01", "1900-02-28", "2024-02-29", "9999-12-31"])
-def test_dates_of_any_year_survive(load, day):
+def test_dates_of_any_year_are_kept(load, day):
     assert load({"date": day})["date"].dt.strftime("%Y-%m-%d").str.zfill(10).tolist() == [day]
 
 
@@ -79,7 +79,7 @@ def test_a_time_of_day(load, text):
 
 
 @pytest.mark.parametrize("written", ["100", "100.0", "1e2"])
-def test_numbers_however_written(fake, connect, written):
+def test_numbers_in_any_notation_are_read(fake, connect, written):
     body = json.dumps(paged([entry(amount="?")])(type("R", (), {"url": type("U", (), {"params": {}})})))
     fake.answers["/v2/time-entries"] = body.replace('"?"', written).encode()
     assert connect().time_entries(select="").loc[0, "amount"] == 100.0
@@ -104,7 +104,7 @@ def test_unknown_properties_are_ignored(load):
 @pytest.mark.parametrize(
     "text", ["", "  ", "<script>alert(1)</script>", "مكتب المحاماة", "𝔘\u0000\u2028", "x" * 20_000]
 )
-def test_text_of_any_kind_survives(load, text):
+def test_text_of_any_kind_is_kept(load, text):
     assert load({"description": text}).loc[0, "description"] == text
 
 
@@ -143,7 +143,7 @@ def test_values_stay_out_of_error_messages_and_chains(load):
     assert raised.value.__context__ is None
 
 
-def test_a_body_that_ends_in_the_middle_is_no_usable_answer(fake, connect):
+def test_a_truncated_body_is_a_transport_error(fake, connect):
     fake.answers["/v2/time-entries"] = b'{"data": ['
     with pytest.raises(bf.TransportError, match=r"time_entries: .*it ends in the middle"):
         connect(retries=0).time_entries(select="")
@@ -246,7 +246,7 @@ def test_custom_fields_become_typed_columns_from_record_or_meta(load_matters, wh
     assert frame.attrs["custom_fields"]["cf_budget_usd"] == {"id": "2", "name": "Budget (USD)", "type": "number"}
 
 
-def test_a_field_nobody_filled_in_still_has_its_column(load_matters):
+def test_a_field_without_values_has_its_column(load_matters):
     empty, full = load_matters(matter(customFields=[])), load_matters(matter(customFields=VALUES))
     assert empty.dtypes.astype(str).to_dict() == full.dtypes.astype(str).to_dict()
 
@@ -256,7 +256,7 @@ def test_a_field_nobody_filled_in_still_has_its_column(load_matters):
     [VALUES, VALUES[::-1], VALUES[1:], [*VALUES, VALUES[1]], [VALUES[0], *VALUES]],
     ids=["same order", "other order", "one fewer", "one twice", "first twice"],
 )
-def test_custom_fields_are_read_in_whichever_order_records_list_them(load_matters, second):
+def test_custom_fields_are_read_in_any_order(load_matters, second):
     first = [{**VALUES[0], "value": "Low Court"}, {**VALUES[1], "value": 7}, *VALUES[2:]]
     frame = load_matters(matter(customFields=first), matter(matterId="m2", customFields=second)).set_index("matter_id")
     court = "High Court" if VALUES[0] in second else "missing"
@@ -285,7 +285,7 @@ def test_a_value_of_an_undefined_field_is_warned_about(load_matters):
         load_matters(matter(customFields=[stray]))
 
 
-def test_details_that_came_on_no_row_are_named_once(fake, connect):
+def test_details_missing_on_every_row_are_named_once(fake, connect):
     fake.answers["/v2/time-entries"] = paged([entry()])
     with pytest.warns(bf.DetailsMissingWarning, match="client, matter, user, meta") as given:
         connect().time_entries()
@@ -302,8 +302,8 @@ EDGES = [
 
 @pytest.mark.parametrize(("text", "microseconds"), EDGES)
 @pytest.mark.parametrize("to", ["pandas", "arrow", "polars"])
-def test_instants_at_either_end_of_time_survive(load, text, microseconds, to):
-    """In UTC they may lie outside the years 1 to 9999, where no datetime can be."""
+def test_instants_near_the_years_1_and_9999_are_kept(load, text, microseconds, to):
+    """In UTC they may be outside the years 1 to 9999, which no datetime can represent."""
     frame = load({"meta": {"createdAt": text, "modifiedAt": text}}, select="meta", to=to)
     column = {
         "pandas": lambda: frame["created_at"].astype("int64").tolist(),
@@ -314,14 +314,14 @@ def test_instants_at_either_end_of_time_survive(load, text, microseconds, to):
     assert str(frame)
 
 
-def test_a_record_tells_such_an_instant_in_the_zone_it_came_in(fake, connect):
+def test_a_record_keeps_the_time_zone_of_such_an_instant(fake, connect):
     meta = {"createdAt": "0001-01-01T00:00:00+14:00", "modifiedAt": "9999-12-31T23:59:59-12:00"}
     fake.answers["/v2/clients/c1"] = {"data": {"clientId": "c1", "name": "Acme", "contact": {}, "meta": meta}}
     record = connect().clients.get("c1")
     assert record.meta.created_at.isoformat() == "0001-01-01T00:00:00+14:00"
 
 
-def test_unknown_enum_values_are_kept_as_they_came_in_whichever_order(load):
+def test_unknown_enum_values_are_kept_and_sorted(load):
     rows = [{"billingType": "courtesy"}, {"billingType": "Courtesy"}, {"billingType": "barter"}]
     with pytest.warns(bf.UnknownValueWarning):
         frame, turned = load(*rows), load(*reversed(rows))
@@ -340,14 +340,14 @@ def test_a_custom_column_that_is_named_like_one_with_an_id_gets_its_id_too(fake,
     assert frame.loc[0].to_dict() == {"cf_team_7_7": "7", "cf_team_8": "8", "cf_team_7_9": "9"}
 
 
-def test_a_custom_fields_definition_that_came_twice_is_refused(fake, connect):
+def test_a_custom_field_with_two_definitions_is_an_error(fake, connect):
     field = {"id": "7", "entity": "matter", "name": "Team", "valueType": "text"}
     fake.answers["/v2/custom-fields"] = {"data": [field, field]}
     with pytest.raises(bf.PagingError, match="custom_fields: a record is twice in one response"):
         connect().matters()
 
 
-def test_custom_fields_in_the_metadata_count_where_the_records_own_are_empty(load_matters):
+def test_custom_fields_of_the_metadata_are_used_if_the_records_own_are_empty(load_matters):
     meta = {"createdAt": "2026-01-01T00:00:00Z", "modifiedAt": "2026-01-01T00:00:00Z", "customFields": VALUES}
     assert load_matters(matter(customFields=[], meta=meta)).loc[0, "cf_court"] == "High Court"
 
@@ -362,7 +362,7 @@ def test_custom_fields_of_one_name_are_both_in_a_record(fake, connect):
 
 
 @pytest.mark.parametrize(
-    ("where", "said"),
+    ("where", "message"),
     [
         ({"limit": 0, "offset": 0, "total": 1}, "limit 0"),
         ({"limit": 1, "offset": -1, "total": 1}, "offset -1"),
@@ -370,9 +370,9 @@ def test_custom_fields_of_one_name_are_both_in_a_record(fake, connect):
         ({"limit": 1, "offset": 0, "total": 10**12}, "total 1000000000000"),
     ],
 )
-def test_a_pagination_that_cannot_be_is_a_decode_error(fake, connect, where, said):
+def test_an_impossible_pagination_is_a_decode_error(fake, connect, where, message):
     fake.answers["/v2/time-entries"] = {"data": [entry()], "pagination": where}
-    with pytest.raises(bf.DecodeError, match=said):
+    with pytest.raises(bf.DecodeError, match=message):
         connect().time_entries(select="")
 
 
@@ -409,13 +409,13 @@ def test_a_wrong_value_in_a_single_record_names_resource_record_and_path(fake, c
         connect().time_entries.get("t1")
 
 
-def test_a_name_in_a_record_is_put_together_too(fake, connect):
+def test_a_record_has_the_name_made_from_its_parts_too(fake, connect):
     row = entry(timeEntryId="t1", user={"firstName": "Ann", "lastName": "Lee"}, matter={}, client={})
     fake.answers["/v2/time-entries/t1"] = {"data": row}
     assert connect().time_entries.get("t1").user.name == "Ann Lee"
 
 
-def test_unseen_values_of_several_loads_put_together_are_in_one_order(fake, connect):
+def test_unknown_values_of_merged_loads_are_sorted(fake, connect):
     def serve(request):
         entity = request.url.params["entity"]
         stray = {"client": "zeta", "matter": "alpha", "user": "text"}[entity]
@@ -453,6 +453,6 @@ for _ in range(60):
 
 
 def test_the_first_loads_of_a_process_can_run_at_once():
-    """A report loads resources in threads, and their declarations share references: msgspec crashed now and then."""
+    """A report loads resources in threads. Their declarations share references, with which msgspec could crash."""
     done = subprocess.run([sys.executable, "-c", _FIRST_LOADS_AT_ONCE], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

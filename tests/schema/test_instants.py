@@ -1,4 +1,4 @@
-"""A page's instants and times, read at once, are those that the parsers of single values read."""
+"""The instants and times of a page, parsed at once, equal those of the parsers for single values."""
 
 import random
 
@@ -40,7 +40,7 @@ YEARS = [(1, 1), (1, 9999), (2026, 2026), (9999, 9999)]
 
 
 def written(chance, years, decimals, zone, separator):
-    """An instant as text, in one layout."""
+    """Return an instant as text, in one layout."""
     day = f"{chance.randint(*years):04}-{chance.choice([1, 3, 12]):02}-{chance.randint(1, 31):02}"
     time = f"{chance.randint(0, 23):02}:{chance.randint(0, 59):02}:{chance.choice([0, 9, 59]):02}"
     fraction = "." + "".join(chance.choice("0123456789") for _ in range(decimals)) if decimals else ""
@@ -58,7 +58,7 @@ layouts = st.tuples(
     st.lists(st.sampled_from([None, *ODD]), max_size=3),
     st.integers(0, 2**32),
 )
-def test_instants_are_read_as_by_the_parser_of_one_value(chosen, odd, seed):
+def test_instants_are_parsed_like_single_values(chosen, odd, seed):
     chance = random.Random(seed)
     texts = [written(chance, *layout) for layout in chosen for _ in range(2 * FEW)] + odd
     if chance.random() < 0.7:
@@ -67,7 +67,7 @@ def test_instants_are_read_as_by_the_parser_of_one_value(chosen, odd, seed):
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_an_odd_instant_among_usual_ones_is_read_by_itself_or_refused_by_its_place(odd):
+def test_an_unusual_instant_is_parsed_alone_or_refused_with_its_row(odd):
     chance = random.Random(7)
     texts = [written(chance, (2026, 2026), 7, "Z", "T") for _ in range(3 * FEW)]
     texts[FEW] = odd
@@ -80,7 +80,7 @@ def test_an_odd_instant_among_usual_ones_is_read_by_itself_or_refused_by_its_pla
     st.lists(st.sampled_from([None, "09:12", "T09:12:33", "09", "24:00:00", "09:60:00", "noon", ""]), max_size=2),
     st.integers(0, 2**32),
 )
-def test_times_are_read_as_by_the_parser_of_one_value(chosen, odd, seed):
+def test_times_are_parsed_like_single_values(chosen, odd, seed):
     chance = random.Random(seed)
     texts = [
         written(chance, (2026, 2026), decimals, zone, "T")[11:] for decimals, zone in chosen for _ in range(2 * FEW)
@@ -90,7 +90,7 @@ def test_times_are_read_as_by_the_parser_of_one_value(chosen, odd, seed):
 
 
 def outcome(texts, read, kind):
-    """Return the microseconds read, or the place of what can't be read."""
+    """Return the microseconds, or the row of the text that can't be parsed."""
     try:
         found = read(texts)
     except UnreadableError as error:
@@ -100,7 +100,7 @@ def outcome(texts, read, kind):
 
 
 def one_by_one(texts, parse):
-    """Return the same by the parser of single values."""
+    """Return the same with the parser for single values."""
     found = []
     for row, text in enumerate(texts):
         try:

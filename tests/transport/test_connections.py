@@ -1,4 +1,4 @@
-"""A client that is closed or cancelled ends the requests under way, and leaves no connection open."""
+"""Closing or cancelling ends the requests under way and closes their connections."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PROMPT = 20
 
 @pytest.fixture
 def silent():
-    """A server that accepts connections and never answers."""
+    """Yield a server that accepts connections and never responds."""
     with socket.create_server(("127.0.0.1", 0), backlog=50) as listener:
         listener.settimeout(60)
         yield listener
@@ -43,7 +43,7 @@ def accepted(listener):
 
 @contextlib.contextmanager
 def running(call):
-    """Call in a thread; the list has the error once it has ended."""
+    """Call a function in a thread; the list has its error after it has ended."""
     errors = []
 
     def work():
@@ -77,7 +77,7 @@ def test_a_closed_client_sends_nothing(silent):
         client.practice_areas()
 
 
-def test_a_client_that_nobody_holds_closes_its_connections(fake):
+def test_an_unreferenced_client_closes_its_connections(fake):
     fake.answers["/v2/time-entries"] = paged(entries(3))
     client = bf.Client("https://billing.test", "t0ken", transport=httpx.MockTransport(fake))
     assert len(client.time_entries(select="")) == 3
@@ -142,7 +142,7 @@ def test_cancelling_ends_a_tls_handshake(silent):
     assert [type(error) for error in errors] == [CancelledError]
 
 
-def test_cancelling_one_load_leaves_the_others_alone(silent):
+def test_cancelling_a_load_does_not_affect_other_loads(silent):
     client, scope = client_of(silent), CancelScope(60)
     with running(client.practice_areas) as errors, accepted(silent) as kept:
         call = running(lambda: client.fetch("/v2/codes", resource="codes", scope=scope))
@@ -163,7 +163,7 @@ def test_a_handshake_obeys_the_deadline_of_its_request(silent):
     assert time.monotonic() - begun < PROMPT
 
 
-def test_what_was_cancelled_or_took_too_long_is_not_taken_for_whole():
+def test_a_body_cut_by_cancellation_or_deadline_is_not_used_as_complete():
     with pytest.raises(DeadlineError), deadline(CancelScope(60), 0.0):
         pass
     scope = CancelScope(60)

@@ -1,4 +1,4 @@
-"""Answers that no server should send: nested without end, in no encoding, pointing elsewhere, with odd extras."""
+"""Responses that no server should send: endless nesting, wrong encodings, redirects, unexpected properties."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from billframes.transport import http
 from tests.conftest import entry, paged
 
 DEEP = b'{"data":' + b"[" * 10_000 + b"]" * 10_000 + b"}"
-# Beyond the size that is looked at before it is decoded.
+# Larger than the bodies that are checked completely before they are decoded.
 LARGE_AND_DEEP = b'{"data": [' + b" " * 2**18 + b"[" * 10_000 + b"]" * 10_000 + b"]}"
 
 
@@ -41,7 +41,7 @@ def test_json_nested_ten_thousand_deep_is_a_decode_error(fake, connect, body, lo
 
 
 @pytest.mark.parametrize("body", [DEEP, LARGE_AND_DEEP])
-def test_a_create_answered_with_json_nested_without_end_is_uncertain(fake, connect, body):
+def test_a_create_with_an_endlessly_nested_response_is_uncertain(fake, connect, body):
     fake.answers["/v2/expenses"] = body
     with pytest.raises(bf.UncertainWriteError, match="Check this before you send it again"):
         connect().expenses.create(matter_id="m1", date="2026-10-01", description="x", amount=1)
@@ -59,7 +59,7 @@ def test_a_lost_change_that_can_not_be_read_back_is_uncertain(fake, connect, loo
     assert [request.method for request in fake.requests].count("PUT") == 1
 
 
-def test_a_lost_change_is_not_taken_for_done_because_another_record_shows_it(fake, connect):
+def test_a_lost_change_is_not_done_because_another_record_has_its_values(fake, connect):
     def serve(request):
         shown = {"data": {"expenseId": "e2", "amount": 2}}
         return httpx.Response(500) if request.method == "PUT" else httpx.Response(200, json=shown)
@@ -71,7 +71,7 @@ def test_a_lost_change_is_not_taken_for_done_because_another_record_shows_it(fak
 
 @pytest.mark.parametrize("where", [{"novelty": "\xff"}, {"pagination": {"limit": 1000, "offset": 0, "novel\xff": 1}}])
 @pytest.mark.parametrize("filler", ["", " " * 2**18])
-def test_what_is_not_utf_8_is_refused_in_ignored_places_too(fake, connect, where, filler):
+def test_bytes_that_are_not_utf_8_are_refused_in_unused_properties_too(fake, connect, where, filler):
     page = {"data": [entry(**where)] if "novelty" in where else [entry()], "filler": filler}
     page["pagination"] = {"total": 1, "limit": 1000, "offset": 0, **where.get("pagination", {})}
     fake.answers["/v2/time-entries"] = json.dumps(page, ensure_ascii=False).encode("latin-1")
@@ -82,7 +82,7 @@ def test_what_is_not_utf_8_is_refused_in_ignored_places_too(fake, connect, where
 @pytest.mark.parametrize("status", [300, 301, 302, 303, 304, 305, 307, 308, 399])
 @pytest.mark.parametrize("location", [None, "https://elsewhere.test/", "https://[::bad", "//", "x" * 70_000, "ftp://x"])
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE"])
-def test_an_answer_that_points_elsewhere_is_a_transport_error_for_every_method(fake, connect, status, location, method):
+def test_a_redirect_is_a_transport_error_for_every_method(fake, connect, status, location, method):
     headers = {} if location is None else {"location": location}
     fake.answers |= dict.fromkeys(("/v2/expenses", "/v2/expenses/e1"), httpx.Response(status, headers=headers))
     expenses = connect(retries=2).expenses
@@ -118,7 +118,7 @@ def test_an_unknown_property_of_a_practice_area_may_hold_anything(fake, connect,
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
-def test_trying_again_is_said_only_where_it_was_done(fake, connect, status):
+def test_the_message_mentions_retries_only_if_there_were_some(fake, connect, status):
     fake.answers |= dict.fromkeys(("/v2/practice-areas", "/v2/expenses"), httpx.Response(status))
     with pytest.raises(bf.ApiError) as once:
         connect(retries=0).practice_areas()
@@ -132,14 +132,14 @@ def test_trying_again_is_said_only_where_it_was_done(fake, connect, status):
         assert "trying again" not in str(write.value)
 
 
-def test_a_status_that_is_never_tried_again_does_not_say_so(fake, connect):
+def test_the_message_of_a_status_without_retries_does_not_mention_them(fake, connect):
     fake.answers["/v2/practice-areas"] = httpx.Response(501)
     with pytest.raises(bf.ServerError) as raised:
         connect(retries=3).practice_areas()
     assert "trying again" not in str(raised.value)
 
 
-def test_a_record_that_can_not_be_read_whole_is_not_merged_with(fake, connect):
+def test_a_record_that_can_not_be_sent_back_is_not_merged(fake, connect):
     contact = {"companyName": "Ada", "novelty": "huge"}
     row = {"clientId": "c1", "name": "Ada", "contact": contact, "meta": None}
     row["meta"] = {"createdAt": "2026-10-01T00:00:00Z", "modifiedAt": "2026-10-01T00:00:00Z"}
@@ -149,21 +149,21 @@ def test_a_record_that_can_not_be_read_whole_is_not_merged_with(fake, connect):
     assert [request.method for request in fake.requests] == ["GET"]
 
 
-def test_a_number_out_of_range_is_told_by_record_and_path(fake, connect):
+def test_a_number_out_of_range_is_reported_with_record_and_path(fake, connect):
     page = json.dumps(paged([entry(1), entry(2, hours="huge")])(httpx.Request("GET", "https://billing.test")))
     fake.answers["/v2/time-entries"] = page.replace('"huge"', "1e400").encode()
     with pytest.raises(bf.DecodeError, match=r"^time_entries: record t0002 breaks .* at \$\.data\[1\]\.hours: Number"):
         connect().time_entries(select="")
 
 
-def test_an_instant_that_can_not_be_read_is_told_by_record_and_path(fake, connect):
+def test_an_instant_that_can_not_be_parsed_is_reported_with_record_and_path(fake, connect):
     meta = {"createdAt": "2026-10-01T00:00:00Z", "modifiedAt": "2026-10-41T00:00:00Z"}
     fake.answers["/v2/time-entries"] = paged([entry(1), entry(2, meta=meta)])
     with pytest.raises(bf.DecodeError, match=r"record t0002 breaks .* at \$\.data\[1\]\.meta\.modifiedAt: the value"):
         connect().time_entries(select="meta")
 
 
-def test_no_traceback_of_a_hostile_answer_is_endless(fake, connect):
+def test_the_traceback_of_a_nested_response_is_short(fake, connect):
     fake.answers["/v2/practice-areas"] = DEEP
     with pytest.raises(bf.DecodeError) as raised:
         connect().practice_areas()

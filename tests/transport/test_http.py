@@ -1,4 +1,4 @@
-"""Every outcome of a request is a frame or the contract's error, and credentials stay out of sight."""
+"""Every request ends in a frame or a documented error, and shows no credential."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def no_waiting(monkeypatch):
         (302, bf.TransportError),
     ],
 )
-def test_each_status_is_its_error(fake, connect, status, error):
+def test_each_status_raises_its_error(fake, connect, status, error):
     fake.answers["/v2/practice-areas"] = httpx.Response(
         status, json={"title": "No", "detail": "The firm is closed."}, headers={"x-request-id": "r7"}
     )
@@ -50,21 +50,21 @@ def test_each_status_is_its_error(fake, connect, status, error):
     assert "firm is closed" in raised.value.body
 
 
-def test_a_refusal_has_the_servers_words_in_front(fake, connect):
+def test_the_message_of_a_refusal_begins_with_the_servers_reason(fake, connect):
     fake.answers["/v2/practice-areas"] = httpx.Response(422, json={"detail": "Label is taken."})
     with pytest.raises(bf.RefusedError, match=r"^Label is taken\."):
         connect().practice_areas()
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
-def test_a_failure_that_passes_is_tried_again(fake, connect, status):
+def test_a_temporary_failure_is_retried(fake, connect, status):
     fake.answers["/v2/practice-areas"] = [httpx.Response(status), httpx.Response(status), {"data": []}]
     assert connect(retries=5).practice_areas().empty
     assert len(fake.requests) == 3
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 501])
-def test_a_failure_that_stays_is_not_tried_again(fake, connect, status):
+def test_a_permanent_failure_is_not_retried(fake, connect, status):
     fake.answers["/v2/practice-areas"] = httpx.Response(status)
     with pytest.raises(bf.ApiError):
         connect(retries=5).practice_areas()
@@ -72,7 +72,7 @@ def test_a_failure_that_stays_is_not_tried_again(fake, connect, status):
 
 
 @pytest.mark.parametrize("failure", [httpx.ConnectError("refused"), httpx.ReadTimeout("slow"), httpx.ReadError("")])
-def test_a_failed_connection_is_tried_again_and_then_named(fake, connect, failure):
+def test_a_failed_connection_is_retried_and_then_named(fake, connect, failure):
     def fail(_request):
         raise failure
 
@@ -99,7 +99,7 @@ def test_redirects_are_not_followed(fake, connect):
     assert [request.url.host for request in fake.requests] == ["billing.test"]
 
 
-def test_the_token_shows_nowhere(fake, connect):
+def test_the_token_is_in_no_text_or_pickle(fake, connect):
     client = connect()
     fake.answers["/v2/practice-areas"] = httpx.Response(401)
     try:
@@ -147,13 +147,13 @@ def test_rows_that_do_not_fit_the_filter_are_refused(fake, connect):
         connect().time_entries(billing_type="billable", select="")
 
 
-def test_ids_are_compared_without_regard_to_case(fake, connect):
+def test_the_case_of_ids_is_ignored(fake, connect):
     fake.answers["/v2/time-entries"] = paged([entry(matterId="ABC1")])
     assert len(connect().time_entries(matter_id="abc1", select="")) == 1
 
 
 @pytest.mark.parametrize("lie", [{"total": 3}, {"total": 1}])
-def test_a_lying_total_is_a_paging_error(fake, connect, lie):
+def test_a_wrong_total_is_a_paging_error(fake, connect, lie):
     fake.answers["/v2/time-entries"] = lambda request: {
         "data": [entry(1), entry(2)] if request.url.params["offset"] == "0" else [],
         "pagination": {"limit": 1000, "offset": int(request.url.params["offset"]), **lie},
@@ -162,7 +162,7 @@ def test_a_lying_total_is_a_paging_error(fake, connect, lie):
         connect().time_entries(select="")
 
 
-def test_a_record_that_comes_twice_is_a_paging_error(fake, connect):
+def test_a_record_twice_in_a_list_is_a_paging_error(fake, connect):
     fake.answers["/v2/time-entries"] = paged([entry(1), entry(1)])
     with pytest.raises(bf.PagingError, match="twice"):
         connect().time_entries(select="")
@@ -182,7 +182,7 @@ def test_a_list_that_changed_is_read_again(fake, connect):
     assert len(frame) == 16
 
 
-def test_a_server_that_grants_less_is_read_in_its_own_pages(fake, connect):
+def test_a_smaller_granted_limit_becomes_the_page_size(fake, connect):
     fake.answers["/v2/time-entries"] = paged(entries(25), granted=10)
     assert len(connect().time_entries(select="")) == 25
 
@@ -195,7 +195,7 @@ def test_a_list_without_pagination_is_read_to_its_end(fake, connect):
     assert len(connect(page_size=10).time_entries(select="")) == 25
 
 
-def test_a_list_that_is_not_paged_may_come_bare(fake, connect):
+def test_a_list_that_is_not_paged_may_be_a_bare_array(fake, connect):
     fake.answers["/v2/practice-areas"] = b'[{"practiceAreaId": "p", "label": "Tax", "default": true}]'
     assert connect().practice_areas()["label"].tolist() == ["Tax"]
 
@@ -216,19 +216,19 @@ def test_a_page_larger_than_granted_is_refused(fake, connect):
         connect().time_entries(select="")
 
 
-def test_an_answer_that_breaks_the_rules_is_asked_for_once_more(fake, connect):
+def test_a_page_that_fails_a_check_is_requested_once_more(fake, connect):
     good = {"data": entries(3), "pagination": {"limit": 1000, "offset": 0, "total": 3}}
     fake.answers["/v2/time-entries"] = [{**good, "data": []}, good]
     assert len(connect().time_entries(select="")) == 3
 
 
-def test_a_day_of_equal_rows_beyond_a_page_can_not_be_proved(fake, connect):
+def test_a_day_of_more_than_a_page_of_equal_rows_can_not_be_proved(fake, connect):
     fake.answers["/v2/time-entries"] = paged([entry(i, billed=i > 25) for i in range(50)])
     with pytest.raises(bf.BillframesError, match="time_entries"):
         connect(page_size=10).time_entries(select="", billed=False, billing_type="billable")
 
 
-def test_progress_is_told_rows_and_total(fake, connect):
+def test_progress_is_called_with_rows_and_total(fake, connect):
     told = []
     fake.answers["/v2/time-entries"] = paged(entries(150))
     connect(page_size=10).time_entries(select="", progress=lambda done, total: told.append((done, total)))
@@ -237,7 +237,7 @@ def test_progress_is_told_rows_and_total(fake, connect):
     assert len({done for done, _ in told}) > 5
 
 
-def test_a_server_that_ignores_offset_and_says_no_total_is_refused(fake, connect):
+def test_a_list_without_a_total_whose_server_ignores_offset_is_an_error(fake, connect):
     fake.answers["/v2/time-entries"] = {"data": [entry(i) for i in range(10)]}
-    with pytest.raises(bf.DecodeError, match="does not honour offset"):
+    with pytest.raises(bf.DecodeError, match="The server ignores offset"):
         connect(page_size=10).time_entries(select="")

@@ -1,4 +1,4 @@
-"""Requests to a server that says 429 are paced by what it grants: simulated, so that an hour takes no time."""
+"""Requests to a server that responds with 429 are paced by what it grants; a simulation, so that hours take no time."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from billframes.transport.pacing import Pace, pause_after
 
 
 @dataclass
-class Limited:
-    """A server that grants `most` calls in any `window` seconds, or in each whole one, and some at once."""
+class LimitedServer:
+    """A server that grants `most` calls in any `window` seconds, or in fixed windows, and a number at once."""
 
     most: int
     window: float = 60.0
@@ -39,8 +39,8 @@ class Limited:
 
 
 @dataclass
-class Bucket(Limited):
-    """A server with a bucket of `most` calls that fills in `window` seconds."""
+class BucketServer(LimitedServer):
+    """A server with a token bucket of `most` calls, which is refilled in `window` seconds."""
 
     held: float = -1.0
     filled: float = 0.0
@@ -57,7 +57,7 @@ class Bucket(Limited):
 
 
 def simulate(server, calls, *, pace=None, workers=8, latency=0.05, retries=5, now=0.0):
-    """Send calls as a client does; return when the last was granted, or None if it gave up."""
+    """Send calls like a client; return the time of the last grant, or None if the client gave up."""
     pace = pace or Pace()
     events, waiting, number = [], workers, 0
     while calls:
@@ -66,7 +66,7 @@ def simulate(server, calls, *, pace=None, workers=8, latency=0.05, retries=5, no
             waiting, number = waiting - 1, number + 1
             round_, granted = pace.begin(now), server.grants(now)
             server.under_way += granted
-            # A refusal comes at once, work takes its time.
+            # A refusal takes a tenth of the time of a granted call.
             heapq.heappush(events, (now + (latency if granted else latency / 10), number, round_, granted))
             continue
         due = events[0][0] if events else float("inf")
@@ -94,24 +94,24 @@ def same_pauses():
 
 
 KINDS = {
-    "60 in any minute": lambda: Limited(60),
-    "300 in any minute": lambda: Limited(300),
-    "300 in any minute, 10 at once": lambda: Limited(300, at_once=10),
-    "300 in any minute, 4 at once": lambda: Limited(300, at_once=4),
-    "60 in each minute": lambda: Limited(60, whole=True),
-    "300 in each minute": lambda: Limited(300, whole=True),
-    "60 in a bucket": lambda: Bucket(60),
-    "300 in a bucket": lambda: Bucket(300),
-    "10 a second": lambda: Limited(10, window=1.0),
-    "1 in any 10 seconds": lambda: Limited(1, window=10.0),
-    "4 at once": lambda: Limited(10**9, at_once=4),
-    "1 at once": lambda: Limited(10**9, at_once=1),
+    "60 in any minute": lambda: LimitedServer(60),
+    "300 in any minute": lambda: LimitedServer(300),
+    "300 in any minute, 10 at once": lambda: LimitedServer(300, at_once=10),
+    "300 in any minute, 4 at once": lambda: LimitedServer(300, at_once=4),
+    "60 in each minute": lambda: LimitedServer(60, whole=True),
+    "300 in each minute": lambda: LimitedServer(300, whole=True),
+    "60 in a bucket": lambda: BucketServer(60),
+    "300 in a bucket": lambda: BucketServer(300),
+    "10 a second": lambda: LimitedServer(10, window=1.0),
+    "1 in any 10 seconds": lambda: LimitedServer(1, window=10.0),
+    "4 at once": lambda: LimitedServer(10**9, at_once=4),
+    "1 at once": lambda: LimitedServer(10**9, at_once=1),
 }
 
 
 @pytest.mark.parametrize("latency", [0.005, 0.05, 0.5, 3.0])
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_call_is_granted_in_the_end_with_few_refused(kind, latency):
+def test_every_call_is_granted_at_last_with_few_refusals(kind, latency):
     server, calls = KINDS[kind](), 1000
     took = simulate(server, calls, latency=latency)
     assert took is not None
@@ -120,34 +120,34 @@ def test_every_call_is_granted_in_the_end_with_few_refused(kind, latency):
 
 @pytest.mark.parametrize(("most", "seconds"), [(60, 1150), (300, 260)])
 @pytest.mark.parametrize("whole", [False, True])
-def test_a_limit_of_calls_a_minute_is_used_and_hardly_exceeded(most, seconds, whole):
-    server = Limited(most, at_once=10, whole=whole)
+def test_a_limit_of_calls_per_minute_is_used_and_rarely_exceeded(most, seconds, whole):
+    server = LimitedServer(most, at_once=10, whole=whole)
     took = simulate(server, 1000)
-    # At best: a minute's calls at once, and the rest as the limit allows.
+    # The shortest possible time: a minute's calls at once, and the rest as the limit allows.
     assert (1000 / most - 1) * 60 < took < 1.1 * seconds
     assert server.refused <= 25
-    # After the first burst no minute sees many more requests than are allowed.
+    # After the first burst, no minute has many more requests than allowed.
     later = [when for when in server.times if when > 60]
     assert max(sum(begins <= when < begins + 60 for when in later) for begins in later) <= 1.3 * most
 
 
-def test_calls_are_fewer_at_once_where_the_server_takes_few_and_not_slower():
-    server, pace = Limited(10**9, at_once=3), Pace()
+def test_if_the_server_limits_concurrency_fewer_calls_are_sent_at_once():
+    server, pace = LimitedServer(10**9, at_once=3), Pace()
     took = simulate(server, 500, pace=pace, latency=0.1)
     assert took < 1.25 * 500 * 0.1 / 3
     assert server.refused <= 10
 
 
 @pytest.mark.parametrize("others", [1, 20])
-def test_a_limit_that_others_have_used_up_is_found_out_quickly(others):
-    server = Limited(300)
+def test_a_limit_that_others_use_too_is_found_quickly(others):
+    server = LimitedServer(300)
     server.granted.extend([-59.5] * (300 - others + 1) + [-1.0] * (others - 1))
     assert simulate(server, 250) < 45
     assert server.refused <= 12
 
 
-def test_calls_become_faster_again_when_the_server_takes_more():
-    server, pace = Limited(60), Pace()
+def test_calls_become_faster_again_when_the_server_grants_more():
+    server, pace = LimitedServer(60), Pace()
     begun = simulate(server, 200, pace=pace)
     server.most = 10**9
     ended = simulate(server, 3000, pace=pace, now=begun)
@@ -157,19 +157,19 @@ def test_calls_become_faster_again_when_the_server_takes_more():
 
 
 @pytest.mark.parametrize("retries", [0, 1, 5])
-def test_who_is_granted_nothing_gives_up_after_the_retries(retries):
-    server = Limited(0)
+def test_a_client_that_is_granted_nothing_gives_up_after_the_retries(retries):
+    server = LimitedServer(0)
     assert simulate(server, 10, retries=retries, latency=0) is None
     assert server.refused <= 8 + retries
 
 
-def test_what_the_caller_allows_is_never_exceeded():
-    server = Limited(10**9)
+def test_the_callers_own_limits_are_never_exceeded():
+    server = LimitedServer(10**9)
     simulate(server, 100, pace=Pace(spacing=0.5))
     assert all(later - earlier >= 0.5 for earlier, later in pairwise(server.times))
 
 
-def test_one_request_alone_is_sent_while_nothing_is_granted():
+def test_while_nothing_is_granted_requests_are_sent_one_at_a_time():
     pace = Pace()
     rounds = [pace.begin(0.0) for _ in range(8)]
     assert [pace.record_refusal(each, 0.1) for each in rounds] == [1] * 8

@@ -1,4 +1,4 @@
-"""The server's reason and its id of the request are found wherever servers of this kind put them."""
+"""The server's reason and its id of the request are found in all forms that servers of this kind use."""
 
 from __future__ import annotations
 
@@ -55,24 +55,24 @@ REASONS = [
 
 
 @pytest.mark.parametrize(("body", "reason"), REASONS)
-def test_the_reason_comes_first_in_the_message(refused, body, reason):
+def test_the_message_begins_with_the_reason(refused, body, reason):
     assert str(refused(body)).startswith(f"{reason} (expenses: refused with 422.)")
 
 
 @pytest.mark.parametrize("kind", ["application/JSON", "Application/Problem+Json; Charset=UTF-8", "text/plain", ""])
-def test_json_is_read_whatever_its_content_type(refused, kind):
+def test_json_is_read_with_any_content_type(refused, kind):
     assert str(refused({"message": "Closed."}, {"Content-Type": kind})).startswith("Closed. (")
 
 
 @pytest.mark.parametrize("kind", ["Text/Plain", "TEXT/PLAIN; charset=latin-1", "application/json", ""])
-def test_text_is_read_whatever_the_case_of_its_type_or_without_one(refused, kind):
+def test_text_is_read_with_any_case_of_its_content_type_or_without_one(refused, kind):
     assert str(
         refused("Straße gesperrt".encode("latin-1" if "latin" in kind else "utf-8"), {"Content-Type": kind})
     ).startswith("Straße gesperrt (")
 
 
 @pytest.mark.parametrize("kind", ["text/html", "TEXT/HTML", ""])
-def test_of_a_web_page_the_title_is_read(refused, kind):
+def test_the_title_of_a_web_page_is_the_reason(refused, kind):
     page = b"<!DOCTYPE html><html><TITLE>\n Access &amp; rules:\n closed </TITLE><body>A lot more</body></html>"
     assert str(refused(page, {"Content-Type": kind})).startswith("Access & rules: closed (")
 
@@ -88,14 +88,14 @@ def test_bytes_of_another_kind_are_not_quoted(refused):
     assert "no reason" in str(refused(b"PK", {"Content-Type": "application/zip"}))
 
 
-def test_a_reason_can_not_steer_a_terminal_or_fill_it(refused):
+def test_a_reason_is_short_and_has_no_control_characters(refused):
     error = refused({"message": "Not\x1b[31m red\r\n\x07\u202e, " + "long " * 100_000})
     assert str(error).startswith("Not red , long")
     assert len(str(error)) < 600
     assert str(error).isprintable()
 
 
-def test_a_reason_that_is_repeated_is_told_once(refused):
+def test_a_repeated_reason_is_quoted_once(refused):
     assert str(refused({"message": "Closed.", "errors": ["Closed.", "Late."]})).startswith("Closed. Late. (")
 
 
@@ -139,11 +139,11 @@ def test_the_trace_id_is_found_in_any_field_for_it(refused, body):
 
 
 @pytest.mark.parametrize("body", [{"stackTrace": "at line 7"}, {"trace": {"a": 1}}, {"trace": True}, [], b""])
-def test_what_is_no_trace_id_is_not_taken_for_one(refused, body):
+def test_other_fields_are_not_used_as_trace_id(refused, body):
     assert refused(body, {"tracestate": "vendor=9"}).trace_id is None
 
 
-def test_a_header_goes_before_a_field_and_a_trace_id_is_bounded(refused):
+def test_a_header_takes_precedence_over_a_field_and_a_long_trace_id_is_cut(refused):
     assert refused({"traceId": "of the body"}, {"x-trace-id": "of the header"}).trace_id == "of the header"
     assert len(refused({"traceId": "r" * 10_000}).trace_id) == 200
 

@@ -1,4 +1,4 @@
-"""A body is unpacked whole or not at all, and never beyond its bound."""
+"""A body is decompressed completely or not at all, and never beyond the limit."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PACKINGS = {
 
 
 @given(st.sampled_from(sorted(PACKINGS)), st.integers(1, 70_000), st.integers(0, 3))
-def test_a_body_comes_out_as_it_was_however_it_is_cut(encoding, size, empty):
+def test_a_body_is_decompressed_correctly_from_any_pieces(encoding, size, empty):
     packed = PACKINGS[encoding](TEXT)
     pieces = [b""] * empty + [packed[i : i + size] for i in range(0, len(packed), size)]
     assert read_body(pieces, encoding, most=len(TEXT)) == TEXT
@@ -38,17 +38,17 @@ def test_a_body_comes_out_as_it_was_however_it_is_cut(encoding, size, empty):
 
 
 @given(st.sampled_from(["gzip", "deflate"]), st.integers(1, 4000))
-def test_a_packed_body_that_ends_early_is_refused(encoding, cut):
+def test_a_truncated_compressed_body_is_refused(encoding, cut):
     packed = PACKINGS[encoding](TEXT)
     with pytest.raises(BodyError):
         read_body([packed[: max(1, len(packed) - cut)]], encoding, most=len(TEXT))
 
 
-def test_no_body_is_no_packing():
+def test_an_empty_body_is_accepted_with_any_encoding():
     assert read_body([], "gzip", most=10) == b""
 
 
 @pytest.mark.parametrize("encoding", ["br", "gzip, gzip", "nonsense"])
-def test_an_unknown_packing_is_named(encoding):
+def test_an_unknown_encoding_is_named(encoding):
     with pytest.raises(BodyError, match=encoding):
         read_body([b"{}"], encoding, most=10)

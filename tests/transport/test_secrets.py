@@ -1,8 +1,8 @@
-"""Credentials, and the names and narratives of clients, are in no place where others look.
+"""Credentials, and the names and narratives of clients, are in no error, log, traceback or pickle.
 
-Real servers on loopback answer, because it is the frames, logs and headers of real connections that leak. What can be
-seen of an error is its text, every traceback that Python and IPython can make of it, its pickle, and whatever the
-variables of billframes' frames lead to.
+The servers are real ones on this machine, because frames, logs and headers of real connections could leak credentials.
+An error shows its text, all tracebacks that Python and IPython can make of it, its pickle, and the values of the
+variables in billframes' frames.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ COOKIE = "cookie-that-nobody-sees"
 
 
 class Server(ThreadingHTTPServer):
-    """Answers every request as a test says, and remembers what came."""
+    """Responds to every request as a test says, and records the requests."""
 
     def __init__(self, answer):
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -101,17 +101,17 @@ def as_users_have_it(monkeypatch):
 
 
 def echo(status):
-    """Answer with what came: some servers do."""
+    """Respond with the received headers, as some servers do."""
 
     def answer(request):
-        said = {"detail": f"No: {request.headers['Authorization']}, {request.headers['x-api-key']}"}
-        return status, json.dumps(said).encode(), {"x-request-id": request.headers["x-api-key"]}
+        message = {"detail": f"No: {request.headers['Authorization']}, {request.headers['x-api-key']}"}
+        return status, json.dumps(message).encode(), {"x-request-id": request.headers["x-api-key"]}
 
     return answer
 
 
 def interrupt(_request):
-    """Press Ctrl-C while the client waits."""
+    """Interrupt the client while it waits."""
     signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
     time.sleep(0.5)
 
@@ -124,7 +124,7 @@ def of_record(**changes):
 
 
 def seen(error, *, private=(TOKEN, KEY)):
-    """Everything that can be seen of an error, as one text."""
+    """Return everything that an error shows, as one text."""
     within = error
     while within is not None:
         within.__traceback__ = _ours(within.__traceback__)
@@ -143,14 +143,14 @@ def seen(error, *, private=(TOKEN, KEY)):
 
 
 def _ours(trace):
-    """Leave out the test's own frames, which know the secret."""
+    """Leave out the frames of the test itself, which have the secret."""
     while trace is not None and not trace.tb_frame.f_globals["__name__"].startswith("billframes"):
         trace = trace.tb_next
     return trace
 
 
 def _held(error):
-    """Return the texts that the variables of billframes' frames lead to, but for what `Secret`s hold."""
+    """Return the texts in the variables of billframes' frames, except those in a `Secret`."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     rest = [value for frame in frames for value in frame.f_locals.values()]
     passed_over = (Secret, FrameType, FunctionType, ModuleType, TracebackType, type, threading.Thread)
@@ -215,7 +215,7 @@ def test_an_interrupted_request_shows_no_credential(serve):
 
 
 def test_an_error_of_python_itself_shows_no_credential(serve, monkeypatch):
-    """Whatever fails while an answer is judged, such as memory that runs out, its frames hold no request."""
+    """After any error while a response is checked, such as a lack of memory, no frame has the request."""
 
     def fail(_body):
         raise MemoryError
@@ -225,7 +225,7 @@ def test_an_error_of_python_itself_shows_no_credential(serve, monkeypatch):
     nothing_secret_in(seen(failing(client.practice_areas, MemoryError)))
 
 
-def test_a_write_answered_with_json_nested_without_end_shows_no_credential(serve):
+def test_a_write_with_an_endlessly_nested_response_shows_no_credential(serve):
     server = serve(lambda _: (200, b"[" * 10_000 + b"]" * 10_000))
     client = bf.Client(server.url, TOKEN, headers={"x-api-key": KEY})
     error = failing(lambda: client.send("POST", "/v2/clients", b"{}", resource="clients"), bf.UncertainWriteError)
@@ -317,7 +317,7 @@ def test_an_unpickled_client_finds_its_credentials_in_the_profile(serve):
     assert server.came[0][1]["x-api-key"] == KEY
 
 
-def test_logs_tell_of_requests_without_query_or_headers(serve, caplog):
+def test_logs_show_requests_without_query_or_headers(serve, caplog):
     server = serve(lambda request: (200, b'{"data": []}'))
     with caplog.at_level(logging.DEBUG), bf.Client(server.url, TOKEN, headers={"x-api-key": KEY}) as client:
         client.clients(NAME, params={"note": NARRATIVE})
@@ -329,12 +329,12 @@ def test_logs_tell_of_requests_without_query_or_headers(serve, caplog):
     assert "Privileged" not in caplog.text
     assert "merger" not in caplog.text
     assert "GET /v2/clients: 200 in" in caplog.text
-    # What other code sends with httpx is logged as ever.
+    # Requests that other code sends with httpx are logged as usual.
     assert "of=another" in caplog.text
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         ({"date": NAME}, r"record t1 breaks the API's description at \$\.data\[0\]\.date"),
         ({"time": NAME}, r"record t1 breaks .* at \$\.data\[0\]\.time: the value is not a time"),
@@ -343,13 +343,13 @@ def test_logs_tell_of_requests_without_query_or_headers(serve, caplog):
         ({"date": "2025-01-01"}, "startDate"),
     ],
 )
-def test_an_answer_that_breaks_the_description_is_told_by_id_and_place(serve, wrong, said):
+def test_an_error_names_id_and_path_but_not_the_value(serve, wrong, message):
     client = bf.Client(serve(of_record(**wrong)).url, TOKEN)
     error = failing(lambda: client.time_entries("2026-10", select="client"), bf.DecodeError)
     told = "".join(traceback.format_exception(error))
     assert NAME not in told
     assert NARRATIVE not in told
-    with pytest.raises(bf.DecodeError, match=said):
+    with pytest.raises(bf.DecodeError, match=message):
         raise error
 
 
@@ -372,7 +372,7 @@ def test_a_custom_fields_value_of_another_type_is_not_quoted(serve):
     assert NAME not in "".join(traceback.format_exception(error))
 
 
-def test_nothing_is_sent_where_a_redirect_points(serve):
+def test_nothing_is_sent_to_the_address_of_a_redirect(serve):
     elsewhere = serve(lambda _: (200, b'{"data": []}'))
     server = serve(lambda _: (307, b"", {"Location": f"{elsewhere.url}/v2/practice-areas"}))
     with pytest.raises(bf.TransportError, match="Redirects are not followed"):
@@ -424,13 +424,13 @@ def test_a_health_path_that_is_an_address_is_refused(path):
         bf.Client("https://billing.example.com", TOKEN, health_path=path)
 
 
-def test_no_proxy_stands_before_this_machine(serve, monkeypatch):
+def test_requests_to_this_machine_use_no_proxy(serve, monkeypatch):
     proxy, server = serve(echo(502)), serve(lambda _: (200, b'{"data": []}'))
     monkeypatch.setenv("HTTP_PROXY", proxy.url)
     monkeypatch.setenv("HTTPS_PROXY", proxy.url)
     bf.Client(server.url, TOKEN).practice_areas()
     assert proxy.came == []
-    # Beyond it the environment's proxy is asked for a tunnel, and is told no credential.
+    # For other hosts the environment's proxy is used for a tunnel, and it gets no credential.
     with pytest.raises(bf.TransportError):
         bf.Client("https://billing.example.com", TOKEN, headers={"x-api-key": KEY}, retries=0).practice_areas()
     assert [path for path, _ in proxy.came] == ["billing.example.com:443"]
@@ -439,7 +439,7 @@ def test_no_proxy_stands_before_this_machine(serve, monkeypatch):
 
 @pytest.fixture(scope="module")
 def authority():
-    """A certificate authority that this machine does not know, and a server's side of TLS."""
+    """Return a certificate authority that this machine does not trust, and a server's TLS context."""
     made, tls = trustme.CA(), ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     made.issue_cert("127.0.0.1").configure_cert(tls)
     return made, tls
