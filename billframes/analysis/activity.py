@@ -30,7 +30,6 @@ __all__ = [
     "need_days_of_clients",
     "table_of_clients",
     "warn_of_short_history",
-    "year_before",
 ]
 
 C = nw.col
@@ -123,12 +122,12 @@ class NewBusinessPeriods:
         """Read `start=` and `end=`; refuse an open end."""
         first, last = read_bounded_period(start, end, "new_business")
         # Counted from the day after the last day, so that the twelve months are whole also if they end in February.
-        year_start = year_before(last + dt.timedelta(days=1))
-        before = Period(year_before(first), year_start - dt.timedelta(days=1))
+        year_start = _year_before(last + dt.timedelta(days=1))
+        before = Period(_year_before(first), year_start - dt.timedelta(days=1))
         return cls(Period(first, last), before, year_start, last)
 
 
-def year_before(day: dt.date) -> dt.date:
+def _year_before(day: dt.date) -> dt.date:
     """Return the same day a year before; for 29 February, 1 March."""
     return dt.date(day.year - 1, 3, 1) if (day.month, day.day) == (2, 29) else day.replace(year=day.year - 1)
 
@@ -153,7 +152,7 @@ def need_days_of_clients(natives: Mapping[str, Any], periods: NewBusinessPeriods
     """Refuse loads without the year before, or in which all clients would look new; warn of removed rows."""
     work = {"time_entries": natives["time_entries"]}
     both = Period(periods.before.start, periods.period.end)
-    need_period("new_business", work, Period(year_before(periods.year_start), periods.last))
+    need_period("new_business", work, Period(_year_before(periods.year_start), periods.last))
     need_work_on_invoices("new_business", natives, both)
     need_all_dates("new_business", work | {"matters": natives["matters"]})
     dated = {name: natives[name] for name in ("time_entries", "invoices", "matters")}

@@ -118,8 +118,8 @@ def _warn(work: Frame, listed: Frame | None, grouping: Grouping, options: Utiliz
     counts = collect_counts(*queries)
     if counts["unknown"]:
         warn(
-            f"{int(counts['unknown'])} time entries are on matters of unknown type (not among the matters given); they "
-            "count as client work. Load all matters, archived ones too.",
+            f"{int(counts['unknown'])} time entries are on matters of unknown type (not among the matters passed); "
+            "they count as client work. Load all matters, archived ones too.",
             IncompleteDataWarning,
         )
     _warn_of_minutes(counts, days)

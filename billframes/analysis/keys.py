@@ -148,7 +148,7 @@ def find_keys(by: By, sources: Sources) -> tuple[Key, ...]:
     ParameterError
         A name is neither a short name nor a column.
     MissingColumnError
-        A short name needs a column or a frame that was not given.
+        A short name needs a column or a frame that was not passed.
     """
     names = names_in(by)
     return tuple(_find(name, sources) for name in dict.fromkeys(_ALIASES.get(name, name) for name in names))
@@ -221,7 +221,7 @@ def _column_key(name: str, sources: Sources) -> Key:
     if len(found) > 1:
         raise ParameterError(
             f"by={name!r} is a column of {' and of '.join(f'{each}s' for each in found)}; "
-            f"say {' or '.join(f'{each}_{name}' for each in found)}."
+            f"use {' or '.join(f'{each}_{name}' for each in found)}."
         )
     for each, (column, *_) in found.items():
         joined = {f"_joined_{name}": column}
@@ -245,5 +245,5 @@ def _raise_missing(name: str, frame: str, *columns: str) -> NoReturn:
     selects = sorted({SELECTS[column] for column in columns if column in SELECTS})
     extra = f" with select={selects}" if selects else ""
     raise MissingColumnError(
-        f"by={name!r} needs {columns[0]!r}, which no frame given has; pass {frame}= (the loader {frame}(){extra})."
+        f"by={name!r} needs {columns[0]!r}, which none of the frames has; pass {frame}= (the loader {frame}(){extra})."
     )

@@ -139,7 +139,7 @@ def _ratio_columns(unit: str, title: str) -> tuple[Measure, ...]:
             "Mix",
             "The change due to the group’s share of the whole, at its {0} above or below the whole’s.",
         ),
-        ("change", "Change", "Own change and mix: what the group contributes to the change of the whole."),
+        ("change", "Change", "Own change + mix: the group’s part in the change of the whole."),
     )
     of_rate = "" if unit == "ratio" else " of the rate"
     return (
@@ -173,6 +173,14 @@ def split_columns() -> tuple[Measure, ...]:
 
 
 def _fee_columns() -> tuple[Measure, ...]:
+    details = [
+        measure
+        for end in ENDS
+        for measure in (
+            sum_measure(f"{end}_hours", f"Hours {end}", "hours", f"Billable hours on the invoices {end}."),
+            sum_measure(f"{end}_worked_amount", f"Worth {end}", "money", f"Worth of these hours {end}."),
+        )
+    ]
     return (
         *(sum_measure(f"{end}_amount", f"Fees billed {end}", "money", f"Net billed time fees {end}.") for end in ENDS),
         sum_measure(
@@ -186,7 +194,7 @@ def _fee_columns() -> tuple[Measure, ...]:
             "realization_change_amount",
             "Due to realization",
             "money",
-            "The change due to fees billed ÷ worth, and to fees on no hours such as credit notes.",
+            "The change due to fees billed ÷ worth, and to fees without hours such as credit notes.",
         ),
         sum_measure(
             "mix_change_amount",
@@ -197,12 +205,5 @@ def _fee_columns() -> tuple[Measure, ...]:
         sum_measure(
             "change_amount", "Change of fees billed", "money", "Fees billed after − before: all four together."
         ),
-        *(
-            measure
-            for end in ENDS
-            for measure in (
-                sum_measure(f"{end}_hours", f"Hours {end}", "hours", f"Billable hours on the invoices {end}."),
-                sum_measure(f"{end}_worked_amount", f"Worth {end}", "money", f"Worth of these hours {end}."),
-            )
-        ),
+        *details,
     )

@@ -6,7 +6,7 @@ Items are first added up by state and age. Only these few sums are joined with m
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import narwhals.stable.v2 as nw
@@ -236,15 +236,7 @@ def _warn_of_absent(frames: dict[str, Frame]) -> None:
 def _warn(items: Frame, frames: dict[str, Frame], options: WipOptions) -> bool:
     """Warn of missing, hidden and unknown amounts, with one query for all counts; return whether rates are hidden."""
     counts = collect_counts((items, _counts(options)))
-    unknown = {kind: f"{int(counts[kind])} {kind}" for kind in ITEMS if counts[kind]}
-    if unknown:
-        example = _unknown_invoice(next(iter(unknown)), frames, options)
-        warn(
-            f"{', '.join(unknown.values())} name an invoice that is not among those passed"
-            f"{example}{unknown_state_reasons(types=True)}; they are counted in unknown_amount. Load invoices over a "
-            "wider window, by the ids that the work refers to.",
-            IncompleteDataWarning,
-        )
+    _warn_of_unknown_invoices(counts, frames, options)
     if options.include_prebill and counts["time"] >= _MANY and not counts["invoiced"]:
         _warn_of_no_prebills(frames, options.day)
     if not counts["worth"]:
@@ -269,10 +261,22 @@ def _warn(items: Frame, frames: dict[str, Frame], options: WipOptions) -> bool:
         return False
     warn(
         f"{int(counts['hidden'])} billable time entries in progress have no amount (the credential lacks "
-        "read.rates); amounts they are part of are missing.",
+        "read.rates); amounts that include them are missing.",
         RatesHiddenWarning,
     )
     return True
+
+
+def _warn_of_unknown_invoices(counts: Mapping[str, float], frames: dict[str, Frame], options: WipOptions) -> None:
+    unknown = {kind: f"{int(counts[kind])} {kind}" for kind in ITEMS if counts[kind]}
+    if unknown:
+        example = _unknown_invoice(next(iter(unknown)), frames, options)
+        warn(
+            f"{', '.join(unknown.values())} name an invoice that is not among those passed"
+            f"{example}{unknown_state_reasons(types=True)}; they are counted in unknown_amount. Load invoices over a "
+            "wider window, by the ids that the work refers to.",
+            IncompleteDataWarning,
+        )
 
 
 def _unknown_invoice(kind: str, frames: dict[str, Frame], options: WipOptions) -> str:

@@ -28,12 +28,10 @@ __all__ = [
     "Pair",
     "common_keys",
     "earlier_period",
-    "identifying_keys",
     "key_columns",
     "key_types",
     "pair_results",
     "periods_as_columns",
-    "refuse_repeated",
     "result_frame",
 ]
 
@@ -90,11 +88,11 @@ def key_columns(columns: Iterable[str]) -> list[str]:
 
 def pair_results(tables: Mapping[str, pa.Table], keys: Sequence[str], columns: Sequence[str]) -> list[Group]:
     """Add up both results by the keys, and pair their figures; people and matters are matched by id."""
-    ids = identifying_keys(keys)
+    ids = _identifying_keys(keys)
     groups: dict[tuple[Any, ...], Group] = {}
     for end, name in enumerate(ENDS):
         rows = tables[name].to_pylist()
-        refuse_repeated(rows, name, identifying_keys(key_columns(tables[name].column_names)))
+        _refuse_repeated(rows, name, _identifying_keys(key_columns(tables[name].column_names)))
         for row in rows:
             group = groups.setdefault(tuple(row[key] for key in ids), Group({}, dict.fromkeys(columns, (0.0, 0.0))))
             # If a name has changed, the later one is used.
@@ -107,7 +105,7 @@ def pair_results(tables: Mapping[str, pa.Table], keys: Sequence[str], columns: S
     return list(groups.values())
 
 
-def identifying_keys(keys: Sequence[str]) -> list[str]:
+def _identifying_keys(keys: Sequence[str]) -> list[str]:
     """Return the keys without the names and labels of ids."""
     return [name for name in keys if not (name.endswith(("_name", "_label")) and _id_of(name) in keys)]
 
@@ -116,7 +114,7 @@ def _id_of(label: str) -> str:
     return f"{label.rpartition('_')[0]}_id"
 
 
-def refuse_repeated(rows: Sequence[Mapping[str, Any]], name: str, ids: Sequence[str]) -> None:
+def _refuse_repeated(rows: Sequence[Mapping[str, Any]], name: str, ids: Sequence[str]) -> None:
     """Refuse a result with two rows of the same keys."""
     seen = set()
     for row in rows:
@@ -155,10 +153,10 @@ class FiguresByPeriod:
         self._summable = measure.adds_up and bool(analyses_of_period(measure.name))
         self._labels: dict[tuple[Any, ...], dict[str, Any]] = {}
         self._rows: dict[str, dict[tuple[Any, ...], dict[str, Any]]] = {}
-        ids = identifying_keys(keys)
+        ids = _identifying_keys(keys)
         for label in sorted(tables):
             rows = tables[label].to_pylist()
-            refuse_repeated(rows, f"results[{label!r}]", ids)
+            _refuse_repeated(rows, f"results[{label!r}]", ids)
             self._rows[label] = {tuple(row[name] for name in ids): row for row in rows}
             self._labels |= {key: {name: row[name] for name in keys} for key, row in self._rows[label].items()}
 

@@ -121,9 +121,9 @@ def drop_repeated(frame: Frame, name: str, id_: str) -> Frame:
         f"{id_} {repeated['example']}). Each record counts once. Two overlapping loads were probably concatenated.",
         IncompleteDataWarning,
     )
-    kept = named.unique(subset=[id_], keep="any")
+    unique = named.unique(subset=[id_], keep="any")
     unnamed = frame.filter(C(id_).is_null())
-    return nw.concat([kept, unnamed]) if to_dicts(unnamed.select(count=nw.len()))[0]["count"] else kept
+    return nw.concat([unique, unnamed]) if to_dicts(unnamed.select(count=nw.len()))[0]["count"] else unique
 
 
 def _refuse(name: str, id_: str, different: Mapping[str, Any]) -> NoReturn:

@@ -83,7 +83,7 @@ def warn_of_other_units(figure: str, counts: Mapping[str, float]) -> bool:
     """
     warn_of_no_worth(figure, counts["rows"], counts["gross"])
     if counts["low"] >= _SEVERAL and counts["low_worth"] * 2 > counts["worth"]:
-        _warn(figure, f"{int(counts['low'])} invoices bill about a hundredth of what the time on them is worth",
+        _warn(figure, f"{int(counts['low'])} invoices bill about a hundredth of the worth of their time",
               "the time entries")  # fmt: skip
     for name, limit in (("expenses", _EXPENSES), ("fixed_fees", _FIXED_FEES)):
         invoices, items, total = (counts[f"{count}_{name}"] for count in ("on", "sum", "total"))
@@ -93,7 +93,7 @@ def warn_of_other_units(figure: str, counts: Mapping[str, float]) -> bool:
                   f"the {words}")  # fmt: skip
     if counts["high"] < _SEVERAL or counts["high"] * 2 <= counts["over"]:
         return False
-    _warn(figure, f"{int(counts['high'])} invoices bill about a hundred times what the time on them is worth",
+    _warn(figure, f"{int(counts['high'])} invoices bill about a hundred times the worth of their time",
           "the invoices")  # fmt: skip
     return True
 

@@ -53,7 +53,7 @@ def test_a_fee_without_time_and_a_credit_note_follow_their_client(firm):
 def test_names_that_matters_and_clients_share_need_a_prefix(pandas_firm):
     frames = edge_case_frames(pandas_firm)
     work = {name: frames[name] for name in ("time_entries", "invoices", "expenses", "fixed_fees", "matters", "clients")}
-    with pytest.raises(ParameterError, match="'cf_tier' is a column of matters and of clients; say matter_cf_tier or"):
+    with pytest.raises(ParameterError, match="'cf_tier' is a column of matters and of clients; use matter_cf_tier or"):
         wip(**work, as_of="2026-10-31", by="cf_tier")
     rows = wip(**work, as_of="2026-10-31", by=["client_cf_tier", "matter_cf_tier"])
     assert list(rows.columns[:2]) == ["client_cf_tier", "matter_cf_tier"]
