@@ -28,11 +28,15 @@ from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.loading.load_info import load_info
 from billframes.periods import DateLike, Period, local_day
 
-__all__ = ["ANALYSIS", "aging"]
+__all__ = ["ANALYSIS", "LaterBalancesWarning", "aging"]
 
 C = nw.col
 # An `as_of` later than this after the load is probably a wrong year, not the end of a month.
 _DAYS_AHEAD = 31
+
+
+class LaterBalancesWarning(IncompleteDataWarning):
+    """Balances are of a later day than `as_of`. The report and the explorer say so in their own words."""
 
 
 def aging(
@@ -177,7 +181,7 @@ def _warn_if_loaded_on_another_day(invoices: Any, frame: Frame, day: dt.date, se
         warn(
             f"as_of={day} is before {since} ({local}). Balances are as loaded, so later payments are already "
             "deducted. For balances of a past day, use a mirror.",
-            IncompleteDataWarning,
+            LaterBalancesWarning,
         )
     elif info is not None and (day - local).days > _DAYS_AHEAD:
         warn(

@@ -102,12 +102,14 @@ def share_checks(checked: CheckedFrames | None = None) -> Iterator[None]:
 
 
 @contextmanager
-def collect_warnings(notes: list[str], checked: CheckedFrames | None = None) -> Iterator[None]:
+def collect_warnings(
+    notes: list[str], checked: CheckedFrames | None = None, *, without: tuple[type[Warning], ...] = ()
+) -> Iterator[None]:
     """
     Add the messages of billframes' warnings to `notes`, without repetitions, and issue other warnings as usual.
 
-    Messages that differ only in their numbers count as repetitions. The analyses called in this block share their
-    checks; see `share_checks`.
+    Messages that differ only in their numbers count as repetitions. Warnings of the classes in `without` are dropped.
+    The analyses called in this block share their checks; see `share_checks`.
 
     Examples
     --------
@@ -124,7 +126,9 @@ def collect_warnings(notes: list[str], checked: CheckedFrames | None = None) -> 
     for each in caught:
         if not issubclass(each.category, BillframesWarning):
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
-        elif _without_numbers(str(each.message)) not in map(_without_numbers, notes):
+        elif not issubclass(each.category, without) and _without_numbers(str(each.message)) not in map(
+            _without_numbers, notes
+        ):
             notes.append(str(each.message))
 
 

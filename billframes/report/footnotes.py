@@ -31,7 +31,6 @@ __all__ = [
     "receivables",
     "scope",
     "utilization",
-    "warnings_of",
     "why_outside",
     "work_in_progress",
 ]
@@ -189,11 +188,6 @@ def receivables(month: Month) -> list[str]:
 def balances(month: Month) -> list[str]:
     """Say that the balances are of a later day than the day they are aged to, if they are."""
     return [later_balances(month.balances_day, month.as_of)] if month.balances_day else []
-
-
-def warnings_of(month: Month) -> list[str]:
-    """Return the warnings of loads and analyses, except the one for which `balances` has plain words."""
-    return [note for note in month.notes if not (month.balances_day and note.startswith("as_of="))]
 
 
 def later_balances(loaded: dt.date, as_of: dt.date) -> str:

@@ -18,6 +18,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from billframes._format import enum_label, month_name
+from billframes.analysis.aging import LaterBalancesWarning
 from billframes.analysis.bridge import bridge
 from billframes.analysis.checked_frames import CheckedFrames, collect_warnings
 from billframes.analysis.compare import compare
@@ -119,7 +120,7 @@ class Month:
     @property
     def loaded_at(self) -> dt.datetime | None:
         """When the invoices were loaded, by the server's clock."""
-        load = self.book.invoices.attrs.get("load", {})
+        load = self.firm_book.invoices.attrs.get("load", {})
         return dt.datetime.fromisoformat(str(load["time"])) if load.get("time") else None
 
     @property
@@ -265,8 +266,12 @@ class Month:
         return DistinctNames(self.firm_book.clients, self.firm_book.matters, self.firm_book.users)
 
     def collecting_warnings(self) -> AbstractContextManager[None]:
-        """Collect the warnings of the analyses in the block as notes. They check each frame only once."""
-        return collect_warnings(self.notes, self._checked)
+        """
+        Collect the warnings of the analyses in the block as notes. They check each frame only once.
+
+        The warning of later balances is dropped if `footnotes.balances` says the same in plain words.
+        """
+        return collect_warnings(self.notes, self._checked, without=(LaterBalancesWarning,) if self.balances_day else ())
 
     def _cached(self, analysis: str, by: str | None, **options: dt.date) -> pd.DataFrame:
         """Return a result of the book, computed once for all sections and key points."""

@@ -264,7 +264,7 @@ def narratives(month: Month) -> Section:
 
 def notes(month: Month) -> Section:
     """Show the warnings of loads and analyses, and what the figures can't tell."""
-    return Section("notes.html", notes=[*footnotes.scope(month), *footnotes.warnings_of(month), footnotes.LIMITS])
+    return Section("notes.html", notes=[*footnotes.scope(month), *month.notes, footnotes.LIMITS])
 
 
 def _section(

@@ -241,7 +241,7 @@ def _about(month: Month, *, title: str, remark: str, generated: str) -> Iterator
     yield "", remark
     money = f"Amounts are in {month.currency}" if month.currency else _NO_CURRENCY
     yield "", f"{money}. Unknown figures are empty cells."
-    for text in (*footnotes.scope(month), *footnotes.balances(month), footnotes.LIMITS, *footnotes.warnings_of(month)):
+    for text in (*footnotes.scope(month), *footnotes.balances(month), footnotes.LIMITS, *month.notes):
         yield "", text
     yield "Made by", f"billframes {__version__}"
 

@@ -10,6 +10,7 @@ import ipywidgets as w
 import pandas as pd
 
 from billframes._format import format_number, long_date
+from billframes.analysis.aging import LaterBalancesWarning
 from billframes.analysis.explain import meaning
 from billframes.analysis.explanation import definition_list
 from billframes.analysis.keys import TIMES
@@ -286,6 +287,5 @@ def _tiles(view: AnalysisView, filtered: FilteredBook, total: dict[str, float]) 
 
 def _paragraphs(caught: Sequence[warnings.WarningMessage], filtered: FilteredBook) -> str:
     """Return the distinct warnings as paragraphs. The one of `aging` about later balances is in plain words."""
-    texts = (str(each.message) for each in caught)
-    plain = (filtered.balances or text if text.startswith("as_of=") else text for text in texts)
-    return "".join(f"<p>{escape_text(each)}</p>" for each in dict.fromkeys(plain))
+    texts = ((issubclass(each.category, LaterBalancesWarning) and filtered.balances) or each.message for each in caught)
+    return "".join(f"<p>{escape_text(each)}</p>" for each in dict.fromkeys(map(str, texts)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import datetime as dt
+import warnings
 
 import pandas as pd
 import pytest
@@ -11,6 +12,7 @@ from bs4 import BeautifulSoup
 
 import billframes as bf
 from billframes import report
+from billframes.analysis.aging import LaterBalancesWarning
 from billframes.config.firm import FirmSettings
 from billframes.errors import ConfigError, ParameterError
 from billframes.periods import month_end
@@ -90,8 +92,21 @@ def test_sections_say_that_balances_are_of_a_later_day(october):
     assert "Balances are those of 31 October 2026, when they were loaded" in receivables
     assert '<dd class="against warn">balances of 31 October 2026</dd>' in headlines
     assert "Receivables aged to 31 August 2026, with the balances of 31 October 2026" in headlines
-    assert len(early.notes) == 1
+    # The warning of `aging` would repeat it.
+    assert early.notes == []
     assert "as_of" not in notes
+
+
+def test_the_warning_of_later_balances_is_recognised_by_its_class(october, monkeypatch):
+    def aging(_self, *_by, **_options):
+        warnings.warn("as_of= is the beginning of another warning.", bf.IncompleteDataWarning, stacklevel=1)
+        warnings.warn("Reworded: balances are of a later day.", LaterBalancesWarning, stacklevel=1)
+        return pd.DataFrame({"client_name": ["Acme"], "total": [1.0]})
+
+    monkeypatch.setattr(bf.Book, "aging", aging)
+    early = other(october, dt.date(2026, 8, 1), dt.date(2026, 8, 31))
+    early.receivables("client")
+    assert early.notes == ["as_of= is the beginning of another warning."]
 
 
 def test_a_note_says_that_invoices_after_the_load_are_missing(october):

@@ -15,10 +15,11 @@ from bs4 import BeautifulSoup
 import billframes as bf
 from billframes._format import format_change, format_number
 from billframes.analysis import guards
+from billframes.analysis.aging import LaterBalancesWarning
 from billframes.analysis.explain import meaning
 from billframes.analysis.metrics import Measure
 from billframes.analysis.spec import measures
-from billframes.widgets import _filtered_analyses, _html as html_module
+from billframes.widgets import _filtered_analyses, _filtered_book, _html as html_module
 from billframes.widgets._filtered_book import FilteredBook, FilteredBooks
 from billframes.widgets._filtered_frames import BookFilters
 from billframes.widgets._html import download_links, records_table, result_table, tiles
@@ -333,6 +334,21 @@ def test_warnings_of_an_analysis_are_shown_beside_its_figures(filtered):
     overview.show(filtered())
     section = BeautifulSoup(figures_of(overview), "html.parser")
     assert "Payments since 30 September 2026 are already deducted" in section.get_text()
+
+
+def test_the_warning_of_later_balances_is_recognised_by_its_class(filtered, monkeypatch):
+    def calculate(*_given):
+        warnings.warn("as_of= is the beginning of another warning.", bf.IncompleteDataWarning, stacklevel=1)
+        warnings.warn("Reworded: balances are of a later day.", LaterBalancesWarning, stacklevel=1)
+        return pd.DataFrame({"client_id": ["c1"], "client_name": ["Acme"], "91+": [1.0], "total": [1.0]})
+
+    monkeypatch.setattr(_filtered_book, "calculate", calculate)
+    tab = AnalysisTab(RECEIVABLES, "UTC")
+    tab.show(filtered())
+    notes = words_of(tab._notes)
+    assert "as_of= is the beginning of another warning." in notes
+    assert "Balances are those of 31 October 2026" in notes
+    assert "Reworded" not in notes
 
 
 def test_a_period_after_the_data_is_refused_and_old_figures_are_grey(client, october):
