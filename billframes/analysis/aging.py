@@ -93,7 +93,7 @@ def aging(
         Of the same kind as the input, sorted by label: the keys and, as float64 money, `current`, `1-30`, `31-60`,
         `61-90`, `91+` (for the invoice-date basis `0-30`, `31-60`, `61-90`, `91+`), `total`, `overdue` (past
         its due date, whatever the basis) and `weighted_days_overdue` (Σ days overdue * balance ÷ Σ balance, of
-        the overdue balances above 0, because a credit makes no debt younger; missing if there is none); and
+        the overdue balances above 0, because a credit does not make debts younger; missing without such balances); and
         `unknown_amount`, the balance of invoices whose state is missing or unknown, which is in no other column.
 
     Raises

@@ -136,7 +136,8 @@ def billing_lag(
     period = resolve(start, end)
     frames = from_native(time_entries=time_entries, invoices=invoices, matters=matters, users=users, clients=clients)
     need_work_on_invoices("billing_lag", {"invoices": invoices, "time_entries": time_entries}, period)
-    warn_of_removed_rows("billing_lag", {"time_entries": time_entries}, "work that waited long can be missing")
+    consequence = "work that waited long can be missing"
+    warn_of_removed_rows("billing_lag", {"time_entries": time_entries}, consequence)
     grouping = Grouping.of(by, frames, settings)
     entries, dated_invoices = frames["time_entries"], _dated_invoices(frames["invoices"], period)
     time = billable_time(lazy(entries), ("date", *grouping.row_columns), ("invoice_date",))
@@ -144,8 +145,8 @@ def billing_lag(
     sums = collect(collect(sum_by(lags, grouping.base, (*_SUMS, "_not_passed")), entries))
     _warn(sums, time, frames, period)
     billed = dated_invoices.filter(C("_final") & (C("_total") > 0))
-    missing = "work that waited long can be missing"
-    warn_of_late_start("billing_lag", time_entries, (time, "date"), (billed, "_invoice_date"), period.start, missing)
+    dates = (time, "date"), (billed, "_invoice_date")
+    warn_of_late_start("billing_lag", time_entries, *dates, period.start, consequence)
     # A group may have only entries whose invoice was not passed.
     sums = sums.filter(C("entries") > 0) if grouping.base else sums
     return cast("IntoFrameT", to_native(_result(grouping.add_up(sums, _SUMS), grouping), time_entries))
@@ -208,7 +209,7 @@ def _warn(sums: Frame, time: Frame, frames: Mapping[str, Frame], period: Period)
     if counts["hidden"]:
         warn(
             f"{round(counts['hidden'])} billable time entries have no amount (the credential lacks read.rates); the "
-            "lag weighted by amount is missing where they count. The lag weighted by hours is known.",
+            "lag weighted by amount is missing in their rows. The lag weighted by hours is known.",
             RatesHiddenWarning,
         )
 

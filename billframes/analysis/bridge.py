@@ -80,7 +80,7 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
 
         - `before_amount`, `after_amount` and `change_amount`, which is after - before
         - `hours_change_amount`, `rate_change_amount`, `realization_change_amount`, `mix_change_amount`: its parts
-        - `before_hours`, `after_hours`, `before_worked_amount`, `after_worked_amount`: what they are computed from
+        - `before_hours`, `after_hours`, `before_worked_amount`, `after_worked_amount`: the figures behind these
 
         A group that is in only one of the results has no own change: its change is mix (and hours). A numerator
         without a denominator, such as a credit note, is own change; for billed fees it is a change of realization.

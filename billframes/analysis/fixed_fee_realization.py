@@ -138,12 +138,13 @@ def fixed_fee_realization(
     need_period("fixed_fee_realization", {"fixed_fees": fixed_fees}, period)
     time = {"time_entries": time_entries}
     need_all_dates("fixed_fee_realization", time, {"fixed_fee_id": None})
-    warn_of_removed_rows("fixed_fee_realization", time, "fees can lack hours that are linked to them")
+    consequence = "fees can lack hours that are linked to them"
+    warn_of_removed_rows("fixed_fee_realization", time, consequence)
     grouping = Grouping.of(by, frames, settings)
     fees = grouping.select_items(frames["fixed_fees"], "fixed_fees", ("fixed_fee_id", "date", "amount"))
     entries = select_columns(frames["time_entries"], "time_entries", ("date",))
-    missing = "fees can lack hours that are linked to them"
-    warn_of_late_start("fixed_fee_realization", time_entries, (entries, "date"), (fees, "date"), period.start, missing)
+    dates = (entries, "date"), (fees, "date")
+    warn_of_late_start("fixed_fee_realization", time_entries, *dates, period.start, consequence)
     counted, unlinked_fees = _spread_fees(_fixed_fee_time(frames["time_entries"], grouping), fees, period)
     parts = [_add_up(counted, "_period_date", grouping), _add_up(unlinked_fees, "date", grouping)]
     rows = collect(grouping.concat(parts))
@@ -227,7 +228,7 @@ def _warn(sums: Frame, work: Frame, grouping: Grouping) -> None:
     """Warn of people without a standard rate, if others have one, and of time whose fee was not passed."""
     counts = collect_counts((sums, {"not_passed": C("_not_passed").sum(), "unrated": C("_unrated").sum()}))
     if grouping.settings.standard_rates and counts["unrated"]:
-        missing = "standard_amount and fixed_fee_realization are missing where they count"
+        missing = "standard_amount and fixed_fee_realization are missing in their rows"
         warn_of_missing_rates(work.filter(C("_unrated") > 0), "standard", missing)
     if counts["not_passed"]:
         warn(

@@ -1,4 +1,4 @@
-"""Pre-bill review: the items of invoices that are not final yet, with flags for what a partner should check.
+"""Pre-bill review: the items of invoices that are not final yet, with flags for items that should be checked.
 
 The amounts of invoices are calculated by `reconcile`, and the client's overdue balance by `aging`. Flags come from
 `duplicates`, `code_check` and the limit for late entries of `timekeeping_lag`.
@@ -189,7 +189,7 @@ def prebill_review(
     with skip_checks(natives, frames):
         _add_figures(prebills, natives, day, settings)
     given = {name: native for name, native in natives.items() if name != "matters"}
-    warn_of_partial_frames("prebill_review", given, frames, "items, flags or what clients owe can be missing")
+    warn_of_partial_frames("prebill_review", given, frames, "items, flags or overdue balances can be missing")
     items = items.filter(pc.is_in(items["invoice_id"], value_set=pa.array(list(prebills), _TEXT))).combine_chunks()
     invoices_of_items = _invoice_columns(items, prebills)
     reviewed = ReviewedItems(items, frames["time_entries"], natives["time_entries"])

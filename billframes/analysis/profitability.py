@@ -225,7 +225,7 @@ def _warn_of_rates(sums: Frame, unrated: Frame, settings: FirmSettings) -> None:
     """Warn of people without a cost rate, and of rates that are too high for an hour."""
     counts = collect_counts((sums, {name: C(f"_{name}").sum() for name in ("uncosted", "worth", "priced_hours")}))
     if counts["uncosted"]:
-        warn_of_missing_rates(unrated, "cost", "cost, profit and margin are missing where they count")
+        warn_of_missing_rates(unrated, "cost", "cost, profit and margin are missing in their rows")
     if settings.cost_rates:
         warn_of_high_rates("cost", settings.cost_rates, counts["worth"], counts["priced_hours"])
 

@@ -244,7 +244,7 @@ def _warn(totals: Frame, invoices: Frame, period: Period) -> None:
             RatesHiddenWarning,
         )
     elif not called_by_another():
-        warn_of_missing_work("reconcile", count["billed"], count["items"], "amounts look unexplained that are not")
+        warn_of_missing_work("reconcile", count["billed"], count["items"], "amounts can wrongly look unexplained")
 
 
 ANALYSIS = Analysis(

@@ -185,7 +185,7 @@ def stale(
     with skip_checks(natives, frames):
         findings, fees = _findings(natives, frames, day, wip_days, resolved)
     given = {name: native for name, native in natives.items() if name != "users"}
-    warn_of_partial_frames("stale", given, frames, "matters can look idle that are not, and amounts are of a part only")
+    warn_of_partial_frames("stale", given, frames, "matters can wrongly look idle, and amounts are incomplete")
     rows = [*findings.old_work(), *findings.archived(), *findings.idle(idle_days), *findings.open_fees(fees)]
     table = pa.Table.from_pylist(sorted(rows, key=_sort_key), pa.schema(_SCHEMA))
     return cast("IntoFrameT", to_native(eager_from_arrow(frames["time_entries"], table), time_entries))

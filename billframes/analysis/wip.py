@@ -179,7 +179,7 @@ ANALYSIS = Analysis(
         "On 31 October, work of 1 October worth 300 and expenses of 50 are on no invoice. Work of September "
         "worth 600 is on an invoice of November, which was a prebill on that day. The total is 950."
     ),
-    formula="worth of time + expenses + fixed fees up to a day, less what is on final invoices up to that day",
+    formula="worth of time + expenses + fixed fees up to a day, less the items on final invoices up to that day",
     left_out=(
         "Non-billable time.",
         "The worth of fixed-fee time, because the fixed fee counts. Its hours are in `fixed_fee_hours`.",
