@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from billframes._messages import warn
+from billframes.analysis.expressions import period_numbers
 from billframes.config.firm import FirmSettings
 from billframes.config.firm_values import WEEKDAYS
 from billframes.errors import IncompleteDataWarning
@@ -37,8 +38,7 @@ class DateRange:
     @property
     def numbers(self) -> dict[str, int]:
         """The month, quarter and year of the first day, as whole numbers by which rows are grouped."""
-        year, month = self.first.year, self.first.month
-        return {"month": year * 100 + month, "quarter": year * 10 + (month + 2) // 3, "year": year}
+        return period_numbers(self.first.year, self.first.month)
 
 
 def split_dates(first: dt.date, last: dt.date, times: Iterable[str]) -> list[DateRange]:

@@ -60,12 +60,12 @@ class UtilizationOptions:
 
 def client_hours(entries: Frame, users: Frame | None, grouping: Grouping, options: UtilizationOptions) -> Frame:
     """Return the rows of `utilization`."""
-    work = collect(_work(entries, grouping, options.period))
-    listed = None if users is None else collect(_listed(users, grouping.settings))
+    work = collect(_sum_hours(entries, grouping, options.period))
+    listed = None if users is None else collect(_select_users(users, grouping.settings))
     _warn(work, listed, grouping, options)
     work = _with_client_hours(work, options)
     people = _roster(work, listed, active_only=options.active_only)
-    rows = _hours(work, people, grouping)
+    rows = _hours_of_roster(work, people, grouping)
     first, last = cast("tuple[dt.date, dt.date]", (options.period.start, options.period.end))
     ranges = split_dates(first, last, grouping.times)
     if ranges and grouping.capacity_known:
@@ -73,7 +73,7 @@ def client_hours(entries: Frame, users: Frame | None, grouping: Grouping, option
     return _result(grouping.add_up(_with_null_users(rows), _MEASURES), grouping)
 
 
-def _work(entries: Frame, grouping: Grouping, period: Period) -> Frame:
+def _sum_hours(entries: Frame, grouping: Grouping, period: Period) -> Frame:
     """Add up the period's hours by user, matter type and the grouping's `base`."""
     if grouping.type_key is None:
         raise MissingColumnError(
@@ -181,14 +181,14 @@ def _roster(work: Frame, listed: Frame | None, *, active_only: bool) -> Frame:
     return people.select("user_id", "user_name", _idle=as_float(C("_rows") == 0))
 
 
-def _listed(users: Frame, settings: FirmSettings) -> Frame:
+def _select_users(users: Frame, settings: FirmSettings) -> Frame:
     """Return the users, with `_listed` 1.0 for timekeepers; roles of the settings take precedence."""
     rows = select_columns(users, "users", ("user_id", "role"))
     rows = rows.with_columns(_set_role=map_values("user_id", settings.roles, None, nw.String))
     return rows.with_columns(_listed=as_float(nw.coalesce("_set_role", "role").is_in(TIMEKEEPERS)))
 
 
-def _hours(work: Frame, people: Frame, grouping: Grouping) -> Frame:
+def _hours_of_roster(work: Frame, people: Frame, grouping: Grouping) -> Frame:
     """Return the hours of the people on the roster, without available hours."""
     has_target = map_values("user_id", dict.fromkeys(grouping.settings.targets_of("hours"), 1.0), 0.0, nw.Float64)
     zeros = {name: nw.lit(0.0) for name in _CAPACITY}
@@ -198,14 +198,16 @@ def _hours(work: Frame, people: Frame, grouping: Grouping) -> Frame:
 
 def _available(people: Frame, grouping: Grouping, ranges: Sequence[DateRange]) -> Frame:
     """Return the available hours and targets of everyone on the roster, without work, one row per person and range."""
-    return _select_measures(nw.concat([_capacity(people, days, grouping.settings) for days in ranges]), grouping)
+    return _select_measures(
+        nw.concat([_capacity_of_roster(people, days, grouping.settings) for days in ranges]), grouping
+    )
 
 
 def _select_measures(rows: Frame, grouping: Grouping) -> Frame:
     return rows.select(*dict.fromkeys(["user_id", *grouping.base]), *_MEASURES)
 
 
-def _capacity(people: Frame, days: DateRange, settings: FirmSettings) -> Frame:
+def _capacity_of_roster(people: Frame, days: DateRange, settings: FirmSettings) -> Frame:
     hours, exceptions = available_hours(settings, days.first, days.last)
     targets = prorated_targets(settings, "hours", days.first, days.last)
     own: dict[str, Any] = {

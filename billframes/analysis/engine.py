@@ -13,7 +13,7 @@ the kind of frame that was passed in. The result is lazy if that frame was lazy.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, cast
 
 import narwhals.stable.v2 as nw
@@ -30,6 +30,7 @@ __all__ = [
     "eager_from_arrow",
     "from_arrow",
     "full_join_by_id",
+    "ids_frame",
     "join_by_id",
     "lazy",
     "sum_by",
@@ -155,6 +156,11 @@ def from_arrow(frame: Frame, table: pa.Table) -> Frame:
     """Convert an Arrow table to a frame of the same engine as `frame`."""
     native: Any = frame.to_native()
     return cast("Frame", nw.from_native(_FROM_ARROW[frame.implementation.name](native, table)))
+
+
+def ids_frame(frame: Frame, column: str, ids: Iterable[str]) -> Frame:
+    """Return ids as a frame of the same engine as `frame`, to select rows by a join."""
+    return from_arrow(frame, pa.table({column: pa.array(list(ids), pa.string())}))
 
 
 def eager_from_arrow(frame: Frame, table: pa.Table) -> Frame:

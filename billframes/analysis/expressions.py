@@ -27,6 +27,7 @@ __all__ = [
     "midnight",
     "null_column",
     "or_nan",
+    "period_numbers",
     "quotient",
     "rate_at_step",
     "rate_days",
@@ -150,6 +151,11 @@ def as_day(value: Any) -> dt.date | None:
     if not isinstance(value, dt.date) or value != value:
         return None
     return value.date() if isinstance(value, dt.datetime) else value
+
+
+def period_numbers(year: Any, month: Any) -> dict[str, Any]:
+    """Return the numbers of a month (202610), its quarter (20264) and its year (2026), from numbers or expressions."""
+    return {"month": year * 100 + month, "quarter": year * 10 + (month + 2) // 3, "year": year}
 
 
 def midnight(day: dt.date) -> dt.datetime:

@@ -113,7 +113,7 @@ def _fees(frames: dict[str, Frame], grouping: Grouping, periods: Sequence[Period
     on_invoices = collect(time_on_invoices(time), entries)
     rates = allocation_rates(on_invoices, frames["invoices"], *items, keep, unknown_invoices=True)
     # Each bit of `_periods` is one period, so that an invoice in several periods stays one row.
-    number = sum((2.0**n * as_float(_counted(period)) for n, period in enumerate(periods)), nw.lit(0.0))
+    number = sum((2.0**n * as_float(_is_counted(period)) for n, period in enumerate(periods)), nw.lit(0.0))
     final = rates.with_columns(_periods=number.cast(nw.Int64)).filter(C("_periods") > 0)
     final = grouping.with_periods(final, "_invoice_date")
     of_invoice = ("invoice_id", "_per_worth", "_per_hour", "_settled", *periods_of, *times)
@@ -131,7 +131,7 @@ def _fees(frames: dict[str, Frame], grouping: Grouping, periods: Sequence[Period
     return collect_sums(nw.concat(parts), by, _MEASURES), with_contingent(rates, frames)
 
 
-def _counted(period: Period) -> nw.Expr:
+def _is_counted(period: Period) -> nw.Expr:
     return (C("_invoice_state") == "final") & is_in_period("_invoice_date", period)
 
 
@@ -165,8 +165,8 @@ def _warn(analysis: str, invoices: Frame, periods: Sequence[Period]) -> None:
     """Warn of missing work and hidden amounts, for each period, with all counts in one query."""
     of_invoices: list[tuple[Frame, dict[str, nw.Expr]]] = []
     for n, period in enumerate(periods):
-        rows, counted = count_work_not_passed(invoices, _counted(period))
-        counted["hidden"] = value_if(_counted(period), "_hidden").sum()
+        rows, counted = count_work_not_passed(invoices, _is_counted(period))
+        counted["hidden"] = value_if(_is_counted(period), "_hidden").sum()
         counted["on_unknown"] = count_on_unknown_invoices(invoices, period)
         of_invoices.append((rows, {f"{n} {name}": each for name, each in counted.items()}))
     found = collect_counts(*of_invoices)

@@ -25,7 +25,7 @@ import narwhals.stable.v2 as nw
 from billframes.analysis.arguments import resolve_users
 from billframes.analysis.column_types import ENUMS, Frame, column_names
 from billframes.analysis.engine import collect, collect_counts, join_by_id, sum_by
-from billframes.analysis.expressions import as_float, map_values, null_column
+from billframes.analysis.expressions import as_float, map_values, null_column, period_numbers
 from billframes.analysis.frames import select_columns
 from billframes.analysis.keys import UNKNOWN, By, Key, Sources, find_keys, matter_type_key
 from billframes.config.firm import FirmSettings
@@ -293,9 +293,8 @@ def _label(key: Key) -> nw.Expr:
 
 
 def _period_number(time: str, date: nw.Expr) -> nw.Expr:
-    """Return the month (202610), quarter (20264) or year (2026) of a date."""
-    year, month = date.dt.year().cast(nw.Int64), date.dt.month().cast(nw.Int64)
-    return {"month": year * 100 + month, "quarter": year * 10 + (month + 2) // 3, "year": year}[time]
+    number: nw.Expr = period_numbers(date.dt.year().cast(nw.Int64), date.dt.month().cast(nw.Int64))[time]
+    return number
 
 
 def _period_name(time: str) -> nw.Expr:

@@ -59,7 +59,7 @@ def open_balances(
     frames: dict[str, Frame], grouping: Grouping, limits: dict[str, float], basis: str, day: dt.date
 ) -> Frame:
     """Return the rows of `aging`."""
-    owed = collect(_owed(frames["invoices"], grouping, limits, basis, day), frames["invoices"])
+    owed = collect(_open_invoices(frames["invoices"], grouping, limits, basis, day), frames["invoices"])
     measures = (*limits, "total", "overdue", "unknown_amount", "_overdue_days", "_overdue_debits")
     if needs_items(grouping):
         items = _allocated_to_items(owed, frames, grouping, measures)
@@ -75,7 +75,7 @@ def _result(rows: Frame, grouping: Grouping, measures: Sequence[str], counts: Se
     return grouping.finish(totals, (*measures[:-3], "weighted_days_overdue", "unknown_amount", *counts))
 
 
-def _owed(invoices: Frame, grouping: Grouping, limits: dict[str, float], basis: str, day: dt.date) -> Frame:
+def _open_invoices(invoices: Frame, grouping: Grouping, limits: dict[str, float], basis: str, day: dt.date) -> Frame:
     """Return one row per open invoice, with its balance in its bucket."""
     keys = [name for name in grouping.row_columns if name not in _ITEM]
     columns = ("invoice_id", "invoice_date", "invoice_state", "due_date", "balance", *keys)

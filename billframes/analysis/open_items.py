@@ -95,7 +95,7 @@ def open_items(frames: dict[str, Frame], options: WipOptions) -> Frame:
 
 def _sum_items(frames: dict[str, Frame], options: WipOptions) -> Frame:
     """Add up the open items by kind, billing state, bucket, and the columns that the keys and the matter type need."""
-    states = _states(frames["invoices"], options.day)
+    states = _invoice_states(frames["invoices"], options.day)
     selected = {
         kind: _with_state(_select_dated(frames[kind], kind, options), states, options)
         for kind in ITEMS
@@ -164,7 +164,7 @@ def _is_unpriced() -> nw.Expr:
     return C("amount").is_null() & (C("hours") != 0)
 
 
-def _states(invoices: Frame, day: dt.date) -> Frame:
+def _invoice_states(invoices: Frame, day: dt.date) -> Frame:
     """Return the state of each invoice on the day as `_then`: 2 for final, 1 for prebill, 0 for unknown."""
     rows = select_columns(invoices, "invoices", ("invoice_id", "invoice_state", "invoice_date"))
     prebill = as_float(C("invoice_state").is_in([*PREBILL, "final"]))
@@ -281,7 +281,9 @@ def _warn_of_unknown_invoices(counts: Mapping[str, float], frames: dict[str, Fra
 
 def _unknown_invoice(kind: str, frames: dict[str, Frame], options: WipOptions) -> str:
     """Return the id of an invoice that was not passed, in words: an id such as '' or '1.0' shows the cause."""
-    items = _with_state(_select_dated(frames[kind], kind, options), _states(frames["invoices"], options.day), options)
+    items = _with_state(
+        _select_dated(frames[kind], kind, options), _invoice_states(frames["invoices"], options.day), options
+    )
     rows = to_dicts(items.filter(C("_state") == "unknown").select(id=C("invoice_id").cast(nw.String).min()))
     return f" (for example invoice_id {rows[0]['id']!r})" if rows[0]["id"] is not None else ""
 
@@ -310,7 +312,7 @@ def _warn_of_no_prebills(frames: dict[str, Frame], day: dt.date) -> None:
     on_invoices = select_columns(frames["time_entries"], "time_entries", ("invoice_id",))
     named = {"named": as_float(~C("invoice_id").is_null()).sum()}
     prebills = {"prebills": as_float((C("_then") > 0) & (C("_then") < 2)).sum()}
-    counts = collect_counts((on_invoices, named), (_states(frames["invoices"], day), prebills))
+    counts = collect_counts((on_invoices, named), (_invoice_states(frames["invoices"], day), prebills))
     if counts["prebills"] and not counts["named"]:
         warn(
             "None of the time entries passed is on an invoice, so prebill_amount has no time, although "
@@ -339,7 +341,7 @@ def _warn_of_unpriced(frames: dict[str, Frame], options: WipOptions) -> None:
     """Warn of the open entries without an amount, although other entries have one."""
     entries = _select_dated(frames["time_entries"], "time_entries", options, ("time_entry_id",))
     unpriced = entries.filter((C("_fixed") < 1) & _is_unpriced())
-    still_open = _with_state(unpriced, _states(frames["invoices"], options.day), options)
+    still_open = _with_state(unpriced, _invoice_states(frames["invoices"], options.day), options)
     rows = to_dicts(_with_type(still_open, options).filter(options.counted))
     ids = sorted(str(row["time_entry_id"]) for row in rows if row.get("time_entry_id") is not None)
     named = f" (time_entry_id {first_few(ids)})" if ids else ""

@@ -60,13 +60,9 @@ def warn_of_partial_frames(
     # If rows of both work and invoices were removed, the rest may be all records of one client.
     of_one = all(has_removed_rows(natives.get(name)) for name in ("time_entries", "invoices"))
     if (of_one or not warn_of_removed_rows(analysis, natives, consequence)) and set(ITEMS) <= set(frames):
-        _warn_of_missing_work(analysis, frames, consequence)
-
-
-def _warn_of_missing_work(analysis: str, frames: Mapping[str, Frame], consequence: str) -> None:
-    counts = collect_counts(_of_invoices(frames), *(_of_items(name, frames[name]) for name in ITEMS))
-    if not counts["hidden"]:
-        warn_of_missing_work(analysis, counts["billed"], sum(counts[name] for name in ITEMS), consequence)
+        counts = collect_counts(_invoice_sums(frames), *(_item_sums(name, frames[name]) for name in ITEMS))
+        if not counts["hidden"]:
+            warn_of_missing_work(analysis, counts["billed"], sum(counts[name] for name in ITEMS), consequence)
 
 
 def warn_of_missing_work(analysis: str, billed: float, worth: float, consequence: str) -> None:
@@ -154,7 +150,7 @@ def warn_of_inner_merge(entries: Frame) -> None:
         )
 
 
-def _of_invoices(frames: Mapping[str, Frame]) -> tuple[Frame, dict[str, nw.Expr]]:
+def _invoice_sums(frames: Mapping[str, Frame]) -> tuple[Frame, dict[str, nw.Expr]]:
     """Add up the invoices, except those of contingency matters: their amounts don't depend on hours."""
     matters = frames.get("matters")
     types = () if matters is None else column_names(matters)
@@ -170,7 +166,7 @@ def _of_invoices(frames: Mapping[str, Frame]) -> tuple[Frame, dict[str, nw.Expr]
     return rows, {"billed": C("amount").fill_null(0.0).sum()}
 
 
-def _of_items(name: str, frame: Frame) -> tuple[Frame, dict[str, nw.Expr]]:
+def _item_sums(name: str, frame: Frame) -> tuple[Frame, dict[str, nw.Expr]]:
     time = ("hours", "billing_type") if name == "time_entries" else ()
     rows = select_columns(lazy(frame), name, ("invoice_id", "amount", *time)).filter(~C("invoice_id").is_null())
     if not time:

@@ -14,21 +14,16 @@ import pyarrow.compute as pc
 from billframes.analysis.code_check import code_check
 from billframes.analysis.column_types import Frame
 from billframes.analysis.duplicates import duplicates
-from billframes.analysis.engine import eager_from_arrow, from_arrow, join_by_id, sum_by, to_arrow
+from billframes.analysis.engine import eager_from_arrow, ids_frame, join_by_id, sum_by, to_arrow
 from billframes.analysis.frames import select_columns, to_native
 
-__all__ = ["ReviewedItems", "ids_frame"]
+__all__ = ["ReviewedItems"]
 
 _TEXT = pa.string()
 # The most days between work and entry that are not flagged, as in `timekeeping_lag`.
 _LATE = 7
 # A letter or a digit of any script.
 _WORD = r"[\p{L}\p{N}]"
-
-
-def ids_frame(frame: Frame, values: Iterable[str], column: str) -> Frame:
-    """Return ids as a frame of the same engine as `frame`."""
-    return from_arrow(frame, pa.table({column: pa.array(list(values), _TEXT)}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +101,7 @@ class ReviewedItems:
         """Select the time entries of the same matters, or of the same people, as those on prebills."""
         values = self._time[key].unique().drop_null().to_pylist()
         rows = select_columns(self.entries, "time_entries", columns)
-        return join_by_id(rows, ids_frame(self.entries, sorted(values), key), key, "inner")
+        return join_by_id(rows, ids_frame(self.entries, key, sorted(values)), key, "inner")
 
     def _duplicate_ids(self) -> pa.Array:
         """Return the ids of possible duplicates, also if the other entry is on another invoice."""

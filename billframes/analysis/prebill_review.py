@@ -20,12 +20,12 @@ from billframes.analysis.aging import aging
 from billframes.analysis.allocation import PREBILL
 from billframes.analysis.arguments import keep_time_zone, read_date
 from billframes.analysis.column_types import IDS, ITEMS, Frame, as_arrow, column_names
-from billframes.analysis.engine import eager_from_arrow, join_by_id, to_arrow, to_dicts
+from billframes.analysis.engine import eager_from_arrow, ids_frame, join_by_id, to_arrow, to_dicts
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.guards import skip_checks
 from billframes.analysis.metrics import Measure, shared_measures
 from billframes.analysis.partial_frames import warn_of_partial_frames
-from billframes.analysis.prebill_flags import ReviewedItems, ids_frame
+from billframes.analysis.prebill_flags import ReviewedItems
 from billframes.analysis.reconcile import reconcile
 from billframes.analysis.responsible import responsible_of_matters
 from billframes.analysis.spec import Analysis, BookArgument, FromBook, TableSpec
@@ -241,7 +241,7 @@ def _items(frame: Frame, name: str, prebills: Mapping[str, Any], zone: str) -> p
     id_ = IDS[name]
     needed = ("invoice_id", "matter_id", *(("hours", "billing_type") if name == "time_entries" else ()), "amount")
     rows = select_columns(frame, name, needed, (id_, *_ITEM_COLUMNS, *_TIME_COLUMNS))
-    found = to_arrow(join_by_id(rows, ids_frame(rows, prebills, "invoice_id"), "invoice_id", "inner"))
+    found = to_arrow(join_by_id(rows, ids_frame(rows, "invoice_id", prebills), "invoice_id", "inner"))
     renamed = {"item_id": id_, "item_amount": "amount", "entered": "created_at"}
     if "created_at" in found.column_names and found["created_at"].type.tz is not None:
         entered = pc.local_timestamp(found["created_at"].cast(pa.timestamp("us", zone), safe=False))
@@ -321,7 +321,7 @@ def _add_figures(
     names = ("time_entries", "invoices", "expenses", "fixed_fees")
     reconciled = nw.from_native(reconcile(*[natives[name] for name in names]))
     figures = as_arrow(cast("Frame", reconciled)).select("invoice_id", *_INVOICE_SUMS)
-    for row in to_dicts(join_by_id(figures, ids_frame(figures, prebills, "invoice_id"), "invoice_id", "inner")):
+    for row in to_dicts(join_by_id(figures, ids_frame(figures, "invoice_id", prebills), "invoice_id", "inner")):
         prebills[row.pop("invoice_id")] |= row
     overdue = {}
     if day is not None:

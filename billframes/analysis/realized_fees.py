@@ -96,7 +96,7 @@ def realized_fees(frames: dict[str, Frame], options: RealizationOptions) -> Fram
     entries = frames["time_entries"]
     time = billable_time(lazy(entries), columns, ("invoice_date",))
     untyped = unknown_time(lazy(entries), columns)
-    rates = _rates(collect(time_on_invoices(time), entries), frames, options)
+    rates = _invoice_rates(collect(time_on_invoices(time), entries), frames, options)
     sum_work = _work_dated_in_period if options.basis == "work_date" else _work_on_invoices
     parts = [collect(part, entries) for part in sum_work(time, untyped, rates, options)]
     if options.basis == "invoice_date":
@@ -108,7 +108,7 @@ def realized_fees(frames: dict[str, Frame], options: RealizationOptions) -> Fram
     return _result(options.grouping.add_up(work.with_columns(**measures), list(measures)), options)
 
 
-def _rates(on_invoices: Frame, frames: dict[str, Frame], options: RealizationOptions) -> Frame:
+def _invoice_rates(on_invoices: Frame, frames: dict[str, Frame], options: RealizationOptions) -> Frame:
     """Calculate how the invoices' fees are allocated, and `_class`, the facts about each invoice."""
     keep = [name for name in options.base if name.startswith("client_")]
     if options.as_of is not None:
@@ -134,7 +134,7 @@ def _is_counted(options: RealizationOptions) -> nw.Expr:
     return final & is_in_period("_invoice_date", options.period)
 
 
-def _is(*bits: int) -> nw.Expr:
+def _has_bits(*bits: int) -> nw.Expr:
     """Return whether `_class` has any of these bits."""
     return C("_class").is_in([number for number in range(16) if any(number & bit for bit in bits)])
 
@@ -212,7 +212,7 @@ def _measures(options: RealizationOptions) -> dict[str, nw.Expr]:
     counted, left_out, worked = C("_counted"), C("_left_out"), C("_worked")
     unknown = counted & C("_state").is_in(["unknown", "untyped"])
     conditions = {"worked_amount": worked, "unknown_amount": unknown, "left_out_amount": left_out}
-    conditions["mixed_amount"] = worked & _is(MIXED)
+    conditions["mixed_amount"] = worked & _has_bits(MIXED)
     if options.basis == "work_date":
         conditions |= {name: counted & (C("_state") == state) for name, state in _IN_PROGRESS.items()}
         conditions["cohort_amount"] = counted
@@ -222,11 +222,11 @@ def _measures(options: RealizationOptions) -> dict[str, nw.Expr]:
     measures |= {"billable_hours": value_if(worked, "hours"), "left_out_hours": value_if(left_out, "hours")}
     measures["left_out_billed_amount"] = value_if(left_out, "_fees")
     if options.as_of is not None:
-        due = counted & _is(DUE)
+        due = counted & _has_bits(DUE)
         measures |= {"due_amount": value_if(due, "_fees"), "due_settled_amount": value_if(due, "_paid")}
     if options.discounts == "items":
-        measures["_unspread"] = value_if(counted & _is(UNSPREAD), "_rows")
-        measures["_left_out_unspread"] = value_if(left_out & _is(UNSPREAD), "_rows")
+        measures["_unspread"] = value_if(counted & _has_bits(UNSPREAD), "_rows")
+        measures["_left_out_unspread"] = value_if(left_out & _has_bits(UNSPREAD), "_rows")
     if rates := options.grouping.settings.standard_rates:
         rate = rate_at_step(rates)
         measures["standard_amount"] = value_if(worked, (C("hours") * rate).fill_null(0.0))
@@ -296,9 +296,9 @@ def _warn(work: Frame, rates: Frame, options: RealizationOptions) -> None:
         "unknown_type": value_if(C("_type") == UNKNOWN, rows).sum(),
     }
     if options.as_of is not None:
-        of_work["undated"] = value_if(final & _is(UNDATED), rows).sum()
+        of_work["undated"] = value_if(final & _has_bits(UNDATED), rows).sum()
     if options.discounts == "items":
-        of_work["unspread"] = value_if(final & _is(UNSPREAD), rows).sum()
+        of_work["unspread"] = value_if(final & _has_bits(UNSPREAD), rows).sum()
     if rates_of := options.grouping.settings.standard_rates:
         priced = (C("_hidden") == 0) & (C("worth") != 0)
         of_work |= {name: value_if(priced, column).sum() for name, column in (("priced", "worth"), ("hours", "hours"))}

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import narwhals.stable.v2 as nw
-import pyarrow as pa
 
 from billframes.analysis.column_types import ITEMS, Frame
-from billframes.analysis.engine import from_arrow, join_by_id, to_dicts
+from billframes.analysis.engine import ids_frame, join_by_id, to_dicts
 from billframes.analysis.frames import select_columns
 
 __all__ = ["responsible_of_invoices", "responsible_of_matters"]
@@ -64,7 +63,6 @@ def _matters_of(invoices: Mapping[str, str | None], frames: Mapping[str, Frame])
     for name in ITEMS:
         if name in frames:
             items = select_columns(frames[name], name, ("invoice_id", "matter_id"))
-            wanted = from_arrow(items, pa.table({"invoice_id": pa.array(list(invoices), pa.string())}))
-            on_these = join_by_id(items, wanted, "invoice_id", "inner")
-            for row in to_dicts(on_these.group_by("invoice_id", "matter_id").agg(_rows=nw.len())):
+            on_invoices = join_by_id(items, ids_frame(items, "invoice_id", invoices), "invoice_id", "inner")
+            for row in to_dicts(on_invoices.group_by("invoice_id", "matter_id").agg(_rows=nw.len())):
                 yield row["invoice_id"], row["matter_id"]

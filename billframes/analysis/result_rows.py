@@ -101,7 +101,7 @@ def read_result(result: Any, needs: Sequence[str], analysis: str, shown: str = "
         )
     keys = _keys(list(itertools.takewhile(lambda name: name not in needs and not _is_number(name), frame.columns)))
     over_time = len(keys) == 1 and keys[0] in TIMES
-    texts = [[_text(value, over_time) for value in frame[key]] for key in keys]
+    texts = [[_key_text(value, over_time) for value in frame[key]] for key in keys]
     labels = [" · ".join(row) for row in zip(*texts, strict=True)] if keys else ["All"] * len(frame)
     of = str(getattr(result, "attrs", {}).get(MEASURE, ""))
     return ResultRows(
@@ -132,7 +132,7 @@ def _keys(columns: list[str]) -> list[str]:
     return [name for name in columns if not (name.endswith("_id") and name.removesuffix("_id") in labelled)]
 
 
-def _text(value: Any, over_time: bool) -> str:
+def _key_text(value: Any, over_time: bool) -> str:
     if pd.isna(value):
         return UNASSIGNED
     text = str(value)

@@ -19,7 +19,7 @@ from billframes.analysis.activity import Activity, activity_of_matters, as_midni
 from billframes.analysis.aging import aging
 from billframes.analysis.arguments import read_date, read_whole_number, resolve_users
 from billframes.analysis.column_types import Frame
-from billframes.analysis.engine import eager_from_arrow, from_arrow, join_by_id, sum_by, to_dicts
+from billframes.analysis.engine import eager_from_arrow, ids_frame, join_by_id, sum_by, to_dicts
 from billframes.analysis.expressions import RESIDUE, midnight, or_nan, value_at_rates
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.guards import skip_checks
@@ -314,7 +314,7 @@ def _open_fees(
     open_ = {row["fixed_fee_id"]: row for row in parts if _is_open(or_nan(row["fixed_fee_amount"]))}
     if not open_ or "fixed_fees" not in frames:
         return
-    ids = from_arrow(frames["fixed_fees"], pa.table({"fixed_fee_id": pa.array(list(open_), pa.string())}))
+    ids = ids_frame(frames["fixed_fees"], "fixed_fee_id", open_)
     fees = select_columns(frames["fixed_fees"], "fixed_fees", ("fixed_fee_id", "date"))
     linked = select_columns(frames["time_entries"], "time_entries", ("date", "user_id", "hours", "fixed_fee_id"))
     linked = join_by_id(linked, ids, "fixed_fee_id", "inner").filter(C("date") <= midnight(day))
