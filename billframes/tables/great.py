@@ -60,12 +60,12 @@ def great_table(
         great-tables is not installed.
     """
     first = cells.columns[0]
-    table = _kind()(cells, id=id, rowname_col=first).tab_header(title=title, subtitle=subtitle or None)
+    table = _table_class()(cells, id=id, rowname_col=first).tab_header(title=title, subtitle=subtitle or None)
     table = table.tab_stubhead(headings.get(first, "")).cols_label(
         {name: heading for name, heading in headings.items() if name != first}
     )
     for name, unit in units.items():
-        table = table.fmt(functools.partial(_show, unit=unit), columns=name)
+        table = table.fmt(functools.partial(_format_cell, unit=unit), columns=name)
     names = [name for name in cells.columns if name not in units]
     texts = [name for name, unit in units.items() if unit == "text"]
     figures = [name for name in units if name not in texts]
@@ -74,13 +74,13 @@ def great_table(
     table = table.tab_options(heading_align="left", heading_title_font_weight="bold", data_row_padding="4px")
     short = [name for name in names if cells[name].str.len().max() <= SHORT]
     spaced = [name for name in figures if units[name] in {"date", "points"}]
-    table = _styled(table, first, [*short, *spaced], "white-space: nowrap;")
+    table = _with_css(table, first, [*short, *spaced], "white-space: nowrap;")
     long = [name for name in texts if (cells[name].str.len() > LONG).any()]
-    table = _styled(table, first, long, "min-width: 15em;")
+    table = _with_css(table, first, long, "min-width: 15em;")
     return _with_total(table, len(cells) - 1) if has_total else table
 
 
-def _kind() -> type[GT]:
+def _table_class() -> type[GT]:
     try:
         from great_tables import GT
     except ImportError as error:
@@ -97,7 +97,7 @@ def _kind() -> type[GT]:
     return TitledTable
 
 
-def _show(value: Any, unit: str) -> str:
+def _format_cell(value: Any, unit: str) -> str:
     if pd.isna(value):
         return MISSING
     if unit == "date":
@@ -105,7 +105,7 @@ def _show(value: Any, unit: str) -> str:
     return str(value) if unit == "text" else format_number(float(value), unit)
 
 
-def _styled(table: GT, stub: str, columns: list[str], css: str) -> GT:
+def _with_css(table: GT, stub: str, columns: list[str], css: str) -> GT:
     from great_tables import loc, style
 
     body = [name for name in columns if name != stub]

@@ -15,6 +15,7 @@ from billframes.analysis.metrics import BUCKET, PERIOD, PRICED, Measure, title_o
 from billframes.analysis.result_rows import ResultRows, present_columns, read_result, total_of
 from billframes.analysis.spec import BUCKETS, PERIODS, TableSpec, analyses, measure
 from billframes.errors import ParameterError
+from billframes.tables.great import great_table
 
 if TYPE_CHECKING:
     from great_tables import GT
@@ -73,8 +74,6 @@ class TableOf(TableSpec):
         MissingColumnError, ParameterError
             The frame is not a result of the analysis, or `total` is not one row of it.
         """
-        from billframes.tables.great import great_table
-
         rows = self._read(result)
         own = self._keys_of(rows.frame)
         keys = own or rows.keys
