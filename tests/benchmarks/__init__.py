@@ -1,1 +1,1 @@
-"""How fast billframes is, always beside the same thing done by hand and in the same run."""
+"""Measure the speed of billframes, compared with code written by hand for the same task in the same run."""

@@ -1,4 +1,4 @@
-"""All benchmarks, one after the other: `python -m tests.benchmarks`."""
+"""Run all benchmarks: `python -m tests.benchmarks`."""
 
 from __future__ import annotations
 

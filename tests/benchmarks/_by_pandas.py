@@ -1,4 +1,4 @@
-"""The analyses as a good analyst writes them in pandas: few passes, nothing row by row."""
+"""The analyses as a good analyst writes them in pandas, without loops over rows."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def wip(firm: Firm, as_of: pd.Timestamp) -> pd.DataFrame:
 
 
 def _fees(firm: Firm, work: pd.DataFrame) -> pd.DataFrame:
-    """Net billed time fees of final invoices, and what that is of each unit of their time's worth."""
+    """Return the net billed time fees of final invoices, and their ratio to the value of the time."""
     bills = firm.invoices[firm.invoices["invoice_state"] == "final"].copy()
     at = bills["invoice_id"]
     bills["worth"] = at.map(work.groupby("invoice_id")["amount"].sum())

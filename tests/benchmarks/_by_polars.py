@@ -1,4 +1,4 @@
-"""The analyses as a good analyst writes them in Polars: one lazy query each, over frames known to be complete."""
+"""The analyses as a good analyst writes them in Polars: one lazy query each, without checks of the frames."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def _wip_items(firm: Firm) -> list[tuple[pl.DataFrame, dict[str, pl.Expr]]]:
 
 
 def _fees(firm: Firm, worked: pl.LazyFrame) -> pl.LazyFrame:
-    """Net billed time fees of final invoices, and what that is of each unit of their time's worth."""
+    """Return the net billed time fees of final invoices, and their ratio to the value of the time."""
     costs = [
         each.lazy().group_by("invoice_id").agg(C("amount").sum().alias(name))
         for name, each in (("expenses", firm.expenses), ("fees", firm.fixed_fees))

@@ -1,4 +1,4 @@
-"""Bytes to typed Arrow, beside `orjson.loads` of the same bytes, on each shape of data."""
+"""Measure decoding to Arrow, compared with `orjson.loads` of the same bytes, for each shape of data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PAGES, ROWS = 20, 1000
 
 
 def decoding() -> Iterator[Pair]:
-    """Pages of time entries and of matters of each shape."""
+    """Yield pages of time entries and of matters of each shape."""
     for shape in SHAPES:
         firm = Firm(shape)
         entries = bodies(firm.entry)
@@ -35,7 +35,7 @@ def decoding() -> Iterator[Pair]:
 
 
 def bodies(row: Callable[[int], bytes], pages: int = PAGES, rows: int = ROWS) -> list[bytes]:
-    """Return pages of records as a server sends them."""
+    """Return pages of records as bytes."""
     served = Pages(row, pages * rows)
     return [served.body({"offset": str(page * rows), "limit": str(rows)}) for page in range(pages)]
 

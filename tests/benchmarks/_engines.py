@@ -1,4 +1,4 @@
-"""A mirror of many more entries than were loaded, and an analysis of it on an engine."""
+"""Make a mirror with many more entries than were loaded, and run an analysis of it on an engine."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ def _copies(rows: pa.Table, name: str, copies: int) -> pa.Table:
 
 
 def realized(place: str, engine: str, columns: str = "needed") -> dict[str, float]:
-    """Compute realization by client over all entries, from all columns or those that are needed."""
+    """Compute realization by client over all entries, from all columns or only those that are needed."""
     few = columns == "needed"
     mirror = bf.mirror(place)
     if engine == "polars":
-        # As docs/mirror.md says: work on pieces rather than on all that memory holds.
+        # As docs/mirror.md recommends, so that Polars works on parts of the data instead of filling the memory.
         pl.Config.set_engine_affinity("streaming")
     items = ["invoice_id", "amount"]
     entries = [*items, "client_id", "client_name", "matter_id", "date", "hours", "billing_type"]

@@ -1,7 +1,7 @@
-"""A firm of any size, made of nothing but a seed: frames as the loaders give them, in Polars, pandas and DuckDB.
+"""Make a firm of any size from a seed: frames like those of the loaders, in Polars, pandas and DuckDB.
 
-Matters are billed quarter by quarter, each on an invoice of its own; the quarter before last is still in draft,
-the last one on no invoice yet. Each matter is worked on by a team of eight. Ids are UUIDs, enums are enums.
+Each matter has one invoice for each quarter. The invoices of the quarter before last are drafts, and the last quarter
+is not on an invoice yet. Each matter has a team of eight. Ids are UUIDs, and enums have enum types.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def make(entries: int = 1_000_000, seed: int = 7, a_matter: int = 200) -> tuple[
 
 
 def typed_by_hand(firm: Firm) -> Firm:
-    """Give a firm of pandas the types of a file that was read by hand: objects for text and enums, dates in ns."""
+    """Convert pandas frames to the dtypes of a file read by hand: objects for text and enums, dates in ns."""
 
     def plain(column: pd.Series[Any]) -> pd.Series[Any]:
         if column.dtype == "datetime64[us]":
@@ -82,7 +82,7 @@ def typed_by_hand(firm: Firm) -> Firm:
 
 
 def in_duckdb(firm: Firm) -> Firm:
-    """Put a firm of Polars into tables of a DuckDB of its own, on two threads."""
+    """Copy Polars frames to the tables of a new DuckDB database with two threads."""
     connection = duckdb.connect(config={"threads": 2})
     for field in fields(firm):
         given_rows = getattr(firm, field.name).to_arrow()  # noqa: F841 - DuckDB finds it by its name
@@ -115,7 +115,7 @@ def _matters(rng: np.random.Generator, size: int, users: dict) -> dict[str, pa.A
 
 
 def _originators(users: dict, size: int) -> dict[str, pa.Array]:
-    """Give each matter none to three originators, of whom the first is another person than who is responsible."""
+    """Return up to three originators for each matter; the first is not the responsible attorney."""
     counts = np.arange(size) % 4
     ends = pa.array(np.append(0, np.cumsum(counts)), pa.int32())
     matter, nth = np.repeat(np.arange(size), counts), np.arange(counts.sum()) % 3
@@ -149,7 +149,7 @@ def _time_entries(rng: np.random.Generator, size: int, users: dict, matters: dic
 
 
 def _entered(dates: pa.Array) -> pa.Array:
-    """When entries were made: after none to twelve days, late in the afternoon."""
+    """Return when entries were created: up to twelve days later, late in the afternoon."""
     late = np.arange(len(dates)) % 13 * 86_400 + 57_600
     return pa.array(dates.to_numpy(zero_copy_only=False).astype("datetime64[s]") + late, pa.timestamp("us")).cast(
         pa.timestamp("us", "UTC")
@@ -163,7 +163,7 @@ def _items(rng: np.random.Generator, size: int, users: dict, matters: dict) -> d
 
 
 def _placed(rng, matter, user, users, matters, billable) -> dict[str, pa.Array]:
-    """Give rows their date, matter, client, user and, where they are billable, the invoice of their quarter."""
+    """Return the rows with date, matter, client, user and, for billable ones, the invoice of their quarter."""
     size = len(matter)
     days = np.datetime64(START) + rng.integers(0, (np.datetime64(END) - np.datetime64(START)).astype(int) + 1, size)
     quarter = np.searchsorted(QUARTERS, days, side="right") - 1
@@ -181,7 +181,7 @@ def _placed(rng, matter, user, users, matters, billable) -> dict[str, pa.Array]:
 
 
 def _invoices(rng: np.random.Generator, matters: dict, items: tuple[dict, ...]) -> dict[str, pa.Array]:
-    """One invoice for each matter and quarter but the last, at what is on it, less a discount on time."""
+    """Return one invoice for each matter and quarter except the last: the sum of its items, less a discount on time."""
     ids = _invoice_ids(len(matters["matter_id"]))
     quarter, matter = np.arange(len(ids)) % BILLED, np.arange(len(ids)) // BILLED
     time, *others = [

@@ -1,8 +1,8 @@
-"""How much memory a load needs at its peak, above what the process had before it.
+"""Measure the peak memory of a load, above the memory of the process before it.
 
     python -m tests.benchmarks._memory <pandas | arrow | json_normalize> <url> <entries>
 
-Linux alone tells a process's peak anew after it was set back.
+Only Linux can reset the peak of a process.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from tests.benchmarks._replay import serving
 
 __all__ = ["measured"]
 
-# The page-by-page way takes long: it is measured on a tenth, whose bytes an entry are the same.
+# Reading page by page takes long, so it is measured with a tenth of the entries; the bytes per entry are the same.
 PART = 10
 PAGE_BY_PAGE = "json_normalize, page by page"
 MIB = 2**20
 
 
 def measured(entries: int, shape: int = 1) -> Iterator[float]:
-    """Measure each way on the shape with the most different texts; print and return peaks beside results."""
+    """Measure each method with the shape that has the most different texts; print and return peaks and sizes."""
     sizes = {}
     for way, count in (("pandas", entries), ("arrow", entries), ("json_normalize", entries // PART)):
         with serving(shape, count) as url:
@@ -43,7 +43,7 @@ def measured(entries: int, shape: int = 1) -> Iterator[float]:
 
 
 def _measure(way: str, url: str, entries: int) -> tuple[int, int]:
-    """Return the peak above the start and the size of what came, in bytes."""
+    """Return the peak above the start, and the size of the result, in bytes."""
     with bf.Client(url, "benchmark") as client:
         client.time_entries(limit=1000)
         start = _reset_peak()

@@ -1,7 +1,7 @@
-"""A large firm for the mirror: the sandbox's small firm many times over, in one database.
+"""Make a large firm for the mirror: many copies of the sandbox's small firm in one database.
 
-Each copy has clients, matters, invoices and items of its own, with ids and words of its own, so that nothing compresses
-better than a firm's data would. People and codes are shared.
+Each copy has its own clients, matters, invoices and items, with different ids and texts, so that the data compress no
+better than those of a real firm. People and codes are shared.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from pathlib import Path
 
 from billframes.sandbox import Sandbox
 
-__all__ = ["change", "grow", "made"]
+__all__ = ["change", "grow", "make_large_firm"]
 
-# In the order in which rows refer to each other.
+# Tables before those that refer to them.
 TABLES = ("client", "matter", "matter_originator", "invoice", "invoice_matter", "fixed_fee", "expense", "time_entry")
 _IDS = {"client_id", "matter_id", "invoice_id", "fixed_fee_id", "expense_id", "time_entry_id", "record_id"}
 _NUMBERED = {"name", "reference", "invoice_number"}
 
 
-def made(path: Path, copies: int) -> Path:
-    """Make the database, unless it is there."""
+def make_large_firm(path: Path, copies: int) -> Path:
+    """Make the database, unless it exists."""
     if not path.exists():
         Sandbox(db=path).start().stop()
         grow(path, copies)
@@ -53,7 +53,7 @@ def grow(path: Path, copies: int) -> None:
 
 @contextmanager
 def _without_indexes(connection: sqlite3.Connection) -> Iterator[None]:
-    """Set the seeded rows apart, and make indexes when all rows are there."""
+    """Yield with the seeded rows in temporary tables; make the indexes afterwards."""
     connection.execute("PRAGMA foreign_keys = OFF")
     query = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql NOT NULL"
     indexes = connection.execute(query).fetchall()
@@ -82,7 +82,7 @@ def _value(name: str) -> str:
     if name in _NUMBERED:
         return f"{name} || '-' || :copy"
     if name in {"created_at", "modified_at"}:
-        # Seconds and their parts are each copy's own: in a firm, instants hardly tie.
+        # Each copy has other seconds, because instants of a real firm rarely tie.
         return f"substr({name}, 1, 17) || printf('%09.6f', abs(random() % 60000000) / 1000000.0) || 'Z'"
     return f"own_words({name}, :copy)" if name == "description" else name
 
@@ -101,7 +101,7 @@ def _own_words(text: str, copy: int) -> str:
 
 
 def change(path: Path, changes: int, deletions: int, seed: int, changed: str, deleted: str) -> None:
-    """Change and delete unbilled time dated since two days, at the sandbox's time."""
+    """Change unbilled time dated from `changed` on, and delete unbilled time dated from `deleted` on."""
     with closing(sqlite3.connect(path, timeout=60)) as connection, connection:
         query = "SELECT time_entry_id FROM time_entry WHERE invoice_id IS NULL AND date >= ? ORDER BY 1"
         gone = random.Random(seed).sample([row[0] for row in connection.execute(query, (deleted,))], deletions)

@@ -1,8 +1,8 @@
-"""Other ways to the same frame, each written as one would who knows its tool and takes no care of completeness.
+"""Load the same frame with other tools, each used as by an experienced user who does not check completeness.
 
-None of them proves anything: rows that move between pages while they are read are lost or come twice, and nobody is
-told. All give a pandas frame whose dates and times are such. dlt's resource is read straight into pandas, without the
-database it would otherwise go through; Polars' frame is turned into pandas' at the end.
+None of them proves a load: rows that move between pages are lost or doubled without an error. All return a pandas frame
+with typed dates and times. dlt's resource is read directly into pandas, without a database. Polars' frame is converted
+to pandas at the end.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MATTERS = Listing("/v2/matters", {"select": "responsible,meta,customFields", "so
 
 
 def download(url: str, listing: Listing, records: int, connections: int = CONNECTIONS) -> int:
-    """Download the bare pages and throw them away."""
+    """Download the pages, and discard them."""
     with httpx.Client(base_url=url) as http, ThreadPoolExecutor(connections) as threads:
         sizes = threads.map(lambda page: len(http.get(listing.path, params=page).content), listing.pages(records))
         return sum(sizes)
@@ -115,7 +115,7 @@ PEERS = {
 
 
 def _with_fields(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Give each record a value for each of its custom fields."""
+    """Add a value for each of its custom fields to each record."""
     for row in rows:
         for field in row.pop("customFields", None) or ():
             row[field["name"]] = field["value"]

@@ -1,12 +1,11 @@
-"""A server that costs next to nothing: as many time entries or matters as are asked for, of any shape.
+"""A very fast server with any number of time entries or matters of any shape.
 
     python -m tests.benchmarks._replay <source> <records> <entries a day> <seconds a response> <writes a second>
 
-The source is the number of a shape (see `_shapes`), or a file of the sandbox's time entries, which come round again and
-again with an id, a day and times of their own. Records are numbered in the order of their days, their creation or their
-names, so that any page in any sort that a load uses is a range of numbers. A page is put together once and kept. A
-write changes the time at which an entry was last changed; only lists of changes show it. The port is the first line of
-output; the process ends with its input.
+The source is the number of a shape (see `_shapes`), or a file of the sandbox's time entries, which are repeated with
+different ids, days and times. Records are numbered in the order of their days, their creation or their names, so that
+any page in any sort of a load is a range of numbers. Pages are cached. A write changes the modified date of an entry,
+which only lists of changes show. The first line of output is the port. The process ends when its input ends.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ class Pages:
         self._began = time.time()
 
     def body(self, parameters: dict[str, str]) -> bytes:
-        """Return the answer to a query."""
+        """Return the response to a query."""
         limit, offset = int(parameters.get("limit", 1000)), int(parameters.get("offset", 0))
         if since := parameters.get("modifiedSince"):
             rows, total = self._changes(dt.datetime.fromisoformat(since).timestamp(), limit, offset)
@@ -80,10 +79,10 @@ class Pages:
         return low, high
 
     def _changes(self, since: float, limit: int, offset: int) -> tuple[list[bytes], int]:
-        """Return the entries changed since then, each write having changed another one."""
+        """Return the entries changed since an instant; each write changes another entry."""
         first = max(0, math.ceil((since - self._began) * self._writes))
         writes = range(first, int((time.time() - self._began) * self._writes))
-        # In the order of the entries, whichever sort is asked for.
+        # In the order of the entries, for any sort.
         writes = sorted(writes, key=self._changed_by)
         return [self._changed(write) for write in writes[offset : offset + limit]], len(writes)
 
@@ -100,7 +99,7 @@ class Pages:
 
 
 def replayed(rows: list[bytes], a_day: int) -> Callable[[int], bytes]:
-    """Return what makes a time entry of stored rows: JSON with places for id, day, and the times made and changed."""
+    """Return the JSON templates of stored entries, with places for id, day, creation time and modified date."""
 
     def row(number: int) -> bytes:
         day = (FIRST_DAY + dt.timedelta(days=number // a_day)).isoformat()
@@ -114,7 +113,7 @@ def replayed(rows: list[bytes], a_day: int) -> Callable[[int], bytes]:
 
 
 class _Connection(asyncio.Protocol):
-    """One kept-alive connection, one request at a time."""
+    """A persistent connection with one request at a time."""
 
     def __init__(self, answer: Callable[[str], bytes], seconds: float) -> None:
         self._answer = answer
@@ -161,7 +160,7 @@ def _of_the_sandbox() -> Iterator[bytes]:
 
 def _template(row: dict[str, object]) -> bytes:
     meta = {"createdAt": "@created", "modifiedAt": "@modified"}
-    # Id first, times last: the order in which the places are filled.
+    # The order in which the places of the templates are filled.
     text = json.dumps({"timeEntryId": "@id", "date": "@date", **_without(row), "meta": meta}, ensure_ascii=False)
     for mark, place in zip(_MARKS, ("%b",) * 4, strict=True):
         text = text.replace("%", "%%") if mark == "@id" else text
@@ -177,7 +176,7 @@ def _without(row: dict[str, object]) -> dict[str, object]:
 def serving(
     source: Path | int, count: int, a_day: int = 700, seconds: float = 0.0, writes: float = 0.0
 ) -> Iterator[str]:
-    """Run the server in a process of its own; its base URL."""
+    """Run the server in another process; yield its base URL."""
     arguments = map(str, (source, count, a_day, seconds, writes))
     command = [sys.executable, "-m", "tests.benchmarks._replay", *arguments]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:

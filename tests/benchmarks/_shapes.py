@@ -1,10 +1,10 @@
-"""Benchmark data of several shapes, made from a seed and apart from the sandbox's.
+"""Make benchmark data of several shapes from a seed, independent of the sandbox's data.
 
-Servers of one API write the same record in different ways, and code can be quick for one of them alone. Each shape is a
-firm whose server writes instants in one way, and which differs in everything else that may matter: how many people,
-matters and invoices there are, which references are filled, which script the texts are in, and whether JSON escapes it.
-All of them have in common that every description is different, that every invoice has a balance of its own, and that
-whole numbers are written as integers. A benchmark's figure is the worst of all shapes.
+Servers of one API write the same record in different ways, and code may be fast for only one of them. Each shape is a
+firm whose server writes instants in one way. The shapes also differ in the number of people, matters and invoices, in
+the references that have values, in the script of the texts, and in whether JSON escapes it. In all shapes every
+description is different, every invoice has a different balance, and whole numbers are written as integers. The result
+of a benchmark is the worst figure of all shapes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["FIELDS", "FIRST_DAY", "SHAPES", "Firm", "Shape"]
 
 FIRST_DAY = dt.date(2022, 11, 1)
 OFFSETS = ("+05:30", "-08:00", "+00:00", "+10:00", "-03:30")
-# So many entries are saved at one instant, as timers are at a day's end, and so many matters have one name.
+# The number of entries with one creation time, like timers saved at the end of a day, and of matters with one name.
 ENTRIES_AT_ONCE = 14
 MATTERS_OF_ONE_NAME = 300
 FIELDS = ("text", "number", "date", "boolean", "enum")
@@ -122,7 +122,7 @@ class Firm:
         self._clients = [(_id(chance), self._title(chance, number)) for number in range(shape.matters // 4 + 1)]
         self._matters = [self._matter(chance, number) for number in range(shape.matters)]
         self._fees = [self._fee(chance) for _ in range(shape.matters // 10)]
-        # As many as there are at about 25 entries each; each is of one matter.
+        # About one invoice for 25 entries; each invoice is of one matter.
         self._invoices = [self._invoice(chance, number) for number in range(4 * shape.matters)]
 
     def entry(self, number: int) -> bytes:

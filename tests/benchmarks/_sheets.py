@@ -1,6 +1,6 @@
-"""The sheets partners work from, each beside the analyses that it is built from.
+"""The sheets for partners, compared with the analyses that each is built from.
 
-`SHEETS` declares both ways of each. Parts are called with the sheet's own arguments.
+`SHEETS` declares the calls for both. The analyses are called with the sheet's own arguments.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SPAN: dict[str, Any] = {"start": START, "end": END}
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A sheet, what it is built from, and both as calls that take a firm and give frames."""
+    """A sheet, and the functions that make it and its parts from a firm."""
 
     name: str
     parts: str
@@ -37,7 +37,7 @@ class Sheet:
 
 
 def computed(frames: list[Any]) -> None:
-    """Compute what is still lazy."""
+    """Compute frames that are still lazy."""
     for frame in frames:
         if isinstance(frame, duckdb.DuckDBPyRelation):
             nw.from_native(frame).collect()

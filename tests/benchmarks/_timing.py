@@ -1,8 +1,7 @@
-"""Two ways to one result, timed in turn.
+"""Measure two ways to the same result in turn.
 
-A busy machine slows both alike, so what is told is the ratio of each pair of runs, not seconds: its median, and
-the lowest and highest. Where nothing is waited for, processor time is taken: on a shared machine the time on the wall
-tells what others do.
+A busy machine slows both alike, so the result is the ratio of each pair of runs: its median, lowest and highest value.
+For code without waits, processor time is measured, because elapsed time also depends on other processes.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ Clock = Callable[[], float]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Seconds of both ways, a pair a round."""
+    """The seconds of both ways, one pair for each round."""
 
     name: str
     seconds: tuple[tuple[float, float], ...]
 
     @property
     def ratios(self) -> list[float]:
-        """How many times as long ours took as the other, rising."""
+        """The ratios of our time to the other's, sorted."""
         return sorted(ours / other for ours, other in self.seconds)
 
     @property
@@ -49,10 +48,10 @@ def compare(
     rounds: int = 9,
     clock: Clock = time.perf_counter,
 ) -> Comparison:
-    """Time both in turn, after one unmeasured run each; who goes first changes from round to round."""
+    """Measure both in turn, after one unmeasured run each; the order changes from round to round."""
     ours(), other()
     seconds = []
-    # What is there already is no garbage of either: among all the tests, looking through it takes longer than they do.
+    # Existing objects are excluded from garbage collection, which would take longer than the code that is measured.
     gc.freeze()
     try:
         for nth in range(rounds):
@@ -65,7 +64,7 @@ def compare(
 
 
 def report(title: str, comparisons: Iterable[Comparison], other: str = "by hand") -> list[Comparison]:
-    """Print each comparison as it comes."""
+    """Print each comparison."""
     print(f"\n{title}\n{'':<44} {'ours':>11} {other:>11}  ratio  (lowest to highest)")
     done = []
     for each in comparisons:
@@ -75,8 +74,8 @@ def report(title: str, comparisons: Iterable[Comparison], other: str = "by hand"
 
 
 def processor() -> float:
-    """Processor time of this process, its threads and the processes it waited for."""
-    # `os.times` counts in hundredths of a second.
+    """Return the processor time of this process, its threads and its ended child processes."""
+    # `os.times` has a resolution of a hundredth of a second.
     waited_for = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + waited_for.ru_utime + waited_for.ru_stime
 

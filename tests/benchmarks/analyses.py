@@ -1,10 +1,11 @@
-"""The analyses of a firm with 1,000,000 time entries, beside the same figures written by hand.
+"""Measure the analyses of a firm with 1,000,000 time entries, compared with the same figures written by hand.
 
     python -m tests.benchmarks.analyses [rounds]
 
-The results are compared before anything is timed. Firms of other shapes come next, in fewer rounds: a few large
-matters, many small ones, and pandas frames as a file read by hand has them. The sheets partners work from come last, on
-three engines, beside the analyses that they are built from. See docs/performance.md for what the figures mean.
+The results are compared before the time is measured. Firms of other shapes follow, in fewer rounds: a few large
+matters, many small ones, and pandas frames with the dtypes of a file read by hand. The last measurements are of the
+sheets for partners, on three engines, compared with the analyses that they are built from. docs/performance.md explains
+the figures.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ Pair = tuple[str, Callable[[], Any], Callable[[], Any]]
 
 
 def pairs(firm: Firm, engine: str) -> Iterator[Pair]:
-    """Each analysis that there is: its name, ours, and the one by hand."""
+    """Yield the name of each analysis, ours, and the one written by hand."""
     hand: ModuleType = {"Polars": _by_polars, "pandas": _by_pandas}[engine]
     dates = [pd.Timestamp(day) if engine == "pandas" else day for day in (START, END, AS_OF)]
     start, end, as_of = dates
@@ -73,7 +74,7 @@ def pairs(firm: Firm, engine: str) -> Iterator[Pair]:
 
 
 def main(rounds: int = 5, entries: int = 1_000_000) -> list[Comparison]:
-    """Compare the results, time both ways in turn, and print the ratios; then those of the sheets."""
+    """Compare the results, measure both in turn, and print the ratios; then those of the sheets."""
     firms = dict(zip(("Polars", "pandas"), _firm.make(entries), strict=True))
     fewer = max(2, rounds // 3)
     done = [
@@ -95,10 +96,10 @@ def _beside_hand(engine: str, firm: Firm, what: str, rounds: int) -> list[Compar
 
 
 def sheets(firms: Mapping[str, Firm], rounds: int = 3) -> list[Comparison]:
-    """Time each sheet and what it is built from in turn, in processor time, and print the ratios and the worst."""
+    """Measure the processor time of each sheet and of its parts in turn; print the ratios and the worst."""
     done = []
     with warnings.catch_warnings():
-        # The firm is made up, and says so: entries of internal matters on invoices, fees without work.
+        # The random firm gives warnings: entries of internal matters on invoices, fees without work.
         warnings.simplefilter("ignore")
         for engine, firm in firms.items():
             title = f"{engine}, sheets beside the analyses they are built from; the aim is at most {LIMIT} times these"
@@ -114,10 +115,10 @@ def _sheet(sheet: Sheet, firm: Firm, rounds: int) -> Comparison:
 
 
 def check_equal(name: str, ours: Callable[[], Any], other: Callable[[], Any]) -> None:
-    """Refuse to time two ways that do not lead to the same figures."""
+    """Raise an error if the two ways don't have the same figures."""
     one, two = (each if isinstance(each, pd.DataFrame) else each.to_pandas() for each in (ours(), other()))
     try:
-        # By hand, a ratio to 0 is infinite; ours is missing.
+        # A division by 0 is infinite by hand, and missing in ours.
         two = two.replace([np.inf, -np.inf], np.nan)
         shared = [name for name in one if name in two]
         pd.testing.assert_frame_equal(one[shared], two[shared], check_dtype=False, rtol=1e-9, atol=1e-6)

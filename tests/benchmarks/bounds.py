@@ -1,8 +1,8 @@
-"""What must answer within so many milliseconds: the sandbox's pages, and the filter panel.
+"""Measure the milliseconds of calls that must be fast: the sandbox's pages, and the filter panel.
 
     python -m tests.benchmarks.bounds [sandbox size]
 
-Seconds depend on the machine and on what else it does, so no test holds them; see docs/performance.md.
+The time depends on the machine and its other work, so no test checks it; see docs/performance.md.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ def main(size: str = "large", rows: int = 200_000, rounds: int = 9) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "firm.sqlite"
         Sandbox(size=size, db=file).start().stop()
-        _told(f"Sandbox, --size {size}: start", [("an existing database", 2000, lambda: _started(file, size))], 3)
+        _measure(f"Sandbox, --size {size}: start", [("an existing database", 2000, lambda: _started(file, size))], 3)
         with Sandbox() as sandbox, _http(sandbox) as http:
             everything = "client,matter,user,meta,fixedFee"
             bound = ("1,000 entries, everything selected", 30.0, _page(http, select=everything))
-            _told("Sandbox, --size small: a page", [bound], rounds)
+            _measure("Sandbox, --size small: a page", [bound], rounds)
         with Sandbox(size=size, db=file) as sandbox, _http(sandbox) as http:
             total = _page(http, limit=1)().json()["pagination"]["total"]
-            _told(f"Sandbox, {total:,} time entries: pages of 1,000", _pages(http, total), rounds)
-    _told(f"Filter panel, {rows:,} rows, 5,000 matters", _panel(rows), rounds)
+            _measure(f"Sandbox, {total:,} time entries: pages of 1,000", _pages(http, total), rounds)
+    _measure(f"Filter panel, {rows:,} rows, 5,000 matters", _panel(rows), rounds)
 
 
-def _told(title: str, bounds: Iterator[Bound] | list[Bound], rounds: int) -> None:
+def _measure(title: str, bounds: Iterator[Bound] | list[Bound], rounds: int) -> None:
     print(f"\n{title}\n{'':<44} {'median':>10} {'highest':>10} {'at most':>10}")
     for name, most, call in bounds:
         call()
@@ -81,7 +81,7 @@ def _pages(http: httpx.Client, total: int) -> Iterator[Bound]:
 
 
 def _panel(rows: int) -> Iterator[Bound]:
-    # A million entries of this firm are of 5,000 matters, in any part of them.
+    # A million entries of this firm are of 5,000 matters, in random order.
     frame = _firm.make(1_000_000)[1].time_entries.head(rows)
     panel = bf.filter_panel(frame)
     clients, turn = frame["client_id"].unique(), count()
@@ -94,7 +94,7 @@ def _panel(rows: int) -> Iterator[Bound]:
         return call
 
     matters = panel.controls["matter_id"]
-    # What is open is counted anew with each change.
+    # Open balances are counted again after each change.
     matters.open()
     panel.controls["client_id"].open()
     months = [{"date": "2026-03"}, {"date": "2026-04"}]

@@ -1,9 +1,9 @@
-"""Bulk edits: how many writes a second beside bare PUTs, and memory while many rows are planned and applied.
+"""Measure bulk edits: writes per second compared with bare PUTs, and memory while many rows are planned and applied.
 
     python -m tests.benchmarks.bulk [rows of the largest plan]
 
-The sandbox runs in a process of its own. Applies and bare PUTs of the same records take turns, so that a busy machine
-slows both alike. Each plan's memory is taken in a process of its own, above what it had before planning.
+The sandbox runs in another process. Applies and bare PUTs of the same records take turns, so that a busy machine slows
+both alike. Each plan's memory is measured in a new process, above its memory before the plan.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["main"]
 
 CONNECTIONS = 8
 ROUNDS = 3
-# Milliseconds by which each answer is delayed, and the writes of a round.
+# The delay of each response in milliseconds, and the writes of a round.
 DELAYS = ((0, 1_500), (20, 1_000))
 
 
@@ -40,7 +40,7 @@ def main(rows: int = 10_000) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for delay, writes in DELAYS:
             with serving(Path(folder) / f"{delay}.db", "--latency-ms", str(delay)) as (url, token):
-                print(_told(delay, list(_pairs(url, token, writes, Path(folder)))), flush=True)
+                print(_summary(delay, list(_pairs(url, token, writes, Path(folder)))), flush=True)
         database = Path(folder) / "many.db"
         with serving(database):
             pass
@@ -49,7 +49,7 @@ def main(rows: int = 10_000) -> None:
             print(line, flush=True)
 
 
-def _told(delay: int, pairs: list[tuple[float, float]]) -> str:
+def _summary(delay: int, pairs: list[tuple[float, float]]) -> str:
     ratios = sorted(ours / bare for ours, bare in pairs)
     ours, bare = (statistics.median(each) for each in zip(*pairs, strict=True))
     return (
@@ -59,7 +59,7 @@ def _told(delay: int, pairs: list[tuple[float, float]]) -> str:
 
 
 def _pairs(url: str, token: str, writes: int, folder: Path) -> Iterator[tuple[float, float]]:
-    """Yield the writes a second of an apply and of bare PUTs, in turn."""
+    """Yield the writes per second of an apply and of bare PUTs, in turn."""
     with bf.Client(url, token, progress=False, concurrency=CONNECTIONS) as client:
         ids = client.time_entries(billed=False).head(writes)["time_entry_id"].tolist()
         for nth in range(ROUNDS + 1):
@@ -89,7 +89,7 @@ def _bare(client: bf.Client, ids: list[str], text: str) -> float:
 
 
 def _grow(database: Path, rows: int) -> None:
-    """Copy unbilled entries until there are so many."""
+    """Copy unbilled entries until there are this many."""
     with closing(sqlite3.connect(database)) as connection, connection:
         names = [row[1] for row in connection.execute("PRAGMA table_info(time_entry)")]
         copied = ", ".join(names).replace("time_entry_id", "{id}")
@@ -121,7 +121,7 @@ def _memory(database: Path, rows: int) -> Iterator[str]:
 
 
 def _apply(url: str, token: str, rows: int) -> dict[str, float]:
-    """Plan and apply so many rows; return the times and the memory."""
+    """Plan and apply this many rows; return the times and the memory."""
     with tempfile.TemporaryDirectory() as folder, bf.Client(url, token, progress=False) as client:
         frame = client.time_entries(billed=False).head(rows)
         edited = frame.assign(description=[f"Edited {number}" for number in range(len(frame))])

@@ -1,8 +1,8 @@
-"""How long a LEDES file of many lines takes to be made, written as text, and checked as a file of anybody's.
+"""Measure how long it takes to make a LEDES file of many lines, to write it as text, and to check it.
 
     python -m tests.benchmarks.ebilling [lines]
 
-The ratios are to pandas, which reads the same text and writes it again without looking at a single value.
+The ratios are to the time in which pandas reads and writes the same text without any check.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["invoice", "main", "measured"]
 
 
 def invoice(lines: int) -> dict[str, Any]:
-    """Make the frames of one invoice with so many time entries, written down a little."""
+    """Make the frames of one invoice with this many time entries and a small discount."""
     rng = np.random.default_rng(0)
     given = frames([{}])
     entry = given["time_entries"]
@@ -60,7 +60,7 @@ def _steps(lines: int, clock: Callable[[], float]) -> tuple[dict[str, float], st
 
 
 def _by_pandas(text: str, clock: Callable[[], float]) -> float:
-    """Return the seconds in which pandas reads a file's lines and writes them, all as text."""
+    """Return the seconds in which pandas reads and writes a file's lines as text."""
     began = clock()
     lines = pd.read_csv(io.StringIO(text), sep="|", skiprows=1, dtype=str, quoting=3, keep_default_na=False)
     lines.to_csv(io.StringIO(), sep="|", index=False)

@@ -1,10 +1,10 @@
-"""Loads beside every other way to the same frame, from a server that costs next to nothing, on each shape of data.
+"""Measure loads, compared with other tools that load the same frame from a very fast server, for each shape of data.
 
     python -m tests.benchmarks.loads [rounds]
 
-Every figure is told for each shape of `_shapes`; the worst of them counts. A round takes about five minutes, and three
-rounds give steadier figures. At the end comes the table of
-docs/performance.md, which says what the figures mean.
+Every figure is measured for each shape of `_shapes`; the worst of them is the result. A round takes about five minutes,
+and three rounds give more stable figures. The last output is the table of docs/performance.md, which explains the
+figures.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ FEW = ("orjson and Polars", "json_normalize, page by page")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of the table in docs/performance.md: what was measured, the most it should be, and a figure a shape."""
+    """A row of the table in docs/performance.md: its name, the largest acceptable figure, and one figure per shape."""
 
     what: str
     aim: float
@@ -150,7 +150,7 @@ _THEIRS = (
 
 
 def _first_rows(rounds: int) -> Iterator[Comparison]:
-    # Installed packages have their bytecode: here the unmeasured run writes it, whatever the environment says.
+    # The unmeasured run writes the bytecode, which installed packages have, even if the environment disables it.
     with TemporaryDirectory() as bytecode:
         inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         environment = {**inherited, "PYTHONPYCACHEPREFIX": bytecode}

@@ -1,9 +1,9 @@
-"""The mirror's figures: first refresh, small refresh, a month's load, disk, and analyses larger than memory should be.
+"""Measure the mirror: first refresh, small refresh, a month's load, size on disk, and analyses of large data.
 
     python -m tests.benchmarks.mirror [copies of the sandbox's firm] [copies of its entries for the engines]
 
-39 copies have 1,000,000 time entries, 2,340 clients and 57,000 invoices. Each figure is taken in a process of
-its own, beside a sandbox in another one. Memory is the highest above what the process had after its imports.
+39 copies have 1,000,000 time entries, 2,340 clients and 57,000 invoices. Each figure is measured in a new process; the
+sandbox runs in another one. Memory is the peak above the memory of the process after its imports.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ import httpx
 import billframes as bf
 from tests.benchmarks._engines import grown, realized
 from tests.benchmarks._memory import MIB, _reset_peak, _status
-from tests.benchmarks._mirror_firm import change, made
+from tests.benchmarks._mirror_firm import change, make_large_firm
 
 __all__ = ["main"]
 
 Figures = dict[str, float]
-# Where changes and deletions are, and the first days of them.
+# The periods of the changes, with the first day of changes and that of deletions.
 PLACES = (("a month", "2026-10-02", "2026-10-02"), ("all months, and a year", "2024-01-01", "2025-11-01"))
 
 
 def main(copies: int = 39, more: int = 10) -> None:
     """Measure everything and print it."""
     with tempfile.TemporaryDirectory() as folder:
-        database, place = made(Path(folder) / "firm.db", copies), Path(folder) / "mirror"
-        for line in told(database, place, more):
+        database, place = make_large_firm(Path(folder) / "firm.db", copies), Path(folder) / "mirror"
+        for line in figures(database, place, more):
             print(line, flush=True)
 
 
-def told(database: Path, place: Path, more: int) -> Iterator[str]:
-    """Measure each figure, and tell it a line."""
+def figures(database: Path, place: Path, more: int) -> Iterator[str]:
+    """Measure each figure, and print one line for it."""
     with serving(database) as (url, token):
         bare = _alone("bare", url, token)
         first = _alone("first", url, token, str(place))
@@ -81,7 +81,7 @@ def told(database: Path, place: Path, more: int) -> Iterator[str]:
 
 @contextmanager
 def serving(database: Path, *options: str) -> Iterator[tuple[str, str]]:
-    """Serve a database from a process of its own; the address and a credential."""
+    """Serve a database from another process; yield its address and a token."""
     command = [sys.executable, "-m", "billframes", "sandbox", "--db", str(database), "--json", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -93,7 +93,7 @@ def serving(database: Path, *options: str) -> Iterator[tuple[str, str]]:
 
 
 def _page_bytes(url: str, token: str) -> float:
-    """Bytes of JSON an entry, everything selected."""
+    """Return the bytes of JSON per entry, with all details selected."""
     query = {"limit": 1000, "select": "client,matter,user,meta,fixedFee", "sort": "-date"}
     headers = {"Authorization": f"Bearer {token}"}
     answer = httpx.get(f"{url}/v2/time-entries", params=query, headers=headers, timeout=60).raise_for_status()
@@ -105,7 +105,7 @@ def _bytes(folder: Path) -> int:
 
 
 def _alone(what: str, *arguments: str) -> Figures:
-    """Take figures in a process of its own."""
+    """Measure in a new process."""
     command = [sys.executable, "-W", "ignore", "-m", "tests.benchmarks.mirror", what, *arguments]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     figures: Figures = json.loads(done.stdout.splitlines()[-1])
@@ -120,7 +120,7 @@ def _measured(call: Callable[[], Figures]) -> Figures:
 
 
 def _bare(url: str, token: str) -> Figures:
-    """Load the pages that a first refresh loads, window by window, and throw them away."""
+    """Load the pages of a first refresh, window by window, and discard them."""
     from billframes.mirror.server import Server
     from billframes.mirror.tables import TABLES
     from billframes.mirror.windows import cut_windows

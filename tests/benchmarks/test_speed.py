@@ -1,4 +1,4 @@
-"""The analyses are about as fast as the same figures by hand; `python -m tests.benchmarks.analyses` measures it."""
+"""The analyses are about as fast as code written by hand; `python -m tests.benchmarks.analyses` measures it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from tests.benchmarks import _firm, analyses, ebilling
 from tests.benchmarks._timing import compare
 
-# Twice what has been measured on little data, of which our fixed cost is more than on a million entries.
+# Twice the ratios measured with few rows, for which our fixed cost has a larger share than for a million entries.
 LOOSE = {"Polars": 4.0, "pandas": 6.0}
 
 
@@ -19,11 +19,11 @@ def test_analyses_take_no_more_than_a_few_times_the_same_by_hand():
         for pair in analyses.pairs(firm, engine):
             if pair[0].startswith(("utilization", "realization")):
                 analyses.check_equal(*pair)
-                # The best of a few rounds, so that a busy machine fails nothing.
+                # The best of a few rounds, so that the test does not fail on a busy machine.
                 assert min(compare(*pair, rounds=3).ratios) < LOOSE[engine], (engine, pair[0])
 
 
 def test_ten_thousand_lines_of_an_e_bill_are_made_written_and_checked_twice_in_three_seconds():
-    # Time of this thread, so that a busy machine fails nothing; `python -m tests.benchmarks.ebilling` measures 100,000.
+    # The time of this thread does not depend on other work. `python -m tests.benchmarks.ebilling` measures 100,000.
     took = min(sum(ebilling.measured(10_000, time.thread_time).values()) for _ in range(2))
     assert took < 3
