@@ -21,8 +21,9 @@ from typing import Literal, Self
 from billframes.errors import ConfigError
 from billframes.sandbox.credentials import TOKENS
 from billframes.sandbox.invoices import Admin
-from billframes.sandbox.seed import seed_database, template_path
+from billframes.sandbox.seed import SIZES, seed_database, template_path
 from billframes.sandbox.store import Store
+from billframes.schema.records import BALANCE_SETS
 
 try:
     import uvicorn
@@ -76,8 +77,8 @@ class Sandbox:
     Raises
     ------
     ConfigError
-        `latency_ms` is negative, infinite or not a number. Raised by `start` if the file is not a sandbox database or
-        can't be written, or if the sandbox can't listen on the address.
+        `latency_ms` is negative, infinite or not a number, or `size` or `balances` is unknown. Raised by `start` if the
+        file is not a sandbox database or can't be written, or if the sandbox can't listen on the address.
     """
 
     def __init__(
@@ -96,6 +97,10 @@ class Sandbox:
     ) -> None:
         if not 0 <= latency_ms < math.inf:
             raise ConfigError(f"latency_ms is {latency_ms}; expected a number of milliseconds, 0 or more.")
+        if size not in SIZES:
+            raise ConfigError(f"size is {size!r}; expected one of {', '.join(SIZES)}.")
+        if balances not in BALANCE_SETS:
+            raise ConfigError(f"balances is {balances!r}; expected one of {', '.join(BALANCE_SETS)}.")
         self._size = size
         self._seed = seed
         self._db = db

@@ -433,6 +433,13 @@ def test_a_latency_that_is_no_time_is_refused(latency, capfd):
     assert capfd.readouterr().err.startswith("billframes: latency_ms is")
 
 
+@pytest.mark.parametrize("wrong", [{"size": "tiny"}, {"balances": "C"}])
+def test_an_unknown_size_or_set_of_balances_is_refused(wrong):
+    (name,) = wrong
+    with pytest.raises(ConfigError, match=f"^{name} is '{wrong[name]}'; expected one of"):
+        Sandbox(**wrong)
+
+
 def test_command_options():
     """billframes sandbox [--host] [--port] [--db FILE] [--size small|medium|large] [--seed N] [--json]."""
     parser = argparse.ArgumentParser()
