@@ -235,11 +235,15 @@ def confirm_deleted(server: Server, stored: StoredTable, ids: list[str], most: i
     table = stored.table
     if table.name == "invoices":
         return _not_in_lists(server, stored, ids)
-    sample = ids if len(ids) <= most else [ids[len(ids) * place // most] for place in range(most)]
-    existing = _existing(server, table, sample)
-    if existing and len(sample) < len(ids):
+    existing = _existing(server, table, _sample(ids, most))
+    if existing and len(ids) > most:
         existing = _existing(server, table, ids)
     return [each for each in ids if each not in existing]
+
+
+def _sample(values: list[str], most: int) -> list[str]:
+    """Return all values, or `most` of them at equal distances."""
+    return values if len(values) <= most else [values[len(values) * place // most] for place in range(most)]
 
 
 def _existing(server: Server, table: Table, ids: list[str]) -> set[str]:
@@ -249,13 +253,21 @@ def _existing(server: Server, table: Table, ids: list[str]) -> set[str]:
 
 
 def _not_in_lists(server: Server, stored: StoredTable, ids: list[str]) -> list[str]:
-    """Return the invoices that are not in their clients' lists, because the API has no request for one invoice."""
+    """
+    Return the invoices that are not in their clients' lists, because the API has no request for one invoice.
+
+    Of many clients, only the lists of a sample are requested, unless one of the invoices is in them.
+    """
     rows = stored.read(["invoice_id", "client_id"], pc.field("invoice_id").isin(ids))
-    clients = rows.column("client_id").unique().to_pylist()
-    if not clients or len(clients) > SAMPLE:
-        return ids
-    listed = set(server.invoices_of(clients).column("invoice_id").to_pylist())
+    clients = rows.column("client_id").drop_null().unique().to_pylist()
+    listed = _listed(server, _sample(clients, SAMPLE))
+    if len(clients) > SAMPLE and not listed.isdisjoint(ids):
+        listed = _listed(server, clients)
     return [each for each in ids if each not in listed]
+
+
+def _listed(server: Server, clients: list[str]) -> set[str]:
+    return set(server.invoices_of(clients).column("invoice_id").to_pylist()) if clients else set()
 
 
 def _within(date: str | None, windows: Sequence[Window], unbilled: bool) -> pc.Expression | None:

@@ -14,6 +14,7 @@ import pytest
 import billframes as bf
 from billframes import mirror
 from billframes.mirror import windows
+from billframes.mirror.deletions import SAMPLE, confirm_deleted
 from billframes.mirror.refresh import ROUNDS, Refresh
 from billframes.mirror.server import LOADERS, Server
 from billframes.mirror.side_tables import ReferenceCollector
@@ -206,6 +207,17 @@ def test_when_much_seems_to_vanish_nothing_is_removed(m, writer, firm):
 
 
 @pytest.mark.slow
+def test_invoices_of_many_clients_that_still_exist_are_not_taken_as_deleted(refreshed, client):
+    """The API has no request for one invoice, so the lists of a sample of their clients are looked through."""
+    version = refreshed._open_snapshot().version.tables["invoices"]
+    stored = StoredTable(refreshed._storage, TABLES["invoices"], version)
+    ids = refreshed.invoices().drop_duplicates("client_id")["invoice_id"].tolist()
+    assert len(ids) > SAMPLE
+    server = Server(client)
+    assert confirm_deleted(server, stored, ids, SAMPLE) == []
+    assert confirm_deleted(server, stored, ["lost", *ids], SAMPLE) == ["lost"]
+
+
 def test_an_invoice_that_becomes_final_or_is_paid_shows_on_its_items(m, writer, firm):
     # Each refresh in the next 15 minutes loads all of its items again.
     waiting = writer.time_entries(billed=False, billing_type="billable")["client_id"].value_counts()
