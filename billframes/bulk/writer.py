@@ -35,6 +35,7 @@ from billframes.loading.ids import path_segment
 from billframes.loading.request_bodies import merge_nested
 from billframes.schema.decode import decode_single
 from billframes.schema.resources import TIME_ENTRIES, Resource
+from billframes.schema.sources import json_names
 from billframes.transport.http import OutcomeCheck, Response
 
 __all__ = ["BILLED", "CHANGED_SINCE_PLANNED", "Writer"]
@@ -208,8 +209,8 @@ def _nested_fields(resource: Resource) -> list[str]:
     """Return the JSON names of the nested objects that an update takes."""
     updates = resource.updates
     assert updates is not None  # noqa: S101 - only such resources have plans
-    wire = dict(zip(updates.__struct_fields__, updates.__struct_encode_fields__, strict=True))
-    return [wire[name] for name in ("contact", "conflict_information") if name in wire]
+    names = json_names(updates)
+    return [names[name] for name in ("contact", "conflict_information") if name in names]
 
 
 def _cause(error: Exception) -> str:

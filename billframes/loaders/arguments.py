@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET
 
 from billframes._names import snake_case
 from billframes.schema.records import WriteBody
@@ -215,7 +215,7 @@ def _fields(request: type[WriteBody] | None, *, nested: str, shown: str, ending:
     required = len(request.__struct_fields__) - len(request.__struct_defaults__)
     for place, field in enumerate(fields_of(request)):
         annotation, type_, text = _field(field)
-        if _is_nested(field):
+        if field.is_nested:
             names = field.type.__struct_fields__
             annotation, type_, text = nested, shown, f"{text} By field: {', '.join(names)}.{ending.format(names[-1])}"
         if place < required:
@@ -234,10 +234,6 @@ def _field(field: Field) -> tuple[str, str, str]:
     if values := field.notes.get("values"):
         text = f"{text.removesuffix('.')}: {_alternatives(values)}."
     return (*_FIELD_TYPES[field.notes.get("kind", "text")], text)
-
-
-def _is_nested(field: Field) -> bool:
-    return not field.is_list and isinstance(field.type, type) and issubclass(field.type, Struct)
 
 
 def _alternatives(values: tuple[str, ...]) -> str:

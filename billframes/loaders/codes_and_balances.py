@@ -18,7 +18,7 @@ from billframes.loading.load import checked_format
 from billframes.loading.progress import Progress, check_progress, progress_reporter
 from billframes.loading.table_builder import build_table
 from billframes.paging.scheduler import ThreadTransport
-from billframes.schema.columns import Column, enum_type
+from billframes.schema.columns import Column, dictionary_encode, enum_column
 from billframes.schema.decode import decode_single, stated_total
 from billframes.schema.records import (
     BALANCE_SETS,
@@ -63,7 +63,7 @@ class Codes(Loader):
         table = build_table([each for _, each in typed], CODES, sources_of(CODES.record))
         types = Column("code_type", "enum", required=True, values=("activity", "task", "expense"))
         added = {
-            types: _enum([name for name, _ in typed], types.values),
+            types: enum_column(dictionary_encode([name for name, _ in typed]), types.values),
             Column("code_set_label", "text"): pa.array([sets.get(each.code_set_id) for _, each in typed], pa.string()),
             Column("parent_label", "text"): pa.array(
                 [labels.get((name, each.code_set_id, each.parent_code)) for name, each in typed], pa.string()
@@ -262,8 +262,3 @@ def _code_list(loader: Loader) -> CodeList:
             f"codes: the server sent {received} of {total} codes, and the API has no way to request the others."
         )
     return codes
-
-
-def _enum(values: list[str], declared: tuple[str, ...]) -> pa.Array:
-    indices = pa.array([declared.index(value) for value in values], enum_type(len(declared)).index_type)
-    return pa.DictionaryArray.from_arrays(indices, pa.array(declared, pa.string()))

@@ -57,7 +57,7 @@ def attach_load_info(frame: Any, info: Mapping[str, Any]) -> Any:
     ----------
     frame : DataFrame
         pandas, Polars or Arrow.
-    told : mapping
+    info : mapping
         The content of `attrs["load"]`, as JSON values.
     """
     if isinstance(frame, pd.DataFrame):

@@ -20,7 +20,7 @@ from billframes.loading.ids import identifier
 from billframes.periods import DateLike, Period, resolve
 from billframes.schema.resources import Filter, Resource
 
-__all__ = ["ALL_FORMATS", "ListRequest", "build_request"]
+__all__ = ["ALL_FORMATS", "ListRequest", "build_request", "enum_value"]
 
 ALL_FORMATS = ("pandas", "arrow", "polars")
 
@@ -89,58 +89,60 @@ def build_request(
         )
         for combination in product(*values.values())
     )
-    given = {name: declared[name] for name in values if declared[name].field}
-    expected_values, local_filters = (
-        {str(one.field): frozenset(values[name]) for name, one in given.items() if one.described is described}
-        for described in (True, False)
-    )
     arguments = {name: each if len(each) > 1 else each[0] for name, each in values.items() if each}
     others = {"modified_since": since, "params": own or None, "limit": rows}
-    arguments |= {name: value for name, value in others.items() if value is not None}
     return ListRequest(
         resource=resource,
         queries=queries,
         select=frozenset(chosen),
         sort=order,
         period=period,
-        expected_values=expected_values,
+        expected_values=_accepted_values(values, declared, described=True),
         limit=rows,
         own_parameters=frozenset(own),
-        local_filters=local_filters,
-        arguments=arguments,
+        local_filters=_accepted_values(values, declared, described=False),
+        arguments=arguments | {name: value for name, value in others.items() if value is not None},
     )
 
 
+def _accepted_values(
+    values: Mapping[str, list[Any]], declared: Mapping[str, Filter], *, described: bool
+) -> dict[str, frozenset[Any]]:
+    """Return the accepted values by property, for filters that are in the API's description or for the others."""
+    filters = {name: declared[name] for name in values}
+    return {
+        each.field: frozenset(values[name])
+        for name, each in filters.items()
+        if each.field and each.described is described
+    }
+
+
 def _checked(name: str, declared: Filter, given: Any) -> list[Any]:
-    if declared.kind == "id":
-        several = declared.many and isinstance(given, Collection) and not isinstance(given, str | bytes)
-        return list(dict.fromkeys(identifier(each, name) for each in (given if several else [given])))
-    return [_CHECKS[declared.kind](name, declared, given)]
+    """Return the values of a filter's argument."""
+    match declared.kind:
+        case "id":
+            several = declared.many and isinstance(given, Collection) and not isinstance(given, str | bytes)
+            return list(dict.fromkeys(identifier(each, name) for each in (given if several else [given])))
+        case "enum":
+            return [enum_value(name, given, declared.values)]
+        case "flag":
+            if not isinstance(given, bool | np.bool_):
+                raise ParameterError(f"{name}={given!r} is neither True nor False.")
+            return [bool(given)]
+        case _:
+            if not isinstance(given, str):
+                raise ParameterError(f"{name}={given!r} is not text.")
+            return [given]
 
 
-def _flag(name: str, _declared: Filter, given: Any) -> bool:
-    if not isinstance(given, bool | np.bool_):
-        raise ParameterError(f"{name}={given!r} is neither True nor False.")
-    return bool(given)
-
-
-def _plain(name: str, _declared: Filter, given: Any) -> str:
-    if not isinstance(given, str):
-        raise ParameterError(f"{name}={given!r} is not text.")
-    return given
-
-
-def _enum(name: str, declared: Filter, given: Any) -> str:
-    known = {value.casefold(): value for value in declared.values}
+def enum_value(name: str, given: Any, values: tuple[str, ...]) -> str:
+    """Return the declared spelling of an enum's value; raise `ParameterError` if it is not declared."""
+    known = {value.casefold(): value for value in values}
     if not isinstance(given, str) or given.casefold() not in known:
         raise ParameterError(
-            f"{name}={given!r} is not known; it takes one of {', '.join(map(repr, declared.values))}."
-            f"{closest(given, declared.values)}"
+            f"{name}={given!r} is not known; it takes one of {', '.join(map(repr, values))}.{closest(given, values)}"
         )
     return known[given.casefold()]
-
-
-_CHECKS = {"flag": _flag, "text": _plain, "enum": _enum}
 
 
 def _names(name: str, given: str | Iterable[str]) -> list[str]:

@@ -18,16 +18,17 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from msgspec import UNSET, Struct
+from msgspec import UNSET
 
 from billframes._names import closest, join_names, snake_case
 from billframes.errors import ParameterError
 from billframes.loading.ids import identifier
+from billframes.loading.query_args import enum_value
 from billframes.loading.record import Record
 from billframes.periods import resolve
 from billframes.schema.custom_fields import CustomColumn
 from billframes.schema.records import CustomFieldValueUpdate, WriteBody
-from billframes.schema.sources import Field, fields_of
+from billframes.schema.sources import Field, fields_of, json_name, json_names
 
 __all__ = ["Merge", "custom_field_updates", "encode_body", "find_merges", "merge", "merge_nested"]
 
@@ -147,18 +148,13 @@ def find_merges(request: type[WriteBody], values: Mapping[str, Any]) -> dict[str
     ParameterError
         `bf.merge(…)` is given for a field that is not a nested object.
     """
-    wire = dict(zip(request.__struct_fields__, request.__struct_encode_fields__, strict=True))
-    nested = [field.name for field in fields_of(request) if _is_nested(field)]
+    nested = [field.name for field in fields_of(request) if field.is_nested]
     given = [name for name, value in values.items() if isinstance(value, Merge)]
     for name in given:
         if name not in nested:
             taking = f"; {join_names(nested)} can take it" if nested else ""
             raise ParameterError(f"{name} can't be given as bf.merge(…){taking}. Give the new value itself.")
-    return {name: wire[name] for name in given}
-
-
-def _is_nested(field: Field) -> bool:
-    return not field.is_list and isinstance(field.type, type) and issubclass(field.type, Struct)
+    return {name: json_name(request, name) for name in given}
 
 
 def custom_field_updates(values: Mapping[str, Any], columns: Iterable[CustomColumn]) -> list[CustomFieldValueUpdate]:
@@ -224,11 +220,11 @@ def _value(name: str, field: Field, value: Any) -> Any:
     if field.is_list:
         # Custom fields, converted by `custom_field_updates`.
         return value
-    if _is_nested(field):
+    if field.is_nested:
         return _nested(name, field, value)
     kind = field.notes.get("kind", "text")
     if kind == "enum":
-        return _enum(name, field, value)
+        return enum_value(name, value, field.notes["values"])
     if kind == "id":
         return identifier(value, name)
     check, expected = _CHECKS[kind]
@@ -244,7 +240,7 @@ def _nested(name: str, field: Field, value: Any) -> Any:
         value = value.to_dict()
     if not isinstance(value, Mapping):
         raise ParameterError(f"{name}={value!r} is not a mapping.")
-    known = dict(zip(field.type.__struct_fields__, field.type.__struct_encode_fields__, strict=True))
+    known = json_names(field.type)
     given = {key: each for key, each in value.items() if each is not UNSET}
     for key, each in given.items():
         if snake_case(str(key)) not in known:
@@ -252,17 +248,6 @@ def _nested(name: str, field: Field, value: Any) -> Any:
         if each is not None and not isinstance(each, str):
             raise ParameterError(f"{name}[{key!r}]={each!r} is not text.")
     return {known[snake_case(key)]: each for key, each in given.items()}
-
-
-def _enum(name: str, field: Field, value: Any) -> str:
-    declared: tuple[str, ...] = field.notes["values"]
-    known = {each.casefold(): each for each in declared}
-    if not isinstance(value, str) or value.casefold() not in known:
-        raise ParameterError(
-            f"{name}={value!r} is not known; it takes one of {', '.join(map(repr, declared))}."
-            f"{closest(value, declared)}"
-        )
-    return known[value.casefold()]
 
 
 def _text(value: Any) -> str:

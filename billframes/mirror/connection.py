@@ -23,6 +23,7 @@ from billframes.mirror.snapshot import Snapshot
 from billframes.paging import LoadResult
 from billframes.schema.records import ClientBalances
 from billframes.schema.resources import CLIENTS, CODES, CUSTOM_FIELDS
+from billframes.schema.sources import json_names
 from billframes.transport.connections import CancelScope
 from billframes.transport.http import OutcomeCheck, Query, Response
 
@@ -166,5 +167,5 @@ def _balances(snapshot: Snapshot, client_id: str) -> dict[str, float]:
             method="GET",
             path=f"{CLIENTS.path}/{client_id}/balances",
         )
-    names = zip(ClientBalances.__struct_fields__, ClientBalances.__struct_encode_fields__, strict=True)
-    return {wire: row[name] for name, wire in names if row.get(name) is not None}
+    names = json_names(ClientBalances).items()
+    return {json_name: row[name] for name, json_name in names if row.get(name) is not None}

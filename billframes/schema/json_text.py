@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from billframes.errors import DecodeError
 from billframes.schema import records
-from billframes.schema.sources import fields_of
+from billframes.schema.sources import fields_of, json_name
 
 __all__ = ["TOO_DEEP", "cut_midnights", "ends_early", "json_flaw", "not_json_error", "parse_day"]
 
@@ -85,9 +85,9 @@ def _midnight_pattern() -> re.Pattern[bytes]:
     """Return the pattern of a property that is declared as a date and written as a datetime at midnight."""
     declared = (each for each in vars(records).values() if isinstance(each, type) and issubclass(each, msgspec.Struct))
     names = {
-        wire
+        json_name(record, field.name)
         for record in declared
-        for field, wire in zip(fields_of(record), record.__struct_encode_fields__, strict=True)
+        for field in fields_of(record)
         if field.notes.get("kind") == "date"
     }
     # Within a text, each quote is escaped by a backslash, so a narrative that contains such JSON does not match.

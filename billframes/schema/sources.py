@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from msgspec import Meta, Struct
@@ -18,7 +19,7 @@ from msgspec import Meta, Struct
 from billframes.schema.columns import Column
 from billframes.schema.records import Reference
 
-__all__ = ["Field", "Source", "fields_of", "json_name", "json_path", "sources_of", "without_encoding"]
+__all__ = ["Field", "Source", "fields_of", "json_name", "json_names", "json_path", "sources_of", "without_encoding"]
 
 _UNPREFIXED = {"meta"}
 _WITHOUT_COLUMN = {"custom_fields"}
@@ -56,6 +57,16 @@ class Field:
     nullable: bool
     notes: dict[str, Any]
 
+    @property
+    def is_nested(self) -> bool:
+        """Whether the value is a nested object, not a list of them."""
+        return not self.is_list and self.is_struct
+
+    @property
+    def is_struct(self) -> bool:
+        """Whether the value is a nested object, or a list of them."""
+        return isinstance(self.type, type) and issubclass(self.type, Struct)
+
 
 def sources_of(record: type[Struct], select: frozenset[str] | None = None) -> tuple[Source, ...]:
     """
@@ -84,7 +95,7 @@ def _all_sources(record: type[Struct]) -> tuple[Source, ...]:
 def _field_sources(field: Field, own: str) -> Iterator[Source]:
     if field.name in _WITHOUT_COLUMN or field.notes.get("hidden"):
         return
-    if isinstance(field.type, type) and issubclass(field.type, Struct):
+    if field.is_struct:
         yield from _nested(field)
     else:
         column = _column(field, field.name)
@@ -157,8 +168,13 @@ def json_path(record: type[Struct], source: Source) -> str:
 
 def json_name(record: type[Struct], attribute: str) -> str:
     """Return an attribute's name in JSON; a computed attribute keeps its own name."""
-    names = dict(zip(record.__struct_fields__, record.__struct_encode_fields__, strict=True))
-    return names.get(attribute, attribute)
+    return json_names(record).get(attribute, attribute)
+
+
+@functools.cache
+def json_names(record: type[Struct]) -> Mapping[str, str]:
+    """Return the names in JSON of a record's fields."""
+    return MappingProxyType(dict(zip(record.__struct_fields__, record.__struct_encode_fields__, strict=True)))
 
 
 def _parse_annotation(name: str, annotation: Any) -> Field:
