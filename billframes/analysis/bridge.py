@@ -214,7 +214,9 @@ def bridge_of_book(
     by : str or list of str, optional
         Keys to group by.
     before : date-like or (first, last), optional
-        The earlier period, such as "2025-10"; by default the period of the same length that ends the day before.
+        The earlier period, such as "2025-10"; by default the period of the same length that ends the day before. A
+        period that is not over ends on the day of the load, and is by default compared with as many days: a month or
+        quarter with the same days of the one before, a year with the same days of the year before.
 
     Returns
     -------
@@ -226,27 +228,32 @@ def bridge_of_book(
         `rate_change_amount`, `realization_change_amount`, `mix_change_amount`, `change_amount`, `before_hours`,
         `before_worked_amount`, `after_hours` and `after_worked_amount`.
     """
-    now = Period(*book.span(start, end))
-    then = period_before(now) if before is None else resolve(*(before if isinstance(before, tuple) else (before,)))
+    analysis = analyses()[analysis_of(measure)]
+    whole = Period(*book.span(start, end))
+    now = book.until_load(whole, analysis.takes, "bridge")
+    if before is None:
+        then = period_before(whole, None if now == whole else now.end)
+    else:
+        then = resolve(*(before if isinstance(before, tuple) else (before,)))
     if then.start is None or then.end is None or now.start is None or now.end is None:
         raise ParameterError("Both periods need a first and a last day: name months, quarters or years, or two dates.")
     if then.end >= now.start:
         how = "overlaps" if then.start <= now.end else "is after"
         raise ParameterError(f"before ({then.start} to {then.end}) {how} {now.start} to {now.end}.")
-    _warn_of_lengths(measure, then, now)
-    analyse = getattr(book, analysis_of(measure))
-    earlier, later = (analyse(by, start=each.start, end=each.end) for each in (then, now))
+    _warn_of_lengths(measure, then, now, is_over=now == whole)
+    earlier, later = (getattr(book, analysis.name)(by, start=each.start, end=each.end) for each in (then, now))
     result: pd.DataFrame = bridge(earlier, later, measure)
     return result
 
 
-def _warn_of_lengths(measure: str, before: Period, after: Period) -> None:
+def _warn_of_lengths(measure: str, before: Period, after: Period, *, is_over: bool) -> None:
     """Warn if fees of periods of different lengths are compared; a tenth is normal for months."""
     days = [(each.end - each.start).days + 1 for each in (before, after) if each.start and each.end]
     if measure == BILLED and max(days) > 1.15 * min(days):
+        end = "" if is_over else f" (it ends on {after.end}, the day of the load)"
         warn(
-            f"bridge: the period before has {days[0]} days and the period {days[1]}, so a part of the change is due to "
-            "the length. Compare periods of the same length.",
+            f"bridge: the period before has {days[0]} days and the period {days[1]}{end}, so a part of the change is "
+            "due to the length. Compare periods of the same length.",
             IncompleteDataWarning,
         )
 

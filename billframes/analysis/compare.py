@@ -42,6 +42,7 @@ from billframes.analysis.spec import (
     ChartSpec,
     FromBook,
     TableSpec,
+    analyses,
     analyses_of_period,
     measure as measure_of,
 )
@@ -218,7 +219,7 @@ def compare_of_book(
     as_columns: bool = False,
 ) -> pd.DataFrame:
     """
-    Compare a figure over the months, quarters or years up to the book's last day.
+    Compare a figure over the months, quarters or years up to the book's last day, or up to the load if that is earlier.
 
     Parameters
     ----------
@@ -226,7 +227,8 @@ def compare_of_book(
         A figure of an analysis with a period, such as "billed_amount", "billing_realization" or "utilization". If
         several analyses have it, `realization` is used. Balances and work in progress have no history.
     every : {"month", "quarter", "year"}
-        The length of the periods. The last period contains the book's last day.
+        The length of the periods. The last period contains the book's last day, or the day of the load if the book's
+        period is not over on that day. If the last period is not over, a sum gives a warning.
     periods : int
         Number of periods to show.
     by : str or list of str, optional
@@ -246,8 +248,9 @@ def compare_of_book(
     """
     check_choice(every, "every", tuple(PERIODS_PER_YEAR))
     read_whole_number(periods, "periods", "periods")
-    analyse = getattr(book, analysis_of(measure))
-    last = pd.Timestamp(book.day(None)).date()
+    analysis = analyses()[analysis_of(measure)]
+    analyse = getattr(book, analysis.name)
+    last = pd.Timestamp(book.day(None, analysis.takes, "compare")).date()
     quarter = f"{last.year}-Q{(last.month + 2) // 3}"
     label = {"month": f"{last:%Y-%m}", "quarter": quarter, "year": f"{last.year}"}[every]
     period, results = parse_period(label), {}
@@ -266,8 +269,8 @@ def _warn_of_unfinished_period(measure: str, label: str, end: dt.date | None, la
     found = measure_of(measure)
     if found is not None and found.adds_up and end is not None and last < end:
         warn(
-            f"compare: {label} counts only up to {last}, but is compared with whole periods. Choose shorter periods "
-            "(every=), or a book that ends with the period.",
+            f"compare: {label} counts only up to {last}, but is compared with whole periods, and its twelve months are "
+            "incomplete. Choose shorter periods (every=), or a book that ends with the period.",
             IncompleteDataWarning,
         )
 

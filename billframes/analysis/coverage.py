@@ -24,8 +24,8 @@ from billframes.analysis.expressions import as_day
 from billframes.analysis.guards import called_by_another
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError
-from billframes.loading.load_info import LoadInfo, load_info
-from billframes.periods import Period, local_day
+from billframes.loading.load_info import LoadInfo, load_day, load_info
+from billframes.periods import Period
 
 __all__ = [
     "ITEM_FILTERS",
@@ -37,6 +37,7 @@ __all__ = [
     "people_loaded",
     "warn_of_later_day",
     "warn_of_removed_rows",
+    "warn_of_unfinished_period",
 ]
 
 C = nw.col
@@ -218,14 +219,41 @@ def need_all_dates(analysis: str, natives: Mapping[str, Any], harmless: Mapping[
 
 def warn_of_later_day(analysis: str, native: Any, day: dt.date, settings: FirmSettings) -> None:
     """Warn if `day` is long after a load: the frame lacks the work and the invoices since the load."""
-    info = load_info(native)
-    if info is None or info.time is None or called_by_another():
-        return
-    local = local_day(info.time, settings.time_zone)
-    if day - local > A_MONTH:
+    local = load_day(native, settings.time_zone)
+    if local is not None and day - local > A_MONTH and not called_by_another():
         warn(
             f"{analysis}: as_of={day} is {(day - local).days:,} days after the load ({local}). The frames lack the "
             "work and the invoices of these days.",
+            IncompleteDataWarning,
+        )
+
+
+def warn_of_unfinished_period(
+    analysis: str, native: Any, last: dt.date, settings: FirmSettings, consequence: str, advice: str
+) -> None:
+    """
+    Warn if a period ends after the load: the frame lacks the work and the invoices of the days after it.
+
+    Parameters
+    ----------
+    analysis : str
+        The name of the analysis, for the message.
+    native : frame
+        The frame as the user passed it.
+    last : date
+        The last day of the period.
+    settings : FirmSettings
+        With the time zone of the day of the load.
+    consequence : str
+        The consequence for the figures: the end of a sentence after "so".
+    advice : str
+        A sentence about what to pass instead, with `{day}` in place of the day of the load.
+    """
+    day = load_day(native, settings.time_zone)
+    if day is not None and last > day and not called_by_another():
+        warn(
+            f"{analysis}: the period ends on {last}, after the load ({day}), so {consequence}. "
+            f"{advice.format(day=day)}",
             IncompleteDataWarning,
         )
 

@@ -23,8 +23,8 @@ from billframes.analysis.spec import Analysis, FromBook, TableSpec
 from billframes.analysis.utilization import utilization
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
-from billframes.loading.load_info import load_info
-from billframes.periods import DateLike, Period, local_day, resolve
+from billframes.loading.load_info import load_day
+from billframes.periods import DateLike, Period, resolve
 
 __all__ = ["ANALYSIS", "missing_time"]
 
@@ -134,8 +134,7 @@ def missing_time(
 
 def _end_at_load(period: Period, time_entries: Any, settings: FirmSettings) -> Period:
     """End a period on the day the entries were loaded, because nobody has entered time for later days yet."""
-    info = load_info(time_entries)
-    day = local_day(info.time, settings.time_zone) if info and info.time else None
+    day = load_day(time_entries, settings.time_zone)
     return Period(period.start, min(day, cast("dt.date", period.end))) if day else period
 
 

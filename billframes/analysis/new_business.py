@@ -25,6 +25,7 @@ from billframes.analysis.activity import (
 )
 from billframes.analysis.arguments import read_whole_number
 from billframes.analysis.column_types import Frame, column_names
+from billframes.analysis.coverage import warn_of_unfinished_period
 from billframes.analysis.engine import from_arrow, to_dicts
 from billframes.analysis.expressions import RESIDUE, as_float, is_in_period, null_column, ratio, value_if
 from billframes.analysis.fees import fees_of_periods
@@ -33,7 +34,7 @@ from billframes.analysis.grouping import Grouping
 from billframes.analysis.guards import skip_checks
 from billframes.analysis.keys import By, names_in
 from billframes.analysis.metrics import Measure, ratio_measure, shared_measures, sum_measure
-from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
+from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period
@@ -87,7 +88,8 @@ def new_business(
         `client_name` for labels.
     start, end : str or date
         First and last day, inclusive, of the days on which matters were opened and of the invoices' dates; `start` also
-        takes a whole period.
+        takes a whole period. If the period is not over, end it on the day of the load: the fees of the year before are
+        then those of the same days.
     by : str or list of str, optional
         Keys to group by: columns of matters or clients, such as "practice_area", "originator", "responsible" or
         "client". None gives one row.
@@ -134,8 +136,8 @@ def new_business(
     RatesHiddenWarning
         Billable entries have no amount: their invoices' fees are spread over hours.
     IncompleteDataWarning
-        Entries name an invoice that was not passed, expenses or fixed fees were not passed, or no data is older than
-        twelve months, so that every client counts as new.
+        Entries name an invoice that was not passed, expenses or fixed fees were not passed, the period ends after the
+        day of the load, or no data is older than twelve months, so that every client counts as new.
 
     Notes
     -----
@@ -181,6 +183,7 @@ def new_business(
     of_matters = Grouping.of(by, frames, settings, {*column_names(frames["matters"]), "user_id"})
     _refuse_people_and_periods(by, of_matters)
     need_days_of_clients(natives, spans)
+    warn_of_unfinished_period("new_business", time_entries, spans.last, of_matters.settings, *_later_days(spans))
     with skip_checks(natives, frames):
         fees = _fees(spans, by, of_matters.settings, natives)
     known = days_of_clients(frames, spans)
@@ -193,6 +196,14 @@ def new_business(
     ]
     totals = of_matters.combine(parts, _SUMS, _DATES)
     return cast("IntoFrameT", to_native(_result(totals, of_matters), time_entries))
+
+
+def _later_days(spans: NewBusinessPeriods) -> tuple[str, str]:
+    """Return the consequence of a period that ends after the load, and the advice."""
+    return (
+        "the fees of a part of the period are compared with those of the whole period a year before",
+        f"Pass start='{spans.period.start}' and end='{{day}}'.",
+    )
 
 
 def _refuse_people_and_periods(by: By, grouping: Grouping) -> None:
@@ -393,5 +404,14 @@ ANALYSIS = Analysis(
             "new_client_share": [0.25, None],
         },
         gives=(["25.0%", "1 opened"], "All fees, and those of new clients by practice area"),
+    ),
+    book=FromBook(
+        defaults={
+            "end": BookArgument(
+                lambda book, period: book.until_load(period, ("time_entries", "invoices"), "new_business").end,
+                "By default the last day of the period. If the period is not over, it is the day of the load, so that "
+                "the fees a year before are those of the same days.",
+            )
+        }
     ),
 )

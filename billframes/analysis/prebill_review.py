@@ -373,7 +373,7 @@ ANALYSIS = Analysis(
         first="responsible",
         defaults={
             "as_of": BookArgument(
-                lambda book, _last: book.loaded_on("invoices"),
+                lambda book, _period: book.loaded_on("invoices"),
                 "By default, a book passes the day the invoices were loaded.",
             )
         },

@@ -292,7 +292,7 @@ ANALYSIS = Analysis(
     book=FromBook(
         defaults={
             "start": BookArgument(
-                lambda _book, _last: None,
+                lambda _book, _period: None,
                 "By default all years up to the end of the book's period count.",
             )
         }

@@ -364,7 +364,7 @@ ANALYSIS = Analysis(
     book=FromBook(
         defaults={
             "as_of": BookArgument(
-                lambda book, _last: book.loaded_on("invoices"),
+                lambda book, _period: book.loaded_on("invoices"),
                 "By default, a book passes the day the invoices were loaded.",
             )
         }

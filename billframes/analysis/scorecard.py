@@ -15,6 +15,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes.analysis.aging import aging
 from billframes.analysis.arguments import check_choice, read_bounded_period, read_date
 from billframes.analysis.column_types import Frame, as_arrow, column_names
+from billframes.analysis.coverage import warn_of_unfinished_period
 from billframes.analysis.engine import collect, sum_by
 from billframes.analysis.expressions import as_float, columns_or_null, null_column, ratio, value_if
 from billframes.analysis.frames import from_native, nan_to_null, to_native
@@ -26,7 +27,7 @@ from billframes.analysis.missing_time import missing_time
 from billframes.analysis.realization import ANALYSIS as REALIZATION, realization
 from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec, TabSpec
 from billframes.analysis.timekeeping_lag import ANALYSIS as TIMEKEEPING_LAG, timekeeping_lag
-from billframes.analysis.utilization import ANALYSIS as UTILIZATION, utilization
+from billframes.analysis.utilization import ANALYSIS as UTILIZATION, LATER_DAYS, utilization
 from billframes.analysis.wip import wip
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
@@ -61,6 +62,7 @@ _PEER_RATIOS = {
 }
 _TARGETS = ("target_hours", "pace", "peer_pace")
 _PEERS = (*_MEANS, *_PEER_RATIOS, "median_lag_days")
+_FRAMES = ("time_entries", "invoices")
 
 
 def scorecard(
@@ -188,6 +190,8 @@ def scorecard(
     }
     frames = from_native(**natives)
     grouping = Grouping.of(keys, frames, settings)
+    if as_of is None and grouping.capacity_known:
+        warn_of_unfinished_period("scorecard", time_entries, last, grouping.settings, *LATER_DAYS)
     analyses = _Analyses(natives, {"by": keys, "settings": grouping.settings}, grouping, first, last, day)
     peer_key = "role" if beside == "role" else None
     with skip_checks(natives, frames):
@@ -378,8 +382,9 @@ ANALYSIS = Analysis(
     book=FromBook(
         defaults={
             "as_of": BookArgument(
-                lambda book, last: min(filter(None, (book.loaded_on("time_entries"), last)), default=None),
-                "By default, a book passes the day the time entries were loaded if the period ends later.",
+                lambda book, period: book.until_load(period, _FRAMES, "scorecard", argument="as_of").end,
+                "By default, a book passes the last day of the period, or the day of the load if the period is not "
+                "over on that day.",
             )
         }
     ),

@@ -156,7 +156,7 @@ class BookArgument:
     Parameters
     ----------
     value : callable
-        Takes the book and the last day of the period, and returns the value.
+        Takes the book and the period, and returns the value.
     meaning : str
         A sentence about the value, for the method's docstring.
     """
@@ -170,8 +170,9 @@ class FromBook:
     """
     How a book calls the analysis.
 
-    A book passes its frames and settings to the arguments with the same names, its period as `start` and `end`, and the
-    last day of the period as `as_of` if that has no default. Only differences from this rule are declared here.
+    A book passes its frames and settings to the arguments with the same names, its period as `start` and `end`, and, as
+    `as_of` without a default, the last day of the period or the day of the load if that is earlier. Only differences
+    from this rule are declared here.
 
     Parameters
     ----------

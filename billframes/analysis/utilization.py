@@ -6,11 +6,9 @@ by keys of the work (client, practice area).
 
 from __future__ import annotations
 
-import datetime as dt
 from typing import Any, Literal, cast
 
 import narwhals.stable.v2 as nw
-import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
@@ -18,7 +16,13 @@ from billframes._names import join_names
 from billframes.analysis.arguments import check_choice, read_bounded_period, read_date
 from billframes.analysis.capacity import warn_of_missing_holidays
 from billframes.analysis.client_hours import UtilizationOptions, client_hours
-from billframes.analysis.coverage import ITEM_FILTERS, has_removed_rows, need_period, people_loaded
+from billframes.analysis.coverage import (
+    ITEM_FILTERS,
+    has_removed_rows,
+    need_period,
+    people_loaded,
+    warn_of_unfinished_period,
+)
 from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
@@ -32,6 +36,9 @@ from billframes.periods import DateLike, Period
 __all__ = ["ANALYSIS", "utilization"]
 
 C = nw.col
+
+LATER_DAYS = ("available hours of later days count, and utilization is too low", "Pass as_of='{day}'.")
+"""The consequence of available hours after the load, and the advice, for `warn_of_unfinished_period`."""
 
 
 def utilization(
@@ -109,8 +116,9 @@ def utilization(
     -----
     IncompleteDataWarning
         Entries are on matters that the matters frame lacks: their matter type is unknown, and they count. Also if there
-        are more hours than the days of the period have, if fewer than a third of the timekeepers have entries, or if
-        the settings have holidays, but none in the year of the period.
+        are more hours than the days of the period have, if fewer than a third of the timekeepers have entries, if the
+        period ends after the day of the load and `as_of` is omitted, or if the settings have holidays, but none in the
+        year of the period.
 
     Notes
     -----
@@ -147,6 +155,8 @@ def utilization(
     if (loaded := people_loaded(time_entries)) is not None and "users" in frames:
         frames["users"] = frames["users"].filter(C("user_id").is_in(loaded))
     _check_load(time_entries, users, grouping, Period(first, last))
+    if as_of is None and grouping.capacity_known:
+        warn_of_unfinished_period("utilization", time_entries, last, grouping.settings, *LATER_DAYS)
     warn_of_missing_holidays(grouping.settings, first, last)
     options = UtilizationOptions(Period(first, last), include_fixed_fee, include_probono, roster == "active")
     rows = client_hours(frames["time_entries"], frames.get("users"), grouping, options)
@@ -172,21 +182,6 @@ def _check_load(time_entries: Any, users: Any, grouping: Grouping, period: Perio
             "concerned as users=. To filter by client or matter, group by it instead (by=).",
             IncompleteDataWarning,
         )
-
-
-def _day_of_load(book: Any, last: dt.date | None) -> dt.date | None:
-    """Return the day a book's time entries were loaded; warn if entries of the period are dated later."""
-    day: dt.date | None = book.loaded_on("time_entries")
-    if day is None or last is None or day >= last:
-        return day
-    later = book.time_entries["date"].between(pd.Timestamp(day), pd.Timestamp(last), inclusive="right")
-    if later.any():
-        warn(
-            f"{int(later.sum())} time entries of the period are dated after {day}, the day they were loaded; "
-            "utilization does not count them. Pass as_of= to count them.",
-            IncompleteDataWarning,
-        )
-    return day
 
 
 ANALYSIS = Analysis(
@@ -326,9 +321,10 @@ ANALYSIS = Analysis(
     book=FromBook(
         defaults={
             "as_of": BookArgument(
-                _day_of_load,
-                "By default, a book passes the day the time entries were loaded, because later days have no work yet. "
-                "Entries of the period that are dated later do not count, with a warning.",
+                lambda book, period: book.until_load(period, ["time_entries"], "utilization", argument="as_of").end,
+                "By default, a book passes the last day of the period, or the day the time entries were loaded if the "
+                "period is not over on that day, because later days have no work yet. Entries of the period that are "
+                "dated later do not count, with a warning.",
             )
         }
     ),

@@ -14,21 +14,49 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from billframes._format import fields_html
+from billframes._format import fields_html, long_date
+from billframes._messages import warn
 from billframes._suggestions import SuggestsNames
 from billframes.analysis.contribution import contribution
 from billframes.book.methods import FRAME_NAMES, analysis_methods
 from billframes.client import Client
 from billframes.config.firm import FirmSettings, check_settings, describe_settings
-from billframes.errors import DecodeError, ParameterError
-from billframes.periods import DateLike, Period, local_day, resolve
+from billframes.errors import DecodeError, IncompleteDataWarning, ParameterError
+from billframes.loading.load_info import load_day
+from billframes.periods import DateLike, Period, resolve
 
 if TYPE_CHECKING:
     from billframes.book._analyses import BookAnalyses
 else:
     BookAnalyses = type("BookAnalyses", (), analysis_methods())
 
-__all__ = ["Book"]
+__all__ = ["Book", "check_begun"]
+
+_DATES = {"time_entries": "date", "invoices": "invoice_date"}
+
+
+def check_begun(start: dt.date | None, day: dt.date, meaning: str = "the day of the data") -> None:
+    """
+    Refuse a period that begins after the day of the data.
+
+    Parameters
+    ----------
+    start : date, optional
+        The first day of the period. None is open.
+    day : date
+    meaning : str
+        What `day` is, for the message.
+
+    Raises
+    ------
+    ParameterError
+        The period begins after the day.
+    """
+    if start is not None and start > day:
+        raise ParameterError(
+            f"The period begins on {long_date(start)}, after {meaning}, {long_date(day)}. Choose a period that has "
+            "begun."
+        )
 
 
 class Book(BookAnalyses, SuggestsNames):
@@ -158,22 +186,87 @@ class Book(BookAnalyses, SuggestsNames):
         period = self.period if start is None and end is None else resolve(start, end)
         return period.start, period.end
 
-    def day(self, as_of: DateLike | None) -> DateLike:
+    def day(self, as_of: DateLike | None, names: Iterable[str], analysis: str) -> DateLike:
         """
-        Return `as_of`, or the last day of the book's period if it is None.
+        Return `as_of`; by default the last day of the book's period, or the day of the load if that is earlier.
+
+        Parameters
+        ----------
+        as_of : date-like, optional
+        names : iterable of str
+            The frames that the analysis uses.
+        analysis : str
+            The name of the analysis, for the warning.
 
         Raises
         ------
         ParameterError
-            `as_of` is None, and the book's period has no last day.
+            `as_of` is None, and the book's period has no last day, or begins after the load.
         """
-        day = as_of if as_of is not None else self.period.end
-        if day is None:
+        if as_of is not None:
+            return as_of
+        if self.period.end is None:
             raise ParameterError("as_of is needed: the book's period has no last day.")
-        return day
+        return self.until_load(self.period, names, analysis, argument="as_of").end or self.period.end
 
-    def loaded_on(self, name: str) -> dt.date | None:
-        """Return the day on which a frame was loaded, in the firm's time zone; None if that is unknown."""
-        time = getattr(self, name).attrs.get("load", {}).get("time")
+    def until_load(self, period: Period, names: Iterable[str], analysis: str, *, argument: str = "") -> Period:
+        """
+        End a period on the day of the load if it is not over on that day: later work and balances are not known yet.
+
+        Parameters
+        ----------
+        period : Period
+        names : iterable of str
+            The frames that the analysis uses. Of time entries and invoices, the first day of load counts.
+        analysis : str
+            The name of the analysis, for the warning.
+        argument : str
+            The argument with which a user can choose another day; empty for none.
+
+        Raises
+        ------
+        ParameterError
+            The period begins after the load.
+
+        Warns
+        -----
+        IncompleteDataWarning
+            Time entries or final invoices of the period are dated after the load.
+        """
+        dated = [name for name in _DATES if name in names]
+        day = self.loaded_on(*dated)
+        if day is None or period.end is None or period.end <= day:
+            return period
+        check_begun(period.start, day)
+        for name in dated:
+            later = self._rows_after(name, day, period.end)
+            if later:
+                warn(
+                    f"{later} {name.replace('_', ' ')} of the period are dated after {day}, the day they were loaded; "
+                    f"{analysis} does not count them.{f' Pass {argument}= to count them.' if argument else ''}",
+                    IncompleteDataWarning,
+                )
+        return Period(period.start, day)
+
+    def _rows_after(self, name: str, day: dt.date, last: dt.date) -> int:
+        rows: pd.DataFrame = getattr(self, name)
+        later = rows[_DATES[name]].between(pd.Timestamp(day), pd.Timestamp(last), inclusive="right")
+        # The date of a draft can still change.
+        return int((later & (rows["invoice_state"] == "final") if name == "invoices" else later).sum())
+
+    def loaded_on(self, *names: str) -> dt.date | None:
+        """
+        Return the day on which frames were loaded, in the firm's time zone; None if that is unknown.
+
+        If they were loaded on several days, the first of these is returned.
+        """
         zone = (self.settings or FirmSettings()).time_zone
-        return local_day(dt.datetime.fromisoformat(str(time)), zone) if time else None
+        days = (load_day(getattr(self, name), zone) for name in names)
+        return min((day for day in days if day is not None), default=None)
+
+    @property
+    def first_invoice_date(self) -> dt.date | None:
+        """The date of the earliest final invoice; None if there are no final invoices."""
+        invoices = self.invoices
+        dates = invoices["invoice_date"][invoices["invoice_state"] == "final"].dropna()
+        return dates.min().date() if len(dates) else None

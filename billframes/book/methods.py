@@ -19,6 +19,7 @@ import pandas as pd
 from billframes._suggestions import bound_arguments
 from billframes.analysis.keys import SHORT_NAMES, names_in
 from billframes.analysis.spec import Analysis, analyses
+from billframes.periods import Period
 
 __all__ = ["FRAME_NAMES", "analysis_methods", "call_analysis"]
 
@@ -68,7 +69,7 @@ def call_analysis(analysis: Analysis, book: Any, given: Mapping[str, Any]) -> pd
     ----------
     analysis : Analysis
     book : Book
-        Or another object that has `FRAME_NAMES`, `settings`, `span`, `day` and `loaded_on`.
+        Or another object that has `FRAME_NAMES`, `settings`, `span`, `day`, `until_load` and `loaded_on`.
     given : mapping of str to object
         Arguments by name. Frames and settings in it are used instead of the book's.
     """
@@ -81,17 +82,16 @@ def call_analysis(analysis: Analysis, book: Any, given: Mapping[str, Any]) -> pd
     first, last = book.span(arguments.pop("start", None), arguments.pop("end", None))
     if "start" in takes:
         arguments |= {"start": first, "end": last}
+    by = given.get("by", takes["by"].default if "by" in takes else None)
+    needed = [name for name in _needed_frames(analysis, takes, book, by) if name not in given]
     if "as_of" in takes and takes["as_of"].default is inspect.Parameter.empty:
-        arguments["as_of"] = book.day(given.get("as_of"))
+        arguments["as_of"] = book.day(given.get("as_of"), needed, analysis.name)
     for name, argument in analysis.book.defaults.items():
         if name not in given:
-            arguments[name] = argument.value(book, last)
+            arguments[name] = argument.value(book, Period(first, last))
     if "settings" in takes:
         arguments.setdefault("settings", book.settings)
-    by = given.get("by", takes["by"].default if "by" in takes else None)
-    for name in _needed_frames(analysis, takes, book, by):
-        if name not in given:
-            arguments[name] = getattr(book, name)
+    arguments |= {name: getattr(book, name) for name in needed}
     result: pd.DataFrame = analysis.function(**arguments)
     return result
 
@@ -164,7 +164,11 @@ def _description(name: str, analysis: Analysis, documented: tuple[str, str]) -> 
     elif name in analysis.book.defaults:
         text = f"{text} {analysis.book.defaults[name].meaning}"
     elif name == "as_of":
-        kind, text = "date-like, optional", "The day to measure from; the period's last day by default."
+        kind = "date-like, optional"
+        text = (
+            "The day to measure from. By default the period's last day, or the day of the load if the period is not "
+            "over on that day."
+        )
     elif name in {*FRAME_NAMES, "settings"} - {*analysis.book.not_passed}:
         kind = "FirmSettings, optional" if name == "settings" else "DataFrame, optional"
         text = "Instead of the book's."

@@ -7,6 +7,7 @@ with the slice of missing values, therefore add up to the book to the cent.
 
 from __future__ import annotations
 
+import datetime as dt
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
@@ -133,9 +134,14 @@ class BookSlice:
             on_slice |= ~invoices["invoice_id"].isin(_invoice_ids(getattr(self.sliced.book, name) for name in ITEMS))
         return invoices[on_slice].reset_index(drop=True)
 
-    def day(self, as_of: DateLike | None) -> DateLike:
+    @property
+    def first_invoice_date(self) -> dt.date | None:
+        """The date of the firm's earliest final invoice: a client can be new, although the data go back further."""
+        return self.sliced.book.first_invoice_date
+
+    def day(self, as_of: DateLike | None, names: Iterable[str], analysis: str) -> DateLike:
         """Return `as_of`, or the last day of the book's period; see `Book.day`."""
-        return self.sliced.book.day(as_of)
+        return self.sliced.book.day(as_of, names, analysis)
 
     def utilization(
         self, by: By = "user", *, start: DateLike | None = None, end: DateLike | None = None

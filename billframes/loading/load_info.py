@@ -16,7 +16,9 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-__all__ = ["LoadInfo", "as_whole", "attach_load_info", "load_attrs", "load_info"]
+from billframes.periods import local_day
+
+__all__ = ["LoadInfo", "as_whole", "attach_load_info", "load_attrs", "load_day", "load_info"]
 
 _METADATA = b"billframes.load"
 _polars_info: dict[int, tuple[weakref.ref[Any], dict[str, Any]]] = {}
@@ -84,6 +86,12 @@ def load_info(frame: Any) -> LoadInfo | None:
         dt.datetime.fromisoformat(str(time)) if time else None,
         info.get("server"),
     )
+
+
+def load_day(frame: Any, time_zone: str) -> dt.date | None:
+    """Return the day on which a frame of any engine was loaded, in a time zone; None if that is unknown."""
+    info = load_info(frame)
+    return local_day(info.time, time_zone) if info is not None and info.time is not None else None
 
 
 def as_whole(frame: pd.DataFrame) -> pd.DataFrame:

@@ -16,6 +16,7 @@ from billframes._export import check_output, make_folder, write
 from billframes._format import long_date
 from billframes._messages import say
 from billframes._session import MIRROR_VARIABLE, book, mirror
+from billframes.book import check_begun
 from billframes.book.slices import SLICE_KEYS
 from billframes.client import Client
 from billframes.commands import add_connection
@@ -229,8 +230,7 @@ Source = tuple[Environment, dict[str, str]]
 @contextmanager
 def _configured(first: dt.date, today: dt.date, args: argparse.Namespace) -> Iterator[Source]:
     """Read the configured API or a mirror. The current month is counted up to today."""
-    if first > today:
-        raise ParameterError(f"{first:%Y-%m} has not begun yet; give a month up to {today:%Y-%m}.")
+    check_begun(first, today, "today")
     # Opening it here raises errors of the configuration before a kernel is started.
     environment: Environment = {}
     if args.mirror:

@@ -6,9 +6,10 @@ import datetime as dt
 import functools
 from concurrent.futures import ThreadPoolExecutor
 
-from billframes._format import long_date, month_name
+from billframes._format import month_name
 from billframes._session import book
 from billframes.analysis.checked_frames import collect_warnings
+from billframes.book import check_begun
 from billframes.client import Client
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
@@ -33,7 +34,8 @@ def load(month: str, *, settings: str = "", as_of: str = "", only: str = "", cli
         Path of a TOML file with the firm's settings.
     as_of : str
         The day to which receivables are aged, such as "2026-10-31"; by default the month's last day. If it is within
-        the month, work and invoices are also counted only up to that day.
+        the month, work and invoices are also counted only up to that day. If the data are older, as those of a mirror
+        can be, the day of the data takes its place.
     only : str
         The part of the firm, as `Month.only` takes it; by default the whole firm.
     client : Client, optional
@@ -46,7 +48,7 @@ def load(month: str, *, settings: str = "", as_of: str = "", only: str = "", cli
     Raises
     ------
     ParameterError
-        `month` or `as_of` is invalid, `as_of` is before the month, or the month is in the future.
+        `month` or `as_of` is invalid, `as_of` is before the month, or the month begins after the day of the data.
     ConfigError
         The settings can't be read, or no API is configured.
     ApiError
@@ -69,8 +71,11 @@ def load(month: str, *, settings: str = "", as_of: str = "", only: str = "", cli
     loaded = Month(first, last, day, book(first, last, settings=firm, client=client))
     with collect_warnings(loaded.notes), ThreadPoolExecutor(len(_FRAMES)) as pool:
         list(pool.map(functools.partial(getattr, loaded.book), _FRAMES))
-    if loaded.loaded_on and first > loaded.loaded_on:
-        raise ParameterError(f"{month_name(first)} has not begun yet: the data are of {long_date(loaded.loaded_on)}.")
+    if loaded.loaded_on and loaded.loaded_on < last:
+        check_begun(first, loaded.loaded_on)
+        # A mirror can be older than the month's last day.
+        loaded.last = loaded.loaded_on
+        loaded.as_of = day if day > month_end(first) else loaded.loaded_on
     # Codes of expenses and fixed fees are loaded here, so that computing figures sends no requests.
     with collect_warnings(loaded.notes):
         loaded.e_billing = check_e_billing(loaded.firm_book, loaded.first, loaded.last)

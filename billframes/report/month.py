@@ -9,7 +9,6 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import warnings
-import zoneinfo
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -126,7 +125,7 @@ class Month:
     @property
     def loaded_on(self) -> dt.date | None:
         """The day of `loaded_at` in the firm's time zone."""
-        return self.loaded_at and self.loaded_at.astimezone(zoneinfo.ZoneInfo(self.settings.time_zone)).date()
+        return self.firm_book.loaded_on("invoices")
 
     @property
     def balances_day(self) -> dt.date | None:

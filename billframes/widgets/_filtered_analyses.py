@@ -26,6 +26,7 @@ from billframes.book.methods import FRAME_NAMES, call_analysis
 from billframes.book.slices import add_keys, keep_rows
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning
+from billframes.periods import Period
 from billframes.widgets._filtered_frames import FilteredFrames
 
 __all__ = ["calculate"]
@@ -83,9 +84,13 @@ class _SubstituteBook:
         """Return the first and last day."""
         return self._span
 
-    def day(self, _as_of: Any) -> dt.date:
+    def day(self, _as_of: Any, _names: Any, _analysis: str) -> dt.date:
         """Return the day to which balances are aged."""
         return self._span[1]
+
+    def until_load(self, period: Period, _names: Any, _analysis: str, *, argument: str = "") -> Period:
+        """Return the period, which never ends after the day of the data."""
+        return period
 
     def loaded_on(self, name: str) -> dt.date | None:
         """Return the day of the data, for a frame whose day of loading is known."""

@@ -13,14 +13,12 @@ import warnings
 
 import pandas as pd
 
-from billframes._format import long_date
 from billframes.analysis.checked_frames import CheckedFrames, share_checks
 from billframes.analysis.keys import By
 from billframes.analysis.result_rows import total_of
 from billframes.analysis.spec import Analysis
-from billframes.book import Book
+from billframes.book import Book, check_begun
 from billframes.config.firm import describe_settings
-from billframes.errors import ParameterError
 from billframes.periods import Period, period_before
 from billframes.report.footnotes import later_balances
 from billframes.widgets._filtered_analyses import calculate
@@ -94,9 +92,7 @@ class FilteredBook:
             The period is in the future.
         """
         today = self.book_filters.today
-        if self.start > today:
-            begins, data = long_date(self.start), long_date(today)
-            raise ParameterError(f"The period begins on {begins}, after the day of the data, {data}.")
+        check_begun(self.start, today)
         return min(self._period.last or today, today)
 
     @functools.cached_property

@@ -12,8 +12,8 @@ import ipywidgets as w
 import pandas as pd
 
 from billframes._format import long_date
-from billframes.book import Book
-from billframes.errors import BillframesError, ParameterError
+from billframes.book import Book, check_begun
+from billframes.errors import BillframesError
 from billframes.widgets._filtered_book import FilteredBooks
 from billframes.widgets._html import escape_text, html_widget, stylesheet
 from billframes.widgets._state import read_state
@@ -158,9 +158,7 @@ def explore(book: Book, *, today: dt.date | None = None, title: str = "", remark
     ('Overview', 'Utilization', 'Realization', 'Receivables')
     """
     day = today or book.loaded_on("time_entries") or day_loaded(book.time_entries)
-    if book.period.start and book.period.start > day:
-        begins, data = long_date(book.period.start), long_date(day)
-        raise ParameterError(f"The period begins on {begins}, after the day of the data, {data}.")
+    check_begun(book.period.start, day)
     return Explorer(book, day, title, remark)
 
 

@@ -85,7 +85,7 @@ def test_a_text_that_is_not_a_month_is_refused(built, month):
 
 
 def test_a_month_that_has_not_begun_is_refused(built):
-    with pytest.raises(ParameterError, match="2999-01 has not begun yet"):
+    with pytest.raises(ParameterError, match="The period begins on 1 January 2999, after today, "):
         run("2999-01")
 
 

@@ -13,11 +13,13 @@ from bs4 import BeautifulSoup
 import billframes as bf
 from billframes import report
 from billframes.analysis.aging import LaterBalancesWarning
+from billframes.book import Book
 from billframes.config.firm import FirmSettings
 from billframes.errors import ConfigError, ParameterError
 from billframes.periods import month_end
 from billframes.report import report_tables
 from billframes.report.figures import figures
+from billframes.report.footnotes import as_of
 from billframes.report.points import key_points
 from billframes.report.report_tables import top_and_rest
 
@@ -164,7 +166,17 @@ def test_an_as_of_before_the_month_is_refused(connected):
 
 
 def test_a_month_after_the_data_is_refused(connected):
-    with pytest.raises(ParameterError, match="November 2026 has not begun yet: the data are of 31 October 2026"):
+    with pytest.raises(ParameterError, match="begins on 1 November 2026, after the day of the data, 31 October 2026"):
+        report.load("2026-11")
+
+
+def test_data_that_are_older_than_the_month_end_the_figures(connected, monkeypatch):
+    """A mirror can have been refreshed before the month was over."""
+    monkeypatch.setattr(Book, "loaded_on", lambda _book, *_names: dt.date(2026, 10, 20))
+    month = report.load("2026-10", as_of="2026-10-31")
+    assert (month.last, month.as_of, month.is_over) == (dt.date(2026, 10, 20), dt.date(2026, 10, 20), False)
+    assert "figures run to 20 October 2026" in as_of(month)
+    with pytest.raises(ParameterError, match="begins on 1 November 2026, after the day of the data, 20 October 2026"):
         report.load("2026-11")
 
 

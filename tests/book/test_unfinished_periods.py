@@ -1,0 +1,157 @@
+"""A period that is not over ends on the day of the load, and is compared with as many days before it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+import pytest
+
+import billframes as bf
+from billframes.errors import IncompleteDataWarning, ParameterError
+from tests.frames import assert_frame_equal
+
+# The sandbox's last day, which is also the day of each load.
+LOADED = "2026-10-31"
+
+
+@pytest.fixture(scope="module")
+def year(client):
+    return bf.book("2026", client=client)
+
+
+@pytest.mark.parametrize("name", ["aging", "wip", "lockup", "exposure", "stale", "collections"])
+def test_open_amounts_are_those_of_the_day_of_the_load(year, october_book, name):
+    method = getattr(year, name)
+    assert_frame_equal(method(), method(as_of=LOADED))
+    assert_frame_equal(method(), getattr(october_book, name)())
+
+
+@pytest.mark.parametrize("name", ["aging", "wip", "lockup", "exposure", "stale", "collections", "bridge", "compare"])
+def test_a_period_that_has_not_begun_is_refused_in_the_words_of_the_explorer(client, name):
+    book = bf.book("2026-11", client=client)
+    with pytest.raises(ParameterError) as refused:
+        getattr(book, name)()
+    with pytest.raises(ParameterError) as by_explorer:
+        bf.explore(book)
+    assert str(refused.value) == str(by_explorer.value)
+    assert str(refused.value).startswith("The period begins on 1 November 2026, after the day of the data, 31 October")
+
+
+@pytest.mark.parametrize("name", ["utilization", "scorecard", "new_business"])
+def test_analyses_that_end_with_the_load_refuse_such_a_period_too(client, name):
+    with pytest.raises(ParameterError, match="after the day of the data, 31 October 2026"):
+        getattr(bf.book("2026-11", client=client), name)()
+
+
+def test_sums_of_a_period_that_has_not_begun_are_what_is_dated_in_it(client):
+    assert bf.book("2026-11", client=client).realization()["billed_amount"].tolist() == [0.0]
+
+
+def test_a_given_day_is_used_whatever_the_period(client):
+    rows = bf.book("2026-11", client=client).aging(as_of="2026-11-15")
+    assert_frame_equal(rows, bf.book("2026-10", client=client).aging(as_of="2026-11-15"))
+
+
+def test_the_day_is_that_of_the_load_in_the_firms_time_zone(client):
+    # 20:00 UTC on 31 October is 1 November in Tokyo.
+    tokyo = bf.FirmSettings(time_zone="Asia/Tokyo")
+    assert str(bf.book("2026", settings=tokyo, client=client).lockup()["as_of"].iloc[0].date()) == "2026-11-01"
+
+
+def test_the_change_of_a_year_that_is_not_over_is_from_the_same_days_of_the_year_before(year):
+    rows = year.bridge("billed_amount", by="practice_area")
+    sums = rows[["before_amount", "after_amount"]].sum().tolist()
+    spans = (("2025-01-01", "2025-10-31"), ("2026-01-01", LOADED))
+    assert sums == [pytest.approx(year.realization(start=a, end=b)["billed_amount"].iloc[0]) for a, b in spans]
+    assert rows["change_amount"].sum() > 0
+
+
+def test_the_change_of_a_quarter_that_is_not_over_is_from_the_same_days_of_the_quarter_before(client):
+    book = bf.book("2026-Q4", client=client)
+    before = book.bridge("utilization", by="user")["before_part"].sum()
+    assert before == pytest.approx(book.utilization(None, start="2026-07-01", end="2026-07-31")["client_hours"].iloc[0])
+
+
+def test_a_whole_year_that_is_requested_is_compared_with_a_warning(year):
+    words = r"has 365 days and the period 304 \(it ends on 2026-10-31, the day of the load\)"
+    with pytest.warns(IncompleteDataWarning, match=words):
+        rows = year.bridge("billed_amount", before="2025")
+    whole = year.realization(start="2025")["billed_amount"].iloc[0]
+    assert rows["before_amount"].sum() == pytest.approx(whole)
+
+
+def test_a_finished_half_year_is_compared_with_the_half_year_before(client):
+    book = bf.book("2026-01-01", "2026-06-30", client=client)
+    before = book.bridge("utilization", by="user")["before_part"].sum()
+    assert before == pytest.approx(book.utilization(None, start="2025-07-01", end="2025-12-31")["client_hours"].iloc[0])
+
+
+def test_periods_side_by_side_end_with_the_load(year):
+    with pytest.warns(IncompleteDataWarning, match="2026 counts only up to 2026-10-31, but is compared with whole"):
+        rows = year.compare("billed_amount", every="year", periods=1)
+    assert rows["now_amount"].tolist() == [pytest.approx(year.realization()["billed_amount"].iloc[0])]
+    assert year.compare("billed_amount")["month"].iloc[-1] == "2026-10"
+
+
+def test_the_fees_of_the_year_before_are_those_of_the_same_days(year):
+    (row,) = year.new_business(None).to_dict("records")
+    fees = year.contribution(None, start="2025-01-01", end="2025-10-31")["fees_amount"].iloc[0]
+    assert row["fees_before_amount"] == pytest.approx(fees)
+    assert_frame_equal(year.new_business(None, start="2026"), year.new_business(None))
+
+
+@pytest.mark.parametrize(("name", "column"), [("time_entries", "date"), ("invoices", "invoice_date")])
+def test_records_dated_after_the_load_are_warned_of(client, name, column):
+    book = bf.book("2026", client=client)
+    frame = getattr(book, name)
+    last = frame.index[-3:]
+    frame[column] = frame[column].where(~frame.index.isin(last), pd.Timestamp("2026-12-24"))
+    words = f"3 {name.replace('_', ' ')} of the period are dated after 2026-10-31, the day they were loaded; wip does"
+    if name == "invoices":
+        frame.loc[last, "invoice_state"] = ["draft", "final", "final"]
+        words = words.replace("3", "2", 1)
+    with pytest.warns(IncompleteDataWarning, match=words):
+        book.wip()
+
+
+def test_lockup_warns_if_the_invoices_begin_within_the_days_of_its_fees(client):
+    book = bf.book("2024-06", client=client)
+    first = book.first_invoice_date
+    days = (pd.Timestamp("2024-06-30") - pd.Timestamp(first)).days + 1
+    with pytest.warns(IncompleteDataWarning) as caught:
+        row = book.lockup().iloc[0]
+    (message,) = [str(each.message) for each in caught if "lockup" in str(each.message)]
+    assert message == (
+        f"lockup: the earliest final invoice is of {first}, so fees_amount has the fees of {days} days and not of 365. "
+        f"Days of work, days of receivables and lock-up are too high. Pass days={days}."
+    )
+    with pytest.warns(IncompleteDataWarning) as caught:
+        shorter = book.lockup(days=days).iloc[0]
+    assert not [each for each in caught if "lockup" in str(each.message)]
+    assert shorter["fees_amount"] == row["fees_amount"]
+    assert shorter["lockup_days"] == pytest.approx(row["lockup_days"] * days / 365)
+    assert book.invoices["invoice_date"].min() < pd.Timestamp("2024-03-01")
+
+
+@pytest.mark.parametrize("name", ["utilization", "scorecard", "new_business"])
+@pytest.mark.parametrize("to", ["pandas", "arrow", "polars"])
+def test_a_function_warns_of_a_period_that_ends_after_the_load(client, name, to):
+    frames = {each: getattr(client, each)(to=to) for each in ("time_entries", "matters", "users")}
+    if name != "utilization":
+        frames |= {each: getattr(client, each)(to=to) for each in ("invoices", "expenses", "fixed_fees")}
+    function = partial(getattr(bf, name), **frames, by=None, start="2026-10-01")
+    with pytest.warns(
+        IncompleteDataWarning, match=rf"{name}: the period ends on 2026-11-15, after the load \({LOADED}\)"
+    ):
+        function(end="2026-11-15")
+    function(end=LOADED)
+    if name != "new_business":
+        function(end="2026-11-15", as_of=LOADED)
+
+
+def test_frames_without_a_known_load_give_no_such_warning(october_book):
+    entries = october_book.time_entries.copy()
+    entries.attrs = {}
+    book = {"users": october_book.users, "matters": october_book.matters}
+    assert bf.utilization(entries, start="2026-Q4", by=None, **book)["utilization"].iloc[0] < 0.25
