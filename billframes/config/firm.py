@@ -60,7 +60,7 @@ class FirmSettings:
     user_start, user_end : mapping of user to date
         First and last day in the firm, inclusive. There are no available hours on other days.
     leave : mapping of user to list of date or (first, last)
-        Days of leave; of a pair, both ends are inclusive.
+        Days of leave; of a pair, both ends are inclusive. A pair must be in a list: `[("2026-08-03", "2026-08-14")]`.
     targets : mapping of user to Target
         `{"hours": 1600, "fees": 480000, "period": "year"}`, or `"month"`: client hours, billed fees, or both.
     realization_floor : float, optional
@@ -147,7 +147,8 @@ class FirmSettings:
         Parameters
         ----------
         path : str or Path
-            Such as "firm.toml". Dates are TOML dates or ISO text. Leave of several days is an array of two dates.
+            Such as "firm.toml". Dates are TOML dates or ISO text. A
+            person's leave is an array. Leave of several days is an array of two dates in it.
 
         Raises
         ------

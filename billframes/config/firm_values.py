@@ -92,6 +92,12 @@ def _dates(value: Any, key: str) -> tuple[dt.date, ...]:
 
 
 def _leave(value: Any, key: str) -> list[tuple[dt.date, dt.date]]:
+    if isinstance(value, tuple) and len(value) == 2 and all(isinstance(day, str | dt.date) for day in value):
+        first, last = (str(day)[:10] for day in value)
+        raise ParameterError(
+            f"{key}={(first, last)!r} could be two days or all days from the first to the last. Write "
+            f"[({first!r}, {last!r})] for all of them, or [{first!r}, {last!r}] for the two days."
+        )
     return [_days_of_leave(each, key) for each in _sequence(value, key)]
 
 

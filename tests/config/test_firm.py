@@ -82,6 +82,10 @@ def test_users_may_be_named_by_address():
         ({"user_start": {"u1": "2026-10-02"}, "user_end": {"u1": "2026-10-01"}}, "is after their user_end"),
         ({"leave": {"u1": [("2026-01-02", "2026-01-01")]}}, r"leave\['u1'\].*ends before it begins"),
         ({"leave": {"u1": [("2026-01-02",)]}}, r"leave\['u1'\]"),
+        (
+            {"leave": {"u1": ("2026-10-05", dt.date(2026, 10, 9))}},
+            r"could be two days or all days .* Write \[\('2026-10-05', '2026-10-09'\)\] for all of them",
+        ),
         ({"targets": {"u1": {"hours": 1600}}}, r"targets\['u1'\].*is not a target"),
         ({"targets": {"u1": {"hours": 1600, "period": "week"}}}, "the period 'week'"),
         ({"targets": {"u1": {"hours": 1600, "period": "month"}}}, "are more hours than a month has"),
@@ -101,6 +105,12 @@ def test_users_may_be_named_by_address():
 def test_a_wrong_value_names_its_key(values, message):
     with pytest.raises(ParameterError, match=message):
         FirmSettings(**values)
+
+
+def test_dates_in_a_list_are_single_days_of_leave():
+    first, last = dt.date(2026, 10, 5), dt.date(2026, 10, 9)
+    assert FirmSettings(leave={"u1": [first, last]}).leave["u1"] == [(first, first), (last, last)]
+    assert FirmSettings(leave={"u1": ((first, last),)}).leave["u1"] == [(first, last)]
 
 
 def test_a_share_of_full_time_as_hours_per_day_gives_a_warning():
