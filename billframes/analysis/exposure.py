@@ -15,7 +15,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.aging import aging
 from billframes.analysis.arguments import read_date
-from billframes.analysis.column_types import ITEMS, Frame, as_arrow, column_names
+from billframes.analysis.column_types import ITEMS, Frame, as_arrow
 from billframes.analysis.engine import collect, join_by_id, lazy
 from billframes.analysis.expressions import day_number, midnight
 from billframes.analysis.frames import from_native, select_columns, to_native
@@ -163,8 +163,7 @@ def exposure(
         "clients": clients,
     }
     frames = from_native(**natives)
-    rows = frozenset().union(*[column_names(frames[name]) for name in ITEMS if name in frames])
-    grouping = Grouping.of(by, frames, settings, rows, prefer_matters=True)
+    grouping = Grouping.of_items(by, frames, settings)
     options: dict[str, Any] = {"as_of": as_of, "by": by, "buckets": buckets, "settings": grouping.settings}
     with skip_checks(natives, frames):
         work = _select(wip(**natives, **options), grouping, _WIP_COLUMNS)

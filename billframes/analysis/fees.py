@@ -7,7 +7,7 @@ reduction of a fixed fee). These last fees belong only to the client.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -31,7 +31,8 @@ from billframes.analysis.engine import collect, collect_counts, collect_sums, jo
 from billframes.analysis.expressions import as_float, columns_or_null, is_in_period, value_if
 from billframes.analysis.frames import from_native, select_columns
 from billframes.analysis.grouping import Grouping
-from billframes.analysis.keys import By
+from billframes.analysis.keys import ITEM_IDS, By
+from billframes.analysis.partial_frames import warn_of_details_not_in_all
 from billframes.config.firm import FirmSettings
 from billframes.errors import RatesHiddenWarning
 from billframes.periods import Period
@@ -42,7 +43,6 @@ C = nw.col
 
 FEES = ("worked_amount", "billed_amount", "settled_amount", "fixed_fee_amount", "fees_amount")
 _MEASURES = (*FEES, "_hidden")
-_IDS = frozenset({"user_id", "client_id", "matter_id"})
 
 
 def fees_by(
@@ -90,7 +90,7 @@ def _sum_fees(
     for period in periods:
         need_work_on_invoices(analysis, natives, period)
     grouping = Grouping.of(by, frames, settings)
-    fees, invoices = _fees(frames, grouping, periods)
+    fees, invoices = _fees(analysis, frames, grouping, periods)
     warn_of_absent_items(expenses=frames.get("expenses"), fixed_fees=frames.get("fixed_fees"))
     _warn(analysis, invoices, periods)
     return grouping, fees
@@ -101,7 +101,9 @@ def _sum_by_keys(fees: Frame, grouping: Grouping) -> Frame:
     return totals.with_columns(worked_amount=nw.when(C("_hidden") == 0).then(C("worked_amount")))
 
 
-def _fees(frames: dict[str, Frame], grouping: Grouping, periods: Sequence[Period]) -> tuple[Frame, Frame]:
+def _fees(
+    analysis: str, frames: dict[str, Frame], grouping: Grouping, periods: Sequence[Period]
+) -> tuple[Frame, Frame]:
     """Add up the fees by the grouping's `base` and the periods; also return the invoices, for warnings."""
     entries = frames["time_entries"]
     columns, times = grouping.row_columns, [f"_{time}" for time in grouping.times]
@@ -121,12 +123,16 @@ def _fees(frames: dict[str, Frame], grouping: Grouping, periods: Sequence[Period
     by = [*grouping.base, *periods_of]
     parts = [collect(sum_by(work, by, _MEASURES), entries)]
     types = time.collect_schema()
+    without_time: dict[str, Callable[[], tuple[Frame, str]]] = {}
     if "fixed_fees" in frames:
-        needed = ("invoice_id", "amount", *_IDS.intersection(columns))
-        fixed = select_columns(frames["fixed_fees"], "fixed_fees", needed, columns)
+        needed = ("invoice_id", "amount", *(name for name in ITEM_IDS if name in columns))
+        fixed = select_columns(frames["fixed_fees"], "fixed_fees", needed, (*columns, *ITEM_IDS))
         fixed = join_by_id(fixed, final.select("invoice_id", *periods_of, *times), "invoice_id", "inner")
         parts.append(_as_fee_rows(fixed, by, types, fixed_fee_amount=C("amount"), fees_amount=C("amount")))
+        without_time["fixed_fees"] = lambda: (fixed, "amount")
     rest = final.filter(C("_by_worth") + C("_by_hours") < 1)
+    without_time["invoices"] = lambda: (rest, "_unallocated")
+    warn_of_details_not_in_all(analysis, grouping, without_time)
     parts.append(_as_fee_rows(rest, by, types, **_billed_columns(C("_unallocated"))))
     return collect_sums(nw.concat(parts), by, _MEASURES), with_contingent(rates, frames)
 

@@ -26,7 +26,7 @@ from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import ratio_measure, shared_measures, sum_measure
-from billframes.analysis.partial_frames import warn_of_late_start
+from billframes.analysis.partial_frames import warn_of_details_not_in_all, warn_of_late_start
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning
@@ -146,6 +146,8 @@ def fixed_fee_realization(
     dates = (entries, "date"), (fees, "date")
     warn_of_late_start("fixed_fee_realization", time_entries, *dates, period.start, consequence)
     counted, unlinked_fees = _spread_fees(_fixed_fee_time(frames["time_entries"], grouping), fees, period)
+    unlinked = {"fixed_fees": lambda: (unlinked_fees, "unlinked_fee_amount")}
+    warn_of_details_not_in_all("fixed_fee_realization", grouping, unlinked)
     parts = [_add_up(counted, "_period_date", grouping), _add_up(unlinked_fees, "date", grouping)]
     rows = collect(grouping.concat(parts))
     _warn(rows, counted, grouping)

@@ -23,18 +23,16 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from billframes.analysis.arguments import resolve_users
-from billframes.analysis.column_types import ENUMS, Frame, column_names
+from billframes.analysis.column_types import ENUMS, ITEMS, Frame, column_names
 from billframes.analysis.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.expressions import as_float, map_values, null_column, period_numbers
 from billframes.analysis.frames import select_columns
-from billframes.analysis.keys import UNKNOWN, By, Key, Sources, find_keys, matter_type_key
+from billframes.analysis.keys import ITEM_IDS, UNKNOWN, By, Key, Sources, find_keys, matter_type_key
 from billframes.config.firm import FirmSettings
 
 __all__ = ["Grouping", "known_type", "sum_by_type"]
 
 C = nw.col
-
-_IDS = ("client_id", "matter_id", "user_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +61,6 @@ class Grouping:
         frames: Mapping[str, Frame],
         settings: FirmSettings | None,
         rows: Iterable[str] | None = None,
-        *,
-        prefer_matters: bool = False,
     ) -> Grouping:
         """
         Find the keys that `by` names.
@@ -77,15 +73,24 @@ class Grouping:
         settings : FirmSettings, optional
             E-mail addresses of users are replaced by their ids.
         rows : iterable of str, optional
-            The columns of the rows. By default, those of the time entries.
-        prefer_matters : bool
-            Whether the matter type is taken from the matters frame if both the rows and that frame have it.
+            The columns of the rows, if they are not items. By default, the rows have the columns of the time entries.
         """
-        settings = resolve_users(settings, frames)
+        kinds = {} if rows is not None else _columns_of_items(frames)
         rows = column_names(frames["time_entries"]) if rows is None else rows
-        matters, users, clients = (frames.get(name) for name in ("matters", "users", "clients"))
-        sources = Sources(frozenset(rows), matters, users, clients, settings)
-        return cls(find_keys(by, sources), sources, matter_type_key(sources, prefer_matters=prefer_matters))
+        sources = _sources(frames, settings, rows, kinds)
+        return cls(find_keys(by, sources), sources, matter_type_key(sources))
+
+    @classmethod
+    def of_items(cls, by: By, frames: Mapping[str, Frame], settings: FirmSettings | None) -> Grouping:
+        """
+        Find the keys of time entries, expenses and fixed fees; see `of`.
+
+        The keys can be columns that only some of these frames have. Matter types are those of the matters, if passed.
+        """
+        kinds = _columns_of_items(frames)
+        rows = frozenset().union(*(kinds[name] for name in ITEMS if name in kinds))
+        sources = _sources(frames, settings, rows, kinds)
+        return cls(find_keys(by, sources), sources, matter_type_key(sources, prefer_matters=True))
 
     @property
     def settings(self) -> FirmSettings:
@@ -118,6 +123,11 @@ class Grouping:
         return [key.time for key in self.keys if key.time]
 
     @property
+    def details(self) -> dict[str, str]:
+        """The columns of matters, users or clients that the rows have themselves, with the frame to take them from."""
+        return {column: frame for key in self.keys for column, frame in key.details.items()}
+
+    @property
     def capacity_known(self) -> bool:
         """Whether the available hours of each group are known: all keys depend only on the person and the date."""
         return all(key.capacity_known for key in self.keys)
@@ -146,8 +156,8 @@ class Grouping:
         The items must have the ids of clients, matters and users that the keys need. Other columns are null if the
         items don't have them.
         """
-        ids = [each for each in self.row_columns if each in _IDS]
-        items = select_columns(frame, name, (*columns, *ids), self.row_columns)
+        ids = [each for each in self.row_columns if each in ITEM_IDS]
+        items = select_columns(frame, name, (*columns, *ids), (*self.row_columns, *ITEM_IDS))
         there = column_names(items)
         absent = {each: null_column(nw.String) for each in self.row_columns if each not in there}
         return items.with_columns(**absent) if absent else items
@@ -233,7 +243,8 @@ class Grouping:
             frame = frame.with_columns(_set_role=map_values("user_id", self.settings.roles, None, nw.String))
         if any(key.by_originator for key in self.keys):
             frame = _over_originators(frame, self.sources, measures)
-        rows = frame.select(*[expr for key in self.keys for expr in _key_columns(key)], *measures, *others)
+        types = frame.collect_schema()
+        rows = frame.select(*[expr for key in self.keys for expr in _key_columns(key, types)], *measures, *others)
         schema = rows.collect_schema()
         texts = [key for key in self.keys if len(key.columns) == 1 and schema[key.columns[0]] == nw.String]
         return rows.with_columns(*[C(*key.columns).fill_null(key.missing) for key in texts]) if texts else rows
@@ -244,6 +255,21 @@ class Grouping:
         """Add up by ids and values; if an id has several names, its label is the last in the alphabet."""
         names = [column for key in self.keys for column in key.columns[1:]]
         return _aggregate(frame, [key.columns[0] for key in self.keys], measures, least, (*names, *greatest))
+
+
+def _columns_of_items(frames: Mapping[str, Frame]) -> dict[str, frozenset[str]]:
+    """Return the columns of the items and invoices that were passed, by frame."""
+    return {name: frozenset(column_names(frames[name])) for name in (*ITEMS, "invoices") if name in frames}
+
+
+def _sources(
+    frames: Mapping[str, Frame],
+    settings: FirmSettings | None,
+    rows: Iterable[str],
+    kinds: Mapping[str, frozenset[str]],
+) -> Sources:
+    matters, users, clients = (frames.get(name) for name in ("matters", "users", "clients"))
+    return Sources(frozenset(rows), matters, users, clients, resolve_users(settings, frames), kinds)
 
 
 def _aggregate(
@@ -273,12 +299,18 @@ def _join(
     return join_by_id(frame, columns.select(id_, **{alias: C(column) for alias, column in wanted.items()}), id_)
 
 
-def _key_columns(key: Key) -> Iterable[nw.Expr]:
+def _key_columns(key: Key, types: Mapping[str, Any]) -> Iterable[nw.Expr]:
     """Yield the result columns of a key; rows without an id have no label."""
+    id_ = _first_known(key.parts[0], types)
     for name, parts in zip(key.columns, key.parts, strict=True):
-        value = nw.coalesce(*parts) if len(parts) > 1 else C(parts[0]) if parts else null_column(nw.String)
-        labelled = nw.when(~C(key.parts[0][0]).is_null()).then(value)
-        yield (value if name == key.columns[0] else labelled).alias(name)
+        labelled = nw.when(~id_.is_null()).then(_first_known(parts, types))
+        yield (id_ if name == key.columns[0] else labelled).alias(name)
+
+
+def _first_known(columns: Sequence[str], types: Mapping[str, Any]) -> nw.Expr:
+    """Return the first value that is not missing, of the columns with the type of the first one."""
+    alike = [name for name in columns if types[name] == types[columns[0]]]
+    return nw.coalesce(*alike) if len(alike) > 1 else C(*alike) if alike else null_column(nw.String)
 
 
 def _own_labels(key: Key) -> Iterable[nw.Expr]:

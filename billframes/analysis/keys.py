@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import NoReturn
 
 from billframes._names import closest, with_article
@@ -13,6 +14,7 @@ from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError, ParameterError
 
 __all__ = [
+    "ITEM_IDS",
     "PEOPLE_AND_MATTERS",
     "TIMES",
     "UNASSIGNED",
@@ -59,7 +61,15 @@ PEOPLE_AND_MATTERS = {
     "responsible": ("responsible_id", "responsible_name"),
     "originator": ("originator_id", "originator_name"),
 }
+ITEM_IDS = ("client_id", "matter_id", "user_id")
+"""The ids that all items have."""
 TIMES = ("month", "quarter", "year")
+# The beginnings of the names that `enrich` gives to columns, and the frames that have these columns.
+_SUPPLIERS = {
+    "client_": "clients",
+    "user_": "users",
+    **dict.fromkeys(("matter_", "practice_area_", "responsible_", "originator_", "ledes_"), "matters"),
+}
 SHORT_NAMES = (*PEOPLE_AND_MATTERS, "matter_type", "role", *TIMES)
 
 # Other words that lawyers use for short names.
@@ -79,7 +89,8 @@ class Sources:
     """
     The frames from which keys can be derived: the rows to group, and matters, users and clients.
 
-    `rows`, `of_matters`, `of_users` and `of_clients` are the names of their columns.
+    `rows`, `of_matters`, `of_users` and `of_clients` are the names of their columns. `kinds` has the columns of the
+    time entries, expenses, fixed fees and invoices that were passed, by frame. It is empty if the rows are not items.
     """
 
     rows: frozenset[str]
@@ -87,6 +98,7 @@ class Sources:
     users: Frame | None
     clients: Frame | None
     settings: FirmSettings
+    kinds: Mapping[str, frozenset[str]] = field(default_factory=dict)
     of_matters: frozenset[str] = field(init=False)
     of_users: frozenset[str] = field(init=False)
     of_clients: frozenset[str] = field(init=False)
@@ -94,6 +106,20 @@ class Sources:
     def __post_init__(self) -> None:
         for name, frame in (("of_matters", self.matters), ("of_users", self.users), ("of_clients", self.clients)):
             object.__setattr__(self, name, frozenset(column_names(frame)) if frame is not None else frozenset())
+
+    def kinds_without(self, column: str) -> list[str]:
+        """Return the frames of items without a column; also the invoices, if it is a column of clients."""
+        needed = {name for name in self.kinds if name != "invoices" or column.startswith("client_")}
+        return [name for name, columns in self.kinds.items() if name in needed and column not in columns]
+
+    def prefer(self, column: str, entity: str) -> bool:
+        """
+        Tell whether a column of the rows is taken from the matters, users or clients instead.
+
+        This is so if some frames lack the column, and all items have the id of the matter, user or client.
+        """
+        items = [columns for name, columns in self.kinds.items() if name != "invoices"]
+        return bool(self.kinds_without(column)) and all(f"{entity}_id" in columns for columns in items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +160,15 @@ class Key:
         return self.time is not None or set(self.base) <= {"user_id", "user_name"}
 
     @property
+    def details(self) -> dict[str, str]:
+        """As in `Grouping`."""
+        if {*self.matter, *self.user, *self.client} & {*self.parts[0]}:
+            return {}
+        own = [column for column in self.base if column not in (*ITEM_IDS, *self.columns[1:])]
+        named = {column: [name for start, name in _SUPPLIERS.items() if column.startswith(start)] for column in own}
+        return {column: names[0] for column, names in named.items() if names}
+
+    @property
     def by_originator(self) -> bool:
         """Whether rows are split among the matter's originators."""
         return self.columns[0] == "originator_id"
@@ -164,6 +199,21 @@ def matter_type_key(sources: Sources, *, prefer_matters: bool = False) -> Key | 
     return None
 
 
+def _matter_type_key(sources: Sources) -> Key | None:
+    """Return the key of `by="matter_type"`, for rows of all kinds."""
+    if not sources.prefer("matter_type", "matter"):
+        return matter_type_key(sources)
+    key = matter_type_key(sources, prefer_matters=True)
+    return _or_own(key, sources) if key and key.matter else key
+
+
+def _or_own(key: Key, sources: Sources) -> Key:
+    """Let a joined key also use the rows' own columns, for matters, users and clients that the joined frame lacks."""
+    own = [[column] if column in sources.rows else [] for column in key.columns]
+    parts = tuple((*joined, *column) for joined, column in zip(key.parts, own, strict=True))
+    return replace(key, base=(*key.base, *chain.from_iterable(own)), parts=parts)
+
+
 def _find(name: str, sources: Sources) -> Key:
     if name == "originator":
         return _originator_key(sources)
@@ -172,7 +222,7 @@ def _find(name: str, sources: Sources) -> Key:
     if name in TIMES:
         return Key((name,), (f"_{name}",), ((f"_{name}",),))
     if name == "matter_type":
-        return matter_type_key(sources) or _raise_missing(name, "matters", "matter_type")
+        return _matter_type_key(sources) or _raise_missing(name, "matters", "matter_type")
     if name == "role":
         return _role_key(sources)
     return _column_key(name, sources)
@@ -180,7 +230,8 @@ def _find(name: str, sources: Sources) -> Key:
 
 def _id_and_label_key(name: str, sources: Sources) -> Key:
     id_, label = columns = PEOPLE_AND_MATTERS[name]
-    if id_ in sources.rows:
+    joinable = id_ not in ITEM_IDS and id_ in sources.of_matters and sources.prefer(id_, "matter")
+    if id_ in sources.rows and not joinable:
         base = tuple(column for column in columns if column in sources.rows)
         user = {"_user_label": "name"} if name == "user" and "name" in sources.of_users else {}
         matter = {"_matter_label": "name"} if name == "matter" and "name" in sources.of_matters else {}
@@ -188,7 +239,8 @@ def _id_and_label_key(name: str, sources: Sources) -> Key:
         return Key(columns, base, ((id_,), (*user, *matter, *client, *base[1:])), matter, user, client)
     if id_ in sources.of_matters:
         matter = {f"_joined_{column}": column for column in columns if column in sources.of_matters}
-        return Key(columns, ("matter_id",), ((f"_joined_{id_}",), tuple(matter)[1:]), matter)
+        key = Key(columns, ("matter_id",), ((f"_joined_{id_}",), tuple(matter)[1:]), matter)
+        return _or_own(key, sources) if joinable else key
     return _raise_missing(name, "matters", id_, label)
 
 
@@ -213,20 +265,21 @@ def _column_key(name: str, sources: Sources) -> Key:
 
     Columns of these frames are also found by the names that `enrich` gives them, such as `matter_reference`.
     """
-    if name in sources.rows:
-        return Key((name,), (name,), ((name,),))
     columns = {"matter": sources.of_matters, "user": sources.of_users, "client": sources.of_clients}
-    found = {each: {name, name.removeprefix(f"{each}_")} & there for each, there in columns.items()}
-    found = {each: names for each, names in found.items() if names}
+    prefixed = {each: name.removeprefix(f"{each}_") for each in columns if name.startswith(f"{each}_")}
+    found = {each: short for each, short in prefixed.items() if short in columns[each]}
+    found = found or {each: name for each, there in columns.items() if name in there}
+    if name in sources.rows and not (len(found) == 1 and sources.prefer(name, *found)):
+        return Key((name,), (name,), ((name,),))
     if len(found) > 1:
         raise ParameterError(
             f"by={name!r} is a column of {' and of '.join(f'{each}s' for each in found)}; "
             f"use {' or '.join(f'{each}_{name}' for each in found)}."
         )
-    for each, (column, *_) in found.items():
+    for each, column in found.items():
         joined = {f"_joined_{name}": column}
         matter, user, client = (joined if each == entity else {} for entity in columns)
-        return Key((name,), (f"{each}_id",), (tuple(joined),), matter, user, client)
+        return _or_own(Key((name,), (f"{each}_id",), (tuple(joined),), matter, user, client), sources)
     return _raise_unknown(name, sources)
 
 

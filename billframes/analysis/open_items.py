@@ -6,6 +6,7 @@ Items are first added up by state and age. Only these few sums are joined with m
 from __future__ import annotations
 
 import datetime as dt
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,8 +21,8 @@ from billframes.analysis.expressions import as_float, columns_or_null, day_numbe
 from billframes.analysis.frames import select_columns
 from billframes.analysis.grouping import Grouping, known_type
 from billframes.analysis.guards import unknown_values
-from billframes.analysis.keys import UNKNOWN
-from billframes.analysis.partial_frames import warn_of_inner_merge, warn_of_missing_old_work
+from billframes.analysis.keys import ITEM_IDS, UNKNOWN
+from billframes.analysis.partial_frames import warn_of_details_not_in_all, warn_of_inner_merge, warn_of_missing_old_work
 from billframes.analysis.units import warn_of_no_worth
 from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
 
@@ -29,7 +30,6 @@ __all__ = ["WipOptions", "open_items"]
 
 C = nw.col
 
-_IDS = frozenset({"user_id", "client_id", "matter_id"})
 _ITEM = ("_time", "_expense", "_fee", "hours", "fixed_fee_hours", "unpriced_hours", "_hidden", "_priced", "_rows")
 # Fewer entries, such as those of a new client, can all be unbilled.
 _MANY = 50
@@ -88,6 +88,8 @@ def open_items(frames: dict[str, Frame], options: WipOptions) -> Frame:
     items = collect(_with_type(_sum_items(frames, options), options))
     _warn_of_absent(frames)
     hidden = _warn(items, frames, options)
+    open_of = {kind: functools.partial(_open_amounts, frames, kind, options) for kind in ITEMS if kind in frames}
+    warn_of_details_not_in_all("wip", options.grouping, open_of)
     rows = _with_measures(items.filter(options.counted), options)
     totals = options.grouping.add_up(rows, options.measures, ("oldest_date",))
     return _result(totals, options, hidden=hidden)
@@ -118,13 +120,13 @@ def _with_type(items: Frame, options: WipOptions) -> Frame:
 
 def _select_dated(frame: Frame, kind: str, options: WipOptions, more: Sequence[str] = ()) -> Frame:
     """Select the items dated on or before the day, without non-billable time."""
-    columns = ["date", "amount", "invoice_id", *(name for name in options.item_columns if name in _IDS)]
+    columns = ["date", "amount", "invoice_id", *(name for name in options.item_columns if name in ITEM_IDS)]
     if kind == "time_entries":
         rows = _chargeable(
             select_columns(frame, kind, [*columns, "hours", "billing_type"], [*options.item_columns, *more])
         )
     else:
-        rows = select_columns(frame, kind, columns, options.item_columns)
+        rows = select_columns(frame, kind, columns, [*options.item_columns, *more])
     return rows.filter(C("date") <= midnight(options.day))
 
 
@@ -162,6 +164,15 @@ def _with_worth(items: Frame) -> Frame:
 def _is_unpriced() -> nw.Expr:
     """Return whether an entry has hours, but no amount; an entry without hours is worth 0."""
     return C("amount").is_null() & (C("hours") != 0)
+
+
+def _open_amounts(frames: dict[str, Frame], kind: str, options: WipOptions) -> tuple[Frame, str]:
+    """Return the open items of one kind that count, and their column of amounts."""
+    rows = _select_dated(frames[kind], kind, options, ITEM_IDS)
+    absent = [name for name in options.item_columns if name not in column_names(rows)]
+    rows = rows.with_columns(**dict.fromkeys(absent, null_column(nw.String)))
+    still_open = _with_state(rows, _invoice_states(frames["invoices"], options.day), options)
+    return _with_type(still_open, options).filter(options.counted), "amount"
 
 
 def _invoice_states(invoices: Frame, day: dt.date) -> Frame:

@@ -7,22 +7,25 @@ information about their load, it compares the invoices' amounts with the worth o
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import narwhals.stable.v2 as nw
 
 from billframes._messages import warn
+from billframes._names import join_names
 from billframes.analysis.allocation import PREBILL, WRITE_UP
 from billframes.analysis.column_types import ITEMS, Frame, as_arrow, column_names
 from billframes.analysis.coverage import has_removed_rows, warn_of_removed_rows
 from billframes.analysis.engine import collect_counts, collect_values, join_by_id, lazy
 from billframes.analysis.expressions import as_day, as_float, count_if, midnight, value_if
 from billframes.analysis.frames import select_columns
+from billframes.analysis.grouping import Grouping
 from billframes.errors import IncompleteDataWarning
 from billframes.loading.load_info import load_info
 
 __all__ = [
+    "warn_of_details_not_in_all",
     "warn_of_inner_merge",
     "warn_of_late_start",
     "warn_of_missing_old_work",
@@ -36,6 +39,13 @@ C = nw.col
 _MANY, _SEVERAL = 50, 5
 # Invoices usually bill the work of the month before.
 _MONTH = 31
+_A_CENT = 0.005
+_WORDS = {
+    "time_entries": "time",
+    "expenses": "expenses",
+    "fixed_fees": "fixed fees",
+    "invoices": "fees of invoices without time (such as credit notes)",
+}
 # Items have these columns only after a merge with invoices.
 _OF_INVOICES = frozenset({"balance", "due_date"})
 
@@ -148,6 +158,40 @@ def warn_of_inner_merge(entries: Frame) -> None:
             "time. Merge with how='left': how='inner' drops unbilled entries.",
             IncompleteDataWarning,
         )
+
+
+def warn_of_details_not_in_all(
+    analysis: str, grouping: Grouping, amounts: Mapping[str, Callable[[], tuple[Frame, str]]]
+) -> None:
+    """
+    Warn of keys that only some of the frames have, such as a client's custom field joined to the time entries only.
+
+    Parameters
+    ----------
+    analysis : str
+        The name of the analysis, for the message.
+    grouping : Grouping
+    amounts : mapping of str to callable
+        For frames of items, and for the invoices, a function that returns the rows that count, and their column of
+        amounts. It is only called if the frame lacks a key.
+    """
+    for column, supplier in grouping.details.items():
+        lacking = [name for name in grouping.sources.kinds_without(column) if name in amounts]
+        sums = collect_counts(*(_sum_of_known(name, *amounts[name](), supplier) for name in lacking))
+        parts = [f"{_WORDS[name]} of {sums[name]:,.2f}" for name in lacking if abs(sums[name]) >= _A_CENT]
+        if parts:
+            warn(
+                f"{analysis}: {column} is not a column of {join_names(lacking)}, so {join_names(parts)} are in the row "
+                f"without a value. Pass {supplier}= (the loader {supplier}()), from which all rows get the value.",
+                IncompleteDataWarning,
+            )
+
+
+def _sum_of_known(name: str, rows: Frame, amount: str, supplier: str) -> tuple[Frame, dict[str, nw.Expr]]:
+    """Add up the rows that have a matter, user or client; other rows have no value anyway."""
+    id_ = f"{supplier.removesuffix('s')}_id"
+    rows = rows.filter(~C(id_).is_null()) if id_ in column_names(rows) else rows
+    return rows, {name: C(amount).sum()}
 
 
 def _invoice_sums(frames: Mapping[str, Frame]) -> tuple[Frame, dict[str, nw.Expr]]:

@@ -21,6 +21,7 @@ from billframes.analysis.grouping import Grouping
 from billframes.analysis.guards import skip_checks
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import ratio_measure, retitled, shared_measures, sum_measure
+from billframes.analysis.partial_frames import warn_of_details_not_in_all
 from billframes.analysis.realization import realization
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.units import warn_of_high_rates
@@ -192,6 +193,7 @@ def _fixed_fees(fixed_fees: Frame, invoices: Frame, options: _Options) -> Frame:
     final = selected.filter(C("invoice_state") == "final")
     rows = join_by_id(items, final.select("invoice_id", _dated=C("invoice_date")), "invoice_id", "inner")
     rows = in_period(rows, "date" if by_work else "_dated", options.period)
+    warn_of_details_not_in_all("profitability", options.grouping, {"fixed_fees": lambda: (rows, "amount")})
     rows = options.grouping.with_periods(rows, "date" if by_work else "_dated")
     sums = sum_by(rows.with_columns(fixed_fee_amount=C("amount")), options.grouping.base, ("fixed_fee_amount",))
     return options.grouping.finish(options.grouping.add_up(sums, ("fixed_fee_amount",)), ("fixed_fee_amount",))

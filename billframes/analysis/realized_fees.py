@@ -46,6 +46,7 @@ from billframes.analysis.frames import require
 from billframes.analysis.grouping import Grouping, sum_by_type
 from billframes.analysis.guards import unknown_values
 from billframes.analysis.keys import UNKNOWN
+from billframes.analysis.partial_frames import warn_of_details_not_in_all
 from billframes.analysis.units import warn_of_high_rates
 from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
 from billframes.periods import Period
@@ -163,6 +164,7 @@ def _work_on_invoices(time: Frame, untyped: Frame | None, rates: Frame, options:
 def _unallocated_fees(final: Frame, work: Frame, options: RealizationOptions) -> Frame:
     """Return one row per invoice without time to which its fees can be allocated, such as a credit note."""
     rest = final.filter(C("_by_worth") + C("_by_hours") < 1)
+    warn_of_details_not_in_all("realization", options.grouping, {"invoices": lambda: (rest, "_unallocated")})
     rest = options.grouping.with_periods(rest, "_invoice_date").with_columns(_type=nw.lit(UNKNOWN))
     keys = columns_or_null(rest, options.base, work.collect_schema())
     fees = {"_fees": C("_unallocated"), "_paid": C("_unallocated") * C("_settled")}

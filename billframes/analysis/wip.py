@@ -11,7 +11,7 @@ from typing import cast
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.arguments import bucket_names, read_date, read_matter_types
-from billframes.analysis.column_types import ITEMS, column_names
+from billframes.analysis.column_types import ITEMS
 from billframes.analysis.coverage import need_open_on, warn_of_later_day
 from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.grouping import Grouping
@@ -158,8 +158,7 @@ def wip(
     given = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
     need_open_on("wip", given, day, subsets if include_prebill else subsets | {"billed": False})
     need_open_on("wip", {"invoices": invoices}, day, dict.fromkeys(("client_id", "invoice_id")))
-    rows = frozenset().union(*[column_names(frames[name]) for name in ITEMS if name in frames])
-    grouping = Grouping.of(by, frames, settings, rows, prefer_matters=True)
+    grouping = Grouping.of_items(by, frames, settings)
     warn_of_later_day("wip", time_entries, day, grouping.settings)
     if types is not None and grouping.type_key is None:
         raise MissingColumnError("matter_types= needs matters= with 'matter_id' and 'matter_type' (loader matters()).")

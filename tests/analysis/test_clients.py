@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from billframes.analysis import aging, realization, wip
+from billframes.analysis import aging, contribution, profitability, realization, wip
 from billframes.analysis.spec import measure
-from billframes.errors import ParameterError
+from billframes.errors import IncompleteDataWarning, ParameterError
 from tests.analysis.calls import BY_CLIENT, edge_case_frames
 from tests.analysis.conftest import Firm
 
@@ -68,3 +68,80 @@ def test_clients_are_named_by_their_own_record(firm: Firm):
     )
     (row,) = firm.rows(aging(bills, as_of="2026-10-31", by=["client", "client_reference"], clients=firm.clients()))
     assert (row["client_id"], row["client_name"], row["client_reference"]) == ("c3", "Zenith", "Z-1")
+
+
+def details_joined_to_time_entries(firm: Firm) -> dict[str, object]:
+    """Return frames of which only the time entries have details of clients and matters, as after `bf.enrich`."""
+    columns = {
+        "client_cf_industry": ["Steel", "Banking"],
+        "practice_area_id": ["p1", "p2"],
+        "practice_area_label": ["Corporate", "Litigation"],
+        "matter_type": ["hourly", "contingency"],
+    }
+    items = firm.items(
+        ("m5", "u1", 300.0, "i2"),
+        ("m1", "u1", 50.0, None),
+        date=["2026-10-01", "2026-10-02"],
+        client_id=["c3", "c1"],
+    )
+    invoices = firm.invoices(
+        ("i1", "2026-10-05", "final", "2026-11-04", "c1", 600.0, 0.0),
+        ("i2", "2026-10-06", "final", "2026-11-05", "c3", 300.0, 0.0),
+        ("i3", "2026-10-07", "final", "2026-11-06", "c1", -100.0, 0.0),
+    )
+    return {
+        "time_entries": firm.entries(
+            ("2026-10-01", "u1", "c1", "m1", "billable", 2.0, 600.0, "i1"),
+            ("2026-10-02", "u2", "c3", "m5", "billable", 1.0, 200.0, None),
+            **columns,
+        ),
+        "invoices": invoices,
+        "expenses": firm.items(date=[], client_id=[]),
+        "fixed_fees": items,
+    }
+
+
+@pytest.mark.filterwarnings("error")
+def test_details_joined_to_the_time_entries_only_are_taken_from_their_own_frame(firm: Firm):
+    """Otherwise, fixed fees and credit notes would be in the row without a value."""
+    frames = details_joined_to_time_entries(firm)
+    given = {"clients": firm.clients(), "matters": firm.matters()}
+
+    def fees(function, key, figure, **options):
+        rows = firm.rows(function(**frames, **given, by=key, **options))
+        return {row[key if key in row else f"{key}_label"]: row[figure] for row in rows}
+
+    assert fees(contribution, "client_cf_industry", "fees_amount") == {"Steel": 500.0, "Banking": 300.0}
+    by_area = {"Corporate": 600.0, "Litigation": 300.0, "Unassigned": -100.0}
+    assert fees(contribution, "practice_area", "fees_amount") == by_area
+    by_type = {"hourly": 600.0, "contingency": 300.0, "Unknown": -100.0}
+    assert fees(profitability, "matter_type", "fees_amount") == by_type
+    open_items = {"Steel": 50.0, "Banking": 200.0}
+    assert fees(wip, "client_cf_industry", "total", as_of="2026-10-31") == open_items
+    assert fees(realization, "client_cf_industry", "billed_amount") == {"Steel": 500.0, "Banking": 0.0}
+
+
+def test_details_joined_to_the_time_entries_only_are_warned_of_with_the_amounts_without_them(firm: Firm):
+    frames = details_joined_to_time_entries(firm)
+    missing = r"client_cf_industry is not a column of"
+    words = r"fixed fees of 300\.00 and fees of invoices without time \(such as credit notes\) of -100\.00"
+    with pytest.warns(IncompleteDataWarning, match=rf"contribution: {missing} fixed_fees and invoices, so {words}"):
+        contribution(**frames, by="client_cf_industry")
+    with pytest.warns(IncompleteDataWarning, match=rf"wip: {missing} .*fixed fees of 50\.00 are .* Pass clients="):
+        wip(**frames, by="client_cf_industry", as_of="2026-10-31")
+    with pytest.warns(IncompleteDataWarning, match=rf"realization: {missing} invoices, .* of -100\.00 are .*Pass"):
+        realization(**frames, by="client_cf_industry")
+    with pytest.warns(IncompleteDataWarning, match=r"profitability: practice_area_id .* Pass matters="):
+        profitability(**frames, by="practice_area")
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_client_that_is_not_in_the_clients_frame_has_the_details_of_its_rows(firm: Firm):
+    frames = details_joined_to_time_entries(firm)
+    clients = firm.frame("client_id cf_industry", ("c3", "Banking"))
+    rows = firm.rows(contribution(**frames, clients=clients, by="client_cf_industry"))
+    assert {row["client_cf_industry"]: row["fees_amount"] for row in rows} == {
+        "Steel": 600.0,
+        "Banking": 300.0,
+        "Unassigned": -100.0,
+    }
