@@ -219,14 +219,9 @@ class TableBuilder:
             warn_of_undefined(self._undefined, self._resource.name)
 
 
-def build_table(
-    records: Sequence[Any],
-    resource: Resource,
-    sources: Sequence[Source],
-    custom: Sequence[CustomColumn] = (),
-) -> pa.Table:
+def build_table(records: Sequence[Any], resource: Resource, sources: Sequence[Source]) -> pa.Table:
     """Return the Arrow table of all records at once (see `TableBuilder`)."""
-    builder = TableBuilder(resource, sources, custom)
+    builder = TableBuilder(resource, sources)
     return builder.table([builder.block(records)])
 
 

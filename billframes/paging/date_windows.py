@@ -136,7 +136,7 @@ class _DenseDays:
             return None
         self._tried = True
         ranges = KeyRangeSet(self._scheduler, self._query, sort, self._store, ties=first.largest_tie(sort))
-        return ranges if ranges.read(expected=first.total) else None
+        return ranges if ranges.read(first.total) else None
 
 
 def _page_request(scheduler: Scheduler, query: Query, sort: str) -> PageRequest:

@@ -251,9 +251,9 @@ class KeyRangeSet:
         """The list's total, if every page reported the same; else None."""
         return self._total if len(self.totals) == 1 else None
 
-    def read(self, first: Page | None = None, expected: int | None = None) -> bool:
+    def read(self, expected: int | None) -> bool:
         """Fetch pages until the ranges cover the list; False if the budget does not suffice."""
-        self.begin(first, expected)
+        self.begin(expected=expected)
         return self.close_gaps(2 * len(self.ranges) + 10)
 
     def begin(self, first: Page | None = None, expected: int | None = None) -> None:
