@@ -162,7 +162,7 @@ _CLIENT = Filter("clientId", "id", "Only records of this client.", field="client
 _BILLED = Filter(
     "billed",
     "flag",
-    "True: only records that are on an invoice in any state, drafts included. False: only those on no invoice.",
+    "True: only records that are on an invoice in any state, drafts included. False: only records on no invoice.",
     field="billed",
 )
 _INVOICE = Filter(
@@ -272,7 +272,7 @@ CLIENTS = Resource(
     id="clientId",
     filters=(
         Filter("query", "text", "Part of the name or the reference.", positional=True),
-        Filter("reference", "text", "The whole reference.", field="reference"),
+        Filter("reference", "text", "The exact reference.", field="reference"),
     ),
     select=("contact", "meta", "customFields"),
     sort=MappingProxyType({"name": "name", "reference": "reference"}),
@@ -290,15 +290,15 @@ MATTERS = Resource(
     id="matterId",
     filters=(
         Filter("query", "text", "Part of the matter's or the client's name or reference.", positional=True),
-        Filter("reference", "text", "The whole reference.", field="reference"),
-        Filter("clientReference", "text", "The client's whole reference."),
+        Filter("reference", "text", "The exact reference.", field="reference"),
+        Filter("clientReference", "text", "The client's exact reference."),
         Filter("userId", "id", "Only matters that this user is assigned to.", many=True),
         Filter("responsibleId", "id", "Only matters of this responsible attorney.", field="responsibleId"),
         Filter("originatorId", "id", "Only matters that this attorney originated."),
         _CLIENT,
         Filter("practiceAreaId", "id", "Only matters of this practice area.", field="practiceAreaId"),
         Filter(
-            "archived", "flag", "True: only archived matters. False: only active ones. Left out: all.", field="archived"
+            "archived", "flag", "True: only archived matters. False: only active ones. None: all.", field="archived"
         ),
     ),
     select=(
