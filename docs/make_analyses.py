@@ -1,4 +1,4 @@
-"""Write the pages of the analyses from their declarations.
+"""Write the pages of the analyses, and the table of the explorer's tabs, from their declarations.
 
 Run `python docs/make_analyses.py` after a change of an analysis' signature or declaration. A test fails if a page is
 out of date. Text outside the marked parts is written by hand and kept. A new analysis gets a new page in `analyses/`.
@@ -26,6 +26,7 @@ def pages() -> dict[Path, str]:
     parts = {
         DOCS / "glossary.md": ("glossary", "Glossary", _wrapped(GLOSSARY._repr_markdown_())),
         DOCS / "analyses.md": ("questions", "Analyses", _questions()),
+        DOCS / "filtering.md": ("tabs", "Filtering", _tabs()),
     }
     for each in analyses().values():
         parts[DOCS / "analyses" / f"{each.name}.md"] = (each.name, each.title, section(each))
@@ -48,6 +49,13 @@ def _text(path: Path) -> str:
 def _questions() -> str:
     rows = [f"| [{each.title}](analyses/{each.name}.md) | {each.question} |" for each in analyses().values()]
     return "\n".join(["| analysis | the question it answers |", "| --- | --- |", *rows])
+
+
+def _tabs() -> str:
+    """Return the table of the explorer's tabs, with the filters that count in each."""
+    tabs = sorted((each.tab for each in analyses().values() if each.tab), key=lambda tab: tab.place)
+    rows = [f"| {each.title} | {each.about_filters} |" for each in tabs]
+    return "\n".join(["| tab | filters |", "| --- | --- |", *rows])
 
 
 def section(analysis: Analysis) -> str:

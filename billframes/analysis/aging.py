@@ -276,8 +276,7 @@ ANALYSIS = Analysis(
         by=("client", "practice_area", "responsible", "matter"),
         tiles=("total", "overdue", "91+"),
         order="total",
-        filters="marked_matters",
-        note="The balance of an invoice for several matters is divided among them. Filters on single entries, such as "
-        "billing type, do not apply here.",
+        filters="matters",
+        note="The balance of an invoice for several matters is divided among them.",
     ),
 )

@@ -18,6 +18,7 @@ from billframes.errors import IncompleteDataWarning
 from billframes.periods import month_end, months_between
 
 __all__ = [
+    "PARTIAL_HOURS",
     "DateRange",
     "available_hours",
     "days_at_firm",
@@ -26,6 +27,12 @@ __all__ = [
     "warn_of_missing_holidays",
     "working_days",
 ]
+
+PARTIAL_HOURS = (
+    "If the filters select only a part of people’s hours, figures that need all hours are missing: available and idle "
+    "hours, utilization, targets, pace and missing days."
+)
+"""A sentence for each tab of the explorer that has such figures."""
 
 
 @dataclass(frozen=True, slots=True)

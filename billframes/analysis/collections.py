@@ -356,7 +356,7 @@ ANALYSIS = Analysis(
         title="Overdue invoices",
         tiles=("balance",),
         order="balance",
-        filters="rows",
+        filters="clients",
         note="An invoice belongs to its client, whoever worked on it.",
     ),
 )

@@ -335,7 +335,6 @@ ANALYSIS = Analysis(
         by=("client", "responsible", "practice_area", "matter"),
         tiles=("exposure_amount", "wip_amount", "receivable_amount", "overdue"),
         order="exposure_amount",
-        filters="marked_matters",
-        note="Filters on single entries, such as billing type, do not apply here.",
+        filters="matters",
     ),
 )

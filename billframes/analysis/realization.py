@@ -386,7 +386,7 @@ ANALYSIS = Analysis(
         tiles=("worked_amount", "billed_amount", "billing_realization", "settlement_ratio"),
         compared=("worked_amount", "billed_amount", "billing_realization"),
         order="billed_amount",
-        filters="marked_items",
+        filters="time_entries",
         note="Final invoices dated in the period count with all the work on them, whenever it was done. Filters other "
         "than on clients leave out credits and fees without time entries, because these belong to no matter or person.",
     ),

@@ -14,6 +14,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.aging import aging
 from billframes.analysis.arguments import check_choice, read_bounded_period, read_date
+from billframes.analysis.capacity import PARTIAL_HOURS
 from billframes.analysis.column_types import Frame, as_arrow, column_names
 from billframes.analysis.coverage import warn_of_unfinished_period
 from billframes.analysis.engine import collect, sum_by
@@ -275,9 +276,7 @@ class _Analyses:
         absent = {new: null_column(nw.Float64) for old, new in names.items() if old not in there}
         marked = {mark: nw.lit(1.0)} if mark else {}
         missing = {} if self._grouping.capacity_known else {"missing_days": null_column(nw.Float64)}
-        return rows.select(
-            *self._grouping.columns, **columns, **absent, **marked, **(missing if mark == "_hours" else {})
-        )
+        return rows.select(*self._grouping.columns, **columns, **absent, **marked, **missing)
 
 
 def _with_known_ratios(totals: Frame, *, capacity_known: bool) -> Frame:
@@ -374,9 +373,22 @@ ANALYSIS = Analysis(
         title="Utilization and that of peers",
         columns=("utilization", "peer_utilization"),
         words=["{utilization}"],
+        hidden="utilization",
+        instead={
+            "title": "Billing realization and that of peers",
+            "columns": ("billing_realization", "peer_billing_realization"),
+            "words": ["{billing_realization}"],
+        },
         shows="utilization and, beside it, the utilization of the firm or of the person's role.",
-        more="The text beside a row is its own utilization.",
-        example={"user_name": ["Ada", "Ben"], "utilization": [0.5, 0.0], "peer_utilization": [0.25, 0.25]},
+        more="The text beside a row is its own utilization. If no row has a utilization, for example by client, the "
+        "chart shows billing realization instead.",
+        example={
+            "user_name": ["Ada", "Ben"],
+            "utilization": [0.5, 0.0],
+            "peer_utilization": [0.25, 0.25],
+            "billing_realization": [0.9, None],
+            "peer_billing_realization": [0.9, 0.9],
+        },
         gives=(["50.0%", "0.0%"], "Utilization and that of peers by timekeeper"),
     ),
     book=FromBook(
@@ -394,8 +406,7 @@ ANALYSIS = Analysis(
         by=("user", "role", "practice_area"),
         tiles=("client_hours", "utilization", "billed_amount", "billing_realization"),
         order="client_hours",
-        filters="marked_matters",
-        note="With filters on matters, available hours and utilization are missing, because a person's day is not "
-        "divided among matters. Filters on single entries do not apply here.",
+        filters="matters",
+        note=PARTIAL_HOURS,
     ),
 )

@@ -42,6 +42,20 @@ __all__ = [
 ]
 
 ChartKind = Literal["bars", "stacks", "points", "ages", "running_share", "waterfall"]
+FilterKind = Literal["items", "time_entries", "matters", "clients"]
+
+# The records that filters are about. For each kind of tab, those whose filters count, and a sentence that says so.
+_FILTERED = ("client", "matter", "user", "entry")
+_FILTERS: Mapping[FilterKind, tuple[tuple[str, ...], str]] = {
+    "items": (_FILTERED, "All filters count here."),
+    "time_entries": (_FILTERED, "All filters count here."),
+    "matters": (
+        _FILTERED[:3],
+        "Filters on clients, matters and timekeepers, and on their fields, count here. Filters on single entries, such "
+        "as billing type, do not.",
+    ),
+    "clients": (_FILTERED[:1], "Only filters on clients and their fields count here."),
+}
 
 BUCKETS = "buckets"
 """A placeholder among a table's columns for the buckets of days that the result has."""
@@ -249,28 +263,38 @@ class TabSpec:
         The measure by which rows are sorted, largest first. Rows by month, quarter or year keep their order.
     by : tuple of str
         The keys that the user can group by; the first is the default. Empty if the analysis has no `by`.
-    filters : {"items", "marked_items", "marked_matters", "rows"}
-        The rows to which filters apply. "items": the entries, expenses and fees, before they are added up.
-        "marked_items" and "marked_matters": the same, but after the amounts of invoices are allocated, by entry, or by
-        matter and person. "rows": the rows of the result, by the client, matter and people that they name.
+    filters : {"items", "time_entries", "matters", "clients"}
+        The records that filters select. "items": time entries, expenses and fixed fees. "time_entries": time entries,
+        with their shares of the invoices. "matters": clients, matters and people, with their shares of the invoices.
+        "clients": the rows of the result, by their client.
     compared : tuple of str
         The tiles that are compared with the period before. Left out are figures that still change after their period,
         and balances, which have no history.
     in_overview : bool
         Whether the overview shows the tiles and a chart.
     note : str
-        A sentence about what filters mean here.
+        More sentences about what filters mean here, after the one that says which filters count.
     """
 
     place: int
     title: str
     tiles: tuple[str, ...]
     order: str
+    filters: FilterKind
     by: tuple[str, ...] = ()
-    filters: Literal["items", "marked_items", "marked_matters", "rows"] = "rows"
     compared: tuple[str, ...] = ()
     in_overview: bool = False
     note: str = ""
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """The records whose filters count, of "client", "matter", "user" and "entry"."""
+        return _FILTERS[self.filters][0]
+
+    @property
+    def about_filters(self) -> str:
+        """Which filters count, and what they mean here."""
+        return f"{_FILTERS[self.filters][1]} {self.note}".rstrip()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)

@@ -14,7 +14,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._messages import warn
 from billframes._names import join_names
 from billframes.analysis.arguments import check_choice, read_bounded_period, read_date
-from billframes.analysis.capacity import warn_of_missing_holidays
+from billframes.analysis.capacity import PARTIAL_HOURS, warn_of_missing_holidays
 from billframes.analysis.client_hours import UtilizationOptions, client_hours
 from billframes.analysis.coverage import (
     ITEM_FILTERS,
@@ -343,7 +343,6 @@ ANALYSIS = Analysis(
         compared=("client_hours", "capacity_hours", "utilization"),
         order="client_hours",
         filters="items",
-        note="Filters on timekeepers select people and their available hours. Filters on clients, matters or entries "
-        "select hours only: available hours remain those of everyone on the roster.",
+        note=PARTIAL_HOURS,
     ),
 )

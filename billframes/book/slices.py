@@ -22,7 +22,7 @@ from billframes.book import Book
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
-__all__ = ["SLICE_KEYS", "BookSlice", "SliceKey", "SlicedBook", "add_keys", "keep_rows"]
+__all__ = ["SLICE_KEYS", "BookSlice", "SliceKey", "SlicedBook", "add_keys", "keep_rows", "row_of_zeros"]
 
 SliceKey = Literal["client", "practice_area", "responsible"]
 SLICE_KEYS: tuple[SliceKey, ...] = ("client", "practice_area", "responsible")
@@ -188,7 +188,7 @@ class BookSlice:
         if by == self.sliced.key:
             return rows
         rows = rows.drop(columns=[self._column, self._label])
-        return rows if len(rows) or by is not None else _row_of_zeros(whole.drop(columns=[self._column, self._label]))
+        return rows if len(rows) or by is not None else row_of_zeros(whole.drop(columns=[self._column, self._label]))
 
     def _items(self, name: str) -> pd.DataFrame:
         """Return the slice's records: by their own client, or by their matter's practice area or lawyer."""
@@ -205,7 +205,7 @@ def _invoice_ids(items: Iterable[pd.DataFrame]) -> pd.Series[str]:
     return ids
 
 
-def _row_of_zeros(result: pd.DataFrame) -> pd.DataFrame:
+def row_of_zeros(result: pd.DataFrame) -> pd.DataFrame:
     """Return the one row for a slice without rows: sums are 0; ratios, and columns that no slice has, are missing."""
     known = {name for name in result if (found := measure(str(name))) and found.adds_up}
     known -= {name for name in result if len(result) and result[name].isna().all()}

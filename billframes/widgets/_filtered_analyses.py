@@ -1,8 +1,10 @@
 """Calculate an analysis under filters.
 
-An analysis spreads the amount of an invoice over all its items, so filters must not remove items before that. An
-invoice has only one client, so clients can be filtered first. All other filters mark the items, and the analysis groups
-by the mark. Figures under a filter are therefore always parts of the figures without it.
+An analysis spreads the amount of an invoice over all its items, and compares frames with each other, so filters must
+not remove rows before that. They mark the rows, and the analysis groups by the mark. Figures under a filter are
+therefore always parts of the figures without it. A mark of clients, matters or items is a key of the work, by which the
+analyses know no available hours. Realization needs no other clients' invoices, and utilization no other people's hours,
+so these are removed first.
 
 Each analysis declares how it is filtered (`TabSpec.filters`). It is called in the same way as by a book
 (`billframes.book.methods.call_analysis`), with a `_SubstituteBook` in place of the book.
@@ -11,27 +13,23 @@ Each analysis declares how it is filtered (`TabSpec.filters`). It is called in t
 from __future__ import annotations
 
 import datetime as dt
-import inspect
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 import pandas as pd
 
-from billframes._messages import warn
 from billframes.analysis.column_types import ITEMS
-from billframes.analysis.keys import By
-from billframes.analysis.spec import Analysis
+from billframes.analysis.keys import TIMES, By
+from billframes.analysis.spec import Analysis, FilterKind
 from billframes.book.methods import FRAME_NAMES, call_analysis
-from billframes.book.slices import add_keys, keep_rows
+from billframes.book.slices import add_keys, keep_rows, row_of_zeros
 from billframes.config.firm import FirmSettings
-from billframes.errors import IncompleteDataWarning
 from billframes.periods import Period
-from billframes.widgets._filtered_frames import FilteredFrames
+from billframes.widgets._filtered_frames import MARK, YES, FilteredFrames, marked
 
 __all__ = ["calculate"]
 
-_MARK, _YES = "passes", "yes"
 Span = tuple[dt.date, dt.date]
 
 
@@ -45,10 +43,13 @@ def calculate(frames: FilteredFrames, span: Span, analysis: Analysis, by: By) ->
     span : (date, date)
         First and last day, inclusive.
     analysis : Analysis
+        One that declares a tab.
     by : str, list of str or None
         None gives one row, except for an analysis without `by`.
     """
-    return _METHODS[analysis.tab.filters if analysis.tab else "rows"](frames, span, analysis, by)
+    if analysis.tab is None:
+        raise AssertionError(f"{analysis.name} declares no tab")
+    return _METHODS[analysis.tab.filters](frames, span, analysis, by)
 
 
 class _SubstituteBook:
@@ -97,76 +98,73 @@ class _SubstituteBook:
         return self._filtered.book_filters.today if self._filtered.book.loaded_on(name) else None
 
 
-def _filter_items(frames: FilteredFrames, span: Span, analysis: Analysis, by: By) -> pd.DataFrame:
-    """Add up the items that pass, with the available hours of the people who pass."""
-    items = {name: partial(frames.items, name) for name in ITEMS}
+def _parts_of_items(frames: FilteredFrames, span: Span, analysis: Analysis, by: By) -> pd.DataFrame:
+    """Add up the items of the people who pass, with their available hours, and keep the parts of the marked items."""
+    items = {name: partial(frames.items_of_users, name) for name in ITEMS}
     book = _SubstituteBook(frames, span, {**items, "users": frames.users}, frames.settings_of_users())
-    return call_analysis(analysis, book, {"by": by})
+    return _marked_parts(analysis, book, by, [MARK] if frames.marks_items else [])
 
 
-def _mark_items(frames: FilteredFrames, span: Span, analysis: Analysis, by: By) -> pd.DataFrame:
+def _parts_of_time_entries(frames: FilteredFrames, span: Span, analysis: Analysis, by: By) -> pd.DataFrame:
     """Spread invoices over all their items, and keep the parts of the time entries that pass."""
     others: dict[str, Callable[[], pd.DataFrame]] = {
         name: partial(frames.of_clients, name) for name in (*ITEMS, "invoices")
     }
-    marks = [_MARK] if frames.state.criteria.keys() - frames.client_state.criteria.keys() else []
+    marks = [MARK] if frames.state.criteria.keys() - frames.client_state.criteria.keys() else []
     if marks:
         passing = frames.items_with_details("time_entries").index
-        others["time_entries"] = lambda: _marked(frames.of_clients("time_entries"), _MARK, passing)
+        others["time_entries"] = lambda: marked(frames.of_clients("time_entries"), MARK, passing)
     book = _SubstituteBook(frames, span, others, frames.book.settings)
-    return _keep_marked(call_analysis(analysis, book, {"by": add_keys(by, marks)}), marks)
+    return _marked_parts(analysis, book, by, marks)
 
 
-def _mark_matters(frames: FilteredFrames, span: Span, analysis: Analysis, by: By) -> pd.DataFrame:
-    """Spread balances over all items of the invoices, and keep the parts of the matters and people that pass."""
-    others = {name: partial(frames.of_clients, name) for name in (*ITEMS, "invoices")}
+def _parts_of_matters(frames: FilteredFrames, span: Span, analysis: Analysis, by: By) -> pd.DataFrame:
+    """Spread invoices over all their items, and keep the parts of the clients, matters and people that pass."""
+    others: dict[str, Callable[[], pd.DataFrame]] = {}
     marks = []
-    for name, entity, state in (("matters", "matter", frames.matter_state), ("users", "user", frames.user_state)):
-        if state.criteria:
-            mark = f"{entity}_{_MARK}"
-            passing = frames.passing(name, entity, state).index
-            others[name] = partial(_marked, getattr(frames.book, name), mark, passing)
-            marks.append(mark)
-    book = _SubstituteBook(frames, span, others, frames.book.settings)
-    return _keep_marked(call_analysis(analysis, book, {"by": add_keys(by, marks)}), marks)
-
-
-def _filter_rows(frames: FilteredFrames, span: Span, analysis: Analysis, by: By) -> pd.DataFrame:
-    """Calculate for the whole book, and keep the rows of the clients, matters and people that pass."""
-    takes = inspect.signature(analysis.function).parameters
-    book = _SubstituteBook(frames, span, {}, frames.book.settings)
-    result = call_analysis(analysis, book, {"by": by} if "by" in takes else {})
-    entities = (
+    for name, entity, state in (
         ("clients", "client", frames.client_state),
         ("matters", "matter", frames.matter_state),
         ("users", "user", frames.user_state),
-    )
-    unused = set(frames.state.criteria)
-    for name, entity, state in entities:
-        key = f"{entity}_id"
-        if state.criteria and key in result:
-            result = result[result[key].isin(frames.passing(name, entity, state)[key])]
-            unused -= state.criteria.keys()
-    if unused:
-        fields = frames.book_filters.for_frame("time_entries").fields
-        titles = ", ".join(each.title for each in fields if each.column in unused)
-        warn(f"These filters do not apply to this tab: {titles}.", IncompleteDataWarning)
+    ):
+        if state.criteria:
+            mark = f"{entity}_{MARK}"
+            passing = frames.passing(name, entity, state).index
+            others[name] = partial(marked, getattr(frames.book, name), mark, passing)
+            marks.append(mark)
+    book = _SubstituteBook(frames, span, others, frames.book.settings)
+    return _marked_parts(analysis, book, by, marks)
+
+
+def _rows_of_clients(frames: FilteredFrames, span: Span, analysis: Analysis, by: By) -> pd.DataFrame:
+    """Calculate for the whole book, and keep the rows of the clients that pass."""
+    book = _SubstituteBook(frames, span, {}, frames.book.settings)
+    result = call_analysis(analysis, book, {"by": by} if "by" in analysis.takes else {})
+    if frames.client_state.criteria:
+        passing = frames.passing("clients", "client", frames.client_state)
+        result = result[result["client_id"].isin(passing["client_id"])]
     return result.reset_index(drop=True)
 
 
-_METHODS: dict[str, Callable[[FilteredFrames, Span, Analysis, By], pd.DataFrame]] = {
-    "items": _filter_items,
-    "marked_items": _mark_items,
-    "marked_matters": _mark_matters,
-    "rows": _filter_rows,
+_METHODS: dict[FilterKind, Callable[[FilteredFrames, Span, Analysis, By], pd.DataFrame]] = {
+    "items": _parts_of_items,
+    "time_entries": _parts_of_time_entries,
+    "matters": _parts_of_matters,
+    "clients": _rows_of_clients,
 }
 
 
-def _marked(frame: pd.DataFrame, mark: str, passing: pd.Index[Any]) -> pd.DataFrame:
-    """Add a column that says which rows pass."""
-    words = pd.Series(frame.index.isin(passing)).map({True: _YES, False: "no"}).to_numpy()
-    return frame.assign(**{mark: words})
-
-
-def _keep_marked(result: pd.DataFrame, marks: list[str]) -> pd.DataFrame:
-    return keep_rows(result, dict.fromkeys(marks, _YES)).drop(columns=marks)
+def _marked_parts(analysis: Analysis, book: _SubstituteBook, by: By, marks: list[str]) -> pd.DataFrame:
+    """Group by the marks as well, and keep the marked rows. Sums are 0 in a total or a period without such rows."""
+    result = call_analysis(analysis, book, {"by": add_keys(by, marks)})
+    if not marks:
+        return result
+    parts = keep_rows(result, dict.fromkeys(marks, YES)).drop(columns=marks)
+    zeros = row_of_zeros(result.drop(columns=marks))
+    if by is None:
+        return parts if len(parts) else zeros
+    if by not in TIMES:
+        return parts
+    empty = sorted(set(result[by]) - set(parts[by]))
+    rows = pd.concat([parts, *(zeros.assign(**{by: period}) for period in empty)])
+    return rows.sort_values(by, ignore_index=True)

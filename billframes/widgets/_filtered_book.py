@@ -16,13 +16,13 @@ import pandas as pd
 from billframes.analysis.checked_frames import CheckedFrames, share_checks
 from billframes.analysis.keys import By
 from billframes.analysis.result_rows import total_of
-from billframes.analysis.spec import Analysis
+from billframes.analysis.spec import Analysis, TabSpec
 from billframes.book import Book, check_begun
 from billframes.config.firm import describe_settings
 from billframes.periods import Period, period_before
 from billframes.report.footnotes import later_balances
 from billframes.widgets._filtered_analyses import calculate
-from billframes.widgets._filtered_frames import BookFilters, FilteredFrames
+from billframes.widgets._filtered_frames import BookFilters, FilteredFrames, criteria_by_record
 from billframes.widgets._state import FilterState, Range
 
 __all__ = ["FilteredBook", "FilteredBooks"]
@@ -106,6 +106,17 @@ class FilteredBook:
         return self._books.at(self.frames.state.with_criterion("date", Range(period.start, period.end)))
 
     @property
+    def has_filters(self) -> bool:
+        """Whether there is a filter on anything but the period."""
+        return bool(self.frames.state.criteria)
+
+    def not_counted(self, tab: TabSpec) -> list[str]:
+        """Return the titles of the filters that do not count in a tab."""
+        records = criteria_by_record(self.frames.state)
+        ignored = {column for name, each in records.items() if name not in tab.counted for column in each.criteria}
+        return [each.title for each in self.book_filters.for_frame("time_entries").fields if each.column in ignored]
+
+    @property
     def settings(self) -> str:
         """Which firm settings the figures use."""
         return describe_settings(self.book.settings)
@@ -152,7 +163,7 @@ class FilteredBook:
                 added = total_of(self.result(analysis, key))
                 if added and not any(map(math.isnan, added.values())):
                     return added
-        if analysis.tab and analysis.tab.filters == "rows":
+        if analysis.tab and analysis.tab.filters == "clients":
             return total_of(self.result(analysis, next(iter(keys), None)))
         rows = self.result(analysis, None).to_dict("records")
         return {str(name): value for name, value in rows[0].items()} if rows else {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+from typing import Any
 
 import pandas as pd
 
@@ -16,7 +17,11 @@ from billframes.report.distinct_names import DistinctNames
 from billframes.widgets._filters import Filters
 from billframes.widgets._state import FilterState
 
-__all__ = ["BookFilters", "FilteredFrames"]
+__all__ = ["MARK", "YES", "BookFilters", "FilteredFrames", "criteria_by_record", "marked"]
+
+MARK, YES = "passes", "yes"
+"""The column that marks rows, and its value for rows that pass the filters."""
+_OF_MATTERS = ("matter_", "practice_area_", "responsible_", "originator_", "ledes_")
 
 
 class BookFilters:
@@ -62,12 +67,9 @@ class FilteredFrames:
     def __init__(self, book_filters: BookFilters, state: FilterState) -> None:
         self.book_filters, self.book = book_filters, book_filters.book
         self.state = state
-        names = state.criteria
-        self.client_state = state.only(name for name in names if name.startswith("client_"))
-        self.user_state = state.only(name for name in names if name.startswith("user_"))
-        of_work = {"billing_type", "billed", "invoice_state", *(name for name in names if name.startswith("cf_"))}
-        others = {*self.client_state.criteria, *self.user_state.criteria, *of_work}
-        self.matter_state = state.only(set(names) - others)
+        split = criteria_by_record(state)
+        self.client_state, self.matter_state, self.user_state = (split[name] for name in ("client", "matter", "user"))
+        self.marks_items = len(self.user_state.criteria) < len(state.criteria)
         self._items: dict[str, pd.DataFrame] = {}
 
     def items_with_details(self, name: str) -> pd.DataFrame:
@@ -78,15 +80,17 @@ class FilteredFrames:
         items = filters.frame(self.state) if has_columns else filters.data.iloc[:0]
         return items.assign(**{ITEM_ID: items[IDS[name]]})
 
-    def items(self, name: str) -> pd.DataFrame:
-        """Return the time entries, expenses or fixed fees that pass; analyses join the details that they need."""
+    def items_of_users(self, name: str) -> pd.DataFrame:
+        """Return the time entries, expenses or fixed fees of the people who pass; `MARK` marks those that pass."""
         if name not in self._items:
-            whole = getattr(self.book, name)
-            # Without filters no details are needed.
-            items = (
-                self.items_with_details(name) if self.state.criteria else whole.assign(**{ITEM_ID: whole[IDS[name]]})
-            )
-            self._items[name] = as_whole(items[[*(column for column in whole if column in items), ITEM_ID]])
+            whole: pd.DataFrame = getattr(self.book, name)
+            items = whole.assign(**{ITEM_ID: whole[IDS[name]]})
+            if self.marks_items:
+                items = marked(items, MARK, self.items_with_details(name).index)
+            if self.user_state.criteria:
+                filters = self.book_filters.for_frame(name)
+                items = as_whole(items[filters.mask(self.user_state.only(filters.columns))])
+            self._items[name] = items
         return self._items[name]
 
     def of_clients(self, name: str) -> pd.DataFrame:
@@ -115,3 +119,26 @@ class FilteredFrames:
             return settings
         ids = dict(zip(everyone["email"].str.lower(), everyone["user_id"], strict=True))
         return settings.by_id(ids).without(set(everyone["user_id"]) - set(users["user_id"]))
+
+
+def marked(frame: pd.DataFrame, mark: str, passing: pd.Index[Any]) -> pd.DataFrame:
+    """Add a column that says which rows pass."""
+    words = pd.Series(frame.index.isin(passing)).map({True: YES, False: "no"}).to_numpy()
+    return frame.assign(**{mark: words})
+
+
+def criteria_by_record(state: FilterState) -> dict[str, FilterState]:
+    """
+    Split a state without the period by the record that each criterion is about.
+
+    Examples
+    --------
+    >>> state = FilterState({"client_id": ("c1",), "responsible_id": ("u1",), "billed": (True,)})
+    >>> {record: list(part.criteria) for record, part in criteria_by_record(state).items()}
+    {'client': ['client_id'], 'matter': ['responsible_id'], 'user': [], 'entry': ['billed']}
+    """
+    rest, split = state.criteria, {}
+    for record, prefixes in (("client", ("client_",)), ("matter", _OF_MATTERS), ("user", ("user_",)), ("entry", ("",))):
+        split[record] = state.only(column for column in rest if column.startswith(prefixes))
+        rest = {column: each for column, each in rest.items() if column not in split[record].criteria}
+    return split

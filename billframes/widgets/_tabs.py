@@ -10,6 +10,7 @@ import ipywidgets as w
 import pandas as pd
 
 from billframes._format import format_number, long_date
+from billframes._names import join_names
 from billframes.analysis.aging import LaterBalancesWarning
 from billframes.analysis.explain import meaning
 from billframes.analysis.explanation import definition_list
@@ -30,7 +31,7 @@ from billframes.widgets._html import (
 )
 from billframes.widgets._views import AnalysisView
 
-__all__ = ["AnalysisTab", "Overview", "compared_with"]
+__all__ = ["AnalysisTab", "Overview", "compared_with", "do_not_count"]
 
 # The most bars of a chart in a tab and in the overview, and the most rows of a table and of the rows behind a bar.
 _MOST_BARS, _MOST_OVERVIEW_BARS = 12, 6
@@ -104,12 +105,17 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
             self._total = filtered.total(view.analysis)
         self._about.value = " ".join(
             escape_text(each)
-            for each in (view.analysis.summary, view.tab.note, compared_with(filtered, view), filtered.settings)
+            for each in (
+                view.analysis.summary,
+                view.tab.about_filters,
+                compared_with(filtered, view),
+                filtered.settings,
+            )
         )
         self._tiles.value = _tiles(view, filtered, self._total)
         self._draw_chart()
         self._show_table()
-        self._notes.value = _paragraphs(caught, filtered)
+        self._notes.value = _paragraphs(view, caught, filtered)
 
     def _draw_chart(self) -> None:
         over_time = self.key in TIMES
@@ -241,8 +247,11 @@ def _figures_of(view: AnalysisView, filtered: FilteredBook) -> str:
         warnings.simplefilter("always")
         _chart_rows(view, filtered)
         total = filtered.total(view.analysis)
-    notes = f'<div class="bf-notes">{_paragraphs(caught, filtered)}</div>' if caught else ""
-    return f"<h3>{escape_text(view.title)}</h3>{_tiles(view, filtered, total)}{notes}"
+    notes = _paragraphs(view, caught, filtered)
+    if filtered.has_filters:
+        notes = f'<p class="bf-filters">{escape_text(view.tab.about_filters)}</p>{notes}'
+    tiles_and_notes = f'{_tiles(view, filtered, total)}<div class="bf-notes">{notes}</div>'
+    return f"<h3>{escape_text(view.title)}</h3>{tiles_and_notes}"
 
 
 def _draw_chart(view: AnalysisView, key: str | None, rows: pd.DataFrame, currency: str, *, narrow: bool) -> str:
@@ -285,7 +294,31 @@ def _tiles(view: AnalysisView, filtered: FilteredBook, total: dict[str, float]) 
     return tiles(columns, total, before, filtered.currency)
 
 
-def _paragraphs(caught: Sequence[warnings.WarningMessage], filtered: FilteredBook) -> str:
-    """Return the distinct warnings as paragraphs. The one of `aging` about later balances is in plain words."""
-    texts = ((issubclass(each.category, LaterBalancesWarning) and filtered.balances) or each.message for each in caught)
-    return "".join(f"<p>{escape_text(each)}</p>" for each in dict.fromkeys(map(str, texts)))
+def _paragraphs(view: AnalysisView, caught: Sequence[warnings.WarningMessage], filtered: FilteredBook) -> str:
+    """
+    Return as paragraphs which filters do not count, and the distinct warnings.
+
+    The warning of `aging` about later balances is in plain words.
+    """
+    ignored = filtered.not_counted(view.tab)
+    texts = [do_not_count(ignored, "here")] if ignored else []
+    texts += [
+        str((issubclass(each.category, LaterBalancesWarning) and filtered.balances) or each.message) for each in caught
+    ]
+    return "".join(f"<p>{escape_text(each)}</p>" for each in dict.fromkeys(texts))
+
+
+def do_not_count(filters: Sequence[str], place: str) -> str:
+    """
+    Return the sentence that filters do not count in a place.
+
+    Examples
+    --------
+    >>> do_not_count(["Billed"], "here")
+    'The filter “Billed” does not count here.'
+    >>> do_not_count(["Billed", "Billing type"], "in Receivables")
+    'The filters “Billed” and “Billing type” do not count in Receivables.'
+    """
+    names = join_names([f"“{each}”" for each in filters])
+    many = len(filters) > 1
+    return f"The filter{'s' if many else ''} {names} do{'' if many else 'es'} not count {place}."

@@ -12,12 +12,13 @@ import ipywidgets as w
 import pandas as pd
 
 from billframes._format import long_date
+from billframes._names import join_names
 from billframes.book import Book, check_begun
 from billframes.errors import BillframesError
 from billframes.widgets._filtered_book import FilteredBooks
 from billframes.widgets._html import escape_text, html_widget, stylesheet
 from billframes.widgets._state import read_state
-from billframes.widgets._tabs import AnalysisTab, Overview
+from billframes.widgets._tabs import AnalysisTab, Overview, do_not_count
 from billframes.widgets._views import views
 from billframes.widgets.panel import FilterPanel, day_loaded
 
@@ -42,10 +43,10 @@ class Explorer(w.Box):  # type: ignore[misc]
         self._books = FilteredBooks(book, today)
         self.panel = FilterPanel(self._books.book_filters.for_frame("time_entries"), today)
         zone = book.settings.time_zone if book.settings else "UTC"
-        declared = views()
-        tabs: list[Any] = [Overview([view for view in declared if view.tab.in_overview])]
-        tabs += [AnalysisTab(view, zone) for view in declared]
-        self.tabs = w.Tab(tabs, titles=("Overview", *(view.title for view in declared)))
+        self._views = views()
+        tabs: list[Any] = [Overview([view for view in self._views if view.tab.in_overview])]
+        tabs += [AnalysisTab(view, zone) for view in self._views]
+        self.tabs = w.Tab(tabs, titles=("Overview", *(view.title for view in self._views)))
         self.tabs.add_class("bf-tabs")
         self._title, self._remark = title, remark
         self._top = html_widget("", "bf-top")
@@ -84,7 +85,16 @@ class Explorer(w.Box):  # type: ignore[misc]
     def _filters_changed(self, _frame: pd.DataFrame | None = None) -> None:
         state = read_state(self.panel.state, self._books.book_filters.for_frame("time_entries").fields)
         self._filtered = self._books.at(state)
+        self.panel.show_remark(self._ignored_filters())
         self._show()
+
+    def _ignored_filters(self) -> str:
+        """Return one sentence for each filter that does not count in some of the tabs."""
+        tabs: dict[str, list[str]] = {}
+        for view in self._views:
+            for title in self._filtered.not_counted(view.tab):
+                tabs.setdefault(title, []).append(view.title)
+        return " ".join(do_not_count([title], f"in {join_names(names)}") for title, names in tabs.items())
 
     def _show(self) -> None:
         place = self.tabs.selected_index

@@ -49,6 +49,7 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
         self.before_change: Callable[[], object] = lambda: None
         self._count = html_widget("", "bf-count")
         self._summary = html_widget("", "bf-summary")
+        self._remark = html_widget("", "bf-foot")
         self.clear = button("Clear all", self._clear, "bf-clear", tooltip="Remove all filters")
         self._chips: dict[tuple[str, Value], w.Button] = {}
         self._chosen = w.Box()
@@ -58,7 +59,8 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
         grid.add_class("bf-controls")
         head = w.HBox([html_widget("Filters", "bf-title"), self._count, self.clear])
         head.add_class("bf-head")
-        super().__init__([stylesheet(), head, self._summary, self._chosen, grid])
+        super().__init__([stylesheet(), head, self._summary, self._chosen, self._remark, grid])
+        self.show_remark("")
         self.add_class("bf-panel")
         self._refresh()
 
@@ -77,6 +79,11 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
     @state.setter
     def state(self, saved: Mapping[str, Any]) -> None:
         self._set_state(read_state(saved, self._filters.fields))
+
+    def show_remark(self, text: str) -> None:
+        """Show a text below the chosen filters; an empty text hides it."""
+        self._remark.value = escape_text(text)
+        set_visible(self._remark, bool(text))
 
     def on_change(self, function: Callable[[pd.DataFrame], object]) -> None:
         """

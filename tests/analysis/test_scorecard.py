@@ -72,6 +72,12 @@ def test_beside_the_role_peers_are_those_of_the_role(book):
             assert figure == pytest.approx(wanted[role]), role
 
 
+def test_by_client_no_row_has_missing_days(book):
+    rows = book.scorecard("client")
+    assert rows["client_hours"].eq(0).any()
+    assert rows["missing_days"].isna().all()
+
+
 def test_sums_re_add_and_missing_days_are_the_rows_of_missing_time(book):
     rows, whole = book.scorecard(), book.scorecard(None).iloc[0]
     for name in SUMS:

@@ -16,6 +16,7 @@ import billframes as bf
 from billframes._format import format_change, format_number
 from billframes.analysis import guards
 from billframes.analysis.aging import LaterBalancesWarning
+from billframes.analysis.capacity import PARTIAL_HOURS
 from billframes.analysis.explain import meaning
 from billframes.analysis.metrics import Measure
 from billframes.analysis.spec import measures
@@ -79,6 +80,12 @@ def some(book_filters, column, take=2):
     return [options.keys[place] for place in options.order[:take]]
 
 
+def most_frequent(book_filters, column):
+    entries = book_filters.for_frame("time_entries").data
+    recent = entries[entries["date"].between("2026-07-01", "2026-09-30") & (entries["billing_type"] == "billable")]
+    return recent[column].mode().tolist()[:1]
+
+
 def test_without_filters_the_figures_equal_those_of_the_book(filtered, book_filters):
     for name in ("utilization", "realization"):
         for by in (None, "user", "month"):
@@ -117,15 +124,51 @@ def test_the_roster_has_the_people_who_pass_the_filters(filtered, book_filters):
     assert_frame_equal(mine, expected)
 
 
-def test_a_filter_on_clients_does_not_change_available_hours(filtered, book_filters):
-    chosen = some(book_filters, "client_id")
-    with pytest.warns(bf.IncompleteDataWarning, match=r"Only \d+ of 17 timekeepers have entries"):
-        row = result(filtered(client_id=chosen), "utilization", None).iloc[0]
-    entries = book_filters.for_frame("time_entries").data
-    mine = entries[entries["client_id"].isin(chosen) & entries["date"].between("2026-07-01", "2026-09-30")]
-    hours = mine[mine["billing_type"].isin(["billable", "fixedFee"]) & (mine["matter_type"] != "internal")]["hours"]
-    assert row["client_hours"] == pytest.approx(hours.sum())
-    assert row["capacity_hours"] == book_filters.book.utilization(None)["capacity_hours"].iloc[0]
+NEED_ALL_HOURS = ("capacity_hours", "idle_capacity_hours", "utilization", "target_hours", "pace", "missing_days")
+
+
+@pytest.mark.parametrize("column", ["client_id", "client_cf_industry", "matter_id", "responsible_id", "billed"])
+def test_utilization_of_a_part_of_the_hours_is_that_of_the_book_grouped_by_the_filter(filtered, book_filters, column):
+    chosen = most_frequent(book_filters, column)
+    shown = result(filtered(**{column: chosen}), "utilization", "user")
+    by = {"client_id": "client", "matter_id": "matter", "responsible_id": "responsible"}.get(column, column)
+    whole = book_filters.book.utilization(["user", by])
+    expected = whole[whole[column] == chosen[0]][list(shown)].reset_index(drop=True)
+    assert_frame_equal(shown, expected)
+    assert shown["client_hours"].sum() > 0
+    assert shown["utilization"].isna().all()
+
+
+@pytest.mark.parametrize("column", ["client_id", "matter_id", "billing_type", "billed", "user_id", "user_role"])
+def test_no_tab_compares_a_part_of_the_hours_with_all_available_hours(client, column):
+    everyone = client.users()["email"]
+    settings = bf.FirmSettings(targets={each: {"hours": 150, "period": "month"} for each in everyone})
+    explorer = bf.explore(bf.book("2026-09", client=client, settings=settings))
+    filters = explorer._books.book_filters
+    explorer.panel.state = {"date": "2026-09", column: most_frequent(filters, column)}
+    whole = column.startswith("user_")
+    for view in (UTILIZATION, VIEW["scorecard"]):
+        explorer.tabs.selected_index = explorer.tabs.titles.index(view.title)
+        tab = explorer.tabs.children[explorer.tabs.selected_index]
+        assert PARTIAL_HOURS in words_of(tab._about)
+        counts = not explorer._filtered.not_counted(view.tab)
+        for figures in (tab._total, tab.result):
+            for name in set(NEED_ALL_HOURS) & set(figures):
+                assert pd.notna(pd.Series(figures[name])).any() == (whole or not counts), (view.title, name)
+    explorer.tabs.selected_index = 0
+    page = BeautifulSoup(figures_of(explorer.tabs.children[0]), "html.parser")
+    assert PARTIAL_HOURS in page.get_text()
+    figures = {title.get_text(): title.find_next("dd").get_text() for title in page.find_all("dt")}
+    assert (figures["Utilization"] != "–") == (figures["Available hours"] != "–") == whole
+
+
+@pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
+def test_a_filter_on_clients_finds_no_missing_days(filtered, book_filters):
+    scorecard = result(filtered(client_id=some(book_filters, "client_id")), "scorecard", "user")
+    assert scorecard["missing_days"].isna().all()
+    # Peers are the whole firm, as under filters on matters and people.
+    firm = result(filtered(), "scorecard", "user")["peer_billing_realization"].iloc[0]
+    assert scorecard["peer_billing_realization"].tolist() == pytest.approx([firm] * len(scorecard))
 
 
 def test_a_period_that_is_not_over_ends_with_the_data(filtered):
@@ -391,11 +434,65 @@ def test_each_tab_says_which_settings_apply(client):
         assert "Firm settings: 7.5 hours a day, Mon to Fri; holidays." in tab._about.value
 
 
+@pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
+@pytest.mark.parametrize("column", ["client_id", "client_cf_industry", "responsible_id", "user_role", "billing_type"])
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.analysis.name)
+def test_each_tab_says_truthfully_which_filters_count(filtered, book_filters, view, column):
+    few = filtered(**{column: some(book_filters, column, 1)})
+    tab = AnalysisTab(view, "UTC")
+    tab.show(few)
+    field = next(each for each in book_filters.for_frame("time_entries").fields if each.column == column)
+    is_whole = tab._total[view.tab.order] == pytest.approx(filtered().total(view.analysis)[view.tab.order])
+    assert (f"The filter “{field.title}” does not count here." in words_of(tab._notes)) == is_whole
+    assert view.tab.about_filters in words_of(tab._about)
+    if view.tab.in_overview:
+        overview = Overview([view])
+        overview.show(few)
+        shown = BeautifulSoup(figures_of(overview), "html.parser").get_text()
+        assert view.tab.about_filters in shown
+        assert (f"The filter “{field.title}” does not count here." in shown) == is_whole
+        overview.show(filtered())
+        assert view.tab.about_filters not in figures_of(overview)
+
+
+def test_the_panel_says_in_which_tabs_a_filter_does_not_count(october):
+    explorer = bf.explore(october)
+    remark = explorer.panel._remark
+    assert remark.layout.display == "none"
+    explorer.panel.state = {"date": "2026-10", "billed": [True], "user_role": ["principal"]}
+    assert words_of(remark) == (
+        "The filter “Billed” does not count in Receivables, Exposure, Overdue invoices and Scorecard. The filter “User "
+        "role” does not count in Overdue invoices."
+    )
+    explorer.panel.state = {"date": "2026-10", "client_id": ["c1"]}
+    assert remark.layout.display == "none"
+
+
+def test_unbilled_work_alone_is_no_reason_for_a_warning(filtered, book_filters):
+    tab = AnalysisTab(WIP, "UTC")
+    tab.show(filtered(date="2026-10", billed=[False]))
+    assert words_of(tab._notes) == ""
+    whole = book_filters.book.wip(as_of="2026-10-31").iloc[0]
+    assert tab._total["total"] == pytest.approx(whole["unbilled_amount"])
+    assert tab._total["prebill_amount"] == 0
+
+
 def test_filters_that_no_record_passes_give_an_empty_tab(filtered):
     for view in VIEWS:
         tab = AnalysisTab(view, "UTC")
         tab.show(filtered(client_id=["nobody"], user_id=["nobody"]))
-        assert not tab.bars or view is UTILIZATION
+        assert not tab.bars
+        assert tab._total.get(view.tab.order, 0.0) == 0.0
+
+
+def test_months_without_work_of_the_client_have_a_bar_of_0(filtered, book_filters):
+    entries = book_filters.book.time_entries
+    of_year = entries[entries["date"].dt.year == 2026]
+    months = of_year.groupby("client_id")["date"].agg(lambda dates: dates.dt.month.nunique())
+    rows = result(filtered(date="2026", client_id=[months.idxmin()]), "utilization", "month")
+    assert rows["month"].tolist() == [f"2026-{month:02}" for month in range(1, 11)]
+    assert (rows["client_hours"] == 0).sum() >= 10 - months.min()
+    assert rows["capacity_hours"].isna().all()
 
 
 @pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
