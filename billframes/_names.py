@@ -65,7 +65,7 @@ def first_few(names: Sequence[str], most: int = 5) -> str:
     ('u1, u2 and 1 more', 'u1')
     """
     others = len(names) - most
-    return ", ".join(names[:most]) + (f" and {others} more" if others > 0 else "")
+    return ", ".join(names[:most]) + (f" and {others:,} more" if others > 0 else "")
 
 
 def join_names(names: Sequence[str]) -> str:

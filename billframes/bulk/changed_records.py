@@ -20,7 +20,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from billframes._names import snake_case
 from billframes.bulk.cells import read_cell
 from billframes.bulk.columns import EditColumn, raw_value
 from billframes.errors import BillframesError
@@ -98,7 +97,7 @@ class ChangedRecords:
         self, connection: WritingConnection, resource: Resource, columns: Mapping[str, EditColumn], since: dt.datetime
     ) -> None:
         self._connection, self._resource = connection, resource
-        self._id = snake_case(resource.id)
+        self._id = resource.id_column
         self._columns = [columns[name] for name in ("modified_at", "billed") if name in columns]
         # A change can become visible late, so that the plan did not see it.
         self._first = self._since = earlier(since, OVERLAP)

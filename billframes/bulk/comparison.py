@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from billframes._export import is_cut
-from billframes._names import closest, snake_case
+from billframes._names import closest
 from billframes.bulk.cells import NumberText, cells_equal, text_of_cell
 from billframes.bulk.changes import Cell, Change, Changes, request_body
 from billframes.bulk.columns import EditColumn
@@ -149,7 +149,7 @@ class Comparison:
         loaded, here = self._rows.info and self._rows.info.server, getattr(self._reader.connection, "base_url", "")
         if loaded and not same_server(loaded, here):
             self._notes.append(f"The frame was loaded from {loaded}, and this plan changes {here}.")
-        nouns = self._resource.name.replace("_", " ")
+        nouns = self._resource.nouns
         for name in self._rows.unknown_columns:
             hint = closest(name, [each for each, column in self._columns.items() if column.update])
             self._notes.append(f"{nouns} have no column {name!r}, so it is not sent.{hint}")
@@ -181,7 +181,7 @@ class Comparison:
         record = current.get(row.id.casefold())
         if record is None:
             return Change("update", row.place, row.id, status="gone", reason="the record is not on the server")
-        change = Change("update", row.place, str(record[snake_case(self._resource.id)]), current=record)
+        change = Change("update", row.place, str(record[self._resource.id_column]), current=record)
         for name, after in row.cells.items():
             cell = self._compare_cell(name, record.get(name), after, creating=False)
             if cell is not None:
@@ -254,7 +254,7 @@ class Comparison:
 
     def _mark_existing(self, changes: Changes, new: Sequence[Mapping[str, Any]]) -> Changes:
         """Mark new rows that the server has already, because a frame with new rows may have been applied before."""
-        marked, id_ = Changes(), snake_case(self._resource.id)
+        marked, id_ = Changes(), self._resource.id_column
         existing = iter(find_by_values(self._reader, self._resource, self._columns, new))
         for change in changes:
             found = next(existing) if change.action == "create" and change.is_sent else []

@@ -47,7 +47,7 @@ def headline(resource: Resource, changes: Changes) -> str:
     sent = [(counts[action], word) for action, word in _ACTION_WORDS.items() if counts[action]]
     if sent:
         (number, word), *others = sent
-        noun = resource.noun if number == 1 else resource.name.replace("_", " ")
+        noun = resource.noun if number == 1 else resource.nouns
         parts = [", ".join([f"{number:,} {noun} will be {word}", *(f"{more:,} {word}" for more, word in others)])]
     not_sent = {status: counts[status] for status in NOT_SENT if counts[status]}
     if not_sent:

@@ -17,7 +17,7 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 
 from billframes._export import is_cut
-from billframes._names import closest, snake_case
+from billframes._names import closest, first_few
 from billframes.bulk.cells import UnreadableError, read_cell
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.records import PackedTexts, hashes_of
@@ -84,7 +84,7 @@ class EditedRows:
         info: LoadInfo | None,
     ) -> None:
         self._frame = frame
-        self._id = snake_case(resource.id)
+        self._id = resource.id_column
         self.info = info
         self.known_columns = [name for name in frame.columns if name in columns]
         self.unknown_columns = [name for name in frame.columns if name not in columns]
@@ -146,7 +146,7 @@ def read_edited(edited: Any, resource: Resource, columns: Mapping[str, EditColum
 def checked_ids(ids: Any, resource: Resource) -> list[str]:
     """Return the ids passed as `delete=`; raise `ParameterError` if one is invalid or there twice."""
     ids_list = [ids] if isinstance(ids, str) or not hasattr(ids, "__iter__") else list(ids)
-    given = [identifier(each, "delete", snake_case(resource.id)) for each in ids_list]
+    given = [identifier(each, "delete", resource.id_column) for each in ids_list]
     for each in given:
         path_segment(each, "delete")
     _check_unique(given, resource)
@@ -161,12 +161,12 @@ def _check_resource(names: Sequence[str], edited: Any, resource: Resource) -> No
         raise ParameterError(
             f"This frame was loaded as {loaded}, so {resource.name}.plan can't take it; use {loaded}.plan."
         )
-    id_ = snake_case(resource.id)
+    id_ = resource.id_column
     other = next((name for name, each in _IDS.items() if name in names and each not in _MAY_NAME[resource.name]), None)
     if other is not None:
         raise ParameterError(
             f"The frame has the column {other!r}, so its rows are {_IDS[other].replace('_', ' ')}, not "
-            f"{resource.name.replace('_', ' ')}. Use bf.{_IDS[other]}, or drop the column if it is your own."
+            f"{resource.nouns}. Use bf.{_IDS[other]}, or drop the column if it is your own."
         )
     if id_ not in names:
         if id_ in getattr(getattr(edited, "index", None), "names", ()):
@@ -174,12 +174,12 @@ def _check_resource(names: Sequence[str], edited: Any, resource: Resource) -> No
         # The names of other records' ids look similar, but must not be suggested.
         hint = closest(id_, [name for name in names if name not in _IDS])
         raise ParameterError(
-            f"The frame has no column {id_!r}, so it does not say which {resource.name.replace('_', ' ')} to change."
+            f"The frame has no column {id_!r}, so it does not say which {resource.nouns} to change."
             f"{hint} Add it; it is empty in rows that are to be created."
         )
 
 
-_IDS = {snake_case(each.id): each.name for each in (TIME_ENTRIES, EXPENSES, FIXED_FEES, INVOICES, MATTERS, CLIENTS)}
+_IDS = {each.id_column: each.name for each in (TIME_ENTRIES, EXPENSES, FIXED_FEES, INVOICES, MATTERS, CLIENTS)}
 # The resources whose ids a record of each resource has.
 _MAY_NAME = {
     "time_entries": {"time_entries", "fixed_fees", "invoices", "matters", "clients"},
@@ -233,7 +233,7 @@ def _id_of(value: Any, resource: Resource) -> str | None:
     text = read_cell(EditColumn("id", "id"), value)
     if text is None or not text:
         return None
-    name = snake_case(resource.id)
+    name = resource.id_column
     path_segment(identifier(text, name), name)
     return str(text)
 
@@ -242,10 +242,7 @@ def _check_unique(ids: Iterable[str], resource: Resource) -> None:
     uses = Counter(each.casefold() for each in ids)
     twice = [each for each, number in uses.items() if number > 1]
     if twice:
-        named = ", ".join(twice[:_MOST_NAMED]) + (
-            f" and {len(twice) - _MOST_NAMED:,} more" if len(twice) > _MOST_NAMED else ""
-        )
         raise ParameterError(
-            f"{snake_case(resource.id)} {named} is in more than one row, so the intended values are unclear. Keep one "
-            "row for each id."
+            f"{resource.id_column} {first_few(twice, _MOST_NAMED)} is in more than one row, so the intended values are "
+            "unclear. Keep one row for each id."
         )

@@ -145,7 +145,7 @@ class Mistakes:
         equal = sum(number - 1 for number in self._new_rows.values())
         if equal:
             yield (
-                f"{equal:,} new {self._resource.noun if equal == 1 else self._resource.name.replace('_', ' ')} "
+                f"{equal:,} new {self._resource.noun if equal == 1 else self._resource.nouns} "
                 f"{'is' if equal == 1 else 'are'} the same as another new row, and each will be created."
             )
 

@@ -17,7 +17,6 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from billframes._names import snake_case
 from billframes.bulk.cells import cells_equal, read_cell
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.journal import Entry, Journal
@@ -162,7 +161,7 @@ class UnansweredCreates:
     def _unknown_ids(self, records: Sequence[Record], entries: Sequence[Entry], known: _KnownCreates) -> list[str]:
         """Return the ids of records that existed neither before, nor belong to another create with a known id."""
         own = known.ids | {twin.casefold() for entry in entries for twin in entry.existing_ids}
-        ids = [str(record[snake_case(self._resource.id)]) for record in records]
+        ids = [str(record[self._resource.id_column]) for record in records]
         return [each for each in ids if each.casefold() not in own]
 
     def _identity(self, entry: Entry) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._names import snake_case
 from billframes.bulk.cells import read_cell
 from billframes.bulk.changes import Change, Changes
 from billframes.bulk.columns import EditColumn, columns_of, load_columns
@@ -131,7 +130,7 @@ def _check_apart(rows: EditedRows, delete: Sequence[str]) -> None:
 def plan_failed(connection: WritingConnection, resource: Resource, journal: Path) -> PlannedChanges:
     """Plan again the changes of a journal that were refused, skipped or could not be sent."""
     failed = [each for each in _entries(journal) if each.state in _PLANNED_AGAIN]
-    id_ = snake_case(resource.id)
+    id_ = resource.id_column
     rows = [
         {id_: each.id, **{name: after for name, _, after in each.cells}} for each in failed if each.action != "delete"
     ]
@@ -142,7 +141,7 @@ def plan_failed(connection: WritingConnection, resource: Resource, journal: Path
 def plan_reverse(connection: WritingConnection, resource: Resource, journal: Path) -> PlannedChanges:
     """Plan the values from before for the updates of a journal, and the deletion of the records that it created."""
     done = [each for each in _entries(journal) if each.state == "done"]
-    id_ = snake_case(resource.id)
+    id_ = resource.id_column
     updated = [each for each in done if each.action == "update"]
     created = [each for each in done if each.action == "create" and each.id]
     columns = load_columns(connection, resource, {name for each in done for name, *_ in each.cells})

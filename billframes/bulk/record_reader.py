@@ -17,7 +17,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from billframes._names import snake_case
 from billframes.bulk.cells import record_cells
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.records import Record, Records, hashes_of
@@ -87,7 +86,7 @@ class RecordReader:
             Filters for the list; the whole list if not given.
         """
         wanted = hashes_of(ids)
-        found = Records(snake_case(resource.id), columns)
+        found = Records(resource.id_column, columns)
         hint = (hint or ListHint()) if all(each.listed for each in columns) else None
         while hint is not None:
             missing = wanted[found.are_missing(wanted)]
@@ -104,7 +103,7 @@ class RecordReader:
 
     def listed(self, resource: Resource, columns: Sequence[EditColumn], arguments: Mapping[str, Any]) -> Records:
         """Return the cells of a list's records."""
-        found = Records(snake_case(resource.id), columns)
+        found = Records(resource.id_column, columns)
         found.add_list(self._list(resource, columns, arguments))
         return found
 
@@ -171,7 +170,7 @@ def response_cells(body: bytes, resource: Resource, id_: str, columns: Sequence[
         The response does not fit the API's description, or has another record.
     """
     struct = decode_single(body, resource.detail, resource.name, id_name=resource.id, id=id_)
-    name = snake_case(resource.id)
+    name = resource.id_column
     returned = getattr(struct, name)
     if not same_id(str(returned), id_):
         raise DecodeError(f"{resource.name}: record {id_} was requested, and the server returned another one.")

@@ -20,7 +20,6 @@ from typing import Any
 import pandas as pd
 
 from billframes._export import neutralize
-from billframes._names import snake_case
 from billframes.bulk.columns import columns_of
 from billframes.bulk.edited_frame import Percentage
 from billframes.errors import ConfigError, ParameterError
@@ -132,7 +131,7 @@ def _read_sheet(path: Path) -> tuple[_Sheet, bytes, dict[tuple[int, int], str]]:
             f"({type(error).__name__})."
         ) from error
     if not found:
-        ids = ", ".join(snake_case(each.id) for each in _RESOURCES)
+        ids = ", ".join(each.id_column for each in _RESOURCES)
         raise ParameterError(f"{path.name} has no sheet with records: no sheet has one of the columns {ids}.")
     if len(found) > 1:
         named = ", ".join(repr(each.name) for each in found)
@@ -147,7 +146,7 @@ def _records(sheet: Any) -> _Sheet | None:
     rows: Iterator[Sequence[Any]] = iter(sheet.iter_rows())
     for number, row in zip(range(1, _FIRST_ROWS + 1), rows, strict=False):
         names = [_heading(cell.value) for cell in row]
-        resource = next((each for each in _RESOURCES if snake_case(each.id) in names), None)
+        resource = next((each for each in _RESOURCES if each.id_column in names), None)
         if resource is not None:
             # openpyxl has no public name for the sheet's part of the file.
             return _Sheet(sheet.title, sheet._worksheet_path, resource, number, names, list(rows))
@@ -169,10 +168,10 @@ def _check_resource(sheet: _Sheet) -> None:
     headings = set(sheet.names)
     most_similar = max((sheet.resource, *_RESOURCES), key=lambda each: len(headings & columns_of(each).keys()))
     if most_similar is not sheet.resource:
-        nouns = most_similar.name.replace("_", " ")
+        nouns = most_similar.nouns
         raise ParameterError(
             f"The rows of the sheet {sheet.name!r} look like {nouns}, but it has no column "
-            f"{snake_case(most_similar.id)!r}. Add it; it is empty in rows that are to be created."
+            f"{most_similar.id_column!r}. Add it; it is empty in rows that are to be created."
         )
 
 

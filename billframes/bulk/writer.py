@@ -14,7 +14,6 @@ from collections.abc import Mapping
 
 import msgspec
 
-from billframes._names import snake_case
 from billframes.bulk.cells import cells_equal, read_cell
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.journal import Entry
@@ -99,7 +98,7 @@ class Writer:
             made = decode_single(response.body, resource.detail, resource.name, id_name=resource.id)
         except DecodeError:
             return entry.with_outcome("unanswered", "the server's response could not be read")
-        return entry.with_outcome("done", id_=str(getattr(made, snake_case(resource.id))))
+        return entry.with_outcome("done", id_=str(getattr(made, resource.id_column)))
 
     def _is_surely_unchanged(self, entry: Entry, unchanged_at: float | None) -> bool:
         """Tell whether an update can be sent without reading its record."""

@@ -132,7 +132,7 @@ def _document(function: Callable[..., Any], loader: type[Any], arguments: Iterab
         "examples": examples,
         "noun": noun,
         "a_noun": with_article(noun),
-        "nouns": loader.resource.name.replace("_", " "),
+        "nouns": loader.resource.nouns,
         "parameters": "\n".join(["Parameters", "----------", *(each.docstring_entry for each in arguments)]),
         "load_raises": _LOAD_RAISES,
         "write_raises": _WRITE_RAISES,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import UNSET
 
-from billframes._names import snake_case, with_article
+from billframes._names import with_article
 from billframes.errors import DecodeError, ParameterError
 from billframes.loaders.arguments import Argument, create_arguments, update_arguments
 from billframes.loaders.loader import Id, Loader
@@ -80,12 +80,12 @@ class RecordMethods(Loader):
         return self._client().fetch(path, resource=self.resource.name)
 
     def _path(self, id: Id) -> str:  # noqa: A002
-        return f"{self.resource.path}/{path_segment(identifier(id, 'id', snake_case(self.resource.id)), 'id')}"
+        return f"{self.resource.path}/{path_segment(identifier(id, 'id', self.resource.id_column), 'id')}"
 
     def _record(self, body: bytes, id: str | None = None) -> Record:  # noqa: A002
         resource = self.resource
         struct = decode_single(body, resource.detail or resource.record, resource.name, id_name=resource.id, id=id)
-        received = getattr(struct, snake_case(resource.id))
+        received = getattr(struct, resource.id_column)
         if id is not None and not same_id(received, id):
             raise DecodeError(
                 f"{resource.name}: record {id} was requested, the server sent {received or 'one without an id'} at "
@@ -216,7 +216,7 @@ _EDITED = (
 
 
 def _plan_arguments(resource: Resource) -> Iterator[Argument]:
-    text = _EDITED.format(noun=resource.noun, id=snake_case(resource.id))
+    text = _EDITED.format(noun=resource.noun, id=resource.id_column)
     yield Argument("edited", "Any", "DataFrame", text, positional=True)
     yield Argument("delete", "Id | Collection[Id]", "str, UUID or list of these", "Ids of records to delete.", ())
     yield Argument(

@@ -52,7 +52,7 @@ def _require_all(table: pa.Table, fits: pa.ChunkedArray, request: ListRequest, n
     wrong = table.filter(pc.invert(pc.fill_null(fits, False)))
     if wrong.num_rows:
         resource = request.resource
-        example = wrong.column(snake_case(resource.id))[0].as_py()
+        example = wrong.column(resource.id_column)[0].as_py()
         raise DecodeError(
             f"{resource.name}: {wrong.num_rows} of {table.num_rows} rows do not fit the filter {name}, such as record "
             f"{example}. The server ignores the filter, so its rows can't be trusted."
@@ -82,7 +82,7 @@ def _check_present(table: pa.Table, column: pa.ChunkedArray, request: ListReques
     flag = str(declared.present_if)
     unknown = pc.and_(pc.is_null(column), table.column(snake_case(flag)))
     if pc.any(unknown).as_py():
-        record = table.filter(unknown).column(snake_case(request.resource.id))[0].as_py()
+        record = table.filter(unknown).column(request.resource.id_column)[0].as_py()
         raise DecodeError(
             f"{request.resource.name}: record {record} is {flag} but has no {declared.field}, so rows can't be "
             f"filtered by {snake_case(declared.name)}=. Leave the filter out."

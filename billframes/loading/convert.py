@@ -49,7 +49,7 @@ def row_order(
     """
     if not can_sort(request, columns):
         return None
-    keys = [*_keys(request), (snake_case(request.resource.id), False)]
+    keys = [*_keys(request), (request.resource.id_column, False)]
     table = pa.table({name: _sortable(column(name)) for name, _ in keys})
     return pc.sort_indices(
         table, sort_keys=[(name, "descending" if descending else "ascending") for name, descending in keys]

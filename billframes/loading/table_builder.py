@@ -20,7 +20,6 @@ import numpy as np
 import pyarrow as pa
 from msgspec.structs import astuple
 
-from billframes._names import snake_case
 from billframes.errors import DecodeError
 from billframes.loading.checks import warn_of_unknown
 from billframes.schema.columns import ENCODED_TEXT, Column, dictionary_encode, enum_column, join_pages, repeated_column
@@ -71,7 +70,7 @@ class TableBuilder:
     def __init__(self, resource: Resource, sources: Sequence[Source], custom: Sequence[CustomColumn] = ()) -> None:
         self._resource = resource
         self._custom = custom
-        self._id = snake_case(resource.id)
+        self._id = resource.id_column
         self._undefined: set[str] = set()
         self._unshared: list[Block] = []
         groups: dict[str | None, list[Source]] = defaultdict(list)

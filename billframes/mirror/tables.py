@@ -152,7 +152,7 @@ def _references(resource: Resource) -> tuple[Reference, ...]:
 
 
 def _table_of(resource: Resource, partition: str | None = None) -> Table:
-    return Table(resource.name, (snake_case(resource.id),), resource, _references(resource), partition)
+    return Table(resource.name, (resource.id_column,), resource, _references(resource), partition)
 
 
 # In the order of a refresh. Tables that others refer to are last, so that a referenced record is at least as new as the

@@ -75,7 +75,7 @@ class ListSchema:
     @cached_property
     def id_of(self) -> Callable[[Any], str]:
         """Read a record's id."""
-        return attrgetter(snake_case(self.resource.id))
+        return attrgetter(self.resource.id_column)
 
     @cached_property
     def date_of(self) -> Callable[[Any], dt.date]:

@@ -103,7 +103,7 @@ def _list_operation(resource: Resource) -> _Json:
     filters = [_filter_parameter(each) for each in resource.filters if each.described]
     return _operation(
         f"list_{resource.name}",
-        f"List {resource.name.replace('_', ' ')}",
+        f"List {resource.nouns}",
         _object(properties),
         parameters=[*filters, *_common_parameters(resource)],
         problems=("400", "401"),
@@ -115,7 +115,7 @@ def _record_operation(resource: Resource) -> _Json:
     assert detail is not None  # noqa: S101
     return _operation(
         f"get_{resource.name}",
-        f"One of the {resource.name.replace('_', ' ')}",
+        f"One of the {resource.nouns}",
         _object({"data": _ref(detail)}),
         parameters=[_id_parameter()],
         problems=("401", "404"),

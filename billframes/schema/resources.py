@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import get_args
 
+from billframes._names import snake_case
 from billframes.schema import records as r
 
 __all__ = [
@@ -144,8 +145,17 @@ class Resource:
     @property
     def noun(self) -> str:
         """The name of one record, for messages: "time entry"."""
-        words = self.name.replace("_", " ")
-        return words.removesuffix("ies") + "y" if words.endswith("ies") else words.removesuffix("s")
+        return self.nouns.removesuffix("ies") + "y" if self.nouns.endswith("ies") else self.nouns.removesuffix("s")
+
+    @property
+    def nouns(self) -> str:
+        """The name of several records, for messages: "time entries"."""
+        return self.name.replace("_", " ")
+
+    @property
+    def id_column(self) -> str:
+        """The name of `id` in frames and records: "time_entry_id"."""
+        return snake_case(self.id)
 
 
 def _values(annotation: object) -> tuple[str, ...]:
