@@ -20,7 +20,6 @@ from billframes.sandbox.collection import (
     Collection,
     Row,
     View,
-    embed,
     ids_as_json,
     put_meta,
     read_references,
@@ -32,7 +31,6 @@ from billframes.schema.resources import CLIENTS, MATTERS
 
 __all__ = ["CLIENT_COLLECTION", "CLIENT_WRITES", "MATTER_COLLECTION", "read_balances"]
 
-_MODIFIED = "{}modified_at > :modifiedSince"
 _CLIENT_QUERY = "matches(name, :query, FALSE) OR matches(reference, :query, FALSE)"
 
 # The API has no list of the users assigned to a matter. The documented assumption: the user who is responsible now, and
@@ -57,10 +55,6 @@ _MATTER_DETAIL = MappingProxyType(
 )
 
 
-def _of_client(column: str, table: str) -> str:
-    return f"(SELECT {column} FROM client WHERE client.client_id = {table}.client_id)"  # noqa: S608
-
-
 def _render_client(connection: sqlite3.Connection, records: list[Row], view: View) -> None:
     for record in records:
         contact, notes = record.pop("contact"), record.pop("notes")
@@ -75,12 +69,6 @@ def _render_client(connection: sqlite3.Connection, records: list[Row], view: Vie
 
 
 def _render_matter(connection: sqlite3.Connection, records: list[Row], view: View) -> None:
-    if view.shows("client"):
-        embed(connection, records, "client", CLIENT, "clientId")
-    if view.shows("responsible"):
-        embed(connection, records, "responsible", USER, "responsibleId")
-    if view.shows("practiceArea"):
-        embed(connection, records, "practiceArea", PRACTICE_AREA, "practiceAreaId")
     _put_originators(connection, records, shown=view.shows("originator"))
     for record in records:
         record["archived"] = bool(record["archived"])
@@ -138,8 +126,7 @@ CLIENT_COLLECTION = Collection(
     },
     order=("name",),
     render=_render_client,
-    where={"query": _CLIENT_QUERY, "reference": "reference = :reference", "modifiedSince": _MODIFIED},
-    sort={"name": "name", "reference": "reference"},
+    where={"query": _CLIENT_QUERY},
 )
 
 MATTER_COLLECTION = Collection(
@@ -165,23 +152,13 @@ MATTER_COLLECTION = Collection(
     order=("name",),
     always=frozenset({"client"}),
     render=_render_matter,
+    references={"client": CLIENT, "responsible": USER, "practiceArea": PRACTICE_AREA},
     where={
         "query": f"{_CLIENT_QUERY} OR client_id IN (SELECT client_id FROM client WHERE {_CLIENT_QUERY})",  # noqa: S608
-        "reference": "reference = :reference",
         "clientReference": "client_id IN (SELECT client_id FROM client WHERE reference = :clientReference)",
         "userId": _ASSIGNED,
-        "responsibleId": "responsible_id = :responsibleId",
         "originatorId": _ORIGINATED,
-        "clientId": "client_id = :clientId",
-        "practiceAreaId": "practice_area_id = :practiceAreaId",
         "archived": {True: "archived = 1", False: "archived = 0"},
-        "modifiedSince": _MODIFIED,
-    },
-    sort={
-        "name": "name",
-        "reference": "reference",
-        "client.name": _of_client("name", "matter"),
-        "client.reference": _of_client("reference", "matter"),
     },
 )
 
@@ -217,23 +194,6 @@ def read_balances(connection: sqlite3.Connection, client_id: str, today: dt.date
     }
 
 
-_CLIENT_COLUMNS = {"name": "name", "reference": "reference", "notes": "notes"}
-_MATTER_COLUMNS = {
-    "name": "name",
-    "reference": "reference",
-    "clientId": "client_id",
-    "responsibleId": "responsible_id",
-    "matterType": "matter_type",
-    "opened": "opened",
-    "archived": "archived",
-    "billingInstructions": "billing_instructions",
-    "notes": "notes",
-    "referralSources": "referral_sources",
-    "practiceAreaId": "practice_area_id",
-    "rateGroupId": "rate_group_id",
-}
-# Null keeps practiceAreaId, too: the all-zero UUID removes it.
-_MATTER_NULL_KEEPS = frozenset({"name", "clientId", "responsibleId", "archived", "practiceAreaId", "customFields"})
 # The description names time entries, expenses and invoices. Fixed fees count as activity, too.
 _ACTIVITY = {
     "time_entry": "time entries",
@@ -252,11 +212,11 @@ def _check_contact(edit: Edit) -> None:
 
 
 def _create_client(edit: Edit) -> None:
-    edit.create(edit.columns(_CLIENT_COLUMNS) | {"contact": _merge("{}", edit.sent["contact"])})
+    edit.create(edit.columns() | {"contact": _merge("{}", edit.sent["contact"])})
 
 
 def _update_client(edit: Edit) -> None:
-    row = edit.columns(_CLIENT_COLUMNS)
+    row = edit.columns()
     if "contact" in edit.sent:
         row["contact"] = _merge(_stored_object(edit, "contact"), edit.sent["contact"])
     edit.update(row)
@@ -271,13 +231,13 @@ def _delete_client(edit: Edit) -> None:
 
 
 def _create_matter(edit: Edit) -> None:
-    edit.create({"matter_type": "hourly", **edit.columns(_MATTER_COLUMNS), **_conflict_column(edit, "{}")})
+    edit.create({"matter_type": "hourly", **edit.columns(), **_conflict_column(edit, "{}")})
     if originator := edit.sent.get("originatorId"):
         edit.insert("matter_originator", {"matter_id": edit.id, "user_id": originator, "position": 0})
 
 
 def _update_matter(edit: Edit) -> None:
-    edit.update(edit.columns(_MATTER_COLUMNS) | _conflict_column(edit, _stored_object(edit, "conflict")))
+    edit.update(edit.columns() | _conflict_column(edit, _stored_object(edit, "conflict")))
 
 
 def _conflict_column(edit: Edit, stored: str) -> Row:
@@ -319,7 +279,6 @@ CLIENT_WRITES = (
         collection=CLIENT_COLLECTION,
         run=_update_client,
         returns_record=True,
-        null_keeps=frozenset({"name", "customFields"}),
     ),
     Operation(
         method="DELETE",
@@ -333,7 +292,6 @@ CLIENT_WRITES = (
         collection=MATTER_COLLECTION,
         run=_update_matter,
         returns_record=True,
-        null_keeps=_MATTER_NULL_KEEPS,
     ),
     Operation(
         method="DELETE",

@@ -9,14 +9,15 @@ text consists only of fragments in this package; callers' values are always boun
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
+from billframes._names import snake_case
 from billframes.sandbox.cache import CachingConnection
-from billframes.sandbox.query_parameters import ListQuery
+from billframes.sandbox.query_parameters import MODIFIED_SINCE, ListQuery
 from billframes.sandbox.schema import SCALE
 from billframes.schema.resources import MAX_LIMIT, Resource
 
@@ -32,7 +33,6 @@ __all__ = [
     "Render",
     "Row",
     "View",
-    "embed",
     "ids_as_json",
     "put_meta",
     "query_rows",
@@ -45,6 +45,7 @@ Row = dict[str, Any]
 
 # Up to this many matches are always sorted, because that is fast.
 _ALWAYS_SORTED = 5 * MAX_LIMIT
+_DATE_COMPARISONS = {"startDate": ">=", "endDate": "<="}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +84,13 @@ class Collection:
         Property name to SQL expression. `render` gets rows with these properties.
     order : tuple of str
         SQL expressions that order an unsorted list. Ties are always ordered by id.
-    render : callable
-        Turns rows into the API's records in place: embeds references and removes properties that the response does not
-        show.
+    render : callable, optional
+        Turns rows into the API's records in place, and removes properties that the response does not show.
+    references : mapping
+        The records that are embedded, if the response shows them, by property; `client` is that of `clientId`.
     where : mapping
-        Filter name to its SQL condition, or to one condition for true and one for false. `{}` before a column is
-        replaced by a unary plus if SQLite should not use the column's index.
-    sort : mapping
-        Sort name to SQL expression.
+        The SQL condition of each filter that is more than "equal to its property"; or one condition for true and one
+        for false. `{}` before a column is replaced by a unary plus if SQLite should not use the column's index.
     always : frozenset of str
         Details that lists show without being selected.
     """
@@ -100,9 +100,9 @@ class Collection:
     key: str
     columns: Mapping[str, str]
     order: tuple[str, ...]
-    render: Render
+    render: Render | None = None
+    references: Mapping[str, Reference] = field(default_factory=dict)
     where: Mapping[str, str | Mapping[bool, str]] = field(default_factory=dict)
-    sort: Mapping[str, str] = field(default_factory=dict)
     always: frozenset[str] = frozenset()
 
 
@@ -181,7 +181,7 @@ def read_record(connection: sqlite3.Connection, collection: Collection, id_: str
     return next(iter(_read_records(connection, collection, [id_], view)), None)
 
 
-def query_rows(connection: sqlite3.Connection, sql: str, values: Mapping[str, Any]) -> list[Row]:
+def query_rows(connection: sqlite3.Connection, sql: str, values: Mapping[str, Any] | Sequence[Any] = ()) -> list[Row]:
     """Run a query and return its rows as dicts by column name."""
     cursor = connection.execute(sql, values)
     names = [column[0] for column in cursor.description]
@@ -191,7 +191,11 @@ def query_rows(connection: sqlite3.Connection, sql: str, values: Mapping[str, An
 def _read_records(connection: sqlite3.Connection, collection: Collection, ids: list[str], view: View) -> list[Row]:
     rows = _read_rows(connection, collection.table, collection.key, collection.columns, ids)
     records = [rows[each] for each in ids if each in rows]
-    collection.render(connection, records, view)
+    for name, reference in collection.references.items():
+        if view.shows(name):
+            _embed(connection, records, name, reference)
+    if collection.render:
+        collection.render(connection, records, view)
     return records
 
 
@@ -214,12 +218,30 @@ def _bound_values(filters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _where_clause(collection: Collection, filters: Mapping[str, Any], *, avoid_indexes: bool = False) -> str:
-    conditions = []
-    for name, value in filters.items():
-        condition = collection.where[name]
-        conditions.append(condition if isinstance(condition, str) else condition[value])
     plus = "+" if avoid_indexes else ""
-    return " WHERE " + " AND ".join(f"({each.format(plus)})" for each in conditions) if conditions else ""
+    conditions = [f"({_condition(collection, name, value).format(plus)})" for name, value in filters.items()]
+    return " WHERE " + " AND ".join(conditions) if conditions else ""
+
+
+def _condition(collection: Collection, name: str, value: Any) -> str:
+    """Return the SQL condition of a filter."""
+    resource, own = collection.resource, collection.where.get(name)
+    if own is not None:
+        return own if isinstance(own, str) else own[value]
+    if name == MODIFIED_SINCE.name:
+        return "{}modified_at > :modifiedSince"
+    if name in _DATE_COMPARISONS:
+        return f"{snake_case(str(resource.date))} {_DATE_COMPARISONS[name]} :{name}"
+    equal = next(str(each.field) for each in resource.filters if each.name == name)
+    return f"{snake_case(equal)} = :{name}"
+
+
+def _sort_expression(collection: Collection, name: str) -> str:
+    parent, _, property_ = collection.resource.sort[name].rpartition(".")
+    column = snake_case(property_)
+    if parent == "client":
+        return f"(SELECT {column} FROM client WHERE client.client_id = {collection.table}.client_id)"  # noqa: S608
+    return column
 
 
 def _order_clause(collection: Collection, query: ListQuery, *, backwards: bool, avoid_index: bool) -> str:
@@ -229,7 +251,7 @@ def _order_clause(collection: Collection, query: ListQuery, *, backwards: bool, 
     By default SQLite walks the sort's index through a long table to find the few rows that match a filter. With a unary
     plus it can't use that index. It then uses the filter's index and sorts the matches.
     """
-    sort = [(collection.sort[name], descending) for name, descending in query.sort]
+    sort = [(_sort_expression(collection, name), descending) for name, descending in query.sort]
     terms = [*(sort or [(each, False) for each in collection.order]), (collection.key, False)]
     if query.shuffled:
         terms[-1] = ("random()", False)
@@ -290,11 +312,11 @@ def read_references(connection: sqlite3.Connection, reference: Reference, ids: I
     return _read_rows(connection, reference.table, reference.key, reference.columns, ids)
 
 
-def embed(connection: sqlite3.Connection, records: list[Row], name: str, reference: Reference, by: str) -> None:
-    """Set property `name` to the embedded form of the id in property `by`, if there is an id."""
-    found = read_references(connection, reference, (record[by] for record in records))
+def _embed(connection: sqlite3.Connection, records: list[Row], name: str, reference: Reference) -> None:
+    """Set a property to the embedded form of the record whose id is beside it, if there is an id."""
+    found = read_references(connection, reference, (record[f"{name}Id"] for record in records))
     for record in records:
-        if (id_ := record[by]) is not None:
+        if (id_ := record[f"{name}Id"]) is not None:
             record[name] = found[id_]
 
 

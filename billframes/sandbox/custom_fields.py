@@ -51,7 +51,6 @@ CUSTOM_FIELD_COLLECTION = Collection(
     },
     order=("entity", "position"),
     render=_render_field,
-    where={"entity": "entity = :entity"},
 )
 
 

@@ -43,7 +43,6 @@ USER_COLLECTION = Collection(
     render=_render_user,
     where={
         "email": "matches(email, :email, TRUE)",
-        "role": "role = :role",
         "query": " OR ".join(
             f"matches({field}, :query, :queryFullMatch)" for field in ("first_name", "last_name", "initials", "email")
         ),
@@ -68,25 +67,24 @@ def read_codes(connection: sqlite3.Connection) -> Row:
         SELECT kind, code, label, code_set_id AS "codeSetId", parent_code AS "parentCode", selectable
         FROM code ORDER BY kind, code_set_id, position, code
     """
-    for code in query_rows(connection, sql, {}):
+    for code in query_rows(connection, sql):
         code["selectable"] = bool(code["selectable"])
         codes[code.pop("kind")].append(code)
     sets = 'SELECT code_set_id AS "codeSetId", label, description FROM code_set ORDER BY code_set_id'
-    return codes | {"codeSets": query_rows(connection, sets, {})}
+    return codes | {"codeSets": query_rows(connection, sets)}
 
 
-_AREA_COLUMNS = {"label": "label", "default": "is_default"}
 _ASSUMED = " (a documented assumption)"
 
 
 def _create_area(edit: Edit) -> None:
     _clear_default(edit)
-    edit.insert("practice_area", {"practice_area_id": edit.id, **edit.columns(_AREA_COLUMNS)})
+    edit.insert("practice_area", {"practice_area_id": edit.id, **edit.columns()})
 
 
 def _update_area(edit: Edit) -> None:
     _clear_default(edit)
-    edit.set_columns(edit.columns(_AREA_COLUMNS))
+    edit.set_columns(edit.columns())
 
 
 def _delete_area(edit: Edit) -> None:
@@ -114,7 +112,6 @@ FIRM_WRITES = (
         collection=PRACTICE_AREA_COLLECTION,
         run=_update_area,
         returns_record=True,
-        null_keeps=frozenset({"label", "default"}),
         remark=_ASSUMED,
     ),
     Operation(
@@ -129,7 +126,6 @@ FIRM_WRITES = (
         collection=USER_COLLECTION,
         run=_update_user,
         returns_record=True,
-        null_keeps=frozenset({"customFields"}),
         remark="; only custom fields can change",
     ),
 )

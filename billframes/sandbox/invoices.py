@@ -15,7 +15,7 @@ from decimal import Decimal
 from typing import Any
 
 from billframes.errors import ParameterError
-from billframes.sandbox.collection import CLIENT, MATTER, Collection, Row, View, embed, put_meta, read_record
+from billframes.sandbox.collection import CLIENT, MATTER, Collection, Row, View, put_meta, read_record
 from billframes.sandbox.schema import SCALE
 from billframes.sandbox.store import Store
 from billframes.schema.resources import INVOICES
@@ -23,11 +23,7 @@ from billframes.schema.resources import INVOICES
 __all__ = ["INVOICE_COLLECTION", "Admin"]
 
 
-def _render_invoice(connection: sqlite3.Connection, records: list[Row], view: View) -> None:
-    if view.shows("client"):
-        embed(connection, records, "client", CLIENT, "clientId")
-    if view.shows("matter"):
-        embed(connection, records, "matter", MATTER, "matterId")
+def _render_invoice(_connection: sqlite3.Connection, records: list[Row], view: View) -> None:
     put_meta(records, shown=view.shows("meta"))
 
 
@@ -52,23 +48,8 @@ INVOICE_COLLECTION = Collection(
     },
     order=("invoice_date",),
     render=_render_invoice,
-    where={
-        "startDate": "invoice_date >= :startDate",
-        "endDate": "invoice_date <= :endDate",
-        "invoiceState": "invoice_state = :invoiceState",
-        "clientId": "client_id = :clientId",
-        "matterId": "invoice_id IN (SELECT invoice_id FROM invoice_matter WHERE matter_id = :matterId)",
-        "modifiedSince": "{}modified_at > :modifiedSince",
-    },
-    sort={
-        "client.name": "(SELECT name FROM client WHERE client.client_id = invoice.client_id)",
-        "client.reference": "(SELECT reference FROM client WHERE client.client_id = invoice.client_id)",
-        "invoicedate": "invoice_date",
-        "amount": "amount",
-        "balance": "balance",
-        "invoicenumber": "invoice_number",
-        "state": "invoice_state",
-    },
+    references={"client": CLIENT, "matter": MATTER},
+    where={"matterId": "invoice_id IN (SELECT invoice_id FROM invoice_matter WHERE matter_id = :matterId)"},
 )
 
 _STATES = ("draft", "review", "approved", "final")

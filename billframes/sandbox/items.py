@@ -25,7 +25,6 @@ from billframes.sandbox.collection import (
     Render,
     Row,
     View,
-    embed,
     put_meta,
 )
 from billframes.sandbox.operations import Edit, Operation, refusal
@@ -43,22 +42,14 @@ __all__ = [
     "TIME_ENTRY_WRITES",
 ]
 
-_BILLED = MappingProxyType({True: "invoice_id IS NOT NULL", False: "invoice_id IS NULL"})
+_REFERENCES = MappingProxyType({"client": CLIENT, "matter": MATTER, "user": USER, "invoice": INVOICE})
 _WHERE: Mapping[str, str | Mapping[bool, str]] = MappingProxyType(
     {
-        "startDate": "date >= :startDate",
-        "endDate": "date <= :endDate",
-        "userId": "user_id = :userId",
-        "matterId": "matter_id = :matterId",
         "clientId": "{}matter_id IN (SELECT matter_id FROM matter WHERE client_id = :clientId)",
-        # Not in the API's description; servers with other `select` names have this filter.
-        "invoiceId": "invoice_id = :invoiceId",
-        "billed": _BILLED,
-        "modifiedSince": "{}modified_at > :modifiedSince",
+        "billed": {True: "invoice_id IS NOT NULL", False: "invoice_id IS NULL"},
     }
 )
 _ALWAYS = frozenset({"invoice"})
-_SORT = MappingProxyType({"date": "date", "amount": "amount", "description": "description"})
 
 
 def _columns(table: str, **own: str) -> dict[str, str]:
@@ -77,21 +68,14 @@ def _columns(table: str, **own: str) -> dict[str, str]:
     }
 
 
-def _render_item(connection: sqlite3.Connection, records: list[Row], view: View) -> None:
+def _render_item(records: list[Row], view: View) -> None:
     for record in records:
         record["billed"] = record["invoiceId"] is not None
-    for name, reference in (("client", CLIENT), ("matter", MATTER), ("user", USER)):
-        if view.shows(name):
-            embed(connection, records, name, reference, name + "Id")
-    if view.shows("invoice"):
-        embed(connection, records, "invoice", INVOICE, "invoiceId")
     put_meta(records, shown=view.shows("meta"))
 
 
-def _render_time_entry(connection: sqlite3.Connection, records: list[Row], view: View) -> None:
-    _render_item(connection, records, view)
-    if view.shows("fixedFee"):
-        embed(connection, records, "fixedFee", FIXED_FEE, "fixedFeeId")
+def _render_time_entry(_connection: sqlite3.Connection, records: list[Row], view: View) -> None:
+    _render_item(records, view)
     for record in records:
         if not view.rates or record["billingType"] != "billable":
             del record["rate"], record["amount"]
@@ -100,8 +84,8 @@ def _render_time_entry(connection: sqlite3.Connection, records: list[Row], view:
 def _render_with_codes(*names: str) -> Render:
     """Return a renderer for items that have their codes only in the single record."""
 
-    def render(connection: sqlite3.Connection, records: list[Row], view: View) -> None:
-        _render_item(connection, records, view)
+    def render(_connection: sqlite3.Connection, records: list[Row], view: View) -> None:
+        _render_item(records, view)
         if not view.detail:
             for record in records:
                 for name in names:
@@ -131,13 +115,8 @@ TIME_ENTRY_COLLECTION = Collection(
     order=("date",),
     always=_ALWAYS,
     render=_render_time_entry,
-    where={
-        **_WHERE,
-        "fixedFeeId": "fixed_fee_id = :fixedFeeId",
-        "billingType": "billing_type = :billingType",
-        "billed": {True: "billed = 1", False: "billed = 0"},
-    },
-    sort={"date": "date", "hours": "hours", "description": "description", "created": "created_at"},
+    references={**_REFERENCES, "fixedFee": FIXED_FEE},
+    where={**_WHERE, "billed": {True: "billed = 1", False: "billed = 0"}},
 )
 
 FIXED_FEE_COLLECTION = Collection(
@@ -151,8 +130,8 @@ FIXED_FEE_COLLECTION = Collection(
     order=("date",),
     always=_ALWAYS,
     render=_render_with_codes("activityCode", "taskCode"),
+    references=_REFERENCES,
     where=_WHERE,
-    sort=_SORT,
 )
 
 EXPENSE_COLLECTION = Collection(
@@ -171,29 +150,13 @@ EXPENSE_COLLECTION = Collection(
     order=("date",),
     always=_ALWAYS,
     render=_render_with_codes("expenseCode"),
+    references=_REFERENCES,
     where=_WHERE,
-    sort=_SORT,
 )
 
 
 ACTING_USER = "x-service-userid"
 
-_WRITTEN_COLUMNS = {
-    "matterId": "matter_id",
-    "userId": "user_id",
-    "date": "date",
-    "time": "time",
-    "description": "description",
-    "hours": "hours",
-    "billingType": "billing_type",
-    "amount": "amount",
-    "fixedFeeId": "fixed_fee_id",
-    "activityCode": "activity_code",
-    "taskCode": "task_code",
-    "expenseCode": "expense_code",
-}
-_TIME_NULL_KEEPS = frozenset({"userId", "matterId", "date", "description", "hours", "billingType", "fixedFeeId"})
-_COST_NULL_KEEPS = frozenset({"matterId", "date", "description", "amount"})
 _IF_BILLED = "The item is billed (on an invoice)."
 
 
@@ -242,7 +205,7 @@ def _check_fixed_fee(edit: Edit, stored: Row) -> None:
 
 
 def _create_time(edit: Edit) -> None:
-    row = edit.columns(_WRITTEN_COLUMNS)
+    row = edit.columns()
     row.setdefault("billing_type", "fixedFee" if row.get("fixed_fee_id") else _default_type(edit))
     edit.create(row | _rate_and_amount(edit, row, edit.sent.get("rate")))
 
@@ -250,7 +213,7 @@ def _create_time(edit: Edit) -> None:
 def _update_time(edit: Edit) -> None:
     _refuse_if_billed(edit, "updated")
     stored = edit.stored()
-    row = edit.columns(_WRITTEN_COLUMNS)
+    row = edit.columns()
     rate = edit.sent.get("rate", stored["rate"])
     edit.update(row | _rate_and_amount(edit, stored | row, rate))
 
@@ -273,12 +236,12 @@ def _rate_and_amount(edit: Edit, row: Row, rate: Any) -> Row:
 
 
 def _create_cost(edit: Edit) -> None:
-    edit.create(edit.columns(_WRITTEN_COLUMNS))
+    edit.create(edit.columns())
 
 
 def _update_cost(edit: Edit) -> None:
     _refuse_if_billed(edit, "updated")
-    edit.update(edit.columns(_WRITTEN_COLUMNS))
+    edit.update(edit.columns())
 
 
 def _delete_item(edit: Edit) -> None:
@@ -291,7 +254,7 @@ def _update_fee(edit: Edit) -> None:
     elsewhere = "SELECT 1 FROM time_entry WHERE fixed_fee_id = ? AND matter_id <> ?"
     if "matterId" in edit.sent and edit.exists(elsewhere, edit.id, edit.sent["matterId"]):
         raise refusal("The fixed fee is assigned to time entries of its matter, so it can't move to another matter.")
-    edit.update(edit.columns(_WRITTEN_COLUMNS))
+    edit.update(edit.columns())
 
 
 def _delete_fee(edit: Edit) -> None:
@@ -309,7 +272,6 @@ TIME_ENTRY_WRITES = (
         method="PUT",
         collection=TIME_ENTRY_COLLECTION,
         run=_update_time,
-        null_keeps=_TIME_NULL_KEEPS,
         check=_check_changed_time,
         refused_if=_IF_BILLED,
     ),
@@ -323,7 +285,6 @@ ITEM_WRITES = (
         method="PUT",
         collection=EXPENSE_COLLECTION,
         run=_update_cost,
-        null_keeps=_COST_NULL_KEEPS,
         refused_if=_IF_BILLED,
     ),
     Operation(method="DELETE", collection=EXPENSE_COLLECTION, run=_delete_item, refused_if=_IF_BILLED),
@@ -332,7 +293,6 @@ ITEM_WRITES = (
         method="PUT",
         collection=FIXED_FEE_COLLECTION,
         run=_update_fee,
-        null_keeps=_COST_NULL_KEEPS,
         refused_if=_IF_BILLED,
     ),
     Operation(

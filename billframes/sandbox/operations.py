@@ -11,12 +11,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from billframes._names import with_article
-from billframes.sandbox.collection import Collection, Row, View, read_record
+from billframes._names import snake_case, with_article
+from billframes.sandbox.collection import Collection, Row, View, query_rows, read_record
 from billframes.sandbox.credentials import Caller
 from billframes.sandbox.custom_fields import read_changes, write_changes
 from billframes.sandbox.problems import Faults, Problem
 from billframes.sandbox.request_bodies import REMOVABLE, check_references
+from billframes.sandbox.schema import table_columns
 from billframes.schema import records as r
 from billframes.schema.resources import ALL_ZERO_ID
 
@@ -37,8 +38,6 @@ class Operation:
         Writes, or refuses by raising a `refusal`.
     returns_record : bool
         Whether the response has the record. Otherwise it has no body.
-    null_keeps : frozenset of str
-        Properties for which null means that the current value stays.
     check : callable, optional
         Adds faults beyond those of types and references.
     refused_if : str
@@ -51,7 +50,6 @@ class Operation:
     collection: Collection
     run: Callable[[Edit], None]
     returns_record: bool = False
-    null_keeps: frozenset[str] = frozenset()
     check: Callable[[Edit], None] | None = None
     refused_if: str = ""
     remark: str = ""
@@ -136,9 +134,7 @@ class Edit:
 
     def first_row(self, sql: str, *values: Any) -> Row | None:
         """Return the query's first row by column name."""
-        cursor = self.connection.execute(sql, values)
-        row = cursor.fetchone()
-        return None if row is None else {column[0]: each for column, each in zip(cursor.description, row, strict=True)}
+        return next(iter(query_rows(self.connection, sql, values)), None)
 
     def stored(self) -> Row:
         """Return the record's row as it is before the edit."""
@@ -150,9 +146,25 @@ class Edit:
         """Tell whether the query has a result."""
         return self.connection.execute(sql, values).fetchone() is not None
 
-    def columns(self, names: Mapping[str, str]) -> Row:
-        """Return the sent values by column name; `names` maps property names to columns."""
-        return {column: self.sent[name] for name, column in names.items() if name in self.sent}
+    def columns(self) -> Row:
+        """Return the sent values that the record's table stores, by column name."""
+        return {column: self.sent[name] for name, column in self._sent_columns().items()}
+
+    def drop_ignored_nulls(self) -> None:
+        """Remove nulls that change nothing: all of a create, and those that would empty a column that needs a value."""
+        ignored = {*self.sent}
+        if self.operation.has_id:
+            needed = table_columns(self.connection, self._table)
+            ignored = {name for name, column in self._sent_columns().items() if needed[column]}
+            ignored |= REMOVABLE | {"customFields"}
+        self.sent = {name: value for name, value in self.sent.items() if value is not None or name not in ignored}
+
+    def _sent_columns(self) -> dict[str, str]:
+        """Return the column of each sent property that the record's table stores."""
+        stored = table_columns(self.connection, self._table)
+        known = self.operation.collection.columns
+        columns = {name: known[name] if known.get(name) in stored else snake_case(name) for name in self.sent}
+        return {name: column for name, column in columns.items() if column in stored}
 
     def insert(self, table: str, row: Row) -> None:
         """Insert a row."""
@@ -195,7 +207,7 @@ def perform(edit: Edit) -> Row | None:
         400 with all faults, or 409 if a rule of the API forbids the edit.
     """
     operation = edit.operation
-    edit.sent = _without_ignored_nulls(operation, edit.sent)
+    edit.drop_ignored_nulls()
     check_references(edit.connection, edit.sent, edit.faults)
     entity = operation.collection.resource.entity
     if entity and edit.sent.get("customFields"):
@@ -215,12 +227,6 @@ def perform(edit: Edit) -> Row | None:
 def refusal(rule: str) -> Problem:
     """Return the problem to raise if an edit violates a rule of the API."""
     return Problem(409, rule)
-
-
-def _without_ignored_nulls(operation: Operation, sent: Mapping[str, Any]) -> dict[str, Any]:
-    """Remove nulls that change nothing: all of a create, and those of properties for which null keeps the value."""
-    ignored = operation.null_keeps if operation.has_id else sent.keys()
-    return {name: value for name, value in sent.items() if value is not None or name not in ignored}
 
 
 def _null_if_removed(name: str, value: Any) -> Any:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sqlite3
 
-__all__ = ["BILLING_TYPES", "CENT", "SCALE", "SCHEMA", "add_audit", "value_at_rate"]
+__all__ = ["BILLING_TYPES", "CENT", "SCALE", "SCHEMA", "add_audit", "table_columns", "value_at_rate"]
 
 SCALE = 10_000
 CENT = SCALE // 100
@@ -208,10 +208,14 @@ def add_audit(connection: sqlite3.Connection) -> None:
             connection.execute(_trigger(connection, table, event))
 
 
+def table_columns(connection: sqlite3.Connection, table: str) -> dict[str, bool]:
+    """Return for each column of a table whether it needs a value."""
+    return {row[1]: bool(row[3]) for row in connection.execute(f"PRAGMA table_info({table})")}
+
+
 def _trigger(connection: sqlite3.Connection, table: str, event: str) -> str:
     """Return the statement that creates a trigger."""
-    names = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
-    pairs = ", ".join(f"'{name}', NEW.{name}" for name in names)
+    pairs = ", ".join(f"'{name}', NEW.{name}" for name in table_columns(connection, table))
     changed, record = ("OLD", "NULL") if event == "DELETE" else ("NEW", f"json_object({pairs})")
     return f"""
         CREATE TRIGGER IF NOT EXISTS audit_{table}_{event} AFTER {event} ON {table} BEGIN
