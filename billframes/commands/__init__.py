@@ -6,6 +6,7 @@ A command loads its data from the API of a profile, from a mirror, or from the s
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, cast
@@ -13,7 +14,9 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from billframes.client import Client
 
-__all__ = ["add_connection", "connected"]
+__all__ = ["PROFILE_VARIABLE", "add_connection", "connected", "sandbox_client"]
+
+PROFILE_VARIABLE = "BILLFRAMES_PROFILE"
 
 
 def add_connection(parser: argparse.ArgumentParser, *, mirror: bool = True, more: str = "") -> None:
@@ -38,8 +41,16 @@ def add_connection(parser: argparse.ArgumentParser, *, mirror: bool = True, more
 
 
 @contextmanager
-def connected(args: argparse.Namespace) -> Iterator[Client]:
-    """Connect as the options say, and close the connection at the end of the block."""
+def connected(args: argparse.Namespace, *, progress: bool | None = None) -> Iterator[Client]:
+    """
+    Connect as the options say, and close the connection at the end of the block.
+
+    Parameters
+    ----------
+    args : Namespace
+    progress : bool, optional
+        Whether loads from a server show their progress; see `connect`.
+    """
     # These imports take long, and the options are declared without them.
     from billframes._session import mirror
     from billframes.client import Client
@@ -47,11 +58,23 @@ def connected(args: argparse.Namespace) -> Iterator[Client]:
     if args.demo:
         from billframes.sandbox import Sandbox
 
-        with Sandbox() as sandbox, Client(sandbox.base_url, sandbox.tokens["full"]) as client:
+        with Sandbox() as sandbox, sandbox_client(sandbox.base_url, sandbox.tokens["full"], progress) as client:
             yield client
     elif getattr(args, "mirror", None):
         with mirror(args.mirror) as opened:
             yield cast("Client", opened)
     else:
-        with Client(profile=args.connection) as client:
+        with Client(profile=args.connection, progress=progress) as client:
             yield client
+
+
+def sandbox_client(base_url: str, token: str, progress: bool | None = None) -> Client:
+    """Connect to a sandbox. The user's own profile is not used."""
+    from billframes.client import Client
+
+    profile = os.environ.pop(PROFILE_VARIABLE, None)
+    try:
+        return Client(base_url, token, progress=progress)
+    finally:
+        if profile is not None:
+            os.environ[PROFILE_VARIABLE] = profile

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
-import os
 import re
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from billframes._export import check_output, make_folder, write
 from billframes._format import long_date
 from billframes._messages import say
-from billframes._session import MIRROR_VARIABLE, book, mirror
+from billframes._session import book
 from billframes.book import check_begun
 from billframes.book.slices import SLICE_KEYS
 from billframes.client import Client
@@ -28,7 +26,7 @@ from billframes.report.kernel import (
     DEMO_FIRM,
     DEMO_REMARK,
     check_private_kernels,
-    demonstration,
+    open_source,
     skip_unused_grammar,
 )
 from billframes.report.loading import load, read_month
@@ -42,11 +40,8 @@ EXAMPLES = (
     "billframes report 2026-10 --all-responsible --format pdf --out partners",
 )
 
-Environment = Mapping[str, str | None]
-
 FORMATS = ("html", "xlsx", "pdf")
 DEMO_MONTH = "2026-10"
-PROFILE_VARIABLE = "BILLFRAMES_PROFILE"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -90,9 +85,18 @@ def run(args: argparse.Namespace) -> int:
         FirmSettings.load(args.settings)
         parameters["settings"] = str(Path(args.settings).absolute())
     steps = _Steps()
-    with _demo(steps) if args.demo else _configured(first, now.date(), args) as (environment, more):
-        outs = _outs(args, first, out, environment)
-        _make(args.format, {**more, **parameters}, outs, environment, steps)
+    if args.demo:
+        steps("Starting the sandbox with its made-up firm")
+        parameters |= {"title": DEMO_FIRM, "remark": DEMO_REMARK}
+    else:
+        # The current month is counted up to today.
+        check_begun(first, now.date(), "today")
+        parameters["as_of"] = min(now.date(), month_end(first)).isoformat()
+    with open_source(args) as (environment, client, demo_settings):
+        if demo_settings:
+            parameters.setdefault("settings", demo_settings)
+        outs = _outs(args, first, out, client)
+        _make(args.format, parameters, outs, environment, client, steps)
     steps("Done")
     for path in outs.values():
         say(path)
@@ -134,10 +138,10 @@ def _check_options(args: argparse.Namespace, out: Path | None) -> None:
         check_output(out)
 
 
-def _outs(args: argparse.Namespace, first: dt.date, out: Path | None, environment: Environment) -> dict[str, Path]:
+def _outs(args: argparse.Namespace, first: dt.date, out: Path | None, client: Client) -> dict[str, Path]:
     """Return the file of each report by the code of its scope. The code of the whole firm is empty."""
     month, folder = f"{first:%Y-%m}", Path.cwd()
-    scopes = _scopes(args, first, environment)
+    scopes = _scopes(args, first, client)
     if not scopes:
         return {"": out or folder / f"billframes-{month}.{args.format}"}
     if args.all_responsible:
@@ -149,26 +153,26 @@ def _outs(args: argparse.Namespace, first: dt.date, out: Path | None, environmen
     return {each.code: folder / name for each, name in zip(scopes, names, strict=True)}
 
 
-def _scopes(args: argparse.Namespace, first: dt.date, environment: Environment) -> list[Scope]:
+def _scopes(args: argparse.Namespace, first: dt.date, client: Client) -> list[Scope]:
     texts = {key: getattr(args, key) for key in SLICE_KEYS if getattr(args, key) is not None}
     if not (texts or args.all_responsible):
         return []
-    with _client(environment) as client:
-        firm = book(first, month_end(first), client=client)
-        if args.all_responsible:
-            return all_scopes(firm, "responsible")
-        return [find_scope(firm, key, text) for key, text in texts.items()]
+    firm = book(first, month_end(first), client=client)
+    if args.all_responsible:
+        return all_scopes(firm, "responsible")
+    return [find_scope(firm, key, text) for key, text in texts.items()]
 
 
 def _make(
     format: str,  # noqa: A002
     parameters: dict[str, Any],
     outs: Mapping[str, Path],
-    environment: Environment,
+    environment: Mapping[str, str | None],
+    client: Client,
     steps: _Steps,
 ) -> None:
     if format == "xlsx":
-        _write_workbooks(parameters, outs, environment, steps)
+        _write_workbooks(parameters, outs, client, steps)
         return
     options: dict[str, Any] = {"environment": environment, "step": steps}
     if format == "pdf":
@@ -180,37 +184,18 @@ def _make(
         build({**parameters, **({"only": code} if code else {})}, out, **options)
 
 
-def _write_workbooks(
-    parameters: Mapping[str, Any], outs: Mapping[str, Path], environment: Environment, steps: _Steps
-) -> None:
+def _write_workbooks(parameters: Mapping[str, Any], outs: Mapping[str, Path], client: Client, steps: _Steps) -> None:
     """Write Excel workbooks without a kernel. Files are written only when all workbooks are complete."""
     from billframes.report.workbook import workbook
 
     steps("Loading time, invoices and matters")
     of_load = {name: parameters[name] for name in ("month", "settings", "as_of") if name in parameters}
     texts = {name: parameters[name] for name in ("title", "remark", "generated", "narratives") if name in parameters}
-    with _client(environment) as client:
-        month = load(**of_load, client=client)
-        steps("Computing the figures")
-        contents = [workbook(month.only(code), **texts) for code in outs]
+    month = load(**of_load, client=client)
+    steps("Computing the figures")
+    contents = [workbook(month.only(code), **texts) for code in outs]
     for out, content in zip(outs.values(), contents, strict=True):
         write(out, content)
-
-
-def _client(environment: Environment) -> Client:
-    """Connect in the same way as the kernel."""
-    if path := environment.get(MIRROR_VARIABLE):
-        return cast("Client", mirror(path))
-    unset = {name: os.environ.pop(name) for name, value in environment.items() if value is None and name in os.environ}
-    try:
-        return Client(
-            environment.get("BILLFRAMES_BASE_URL"),
-            environment.get("BILLFRAMES_TOKEN"),
-            profile=environment.get(PROFILE_VARIABLE),
-            progress=False,
-        )
-    finally:
-        os.environ.update(unset)
 
 
 class _Steps:
@@ -221,32 +206,3 @@ class _Steps:
 
     def __call__(self, step: str) -> None:
         say(f"{time.monotonic() - self._start:5.1f} s  {step}", error=True)
-
-
-# The kernel's environment, and parameters of the notebook.
-Source = tuple[Environment, dict[str, str]]
-
-
-@contextmanager
-def _configured(first: dt.date, today: dt.date, args: argparse.Namespace) -> Iterator[Source]:
-    """Read the configured API or a mirror. The current month is counted up to today."""
-    check_begun(first, today, "today")
-    # Opening it here raises errors of the configuration before a kernel is started.
-    environment: Environment = {}
-    if args.mirror:
-        opened = mirror(args.mirror)
-        _ = opened.version
-        environment = {MIRROR_VARIABLE: opened.path}
-    else:
-        with Client(profile=args.connection) as client:
-            _ = client.settings
-        environment = {PROFILE_VARIABLE: args.connection} if args.connection else {}
-    yield environment, {"as_of": min(today, month_end(first)).isoformat()}
-
-
-@contextmanager
-def _demo(steps: _Steps) -> Iterator[Source]:
-    """Start the sandbox in this process."""
-    steps("Starting the sandbox with its made-up firm")
-    with demonstration() as (environment, settings):
-        yield environment, {"title": DEMO_FIRM, "remark": DEMO_REMARK, "settings": settings}

@@ -1,4 +1,4 @@
-"""Start kernels whose output other users of the machine can't read, and the sandbox for demonstrations.
+"""Start kernels whose output other users of the machine can't read, and open the source of their data.
 
 Jupyter kernels usually communicate over TCP on loopback, where every user of the machine can read their output
 without a key. The kernels of the report and the dashboard use Unix sockets in a folder that only their user can open.
@@ -6,6 +6,7 @@ without a key. The kernels of the report and the dashboard use Unix sockets in a
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import os
 import shutil
@@ -18,9 +19,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
+from billframes.commands import PROFILE_VARIABLE, connected, sandbox_client
 from billframes.errors import ConfigError
+
+if TYPE_CHECKING:
+    from billframes.client import Client
+    from billframes.mirror import Mirror
 
 __all__ = [
     "DEMO_FIRM",
@@ -29,6 +35,7 @@ __all__ = [
     "check_private_kernels",
     "demonstration",
     "kernel_with",
+    "open_source",
     "private_folder",
     "skip_unused_grammar",
     "transport_in",
@@ -157,6 +164,41 @@ _NO_PROXY = ("NO_PROXY", "no_proxy")
 
 
 @contextmanager
+def open_source(args: argparse.Namespace) -> Iterator[tuple[dict[str, str | None], Client, str]]:
+    """
+    Open the API, the mirror or the sandbox that a command's options choose; see `billframes.commands.add_connection`.
+
+    Opening it here raises errors of the configuration before a kernel is started.
+
+    Yields
+    ------
+    environment : dict of str to (str or None)
+        Variables with which a kernel opens the same source; None removes a variable.
+    client : Client
+    settings : str
+        The path of the demonstration's settings; empty for other sources.
+    """
+    from billframes._session import MIRROR_VARIABLE
+
+    environment: dict[str, str | None]
+    if args.demo:
+        with demonstration() as (environment, settings):
+            base_url, token = environment["BILLFRAMES_BASE_URL"], environment["BILLFRAMES_TOKEN"]
+            with sandbox_client(str(base_url), str(token), progress=False) as client:
+                yield environment, client, settings
+        return
+    with connected(args, progress=False) as client:
+        if args.mirror:
+            opened = cast("Mirror", client)
+            _ = opened.version
+            environment = {MIRROR_VARIABLE: opened.path}
+        else:
+            _ = client.settings
+            environment = {PROFILE_VARIABLE: args.connection} if args.connection else {}
+        yield environment, client, ""
+
+
+@contextmanager
 def demonstration() -> Iterator[tuple[dict[str, str | None], str]]:
     """
     Start the sandbox in this process. Kernels connect to it over HTTP.
@@ -176,7 +218,7 @@ def demonstration() -> Iterator[tuple[dict[str, str | None], str]]:
         yield (
             {
                 # The user's own profile is not used.
-                "BILLFRAMES_PROFILE": None,
+                PROFILE_VARIABLE: None,
                 "BILLFRAMES_BASE_URL": sandbox.base_url,
                 "BILLFRAMES_TOKEN": sandbox.tokens["full"],
                 **dict.fromkeys(_NO_PROXY, ",".join(filter(None, [exempt, "127.0.0.1"]))),

@@ -66,3 +66,10 @@ def test_a_frame_longer_than_a_sheet_is_refused(tmp_path, monkeypatch, capsys):
     assert main(["export", "time_entries", "2026-10", "-o", str(out)]) == 2
     assert "more than an Excel sheet holds" in capsys.readouterr().err
     assert not out.exists()
+
+
+def test_the_demonstration_does_not_use_the_environments_profile(tmp_path, monkeypatch):
+    monkeypatch.setenv("BILLFRAMES_PROFILE", "nonesuch")
+    out = tmp_path / "areas.csv"
+    assert main(["export", "practice-areas", "--demo", "-o", str(out)]) == 0
+    assert out.exists()

@@ -17,10 +17,10 @@ import threading
 import time
 import webbrowser
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING
 
 from billframes._messages import say
 from billframes.commands import add_connection
@@ -31,7 +31,7 @@ from billframes.report.kernel import (
     DEMO_FIRM,
     DEMO_REMARK,
     NO_PRIVATE_SOCKETS,
-    demonstration,
+    open_source,
     private_folder,
     transport_in,
 )
@@ -53,8 +53,6 @@ __all__ = ["EXAMPLES", "add_arguments", "run"]
 
 EXAMPLES = ("billframes dashboard --demo", "billframes dashboard 2026-Q3 --mirror firm-mirror")
 
-# Variables for the kernels, where None removes a variable, and a client that loads the same records.
-Source = tuple[Mapping[str, str | None], "Client"]
 _DEMO_PERIOD = "2026"
 _TIMEOUT = 60.0
 
@@ -79,47 +77,23 @@ def run(args: argparse.Namespace) -> int:
     parse_period(period)
     if importlib.util.find_spec("voila") is None:
         raise ConfigError("The dashboard needs Voila: pip install 'billframes[dashboard]'.")
-    more = {PERIOD_VARIABLE: period, **({TITLE_VARIABLE: args.title} if args.title else {})}
+    variables = {PERIOD_VARIABLE: period}
+    if args.demo:
+        variables |= {TITLE_VARIABLE: DEMO_FIRM, REMARK_VARIABLE: DEMO_REMARK}
+    if args.title:
+        variables[TITLE_VARIABLE] = args.title
     if args.settings:
         FirmSettings.load(args.settings)
-        more[SETTINGS_VARIABLE] = str(Path(args.settings).absolute())
-    source = _demo() if args.demo else _configured(args)
+        variables[SETTINGS_VARIABLE] = str(Path(args.settings).absolute())
     try:
         with signals_interrupt():
-            _serve(source, more, args.port, browser=not args.no_browser)
+            _serve(args, variables)
     except KeyboardInterrupt:
         return 0
     return 0
 
 
-@contextmanager
-def _configured(args: argparse.Namespace) -> Iterator[Source]:
-    """Connect to the configured API or open a mirror. Opening it here raises errors of the configuration at once."""
-    from billframes._session import MIRROR_VARIABLE, mirror
-    from billframes.client import Client
-
-    if args.mirror:
-        with mirror(args.mirror) as opened:
-            _ = opened.version
-            yield {MIRROR_VARIABLE: opened.path}, cast("Client", opened)
-        return
-    with Client(profile=args.connection, progress=False) as client:
-        _ = client.settings
-        yield {"BILLFRAMES_PROFILE": args.connection} if args.connection else {}, client
-
-
-@contextmanager
-def _demo() -> Iterator[Source]:
-    """Start the sandbox in this process."""
-    with demonstration() as (environment, settings):
-        from billframes.client import Client
-
-        with Client(environment["BILLFRAMES_BASE_URL"], environment["BILLFRAMES_TOKEN"], progress=False) as client:
-            texts = {SETTINGS_VARIABLE: settings, TITLE_VARIABLE: DEMO_FIRM, REMARK_VARIABLE: DEMO_REMARK}
-            yield {**texts, **environment}, client
-
-
-def _serve(source: AbstractContextManager[Source], more: Mapping[str, str], port: int, *, browser: bool) -> None:
+def _serve(args: argparse.Namespace, variables: dict[str, str]) -> None:
     """Start the server, load the records while it starts, and wait until it ends."""
     token = secrets.token_urlsafe(16)
     with private_folder() as folder:
@@ -131,13 +105,15 @@ def _serve(source: AbstractContextManager[Source], more: Mapping[str, str], port
         frames, log = folder / "frames", folder / "voila.log"
         with (
             log.open("w") as file,
-            _started_server(notebook, port, token, file) as server,
-            source as (environment, client),
+            _started_server(notebook, args.port, token, file) as server,
+            open_source(args) as (environment, client, demo_settings),
         ):
-            _prepare(frames, {**environment, **more}, client)
+            if demo_settings:
+                variables.setdefault(SETTINGS_VARIABLE, demo_settings)
+            _prepare(frames, {**environment, **variables}, client)
             base = f"http://127.0.0.1:{_wait_for_port(server, folder, log)}/"
             say(f"Dashboard at {base}?token={token}  Ctrl-C ends it.")
-            if browser:
+            if not args.no_browser:
                 _open_browser(f"{base}?token={token}", folder)
             if server.wait():
                 raise BillframesError(f"The dashboard's server ended. Its last message: {_last_line(log)}")
