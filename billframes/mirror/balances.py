@@ -31,7 +31,7 @@ import pyarrow.compute as pc
 
 from billframes.mirror.server import Server
 from billframes.mirror.stored_table import StoredTable
-from billframes.mirror.tables import to_stored
+from billframes.mirror.tables import to_stored, without
 
 __all__ = [
     "UnchangedBalances",
@@ -68,7 +68,7 @@ def store_open_invoices(server: Server, invoices: StoredTable) -> list[str]:
     stored = invoices.read(["invoice_id", "client_id", "balance"], _is_open())
     above = int(pc.sum(pc.greater(stored.column("balance"), 0)).as_py() or 0)
     rows = to_stored(server.open_invoices(above, stored.num_rows - above), invoices.table)
-    settled = stored.filter(pc.invert(pc.is_in(stored.column("invoice_id"), value_set=rows.column("invoice_id"))))
+    settled = without(stored, "invoice_id", rows.column("invoice_id"))
     invoices.upsert(rows)
     return list(pc.unique(settled.column("client_id")).to_pylist())
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -73,7 +73,7 @@ class Version:
     firm: Mapping[str, Any]
     summary: Sequence[Mapping[str, Any]] = ()
     tags: tuple[str, ...] = ()
-    format: int = field(default=FORMAT)
+    format: int = FORMAT
 
     def row(self) -> dict[str, Any]:
         """Return the version as a row of the table."""
@@ -146,22 +146,18 @@ class Catalogue:
                 f"Another refresh of {self._storage.location} finished first. Its version is complete; refresh again."
             )
         # The other rows are not decoded: a mirror that is refreshed every hour has thousands of them.
-        new = pa.Table.from_pylist([version.row()], _SCHEMA)
-        self._storage.replace_if_at(NAME, pa.concat_tables([rows.select(_SCHEMA.names).cast(_SCHEMA), new]), at)
+        others = rows.select(_SCHEMA.names).cast(_SCHEMA)
+        self._storage.replace_if_at(NAME, pa.concat_tables([others, _rows_of([version])]), at)
 
     def tag(self, number: int, name: str) -> None:
         """Give a version a name, and take the name from any other version."""
         versions, at = self._read()
-        self._write([_with_tag(each, name, number) for each in versions], at)
+        self._storage.replace_if_at(NAME, _rows_of([_with_tag(each, name, number) for each in versions]), at)
 
     def keep_only(self, numbers: Sequence[int]) -> None:
         """Remove all versions except these."""
         versions, at = self._read()
-        self._write([each for each in versions if each.number in numbers], at)
-
-    def _write(self, versions: Sequence[Version], at: int | None) -> None:
-        rows = pa.Table.from_pylist([each.row() for each in versions], _SCHEMA)
-        self._storage.replace_if_at(NAME, rows, at)
+        self._storage.replace_if_at(NAME, _rows_of([each for each in versions if each.number in numbers]), at)
 
 
 def find_version(versions: Sequence[Version], which: Any, location: str) -> Version:
@@ -227,6 +223,10 @@ def _end_of(which: str | dt.date) -> dt.datetime | None:
 def _with_tag(version: Version, name: str, number: int) -> Version:
     tags = [each for each in version.tags if each != name]
     return replace(version, tags=(*tags, name) if version.number == number else tuple(tags))
+
+
+def _rows_of(versions: Sequence[Version]) -> pa.Table:
+    return pa.Table.from_pylist([each.row() for each in versions], _SCHEMA)
 
 
 def _version(row: Mapping[str, Any]) -> Version:

@@ -15,7 +15,6 @@ If much of a table seems to be deleted, nothing is removed, because permissions 
 
 from __future__ import annotations
 
-import datetime as dt
 import functools
 import operator
 from collections.abc import Sequence
@@ -28,7 +27,7 @@ from billframes.errors import MirrorError
 from billframes.mirror.day_search import Days, SpanRequest, SpanResult, Window, search_days
 from billframes.mirror.server import Server
 from billframes.mirror.stored_table import StoredTable, newest_rows
-from billframes.mirror.tables import Table, to_stored
+from billframes.mirror.tables import Table, to_stored, within_days, without
 from billframes.mirror.windows import WINDOW_ROWS, cut_windows
 
 __all__ = ["SAMPLE", "check_vanished", "confirm_deleted", "find_missing", "reload_table", "sample_size"]
@@ -71,7 +70,7 @@ def find_missing(server: Server, stored: StoredTable, total: int) -> list[str]:
         search_days(days, len(stored) - total, server.page_size, WINDOW_ROWS, search.send)
         search.compare()
     else:
-        missing.compare(server.load(stored.table.name), [(None, None)])
+        missing.compare(server.load_window(stored.table), [(None, None)])
     return missing.ids()
 
 
@@ -98,8 +97,8 @@ class _MissingRows:
         """Compare with all rows of some windows, and store the rows that differ."""
         # If a record's date changes between two responses, it can be in both.
         rows = newest_rows(to_stored(frame, self.table), self.table.id)
-        stored_ids = self._stored.read(self._columns, _within(self.table.date, windows, self.unbilled)).column(0)
-        self._missing += stored_ids.filter(pc.invert(pc.is_in(stored_ids, value_set=rows.column(self.table.id)))).chunks
+        stored = self._stored.read(self._columns, _within(self.table.date, windows, self.unbilled))
+        self._missing += without(stored, self.table.id, rows.column(self.table.id)).column(0).chunks
         self._moved |= self._stored.upsert(rows)
 
     def ids(self) -> list[str]:
@@ -144,9 +143,7 @@ class _DaySearch:
         window = self._days.window(first, request.last)
         if request.kind == "total":
             return SpanResult(self._server.count(table.name, *window, **self._options), first - 1, 0), None
-        if table.resource is None or table.date is None:
-            raise AssertionError(f"{table.name} has no dates")
-        page = self._server.first_page(table.name, table.resource, *window, **self._options)
+        page = self._server.first_page(table, *window, **self._options)
         if page is None:
             return self._load_all(first, request.last)
         rows, total = page
@@ -157,7 +154,7 @@ class _DaySearch:
         if last_complete < first:
             result, rows = self._load_all(first, first)
             return SpanResult(total, first, result.rows), rows
-        complete = rows.filter(_between(table.date, *self._days.window(first, last_complete)))
+        complete = rows.filter(within_days(table.date, *self._days.window(first, last_complete)))
         return SpanResult(total, last_complete, complete.num_rows), complete
 
     def _collect(self, rows: pa.Table | None, first: int, last: int) -> None:
@@ -220,7 +217,7 @@ def reload_table(server: Server, stored: StoredTable) -> list[str]:
     """Load a whole table, store the rows that differ, and return the ids of stored rows that the server lacks."""
     table, missing = stored.table, _MissingRows(stored)
     for window in cut_windows(server, table, server.count(table.name)):
-        missing.compare(server.load(table.name, *(window if table.date else ())), [window])
+        missing.compare(server.load_window(table, window), [window])
     return missing.ids()
 
 
@@ -274,13 +271,7 @@ def _within(date: str | None, windows: Sequence[Window], unbilled: bool) -> pc.E
     """Return the condition that a row is in one of the windows; None means all rows."""
     within = None
     if date and (None, None) not in windows:
-        within = functools.reduce(operator.or_, [_between(date, *window) for window in windows])
+        within = functools.reduce(operator.or_, [within_days(date, *window) for window in windows])
     if not unbilled:
         return within
     return _UNBILLED if within is None else within & _UNBILLED
-
-
-def _between(date: str, start: dt.date | None, end: dt.date | None) -> pc.Expression:
-    first = None if start is None else pc.field(date) >= pa.scalar(start)
-    last = None if end is None else pc.field(date) <= pa.scalar(end)
-    return last if first is None else first if last is None else first & last

@@ -52,7 +52,7 @@ def scan(
         if columns is not None:
             raise ParameterError("columns= is for other engines; give a dataset's columns to its to_table(columns=…).")
         # Without columns of other records, because an Arrow dataset has no lazy joins.
-        return snapshot.storage.dataset(resource, snapshot.version.tables[resource])
+        return snapshot.dataset(resource)
     try:
         if engine == "duckdb" and session is None:
             session = _duckdb_with_limit(memory_limit)
@@ -82,7 +82,7 @@ def _duckdb(snapshot: Snapshot, session: Any) -> _OpenTable:
         if files and snapshot.storage.local:
             return session.read_parquet(files, hive_partitioning=False)
         # DuckDB can't read a bucket without extensions, or an empty list of files.
-        return session.from_arrow(snapshot.storage.dataset(name, snapshot.version.tables[name]))
+        return session.from_arrow(snapshot.dataset(name))
 
     return open_table
 

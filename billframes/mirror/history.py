@@ -111,7 +111,7 @@ def _id(row: dict[str, Any], table: Table) -> str:
 def _text(value: Any) -> str | None:
     if value is None:
         return None
-    return value.isoformat() if isinstance(value, dt.date | dt.datetime) else str(value)
+    return value.isoformat() if isinstance(value, dt.date) else str(value)
 
 
 def _frame(rows: list[dict[str, Any]], dtypes: dict[str, str]) -> pd.DataFrame:

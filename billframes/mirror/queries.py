@@ -23,7 +23,7 @@ from billframes.loading.checks import warn_of_unknown
 from billframes.loading.convert import can_sort, row_order
 from billframes.loading.query_args import ListRequest
 from billframes.mirror.snapshot import Snapshot
-from billframes.mirror.tables import TABLES, Table
+from billframes.mirror.tables import TABLES, Table, within_days
 from billframes.schema.columns import ENCODED_TEXT, REPEATED_TEXT, Column, enum_column, join_pages
 from billframes.schema.custom_fields import CustomColumn
 from billframes.schema.decode import parse_instant
@@ -127,7 +127,8 @@ def _sorted(rows: pa.Table, request: ListRequest, sources: Collection[Source]) -
 def _matching_rows(snapshot: Snapshot, table: Table, request: ListRequest) -> pa.Table:
     """Return the stored rows that fit the request's filters."""
     filters = _filters(request)
-    expressions = [*_period(table, request), *_since(request)]
+    period = within_days(table.date, request.period.start, request.period.end)
+    expressions = [*([] if period is None else [period]), *_since(request)]
     declared_filters = {each.name: each for each in request.resource.filters}
     special_filters: list[tuple[_RowFilter, set[str]]] = []
     for name, texts in filters.items():
@@ -155,15 +156,6 @@ def _filters(request: ListRequest) -> dict[str, set[str]]:
             if name not in _NOT_FILTERS:
                 values.setdefault(name, set()).add(text)
     return values
-
-
-def _period(table: Table, request: ListRequest) -> list[ds.Expression]:
-    ends = []
-    if table.date and request.period.start:
-        ends.append(pc.field(table.date) >= pa.scalar(request.period.start))
-    if table.date and request.period.end:
-        ends.append(pc.field(table.date) <= pa.scalar(request.period.end))
-    return ends
 
 
 def _since(request: ListRequest) -> list[ds.Expression]:

@@ -39,7 +39,7 @@ from billframes.mirror.server import Server
 from billframes.mirror.side_tables import ReferenceCollector
 from billframes.mirror.storage import Storage
 from billframes.mirror.stored_table import StoredTable
-from billframes.mirror.tables import POSITION, REFERENCES, TABLES, Table, to_stored
+from billframes.mirror.tables import POSITION, REFERENCES, TABLES, Table, to_stored, without
 from billframes.mirror.windows import cut_windows, fill
 
 __all__ = ["OVERLAP", "Refresh", "checked_full"]
@@ -203,10 +203,9 @@ class Refresh:
         requested, balances = self._load_balances(stored)
         self._reload_invoices(invoices, unreconciled_clients(invoices, requested))
         self._note_later_changes(invoices)
-        ids = clients.read(["client_id"]).column(0)
         # Clients without a balance were deleted after they were listed.
         with_balance = balances.column("client_id").cast(pa.string())
-        deleted = ids.filter(pc.invert(pc.is_in(ids, value_set=with_balance))).to_pylist()
+        deleted = without(clients.read(["client_id"]), "client_id", with_balance).column(0).to_pylist()
         if deleted:
             check_vanished("clients", len(deleted), len(clients))
             clients.remove(deleted)
@@ -365,8 +364,8 @@ class Refresh:
             frame = self.server.invoices_of(client_ids)
             self._references.collect(frame, invoices.table)
             rows = to_stored(frame, invoices.table)
-            ids = invoices.read(["invoice_id"], pc.field("client_id").isin(client_ids)).column(0)
-            deleted = ids.filter(pc.invert(pc.is_in(ids, value_set=rows.column("invoice_id")))).to_pylist()
+            stored = invoices.read(["invoice_id"], pc.field("client_id").isin(client_ids))
+            deleted = without(stored, "invoice_id", rows.column("invoice_id")).column(0).to_pylist()
             check_vanished("invoices", len(deleted), len(invoices))
             invoices.upsert(rows, deleted)
 

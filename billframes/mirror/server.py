@@ -29,9 +29,10 @@ from billframes.loading.connection import ApiConnection
 from billframes.loading.ids import path_segment
 from billframes.loading.progress import Progress
 from billframes.loading.select_names import SelectNames
+from billframes.mirror.day_search import Window
 from billframes.mirror.tables import Table
 from billframes.schema.decode import stated_total
-from billframes.schema.resources import CODES, CUSTOM_FIELDS, Resource
+from billframes.schema.resources import CODES, CUSTOM_FIELDS
 from billframes.transport.connections import CancelScope
 from billframes.transport.http import Query, Response
 
@@ -170,16 +171,20 @@ class Server:
         frame: pa.Table = self._loaders[name](*period, **options, to="arrow")
         return frame
 
+    def load_window(self, table: Table, window: Window = (None, None)) -> pa.Table:
+        """Load a window of a dated list, or a whole list without dates."""
+        return self.load(table.name, *(window if table.date else ()))
+
     def count(self, name: str, *period: Any, **options: Any) -> int:
         """Count a list."""
         return int(self._loaders[name].count(*period, **options))
 
-    def first_page(self, name: str, resource: Resource, *period: Any, **options: Any) -> tuple[pa.Table, int] | None:
+    def first_page(self, table: Table, *period: Any, **options: Any) -> tuple[pa.Table, int] | None:
         """Load the first page of a dated list, and the total that it states; None if that took several requests."""
-        sort = next(name for name, path in resource.sort.items() if path == resource.date)
-        recording = _RecordingConnection(self._connection, resource.path)
-        options |= {"sort": sort, "limit": self.page_size, "progress": False, "to": "arrow"}
-        loader: Any = LOADERS[name](lambda: cast("ApiConnection", recording))
+        loader_class: Any = LOADERS[table.name]
+        recording = _RecordingConnection(self._connection, loader_class.resource.path)
+        options |= {"sort": table.date_sort, "limit": self.page_size, "progress": False, "to": "arrow"}
+        loader: Any = loader_class(lambda: cast("ApiConnection", recording))
         frame: pa.Table = loader(*period, **options)
         total = stated_total(recording.bodies[0])
         return None if total is None or len(recording.bodies) > 1 else (frame, total)

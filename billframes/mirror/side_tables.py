@@ -23,7 +23,16 @@ from billframes.errors import BillframesWarning, MirrorError
 from billframes.mirror.lock import private_files
 from billframes.mirror.storage import Storage
 from billframes.mirror.stored_table import StoredTable
-from billframes.mirror.tables import REFERENCES, TABLES, Reference, Table, reference_schema, shown_columns
+from billframes.mirror.tables import (
+    REFERENCES,
+    TABLES,
+    Reference,
+    Table,
+    as_stored,
+    reference_schema,
+    shown_columns,
+    without,
+)
 
 __all__ = ["ITEM_CODES", "ItemCodeTable", "ReferenceCollector"]
 
@@ -86,8 +95,7 @@ class ReferenceCollector:
         found: dict[str, dict[str, Any]] = {}
         for (table, *columns), shown in self._tables.items():
             if table == name:
-                lacking = shown.filter(pc.invert(pc.is_in(shown.column("id"), value_set=listed)))
-                for row in lacking.to_pylist():
+                for row in without(shown, "id", listed).to_pylist():
                     if any(row[each] is not None for each in columns):
                         found.setdefault(row["id"], {}).update(row)
         ids = set(listed.to_pylist())
@@ -119,14 +127,9 @@ class ReferenceCollector:
 
 def _first_of_each(rows: pa.Table) -> pa.Table:
     """Return the first row of each id, without dictionaries and wide types."""
-    ids = _plain(rows.column("id"))
+    ids = as_stored(rows.column("id"))
     each = rows.take(pc.index_in(pc.drop_null(pc.unique(ids)), value_set=ids))
-    return pa.table({name: _plain(each.column(name)) for name in each.column_names})
-
-
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    kind = column.type
-    return column.cast(pa.string()) if pa.types.is_dictionary(kind) or pa.types.is_large_string(kind) else column
+    return pa.table({name: as_stored(each.column(name)) for name in each.column_names})
 
 
 ITEM_CODES = "item_codes"

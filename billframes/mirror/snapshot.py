@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import pandas as pd
@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from billframes.mirror.catalogue import Version
-from billframes.mirror.storage import Storage
-from billframes.mirror.tables import POSITION, REFERENCES, TABLES, Reference, Table, shown_columns
+from billframes.mirror.storage import DataFile, Storage
+from billframes.mirror.tables import POSITION, REFERENCES, TABLES, Reference, Table, shown_columns, without
 
 __all__ = ["Snapshot"]
 
@@ -44,11 +44,15 @@ class Snapshot:
 
     def files(self, name: str) -> list[str]:
         """Return the addresses of a table's files that have rows."""
-        return [file.uri for file in self.storage.data_files(name, self.version.tables[name]) if file.rows]
+        return [file.uri for file in self._data_files(name) if file.rows]
+
+    def dataset(self, name: str) -> ds.Dataset:
+        """Open a table's stored columns as an Arrow dataset."""
+        return self.storage.dataset(name, self.version.tables[name])
 
     def sizes(self) -> pd.DataFrame:
         """Return the rows and bytes of each table."""
-        files = {name: self.storage.data_files(name, self.version.tables[name]) for name in TABLES}
+        files = {name: self._data_files(name) for name in TABLES}
         return pd.DataFrame(
             {
                 "resource": list(files),
@@ -67,8 +71,11 @@ class Snapshot:
             return None
         cut = 7 if table.partition == "month" else 4
         first, last = (start or dt.date.min).isoformat()[:cut], (end or dt.date.max).isoformat()[:cut]
-        files = self.storage.data_files(table.name, self.version.tables[table.name])
+        files = self._data_files(table.name)
         return {file.partition for file in files if file.partition and first <= file.partition <= last}
+
+    def _data_files(self, name: str) -> tuple[DataFile, ...]:
+        return self.storage.data_files(name, self.version.tables[name])
 
     def reference_columns(
         self, rows: pa.Table, reference: Reference, since: dt.date | None = None
@@ -83,26 +90,23 @@ class Snapshot:
         since : date, optional
             The first day of the rows' period. The other records mostly have later dates, so these are read first.
         """
-        keys = rows.column(reference.key)
-        if not pa.types.is_list(keys.type) and (shown := self._recent_lookup(reference.table, since)) is not None:
-            places = pc.index_in(keys, value_set=shown.column(TABLES[reference.table].id))
-            if places.null_count == keys.null_count:
-                return {name: shown.column(source).take(places) for name, source in reference.columns.items()}
-        shown = self.lookup(reference.table)
-        ids = shown.column(TABLES[reference.table].id)
+        keys, id_ = rows.column(reference.key), TABLES[reference.table].id
         if pa.types.is_list(keys.type):
+            shown = self.lookup(reference.table)
+            ids = shown.column(id_)
             return {name: _look_up_lists(keys, ids, shown.column(source)) for name, source in reference.columns.items()}
-        places = pc.index_in(keys, value_set=ids)
+        for shown in self._lookups_from(reference.table, since):
+            places = pc.index_in(keys, value_set=shown.column(id_))
+            if places.null_count == keys.null_count:
+                break
         return {name: shown.column(source).take(places) for name, source in reference.columns.items()}
 
-    def _recent_lookup(self, name: str, since: dt.date | None) -> pa.Table | None:
-        """Return the shown columns of records with a later date; None if all records would have to be read."""
-        if name in self._lookups:
-            return None
-        partitions = self.partitions(TABLES[name], since, None)
-        if partitions is None:
-            return None
-        return self.read(name, [TABLES[name].id, *shown_columns(name)], partitions=partitions)
+    def _lookups_from(self, name: str, since: dt.date | None) -> Iterator[pa.Table]:
+        """Yield the shown columns of records with a later date, then those of all records."""
+        partitions = None if name in self._lookups else self.partitions(TABLES[name], since, None)
+        if partitions is not None:
+            yield self.read(name, [TABLES[name].id, *shown_columns(name)], partitions=partitions)
+        yield self.lookup(name)
 
     def lookup(self, name: str) -> pa.Table:
         """Return the columns of a table that other records show, also for records that are no longer in its list."""
@@ -111,8 +115,8 @@ class Snapshot:
             columns = [id_, *shown_columns(name)]
             listed = self.read(name, columns)
             unlisted = self.unlisted(name).rename_columns({"id": id_}).select(columns)
-            is_listed = pc.is_in(unlisted.column(id_), value_set=listed.column(id_))
-            self._lookups[name] = pa.concat_tables([listed, unlisted.filter(pc.invert(is_listed))]).combine_chunks()
+            unlisted = without(unlisted, id_, listed.column(id_))
+            self._lookups[name] = pa.concat_tables([listed, unlisted]).combine_chunks()
         return self._lookups[name]
 
     def unlisted(self, name: str) -> pa.Table:
@@ -137,12 +141,7 @@ class Snapshot:
 def _look_up_lists(keys: pa.ChunkedArray, ids: pa.ChunkedArray, values: pa.ChunkedArray) -> pa.ChunkedArray:
     """Look up the value of each id in a column of lists of ids."""
     lists = keys.combine_chunks()
-    if isinstance(lists, pa.ChunkedArray):
-        lists = pa.concat_arrays(lists.chunks) if lists.num_chunks else pa.array([], keys.type)
-    flat_keys = pc.list_flatten(lists)
-    found = values.take(pc.index_in(flat_keys, value_set=ids)).combine_chunks()
-    if isinstance(found, pa.ChunkedArray):
-        found = pa.concat_arrays(found.chunks) if found.num_chunks else pa.array([], values.type)
+    found = values.take(pc.index_in(pc.list_flatten(lists), value_set=ids)).combine_chunks()
     lengths = pc.fill_null(pc.list_value_length(lists), 0)
     offsets = pa.concat_arrays([pa.array([0], pa.int32()), pc.cumulative_sum(lengths).cast(pa.int32())])
     return pa.chunked_array([pa.ListArray.from_arrays(offsets, found, mask=lists.is_null())])

@@ -150,16 +150,13 @@ class Storage:
     def replace_partitions(self, name: str, rows: pa.Table, partitions: Collection[str]) -> int:
         """Replace some partitions of a table by these rows; return its new version."""
         listed = ", ".join(f"'{each}'" for each in sorted(partitions))
-        if not rows.num_rows:
-            from deltalake import DeltaTable
-
-            with self._as_mirror_errors():
-                table = DeltaTable(self.uri(name), storage_options=self.options)
-                table.delete(f"{PARTITION} IN ({listed})")
-                return int(table.version())
-        return self._write(
-            name, rows, mode="overwrite", predicate=f"{PARTITION} IN ({listed})", partition_by=[PARTITION]
-        )
+        predicate = f"{PARTITION} IN ({listed})"
+        if rows.num_rows:
+            return self._write(name, rows, mode="overwrite", predicate=predicate, partition_by=[PARTITION])
+        table = self._open(name)
+        with self._as_mirror_errors():
+            table.delete(predicate)
+        return int(table.version())
 
     def replace_if_at(self, name: str, rows: pa.Table, version: int | None) -> None:
         """Replace a table if it is still at a version, or create it if `version` is None; refuse otherwise."""

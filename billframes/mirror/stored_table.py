@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from billframes.mirror.storage import Storage
-from billframes.mirror.tables import PARTITION, POSITION, Table, partition_of
+from billframes.mirror.tables import PARTITION, POSITION, Table, partition_of, without
 
 __all__ = ["StoredTable", "newest_rows", "unchanged_mask"]
 
@@ -205,7 +205,7 @@ class StoredTable:
 
 def _replace_rows(stored: pa.Table, new: pa.Table, id_: str, replaced: pa.Array) -> pa.Table:
     """Return the stored rows without those with the replaced ids, and the new rows."""
-    kept = stored.filter(pc.invert(pc.is_in(stored.column(id_), value_set=replaced)))
+    kept = without(stored, id_, replaced)
     return pa.concat_tables([kept, new.select(kept.column_names).cast(kept.schema)])
 
 

@@ -7,6 +7,7 @@ midnight and categories as text, and both are converted to their declared types 
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -35,10 +36,13 @@ __all__ = [
     "TABLES",
     "Reference",
     "Table",
+    "as_stored",
     "partition_of",
     "reference_schema",
     "shown_columns",
     "to_stored",
+    "within_days",
+    "without",
 ]
 
 PARTITION = "partition"
@@ -100,6 +104,12 @@ class Table:
     def date(self) -> str | None:
         """The column by which periods are filtered."""
         return snake_case(self.resource.date) if self.resource and self.resource.date else None
+
+    @property
+    def date_sort(self) -> str | None:
+        """The API's name of the sort by date."""
+        sorts = self.resource.sort.items() if self.resource and self.resource.date else ()
+        return next((name for name, path in sorts if self.resource and path == self.resource.date), None)
 
     @property
     def incremental(self) -> bool:
@@ -208,7 +218,7 @@ def reference_schema() -> pa.Schema:
 def to_stored(frame: pa.Table, table: Table) -> pa.Table:
     """Return the columns of a loader's Arrow table that are stored, in the stored types, with the partition."""
     names = [name for name in frame.column_names if name not in table.joined]
-    columns = {name: _stored(frame.column(name)) for name in names}
+    columns = {name: as_stored(frame.column(name)) for name in names}
     if table.partition and table.date:
         columns[PARTITION] = partition_of(columns[table.date], table.partition)
     if not table.incremental:
@@ -228,8 +238,21 @@ def partition_of(dates: pa.ChunkedArray, partition: str) -> pa.ChunkedArray:
     return pc.utf8_slice_codeunits(dates.cast(pa.string()), 0, 7 if partition == "month" else 4)
 
 
-def _stored(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def as_stored(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column without categories, wide texts and times of day."""
     kind = column.type
     if pa.types.is_dictionary(kind) or pa.types.is_large_string(kind):
         return column.cast(pa.string())
     return column.cast(pa.int64()) if pa.types.is_time(kind) else column
+
+
+def within_days(date: str | None, start: dt.date | None, end: dt.date | None) -> pc.Expression | None:
+    """Return the condition that a row's date is from `start` to `end`, inclusive; None means all rows."""
+    first = pc.field(date) >= pa.scalar(start) if date and start else None
+    last = pc.field(date) <= pa.scalar(end) if date and end else None
+    return last if first is None else first if last is None else first & last
+
+
+def without(rows: pa.Table, column: str, values: pa.Array | pa.ChunkedArray) -> pa.Table:
+    """Return the rows whose value in a column is not one of these."""
+    return rows.filter(pc.invert(pc.is_in(rows.column(column), value_set=values)))

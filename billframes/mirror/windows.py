@@ -28,10 +28,9 @@ def cut_windows(server: Server, table: Table, total: int) -> list[Window]:
     """Cut a list into windows of at most about `WINDOW_ROWS` records; the first and last window are open."""
     if not table.date or total <= WINDOW_ROWS:
         return [(None, None)]
-    sort = next(name for name, path in _sorts(table) if path == table.resource.date)  # type: ignore[union-attr]
     first, last = (
         server.load(table.name, sort=order, limit=1, progress=False).column(table.date)[0].as_py()
-        for order in (sort, f"-{sort}")
+        for order in (table.date_sort, f"-{table.date_sort}")
     )
     cuts = list(_cuts(server, table, first, last, total))
     starts = [None, *(cut + _DAY for cut in cuts)]
@@ -50,17 +49,13 @@ def fill(server: Server, stored: StoredTable, windows: list[Window]) -> Iterator
     with ThreadPoolExecutor(1) as writing:
         pending = None
         for window in windows:
-            frame = server.load(stored.table.name, *window) if stored.table.date else server.load(stored.table.name)
+            frame = server.load_window(stored.table, window)
             if pending is not None:
                 pending.result()
             pending = writing.submit(stored.append, to_stored(frame, stored.table))
             yield frame
         if pending is not None:
             pending.result()
-
-
-def _sorts(table: Table) -> list[tuple[str, str]]:
-    return list(table.resource.sort.items()) if table.resource else []
 
 
 def _cuts(server: Server, table: Table, first: dt.date, last: dt.date, total: int) -> Iterator[dt.date]:
