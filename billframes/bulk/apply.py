@@ -14,7 +14,6 @@ import datetime as dt
 import secrets
 import time
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,7 @@ from billframes.bulk.journal import Entry, Journal, folder
 from billframes.bulk.new_records import UnansweredCreates
 from billframes.bulk.sender import Sender
 from billframes.bulk.writer import Writer
-from billframes.loading.connection import WritingConnection
+from billframes.loading.connection import WritingConnection, request_threads
 from billframes.loading.progress import Progress, progress_reporter
 from billframes.schema.resources import RESOURCES, Resource
 
@@ -149,19 +148,15 @@ class _JournalRun:
         """Send all changes, and find out the outcomes of those without a response."""
         self._reopen_sent()
         at_once = self._connection.concurrency
-        with ThreadPoolExecutor(at_once) as pool:
+        with request_threads(at_once) as pool:
             sender = Sender(pool, self._journal, self._writer, self._changed, at_once, progress)
-            try:
-                for _ in range(_ROUNDS):
-                    sender.send(("update", "create"))
-                    if not self._resolve_creates(sender):
-                        break
+            for _ in range(_ROUNDS):
                 sender.send(("update", "create"))
-                self._resolve_creates(sender, last=True)
-                sender.send(("delete",))
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+                if not self._resolve_creates(sender):
+                    break
+            sender.send(("update", "create"))
+            self._resolve_creates(sender, last=True)
+            sender.send(("delete",))
         self._unanswered.find_ids()
 
     def _reopen_sent(self) -> None:

@@ -92,7 +92,7 @@ class Change:
         """Whether `apply` sends the change."""
         if self.action == "delete":
             return self.status == "will change"
-        return any(cell.status == "will change" for cell in self.cells)
+        return bool(self.sent_cells())
 
     def sent_cells(self) -> list[Cell]:
         """Return the cells that are sent."""
@@ -100,14 +100,12 @@ class Change:
 
     def value_after(self, column: str) -> Any:
         """Return the value that a column of the record will have after the change."""
-        for cell in self.cells:
-            if cell.column == column and cell.status == "will change":
-                return cell.after
-        return self.current.get(column)
+        sent = (cell.after for cell in self.sent_cells() if cell.column == column)
+        return next(sent, self.current.get(column))
 
     def changes(self, column: str) -> bool:
         """Tell whether the change sends this column."""
-        return any(cell.column == column and cell.status == "will change" for cell in self.cells)
+        return any(cell.column == column for cell in self.sent_cells())
 
     def mark(self, status: str, reason: str = "") -> None:
         """Give another status to every cell that would be sent."""
@@ -151,14 +149,11 @@ def request_body(change: Change, resource: Resource, columns: Mapping[str, EditC
         else:
             values[path[0]] = cell.after if creating else column.update_value(cell.after)
     if custom:
-        values["custom_fields"] = custom_field_updates(custom, _custom_columns(columns.values()))
+        known = [column.custom for column in columns.values() if column.custom]
+        values["custom_fields"] = custom_field_updates(custom, known)
     return encode_body(
         request, {name: UNSET if creating and value is None else value for name, value in values.items()}
     )
-
-
-def _custom_columns(columns: Iterable[EditColumn]) -> list[Any]:
-    return [column.custom for column in columns if column.custom]
 
 
 def series_of(rows: Iterable[Sequence[Any]], types: Mapping[str, Sequence[str]]) -> dict[str, pd.Series[Any]]:

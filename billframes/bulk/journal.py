@@ -203,20 +203,18 @@ class Journal:
     def first_in_state(self, state: str, actions: Sequence[str], most: int) -> list[Entry]:
         """Return the first changes with one of the actions that are in a state, at most `most`."""
         marks = ", ".join("?" * len(actions))
-        sql = f"SELECT {_COLUMNS} FROM change WHERE state = ? AND action IN ({marks}) ORDER BY number LIMIT ?"  # noqa: S608
-        return [_entry_of(row) for row in self._database.execute(sql, [state, *actions, most])]
+        clause = f"WHERE state = ? AND action IN ({marks}) ORDER BY number LIMIT ?"
+        return list(self._select(clause, [state, *actions, most]))
 
     def entries(self, state: str | None = None) -> Iterator[Entry]:
         """Yield all changes, or those in a state."""
-        where = "" if state is None else "WHERE state = ?"
-        sql = f"SELECT {_COLUMNS} FROM change {where} ORDER BY number"  # noqa: S608
-        for row in self._database.execute(sql, [] if state is None else [state]):
-            yield _entry_of(row)
+        if state is None:
+            return self._select("ORDER BY number")
+        return self._select("WHERE state = ? ORDER BY number", [state])
 
     def creates_without_id(self) -> list[Entry]:
         """Return the creates that are done and whose ids are unknown."""
-        sql = f"SELECT {_COLUMNS} FROM change WHERE state = 'done' AND action = 'create' AND id IS NULL ORDER BY number"  # noqa: S608
-        return [_entry_of(row) for row in self._database.execute(sql)]
+        return list(self._select("WHERE state = 'done' AND action = 'create' AND id IS NULL ORDER BY number"))
 
     def outcomes(self) -> Iterator[tuple[str | None, str, str, str, str | None, int | None]]:
         """Yield the id, action, columns, state, reason and place of each change."""
@@ -234,11 +232,16 @@ class Journal:
     def planned_updates(self, ids: Sequence[str]) -> list[Entry]:
         """Return the updates of these records that are not sent yet; ids in lower case."""
         # Without the index's name, SQLite reads all planned changes.
-        sql = (
-            f"SELECT {_COLUMNS} FROM change INDEXED BY change_planned "  # noqa: S608
+        clause = (
+            "INDEXED BY change_planned "
             "WHERE state = 'planned' AND action = 'update' AND lower(id) IN (SELECT value FROM json_each(?))"
         )
-        return [_entry_of(row) for row in self._database.execute(sql, [msgspec.json.encode(ids).decode()])]
+        return list(self._select(clause, [msgspec.json.encode(ids).decode()]))
+
+    def _select(self, clause: str, values: Sequence[Any] = ()) -> Iterator[Entry]:
+        """Yield the changes that a clause of SQL selects."""
+        for row in self._database.execute(f"SELECT {_COLUMNS} FROM change {clause}", values):  # noqa: S608
+            yield _entry_of(row)
 
     def mark_sent(self, entries: Sequence[Entry], read_at: str | None = None) -> list[Entry]:
         """

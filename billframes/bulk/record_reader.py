@@ -11,7 +11,6 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,11 +20,11 @@ from billframes.bulk.cells import record_cells
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.records import Record, Records, hashes_of
 from billframes.errors import DecodeError, NotFoundError
-from billframes.loading.connection import ApiConnection
+from billframes.loading.connection import ApiConnection, request_threads
 from billframes.loading.ids import path_segment
 from billframes.loading.load import count_records, load
 from billframes.loading.load_info import load_attrs
-from billframes.loading.query_args import build_request
+from billframes.loading.query_args import ListRequest, build_request
 from billframes.schema.decode import decode_single, same_id
 from billframes.schema.resources import Resource
 
@@ -108,14 +107,8 @@ class RecordReader:
         return found
 
     def _list(self, resource: Resource, columns: Sequence[EditColumn], arguments: Mapping[str, Any]) -> pa.Table:
-        names = ("start", "end", "modified_since")
-        request = build_request(
-            resource,
-            {name: value for name, value in arguments.items() if name not in names},
-            **{name: arguments[name] for name in names if name in arguments},
-            select=sorted({each.select for each in columns if each.select}),
-        )
-        table = load(self.connection, request, to="arrow", progress=False)
+        select = sorted({each.select for each in columns if each.select})
+        table = load(self.connection, _list_request(resource, arguments, select), to="arrow", progress=False)
         info = load_attrs(table) or {}
         self.requests += info.get("requests") or 0
         self._note_time(dt.datetime.fromisoformat(str(info["time"])) if info.get("time") else None)
@@ -123,10 +116,8 @@ class RecordReader:
 
     def count(self, resource: Resource, arguments: Mapping[str, Any]) -> int:
         """Return the number of records in a list."""
-        filters = {name: value for name, value in arguments.items() if name not in {"start", "end"}}
-        period = {name: arguments[name] for name in ("start", "end") if name in arguments}
         self.requests += 1
-        return count_records(self.connection, build_request(resource, filters, **period, select=()))
+        return count_records(self.connection, _list_request(resource, arguments, ()))
 
     def _list_is_cheaper(self, resource: Resource, wanted: int, hint: ListHint) -> bool:
         if wanted <= _FEW_RECORDS:
@@ -138,13 +129,9 @@ class RecordReader:
         self, resource: Resource, ids: Sequence[str], columns: Sequence[EditColumn]
     ) -> list[tuple[str, Record]]:
         self.requests += len(ids)
-        with ThreadPoolExecutor(self.connection.concurrency) as pool:
+        with request_threads(self.connection.concurrency) as pool:
             records = pool.map(lambda id_: self.record(resource, id_, columns), ids)
-            try:
-                return [(id_, each) for id_, each in zip(ids, records, strict=True) if each is not None]
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+            return [(id_, each) for id_, each in zip(ids, records, strict=True) if each is not None]
 
     def record(self, resource: Resource, id_: str, columns: Sequence[EditColumn]) -> Record | None:
         """Return the cells of one record; None if it does not exist."""
@@ -158,6 +145,12 @@ class RecordReader:
 
     def _note_time(self, date: dt.datetime | None) -> None:
         self.time = date if self.time is None else self.time
+
+
+def _list_request(resource: Resource, arguments: Mapping[str, Any], select: Iterable[str]) -> ListRequest:
+    times = {name: arguments[name] for name in ("start", "end", "modified_since") if name in arguments}
+    filters = {name: value for name, value in arguments.items() if name not in times}
+    return build_request(resource, filters, **times, select=select)
 
 
 def response_cells(body: bytes, resource: Resource, id_: str, columns: Sequence[EditColumn]) -> Record:

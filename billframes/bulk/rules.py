@@ -20,13 +20,13 @@ entry without a timekeeper is left for the server to check.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 from billframes._names import with_article
 from billframes.bulk.changes import Change
 from billframes.bulk.columns import EditColumn, columns_of
 from billframes.bulk.record_reader import RecordReader
 from billframes.bulk.records import Record
+from billframes.loading.connection import request_threads
 from billframes.schema.decode import decode_single
 from billframes.schema.records import CodeList
 from billframes.schema.resources import (
@@ -254,7 +254,7 @@ def check_deletions(deletions: Sequence[Change], resource: Resource, reader: Rec
     to_send = [change for change in deletions if change.is_sent]
     if not blocking or not to_send:
         return
-    with ThreadPoolExecutor(reader.connection.concurrency) as pool:
+    with request_threads(reader.connection.concurrency) as pool:
         belonging = pool.map(lambda change: _belonging_records(change, blocking, reader), to_send)
         for change, found in zip(to_send, belonging, strict=True):
             if found:

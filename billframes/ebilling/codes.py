@@ -9,11 +9,12 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from typing import Any, Protocol
 
 from billframes.client import Client
 from billframes.ebilling.source import KINDS, Item
+from billframes.loading.connection import request_threads
 from billframes.loading.progress import Progress, progress_reporter
 
 __all__ = ["CodeStore", "ItemCodes", "ItemKey", "read_codes"]
@@ -109,15 +110,11 @@ def _read_all(
     found: dict[ItemKey, ItemCodes],
 ) -> None:
     progress = client.progress if progress is None else progress
-    with progress_reporter(progress, "codes") as report, ThreadPoolExecutor(client.concurrency) as pool:
+    with progress_reporter(progress, "codes") as report, request_threads(client.concurrency) as pool:
         keys = {pool.submit(_read, client, item): key for key, item in unread.items()}
-        try:
-            for done, future in enumerate(as_completed(keys), start=1):
-                found[keys[future]] = future.result()
-                report(done, len(unread))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        for done, future in enumerate(as_completed(keys), start=1):
+            found[keys[future]] = future.result()
+            report(done, len(unread))
 
 
 def _key(item: Item) -> ItemKey:

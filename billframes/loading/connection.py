@@ -1,8 +1,10 @@
-"""Declare the methods that loads need of a client, so that loaders don't import the client."""
+"""Declare the methods that loads need of a client, so that loaders don't import the client; lend threads."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 from billframes.loading.progress import Progress
@@ -11,7 +13,18 @@ from billframes.loading.select_names import SelectNames
 from billframes.transport.connections import CancelScope
 from billframes.transport.http import OutcomeCheck, Query, Response
 
-__all__ = ["ApiConnection", "LocalTables", "WritingConnection"]
+__all__ = ["ApiConnection", "LocalTables", "WritingConnection", "request_threads"]
+
+
+@contextmanager
+def request_threads(number: int) -> Iterator[ThreadPoolExecutor]:
+    """Lend threads that send requests side by side. If anything is raised, the requests that wait are not sent."""
+    with ThreadPoolExecutor(number) as pool:
+        try:
+            yield pool
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 class LocalTables(Protocol):

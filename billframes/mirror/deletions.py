@@ -18,12 +18,12 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from billframes.errors import MirrorError
+from billframes.loading.connection import request_threads
 from billframes.mirror.day_search import Days, SpanRequest, SpanResult, Window, search_days
 from billframes.mirror.server import Server
 from billframes.mirror.stored_table import StoredTable, newest_rows
@@ -122,7 +122,7 @@ class _DaySearch:
         """Send requests side by side, but only for so many rows at once that little memory is needed."""
         results: list[SpanResult] = []
         most = max(1, WINDOW_ROWS // self._server.page_size)
-        with ThreadPoolExecutor(self._server.concurrency) as pool:
+        with request_threads(self._server.concurrency) as pool:
             for at in range(0, len(requests), most):
                 batch = requests[at : at + most]
                 # A load of all rows already sends its pages side by side.
@@ -244,7 +244,7 @@ def _sample(values: list[str], most: int) -> list[str]:
 
 
 def _existing(server: Server, table: Table, ids: list[str]) -> set[str]:
-    with ThreadPoolExecutor(server.concurrency) as pool:
+    with request_threads(server.concurrency) as pool:
         deleted = pool.map(lambda id_: server.is_deleted(table, id_), ids)
         return {id_ for id_, is_deleted in zip(ids, deleted, strict=True) if not is_deleted}
 
