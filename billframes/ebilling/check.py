@@ -18,7 +18,7 @@ import pyarrow as pa
 from billframes.analysis.code_check import code_check
 from billframes.client import Client
 from billframes.ebilling.codes import read_codes
-from billframes.ebilling.findings import INVOICE_COLUMNS, OFTEN, REJECTED, Finding, findings_frame
+from billframes.ebilling.findings import INVOICE_COLUMNS, OFTEN, Finding, findings_frame
 from billframes.ebilling.format import FIELDS
 from billframes.ebilling.lines import ABOVE_ITEMS, Bill, Line, add_item_lines, adjust_to_invoice
 from billframes.ebilling.profile import LedesProfile
@@ -221,11 +221,10 @@ def _finding_of(problem: Problem, texts: Texts, source: Source) -> Finding:
     """Turn a rule's finding of a line into one of the item, matter or person behind it."""
     bill, line = texts.lines[problem.at]
     subject, item = FIELDS[problem.field - 1].subject, line.item
-    place: dict[str, Any] = {"matter_id": line.matter_id} if subject != "invoice" or bill.invoice is None else {}
+    place: Row = {"matter_id": line.matter_id} if subject != "invoice" or bill.invoice is None else {}
     value, item_id = problem.value, None
     if subject == "item" and item is not None:
-        item_id = item.id
-        place |= {"item": item.kind, "date": item.date}
+        item_id, place = item.id, item.place
     if subject == "timekeeper" and item is not None:
         user = source.users.get(item.user_id or "")
         person = "no user" if item.user_id is None else "not among the users"
@@ -244,16 +243,16 @@ def _invoice_findings(
     number = bill.number
     state = str(row["invoice_state"]).casefold()
     if state not in {"final", "approved"}:
-        yield Finding(2, REJECTED, f"the invoice's state is {state}", str(number), "Make it final first.", number)
+        yield bill.rejection(2, f"the invoice's state is {state}", str(number), "Make it final first.")
     if numbers[row["invoice_number"]] > 1:
-        yield Finding(2, REJECTED, "several invoices have this number", str(number), _FIXES[2], number)
+        yield bill.rejection(2, "several invoices have this number", str(number), _FIXES[2])
     client = {"client_id": row["client_id"], **{name: row.get(name) for name in ("client_name", "client_reference")}}
     if not _is_client(client, profile.client):
-        yield Finding(3, REJECTED, "the profile is for another client", str(profile.client), "Pass its own.", number)
+        yield bill.rejection(3, "the profile is for another client", str(profile.client), "Pass its own.")
     others = [item for item in bill.items if item.client_id is not None and item.client_id != row["client_id"]]
     if others:
         fix = "Correct the invoice: its items are on matters of other clients."
-        yield Finding(3, REJECTED, "items are of another client", f"{len(others)} items", fix, number)
+        yield bill.rejection(3, "items are of another client", f"{len(others)} items", fix)
     for matter_id in dict.fromkeys(line.matter_id for line in bill.lines):
         if source.matters.get(matter_id or "", {"ledes_enabled": True})["ledes_enabled"] is not True:
             fix, place = "Turn LEDES billing on for the matter.", {"matter_id": matter_id}
@@ -307,8 +306,7 @@ def _code_findings(
 def _item_finding(bill: Bill, item: Item, number: int, problem: str, value: str, fix: str) -> Finding:
     is_open = bill.invoice is None or bill.invoice["invoice_state"] in OPEN_STATES
     fix += _TAKE_OFF if item.invoice_id is not None and is_open else ""
-    place = {"item": item.kind, "date": item.date, "matter_id": item.matter_id}
-    return Finding(number, REJECTED, problem, value, fix, bill.number or item.invoice_number, item.id, place=place)
+    return bill.rejection(number, problem, value, fix, item)
 
 
 def _table(kind: str, items: Sequence[Item]) -> pa.Table:

@@ -74,6 +74,20 @@ class Bill:
         """The invoice's number."""
         return None if self.invoice is None else str(self.invoice["invoice_number"])
 
+    def rejection(
+        self,
+        field_number: int,
+        problem: str,
+        value: str = "",
+        fix: str = "Correct it in the billing system.",
+        item: Item | None = None,
+    ) -> Finding:
+        """Return a reason for rejection of the bill, or of one of its items."""
+        if item is None:
+            return Finding(field_number, REJECTED, problem, value, fix, self.number)
+        number, place = self.number or item.invoice_number, item.place
+        return Finding(field_number, REJECTED, problem, value, fix, number, item.id, place=place)
+
 
 def add_item_lines(bill: Bill, profile: LedesProfile) -> Iterable[Finding]:
     """Add the lines of a bill's items, and yield a finding for each item that can't be a line."""
@@ -84,7 +98,7 @@ def add_item_lines(bill: Bill, profile: LedesProfile) -> Iterable[Finding]:
             if kind != "billable":
                 bill.left_out.append((item, _LEFT_OUT.get(kind, "of an unknown billing type")))
                 if kind not in _LEFT_OUT:
-                    yield _finding(bill, item, 13, "the time's billing type is unknown", str(item.billing_type))
+                    yield bill.rejection(13, "the time's billing type is unknown", str(item.billing_type), item=item)
                 continue
             line = _time_line(item)
         else:
@@ -124,11 +138,11 @@ def _unpriced_findings(bill: Bill, items: Sequence[Item]) -> Iterable[Finding]:
     times = [item for item in items if item.kind == "time_entry"]
     fix = "Load with a credential that has the read.rates scope."
     if times and not any(line.type == "F" and line.item and line.item.kind == "time_entry" for line in bill.lines):
-        yield _finding(bill, None, 21, "rates are hidden", f"{len(times)} time entries", fix)
+        yield bill.rejection(21, "rates are hidden", f"{len(times)} time entries", fix)
         items = [item for item in items if item.kind != "time_entry"]
     for item in items:
         problem = "the rate or amount is missing" if item.kind == "time_entry" else "the amount is missing"
-        yield _finding(bill, item, 21, f"{problem} or too large", "", "Correct the item in the billing system.")
+        yield bill.rejection(21, f"{problem} or too large", "", "Correct the item in the billing system.", item)
 
 
 def adjust_to_invoice(bill: Bill, profile: LedesProfile, incomplete: Sequence[str]) -> Iterable[Finding]:
@@ -146,24 +160,22 @@ def adjust_to_invoice(bill: Bill, profile: LedesProfile, incomplete: Sequence[st
     assert bill.invoice is not None  # noqa: S101 - only invoices have an amount
     amount, items_amount = money(bill.invoice["amount"]), sum((line.total for line in bill.lines), ZERO)
     if amount is None:
-        yield _finding(bill, None, 5, "the invoice's amount is missing or too large")
+        yield bill.rejection(5, "the invoice's amount is missing or too large")
         return
     difference = amount - items_amount
     value = f"{amount}; its items add up to {items_amount}"
     if difference and incomplete:
         fix = "Load items without dates and filters, or use bf.book, which loads all of them."
         problem = f"the items differ from the invoice, and {'; '.join(incomplete)}"
-        yield _finding(bill, None, 5, problem, value, fix)
+        yield bill.rejection(5, problem, value, fix)
     elif difference > 0:
         fix = "Pass all items of the invoice. Tax and increases can't be written, because the API does not show them."
-        yield _finding(bill, None, 5, ABOVE_ITEMS, value, fix)
+        yield bill.rejection(5, ABOVE_ITEMS, value, fix)
     elif difference and (reason := _write_down(bill, difference, profile)):
         fix = "Set adjustments in the profile: 'invoice' for one adjustment, 'lines' to spread it over the fees."
-        yield _finding(bill, None, 5, reason, value, fix)
+        yield bill.rejection(5, reason, value, fix)
     if not bill.lines:
-        yield _finding(
-            bill, None, 9, "the invoice has no lines", "", "An invoice without items needs adjustments='invoice'."
-        )
+        yield bill.rejection(9, "the invoice has no lines", "", "An invoice without items needs adjustments='invoice'.")
 
 
 def _write_down(bill: Bill, difference: Decimal, profile: LedesProfile) -> str | None:
@@ -182,15 +194,3 @@ def _write_down(bill: Bill, difference: Decimal, profile: LedesProfile) -> str |
         line.total += part
         line.adjustment = ((line.adjustment or ZERO) + part) or None
     return None
-
-
-def _finding(
-    bill: Bill,
-    item: Item | None,
-    field_number: int,
-    problem: str,
-    value: str = "",
-    fix: str = "Correct it in the billing system.",
-) -> Finding:
-    place = {"item": item.kind, "date": item.date, "matter_id": item.matter_id} if item else None
-    return Finding(field_number, REJECTED, problem, value, fix, bill.number, item.id if item else None, place=place)

@@ -87,6 +87,11 @@ class Item:
     modified_at: Any = None
     has_codes: bool = True
 
+    @property
+    def place(self) -> Row:
+        """The item's kind, date and matter, for findings."""
+        return {"item": self.kind, "date": self.date, "matter_id": self.matter_id}
+
 
 class Source:
     """

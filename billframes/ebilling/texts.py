@@ -123,18 +123,8 @@ class Texts:
         if text.replaced:
             self.changed.append((bill, item, text.replaced))
         if text.foreign:
-            self.findings.append(
-                Finding(
-                    19,
-                    REJECTED,
-                    "has letters without a certain ASCII spelling",
-                    text.foreign,
-                    "Write the description in Latin letters.",
-                    bill.number or item.invoice_number,
-                    item.id,
-                    place={"item": item.kind, "date": item.date, "matter_id": item.matter_id},
-                )
-            )
+            problem, fix = "has letters without a certain ASCII spelling", "Write the description in Latin letters."
+            self.findings.append(bill.rejection(19, problem, text.foreign, fix, item))
 
     def _report_names(self, bill: Bill) -> None:
         """Report the names and matter numbers of a bill that are missing or have no certain spelling, each once."""
@@ -150,7 +140,7 @@ class Texts:
         name, fix = _last_first(user), "Give the name as the client has it: timekeeper_names in the profile."
         text = plain_text(name)
         if text.foreign:
-            yield Finding(22, REJECTED, "has letters without a certain ASCII spelling", name, fix, bill.number)
+            yield bill.rejection(22, "has letters without a certain ASCII spelling", name, fix)
         elif text.unsure:
             value = f"{name}: written {text.text}"
             yield Finding(22, OFTEN, f"{text.unsure} can be spelled in two ways", value, fix, bill.number)
@@ -158,7 +148,7 @@ class Texts:
     def _matter_findings(self, bill: Bill, matter_id: str | None) -> Iterator[Finding]:
         if matter_id is None or matter_id not in self._source.matters:
             problem = "the matter is not among the matters"
-            yield Finding(4, REJECTED, problem, str(matter_id), "Load all matters.", bill.number)
+            yield bill.rejection(4, problem, str(matter_id), "Load all matters.")
         elif self._lacks_client_number(matter_id):
             problem = "the client's number of the matter is missing"
             fix = f"Fill in {self._profile.client_matter_id or 'the number'}, or client_matter_ids in the profile."

@@ -142,6 +142,13 @@ def test_hidden_rates_are_one_finding_and_a_missing_rate_another():
     assert ("21 LINE_ITEM_UNIT_COST", "the rate or amount is missing or too large") in rejections(frames([{}, hidden]))
 
 
+def test_a_finding_of_an_item_on_a_draft_names_the_draft():
+    given = frames([{}, {"rate": None, "amount": None}], invoice_state="draft")
+    given["time_entries"] = given["time_entries"].assign(invoice_number="96542")
+    found = ledes_check(given).set_index("item_id").loc["t2"]
+    assert (found["problem"], found["invoice_number"]) == ("the rate or amount is missing or too large", "96542")
+
+
 def test_all_reasons_are_reported_at_once():
     users = {"u1": {"initials": None}, "u3": {}}
     matters = {"m1": {"reference": None, "client_reference": "R" * 21, "ledes_task_code_required": True}}
