@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
@@ -154,17 +154,16 @@ def aging(
         items = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
         need_work_on_invoices("aging", {"invoices": invoices, **items}, Period(None, day))
     _warn_if_loaded_on_another_day(invoices, frames["invoices"], day, grouping.settings)
-    return cast("IntoFrameT", to_native(open_balances(frames, grouping, limits, basis, day), invoices))
+    return to_native(open_balances(frames, grouping, limits, basis, day), invoices)
 
 
 def _check_items(frames: dict[str, Frame], by: By) -> None:
-    given = {name: frames.get(name) for name in ITEMS}
-    if not any(frame is not None for frame in given.values()):
+    if not any(name in frames for name in ITEMS):
         raise ParameterError(
             f"by={by!r} needs all items of the invoices: pass time_entries=, expenses= and fixed_fees= of every date, "
             "from the loaders of these names."
         )
-    warn_of_absent_items(**given)
+    warn_of_absent_items(frames, ITEMS)
 
 
 def _warn_if_loaded_on_another_day(invoices: Any, frame: Frame, day: dt.date, settings: FirmSettings) -> None:

@@ -58,6 +58,7 @@ NEGLIGIBLE = 0.005
 PREBILL = ("draft", "review", "approved")
 # Smaller amounts are rests of floating-point sums, not fees.
 NO_FEE = 1e-6
+_NOT_TIME = ("expenses", "fixed_fees")
 ON_INVOICE = ("_worth", "_hours", "_gross_worth", "_gross_hours", "_hidden")
 
 
@@ -126,9 +127,7 @@ def time_on_invoices(time: Frame, by: Sequence[str] = ()) -> Frame:
 
 def allocation_rates(
     on_invoices: Frame | None,
-    invoices: Frame,
-    expenses: Frame | None,
-    fixed_fees: Frame | None,
+    frames: Mapping[str, Frame],
     keep: Iterable[str] = (),
     discounts: str = "time",
     *,
@@ -141,9 +140,8 @@ def allocation_rates(
     ----------
     on_invoices : Frame, optional
         All billable time by invoice, from `time_on_invoices`, whatever its date: the allocation needs all time.
-    invoices : Frame
-    expenses, fixed_fees : Frame, optional
-        None counts as no items.
+    frames : mapping of str to Frame
+        `invoices` and, if they were passed, `expenses` and `fixed_fees`.
     keep : iterable of str
         More columns of the invoices to keep, if they have them.
     discounts : {"time", "items"}
@@ -166,9 +164,9 @@ def allocation_rates(
         - `_fixed_fees`: the sum of its fixed fees
         - `_hidden`: the number of its entries without an amount
     """
-    rates = _with_time(_select_invoices(invoices, keep), on_invoices, unknown_invoices=unknown_invoices)
-    for name, frame in (("expenses", expenses), ("fixed_fees", fixed_fees)):
-        rates = _with_items(rates, name, frame)
+    rates = _with_time(_select_invoices(frames["invoices"], keep), on_invoices, unknown_invoices=unknown_invoices)
+    for name in _NOT_TIME:
+        rates = _with_items(rates, name, frames.get(name))
     filled = [C(name).fill_null(0.0) for name in (*ON_INVOICE, "_expenses", "_fixed_fees")]
     rates = rates.with_columns(*filled).with_columns(_net=_net_fees(discounts))
     rates = rates.with_columns(
@@ -204,9 +202,7 @@ def allocated_fee(worth: str = "worth", hours: str = "hours") -> nw.Expr:
     return C(worth).fill_null(0.0) * C("_per_worth") + by_hours
 
 
-def billed_items(
-    time: Frame | None, rates: Frame, expenses: Frame | None, fixed_fees: Frame | None, by: list[str]
-) -> Frame:
+def billed_items(time: Frame | None, rates: Frame, frames: Mapping[str, Frame], by: list[str]) -> Frame:
     """
     Add up the amounts billed for items, by invoice and `by` (`matter_id`, `user_id` and their names).
 
@@ -217,17 +213,17 @@ def billed_items(
     if time is not None:
         fees = join_by_id(time, rates.select("invoice_id", "_per_worth", "_per_hour"), "invoice_id", "inner")
         parts.append(_billed(fees.with_columns(_billed=allocated_fee("_worth", "_hours")), by))
-    for name, frame in (("expenses", expenses), ("fixed_fees", fixed_fees)):
-        if frame is not None:
-            ids = [column for column in by if column.endswith("_id")]
-            items = select_columns(frame, name, ("invoice_id", "amount", *ids), by)
+    ids = [column for column in by if column.endswith("_id")]
+    for name in _NOT_TIME:
+        if name in frames:
+            items = select_columns(frames[name], name, ("invoice_id", "amount", *ids), by)
             parts.append(_billed(items.with_columns(_billed=C("amount")), by))
     return sum_by(nw.concat(parts), ["invoice_id", *by], ["_billed"])
 
 
-def warn_of_absent_items(**items: object) -> None:
+def warn_of_absent_items(frames: Mapping[str, Frame], names: Sequence[str] = _NOT_TIME) -> None:
     """Warn of items that were not passed; an empty frame of items gives no warning."""
-    absent = [name for name, each in items.items() if each is None]
+    absent = [name for name in names if name not in frames]
     if absent:
         warn(
             f"No {join_names(absent)} were passed, so the amounts that invoices bill for them count as fees for time. "

@@ -6,7 +6,6 @@ Work that is not on a final invoice yet has no lag. Work in progress shows its a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
@@ -149,7 +148,7 @@ def billing_lag(
     warn_of_late_start("billing_lag", time_entries, *dates, period.start, consequence)
     # A group may have only entries whose invoice was not passed.
     sums = sums.filter(C("entries") > 0) if grouping.base else sums
-    return cast("IntoFrameT", to_native(_result(grouping.add_up(sums, _SUMS), grouping), time_entries))
+    return to_native(_result(grouping.add_up(sums, _SUMS), grouping), time_entries)
 
 
 def _dated_invoices(invoices: Frame, period: Period) -> Frame:
@@ -203,7 +202,7 @@ def _warn(sums: Frame, time: Frame, frames: Mapping[str, Frame], period: Period)
     if counts["not_passed"] and (period.start or period.end):
         # An entry may have the date of its invoice, which shows whether the invoice is of the period.
         on_invoices = collect(time_on_invoices(time), frames["time_entries"])
-        rates = allocation_rates(on_invoices, frames["invoices"], None, None, unknown_invoices=True)
+        rates = allocation_rates(on_invoices, frames, unknown_invoices=True)
         counts |= collect_counts((rates, {"not_passed": count_on_unknown_invoices(rates, period)}))
     warn_of_unknown_invoices(counts["not_passed"])
     if counts["hidden"]:

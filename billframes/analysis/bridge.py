@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -135,7 +135,7 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
     rows = [{**each.keys, **figures} for each, figures in zip(groups, split.rows(groups), strict=True)]
     rows.sort(key=lambda row: (-_change_size(row[split.change]), *(_label_order(row[name]) for name in reversed(keys))))
     types = key_types(tables, keys) | dict.fromkeys(split.results, pa.float64())
-    return cast("IntoFrameT", to_native(result_frame(frames["after"], rows, types), after))
+    return to_native(result_frame(frames["after"], rows, types), after)
 
 
 def _change_size(value: float) -> float:

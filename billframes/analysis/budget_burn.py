@@ -128,7 +128,7 @@ def budget_burn(
     warn_of_removed_rows("budget_burn", {"invoices": invoices, **items}, "budgets can look less used than they are")
     warn_of_unknown_ids(settings, frames)
     fees = fees_of_matters(frames)
-    warn_of_absent_items(expenses=expenses, fixed_fees=fixed_fees)
+    warn_of_absent_items(frames)
     used = fees.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in MEASURES])
     used = collect(used)
     counts = _counts(used, budgets)
@@ -136,7 +136,7 @@ def budget_burn(
     rows, without_work = _with_all_budgets(_with_matters(used, frames.get("matters")), budgets)
     if "matters" not in frames and len(without_work) == len(budgets):
         _warn_of_no_work(without_work)
-    return cast("IntoFrameT", to_native(_result(rows, budgets, _unbudgeted_fees(counts)), time_entries))
+    return to_native(_result(rows, budgets, _unbudgeted_fees(counts)), time_entries)
 
 
 def _with_matters(used: Frame, matters: Frame | None) -> Frame:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
@@ -179,7 +179,7 @@ def code_check(
     rules = _rules(frames["matters"], frames["codes"])
     _warn_of_unknown_sets(rules, frames.get("code_sets"))
     parts = [part for name, frame in items.items() for part in _findings(frame, name, rules, period)]
-    return cast("IntoFrameT", to_native(nw.concat(parts).sort("date", "item", "item_id", "field"), time_entries))
+    return to_native(nw.concat(parts).sort("date", "item", "item_id", "field"), time_entries)
 
 
 def _check_columns(frame: Frame, name: str) -> None:

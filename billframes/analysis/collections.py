@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -19,7 +19,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._messages import warn
 from billframes.analysis.aging import aging
 from billframes.analysis.arguments import keep_time_zone, read_date
-from billframes.analysis.column_types import Frame, as_arrow
+from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_open_on
 from billframes.analysis.engine import (
     collect,
@@ -32,7 +32,7 @@ from billframes.analysis.engine import (
     to_dicts,
 )
 from billframes.analysis.expressions import RESIDUE, as_float, midnight
-from billframes.analysis.frames import from_native, select_columns, to_native
+from billframes.analysis.frames import from_native, from_result, select_columns, to_native
 from billframes.analysis.guards import skip_checks
 from billframes.analysis.keys import UNASSIGNED
 from billframes.analysis.metrics import Measure, shared_measures
@@ -184,7 +184,7 @@ def collections(
         for each, work in zip(overdue, work_since, strict=True)
     ]
     table = pa.Table.from_pylist(rows, pa.schema(_SCHEMA))
-    return cast("IntoFrameT", to_native(eager_from_arrow(frames["invoices"], table), invoices))
+    return to_native(eager_from_arrow(frames["invoices"], table), invoices)
 
 
 def _overdue(
@@ -193,7 +193,7 @@ def _overdue(
     """Return the overdue invoices, largest balance first, and the open and overdue balances of each client."""
     zone = keep_time_zone(settings)
     aged = aging(native, as_of=day, by=["client", "invoice_id"], buckets=(30,), settings=zone)
-    open_invoices = as_arrow(nw.from_native(aged))
+    open_invoices = from_result(aged)
     overdue = open_invoices.filter(C("overdue").is_null() | (C("overdue").abs() > RESIDUE))
     details = select_columns(
         invoices, "invoices", ("invoice_id", "invoice_date", "due_date"), ("invoice_number", "matter_id")

@@ -161,7 +161,7 @@ def compare(
     if isinstance(result, pd.DataFrame):
         # The columns have the same names for every measure, so tables and charts take their title from here.
         result.attrs[MEASURE] = found.title
-    return cast("IntoFrameT", result)
+    return result
 
 
 def _time_of(results: Any) -> str:

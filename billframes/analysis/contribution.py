@@ -136,7 +136,7 @@ def contribution(
         clients=clients,
     )
     shared = with_shares(grouping.finish(totals, _AMOUNTS), grouping, "fees_amount", _AMOUNTS)
-    return cast("IntoFrameT", to_native(shared, time_entries))
+    return to_native(shared, time_entries)
 
 
 def with_shares(totals: Frame, grouping: Grouping, amount: str, columns: Sequence[str]) -> Frame:

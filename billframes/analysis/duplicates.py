@@ -97,7 +97,7 @@ def duplicates(
     found = entries.with_columns(duplicate_group=map_values("time_entry_id", numbers, None, nw.Float64))
     found = found.filter(~C("duplicate_group").is_null()).sort("duplicate_group", "date", "time_entry_id")
     names = [name for name in column_names(found) if name != "duplicate_group"]
-    return cast("IntoFrameT", to_native(found.select(C("duplicate_group").cast(nw.Int64), *names), time_entries))
+    return to_native(found.select(C("duplicate_group").cast(nw.Int64), *names), time_entries)
 
 
 def _columns(by: str | Sequence[str], there: Sequence[str]) -> list[str]:

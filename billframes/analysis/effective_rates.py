@@ -6,14 +6,13 @@ The amounts and hours are calculated by `realization`; they are divided here.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, Literal, cast
+from typing import Literal
 
-import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.column_types import Frame, as_arrow, column_names
+from billframes.analysis.column_types import Frame, column_names
 from billframes.analysis.expressions import ratio
-from billframes.analysis.frames import to_native
+from billframes.analysis.frames import from_result, to_native
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import shared_measures
 from billframes.analysis.realization import realization
@@ -102,7 +101,7 @@ def effective_rates(
       user_name  billable_hours  effective_rate  worked_rate
     0       Ada             4.0           200.0        250.0
     """
-    amounts_by_key: Any = realization(
+    amounts_by_key = realization(
         time_entries,
         invoices,
         expenses,
@@ -117,7 +116,7 @@ def effective_rates(
         settings=settings,
         matter_types=matter_types,
     )
-    return cast("IntoFrameT", to_native(_rates(as_arrow(nw.from_native(amounts_by_key))), time_entries))
+    return to_native(_rates(from_result(amounts_by_key)), time_entries)
 
 
 def _rates(realized: Frame) -> Frame:

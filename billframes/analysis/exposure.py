@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.aging import aging
 from billframes.analysis.arguments import read_date
-from billframes.analysis.column_types import ITEMS, Frame, as_arrow
+from billframes.analysis.column_types import ITEMS, Frame
 from billframes.analysis.engine import collect, join_by_id, lazy
 from billframes.analysis.expressions import day_number, midnight
-from billframes.analysis.frames import from_native, select_columns, to_native
+from billframes.analysis.frames import from_native, from_result, select_columns, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.guards import skip_checks
 from billframes.analysis.keys import TIMES, By, names_in
@@ -174,7 +174,7 @@ def exposure(
     measures = (*_WIP_COLUMNS.values(), *_AGING_COLUMNS.values(), *limits, "_open")
     totals = grouping.combine(parts, measures, _DATES)
     totals = totals.filter(C("_open") > 0) if grouping.keys else totals
-    return cast("IntoFrameT", to_native(_result(totals, grouping, [*limits], day), time_entries))
+    return to_native(_result(totals, grouping, [*limits], day), time_entries)
 
 
 def _refuse_periods(by: By) -> None:
@@ -188,7 +188,7 @@ def _refuse_periods(by: By) -> None:
 
 def _select(result: Any, grouping: Grouping, names: dict[str, str]) -> Frame:
     """Select the keys and some columns of a result, under new names, and mark its rows."""
-    rows = as_arrow(cast("Frame", nw.from_native(result)))
+    rows = from_result(result)
     columns = {new: C(old) for old, new in names.items()}
     return rows.select(*grouping.columns, **columns, _open=nw.lit(1.0))
 

@@ -91,7 +91,7 @@ def _sum_fees(
         need_work_on_invoices(analysis, natives, period)
     grouping = Grouping.of(by, frames, settings)
     fees, invoices = _fees(analysis, frames, grouping, periods)
-    warn_of_absent_items(expenses=frames.get("expenses"), fixed_fees=frames.get("fixed_fees"))
+    warn_of_absent_items(frames)
     _warn(analysis, invoices, periods)
     return grouping, fees
 
@@ -111,9 +111,8 @@ def _fees(
     periods_of = ["_periods"] if len(periods) > 1 else []
     time = billable_time(lazy(entries), columns, ("invoice_date",))
     keep = [name for name in columns if name.startswith("client_")]
-    items = frames.get("expenses"), frames.get("fixed_fees")
     on_invoices = collect(time_on_invoices(time), entries)
-    rates = allocation_rates(on_invoices, frames["invoices"], *items, keep, unknown_invoices=True)
+    rates = allocation_rates(on_invoices, frames, keep, unknown_invoices=True)
     # Each bit of `_periods` is one period, so that an invoice in several periods stays one row.
     number = sum((2.0**n * as_float(_is_counted(period)) for n, period in enumerate(periods)), nw.lit(0.0))
     final = rates.with_columns(_periods=number.cast(nw.Int64)).filter(C("_periods") > 0)

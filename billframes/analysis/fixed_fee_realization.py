@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
@@ -152,7 +150,7 @@ def fixed_fee_realization(
     rows = collect(grouping.concat(parts))
     _warn(rows, counted, grouping)
     totals = grouping.add_up(rows, _SUMS)
-    return cast("IntoFrameT", to_native(_result(totals, grouping), time_entries))
+    return to_native(_result(totals, grouping), time_entries)
 
 
 def _fixed_fee_time(entries: Frame, grouping: Grouping) -> Frame:

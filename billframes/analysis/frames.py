@@ -15,13 +15,23 @@ from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 import pandas as pd
+from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.column_types import IDS, ITEMS, Frame, as_arrow, column_names, is_categorical, typed_column
 from billframes.analysis.engine import from_arrow, to_arrow
 from billframes.analysis.guards import called_by_another, check_values, warn_of_columns
 from billframes.errors import MissingColumnError, ParameterError
 
-__all__ = ["from_native", "nan_to_null", "require", "select_columns", "to_native", "without_attrs", "wrap_frame"]
+__all__ = [
+    "from_native",
+    "from_result",
+    "nan_to_null",
+    "require",
+    "select_columns",
+    "to_native",
+    "without_attrs",
+    "wrap_frame",
+]
 
 C = nw.col
 
@@ -134,7 +144,7 @@ def wrap_frame(native: Any, name: str, otherwise: str) -> Frame:
         raise ParameterError(f"{name} is a {type(native).__name__}; {otherwise}.") from error
 
 
-def to_native(frame: Frame, like: Any) -> Any:
+def to_native(frame: Frame, like: IntoFrameT) -> IntoFrameT:
     """
     Convert a result to the kind of frame that the user passed, `like`.
 
@@ -142,9 +152,11 @@ def to_native(frame: Frame, like: Any) -> Any:
     called this one, the result is returned unchanged.
     """
     frame = nan_to_null(frame)
-    native = frame.to_native()
-    if called_by_another():
-        return native
+    return cast("IntoFrameT", frame.to_native() if called_by_another() else _as_kind_of(like, frame))
+
+
+def _as_kind_of(like: Any, frame: Frame) -> Any:
+    native: Any = frame.to_native()
     if not isinstance(like, pd.DataFrame):
         given = cast("Frame", nw.from_native(like))
         same = type(given) is type(frame) and given.implementation is frame.implementation
@@ -154,6 +166,11 @@ def to_native(frame: Frame, like: Any) -> Any:
     # A frame of pandas' own types can have an Arrow column, too: pandas has no type for a time of day.
     arrow = [isinstance(dtype, pd.ArrowDtype) for dtype in like.dtypes]
     return native.to_pandas(types_mapper=pd.ArrowDtype if sum(arrow) * 2 > len(arrow) else None)
+
+
+def from_result(result: Any) -> Frame:
+    """Convert the result of an analysis that another analysis called."""
+    return as_arrow(cast("Frame", nw.from_native(result)))
 
 
 def nan_to_null(frame: Frame) -> Frame:

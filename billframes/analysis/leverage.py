@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal, cast
+from typing import Literal
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
-from billframes.analysis.column_types import ENUMS, Frame, as_arrow
+from billframes.analysis.column_types import ENUMS, Frame
 from billframes.analysis.coverage import need_period
 from billframes.analysis.engine import collect_counts
 from billframes.analysis.expressions import as_float, ratio, value_if
-from billframes.analysis.frames import from_native, to_native
+from billframes.analysis.frames import from_native, from_result, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.guards import skip_checks
 from billframes.analysis.keys import UNKNOWN, By, names_in
@@ -142,13 +142,13 @@ def leverage(
             include_probono=include_probono,
             roster=roster,
         )
-    totals = grouping.combine([_by_role(as_arrow(nw.from_native(people)))], (*_HOURS, *_HEADS))
+    totals = grouping.combine([_by_role(from_result(people))], (*_HOURS, *_HEADS))
     _warn_of_unknown(totals)
     totals = totals.with_columns(
         hours_leverage=ratio("non_principal_hours", "principal_hours"),
         heads_leverage=ratio("non_principals", "principals"),
     )
-    return cast("IntoFrameT", to_native(grouping.finish(totals, ANALYSIS.measure_names, named=True), time_entries))
+    return to_native(grouping.finish(totals, ANALYSIS.measure_names, named=True), time_entries)
 
 
 def _check_roles(grouping: Grouping) -> None:

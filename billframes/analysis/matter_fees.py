@@ -32,15 +32,16 @@ MEASURES = (*USED, *HIDDEN, "_hidden_billed_amount", "unbilled_fixed_fee_amount"
 def fees_of_matters(frames: dict[str, Frame]) -> Frame:
     """Return rows of fees by matter, in one column per billing state."""
     time = billable_time(frames["time_entries"], ("matter_id",), ("matter_name",))
-    expenses, fixed_fees = frames.get("expenses"), frames.get("fixed_fees")
-    rates = allocation_rates(time_on_invoices(time), frames["invoices"], expenses, fixed_fees)
+    rates = allocation_rates(time_on_invoices(time), frames)
     time = time.with_columns(_hidden=as_float(C("worth").is_null()), worth=C("worth").fill_null(0.0), _rows=nw.lit(1.0))
     by = ("matter_id", "invoice_id", *_labels(time))
     # The fees of an invoice are allocated by one rule, so the entries of a matter on it can be added up first.
     time = sum_by(time, by, ("worth", "hours", "_hidden", "_rows"))
     parts = [_columns_by_state(time, rates, "billed_amount", allocated_fee())]
-    if fixed_fees is not None:
-        fixed = select_columns(fixed_fees, "fixed_fees", ("matter_id", "invoice_id", "amount"), ("matter_name",))
+    if "fixed_fees" in frames:
+        fixed = select_columns(
+            frames["fixed_fees"], "fixed_fees", ("matter_id", "invoice_id", "amount"), ("matter_name",)
+        )
         fixed = fixed.with_columns(worth=C("amount"), _hidden=nw.lit(0.0), _rows=nw.lit(1.0))
         parts.append(_columns_by_state(fixed, rates, "fixed_fee_amount", C("worth")))
     if (untyped := unknown_time(frames["time_entries"], ("matter_id",), ("matter_name",))) is not None:

@@ -16,7 +16,7 @@ from billframes.analysis.column_types import Frame
 from billframes.analysis.coverage import need_period
 from billframes.analysis.engine import eager_from_arrow, to_dicts
 from billframes.analysis.expressions import RESIDUE, in_period, midnight
-from billframes.analysis.frames import from_native, select_columns, to_native
+from billframes.analysis.frames import from_native, from_result, select_columns, to_native
 from billframes.analysis.guards import skip_checks
 from billframes.analysis.metrics import Measure, shared_measures, sum_measure
 from billframes.analysis.spec import Analysis, FromBook, TableSpec
@@ -125,11 +125,11 @@ def missing_time(
     settings = resolve_users(settings, frames)
     options: dict[str, Any] = {"start": start, "end": end, "settings": settings, "roster": roster}
     with skip_checks({"time_entries": time_entries, "users": users, "matters": matters}, frames):
-        on_roster: Any = utilization(time_entries, by="user", users=users, matters=matters, **options)
+        on_roster = utilization(time_entries, by="user", users=users, matters=matters, **options)
     entries, period = frames["time_entries"], _end_at_load(period, time_entries, settings)
-    people = to_dicts(nw.from_native(on_roster).select("user_id", "user_name"))
+    people = to_dicts(from_result(on_roster).select("user_id", "user_name"))
     rows = list(_missing_days(people, _hours_entered(entries, period), period, threshold, settings))
-    return cast("IntoFrameT", to_native(eager_from_arrow(entries, _table(rows)), time_entries))
+    return to_native(eager_from_arrow(entries, _table(rows)), time_entries)
 
 
 def _end_at_load(period: Period, time_entries: Any, settings: FirmSettings) -> Period:

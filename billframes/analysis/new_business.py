@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, cast
+from typing import Any
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
@@ -195,7 +195,7 @@ def new_business(
         *_client_counts(frames, by, of_matters, known, spans),
     ]
     totals = of_matters.combine(parts, _SUMS, _DATES)
-    return cast("IntoFrameT", to_native(_result(totals, of_matters), time_entries))
+    return to_native(_result(totals, of_matters), time_entries)
 
 
 def _later_days(spans: NewBusinessPeriods) -> tuple[str, str]:

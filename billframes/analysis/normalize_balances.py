@@ -103,7 +103,7 @@ def normalize_balances(client_balances: IntoFrameT) -> IntoFrameT:
     rows = rows.with_columns(**buckets, total=C("balance"), weighted_days_overdue=null_column(nw.Float64))
     there = column_names(rows)
     keys = [name for name in ("client_id", "client_name") if name in there]
-    return cast("IntoFrameT", to_native(rows.select(*keys, *ANALYSIS.measure_names), client_balances))
+    return to_native(rows.select(*keys, *ANALYSIS.measure_names), client_balances)
 
 
 def _figures(balances: Frame) -> Frame:

@@ -180,15 +180,15 @@ def _shares(frames: dict[str, Frame], by: list[str], open_ids: Frame) -> tuple[F
     Also return the number of entries without an amount on each invoice; None if no time entries were passed.
     """
     ids = [name for name in by if name.endswith("_id")]
-    expenses, fixed_fees, entries = (frames.get(name) for name in ("expenses", "fixed_fees", "time_entries"))
     time = on_invoices = None
-    if entries is not None:
+    if "time_entries" in frames:
+        entries = frames["time_entries"]
         # Most invoices are paid, and to add up their time takes longer than to leave it out.
         rows = join_by_id(billable_time(lazy(entries), ids, by), open_ids, "invoice_id", "inner")
         time = collect(time_on_invoices(rows, [name for name in by if name in column_names(rows)]), entries)
         on_invoices = sum_by(time, ["invoice_id"], ON_INVOICE)
-    rates = allocation_rates(on_invoices, frames["invoices"], expenses, fixed_fees)
-    items = billed_items(time, rates, expenses, fixed_fees, by)
+    rates = allocation_rates(on_invoices, frames)
+    items = billed_items(time, rates, frames, by)
     totals = rates.filter(~(C("_total").abs() <= RESIDUE)).select("invoice_id", "_total")
     shares = join_by_id(items, totals, "invoice_id", "inner")
     hidden = None if on_invoices is None else on_invoices.select("invoice_id", "_hidden")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.fees import FEES, fees_by
@@ -127,7 +125,7 @@ def origination(
         users=users,
         clients=clients,
     )
-    return cast("IntoFrameT", to_native(grouping.finish(totals, FEES), time_entries))
+    return to_native(grouping.finish(totals, FEES), time_entries)
 
 
 ANALYSIS = Analysis(

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
-import narwhals.stable.v2 as nw
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -15,7 +14,7 @@ from billframes.analysis.code_check import code_check
 from billframes.analysis.column_types import Frame
 from billframes.analysis.duplicates import duplicates
 from billframes.analysis.engine import eager_from_arrow, ids_frame, join_by_id, sum_by, to_arrow
-from billframes.analysis.frames import select_columns, to_native
+from billframes.analysis.frames import from_result, select_columns, to_native
 
 __all__ = ["ReviewedItems"]
 
@@ -59,7 +58,7 @@ class ReviewedItems:
         time = self._time.select(["item_id", *names[1:]]).rename_columns(names)
         problems: dict[str, list[str]] = defaultdict(list)
         checked = code_check(to_native(eager_from_arrow(self.entries, time), self.native), matters, **lists)
-        for row in to_arrow(cast("Frame", nw.from_native(checked))).to_pylist():
+        for row in to_arrow(from_result(checked)).to_pylist():
             words = {"unknown": "is unknown", "not selectable": "can't be selected"}
             problem = words.get(row["problem"], row["problem"])
             problems[row["item_id"]].append(f"{row['field'].replace('_', ' ')} {problem}")
@@ -109,7 +108,7 @@ class ReviewedItems:
             return pa.array([], _TEXT)
         columns = ("time_entry_id", "user_id", "matter_id", "date", "hours", "description")
         entries = to_native(self._comparable_entries("matter_id", columns), self.native)
-        found = cast("Frame", nw.from_native(duplicates(entries))).select("time_entry_id")
+        found = from_result(duplicates(entries)).select("time_entry_id")
         return to_arrow(found)["time_entry_id"].cast(_TEXT).combine_chunks()
 
     def _long_days(self, most: float, time: pa.Array) -> pa.Array:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Collection, Mapping
-from typing import Any, cast
+from typing import Any
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
@@ -19,9 +19,9 @@ from billframes._names import closest
 from billframes.analysis.aging import aging
 from billframes.analysis.allocation import PREBILL
 from billframes.analysis.arguments import keep_time_zone, read_date
-from billframes.analysis.column_types import IDS, ITEMS, Frame, as_arrow, column_names
+from billframes.analysis.column_types import IDS, ITEMS, Frame, column_names
 from billframes.analysis.engine import eager_from_arrow, ids_frame, join_by_id, to_arrow, to_dicts
-from billframes.analysis.frames import from_native, select_columns, to_native
+from billframes.analysis.frames import from_native, from_result, select_columns, to_native
 from billframes.analysis.guards import skip_checks
 from billframes.analysis.metrics import Measure, shared_measures
 from billframes.analysis.partial_frames import warn_of_partial_frames
@@ -196,7 +196,7 @@ def prebill_review(
     wrong = {} if codes is None else reviewed.wrong_codes(natives["matters"], codes=codes, code_sets=code_sets)
     flags = reviewed.flags(invoices_of_items["invoice_date"], hours_a_day, wrong)
     table = _in_order(items.append_column("flags", flags), prebills, people)
-    return cast("IntoFrameT", to_native(eager_from_arrow(frames["time_entries"], table), time_entries))
+    return to_native(eager_from_arrow(frames["time_entries"], table), time_entries)
 
 
 _Rows = list[dict[str, Any]]
@@ -319,14 +319,13 @@ def _add_figures(
 ) -> None:
     """Add the figures of `reconcile` and of `aging` to the invoices."""
     names = ("time_entries", "invoices", "expenses", "fixed_fees")
-    reconciled = nw.from_native(reconcile(*[natives[name] for name in names]))
-    figures = as_arrow(cast("Frame", reconciled)).select("invoice_id", *_INVOICE_SUMS)
+    figures = from_result(reconcile(*[natives[name] for name in names])).select("invoice_id", *_INVOICE_SUMS)
     for row in to_dicts(join_by_id(figures, ids_frame(figures, "invoice_id", prebills), "invoice_id", "inner")):
         prebills[row.pop("invoice_id")] |= row
     overdue = {}
     if day is not None:
         aged = aging(natives["invoices"], as_of=day, by="client", settings=settings)
-        overdue = {row["client_id"]: row["overdue"] for row in to_dicts(cast("Frame", nw.from_native(aged)))}
+        overdue = {row["client_id"]: row["overdue"] for row in to_dicts(from_result(aged))}
     for row in prebills.values():
         default = None if day is None or row["client_id"] is None else 0.0
         row["client_overdue"] = overdue.get(row["client_id"], default)

@@ -7,16 +7,16 @@ the work done in it, or the work done in a period with the fees that it was bill
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.arguments import MATTER_TYPES, check_choice, warn_of_missing_rates
-from billframes.analysis.column_types import Frame, as_arrow
+from billframes.analysis.column_types import Frame
 from billframes.analysis.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.expressions import as_float, in_period, ratio, value_at_rates, value_if
-from billframes.analysis.frames import from_native, select_columns, to_native
+from billframes.analysis.frames import from_native, from_result, select_columns, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.guards import skip_checks
 from billframes.analysis.keys import By
@@ -168,7 +168,7 @@ def profitability(
     if "fixed_fees" in frames:
         parts.append(_fixed_fees(frames["fixed_fees"], frames["invoices"], options))
     totals = options.grouping.combine(parts, _SUMS)
-    return cast("IntoFrameT", to_native(_result(totals, options.grouping), time_entries))
+    return to_native(_result(totals, options.grouping), time_entries)
 
 
 def _time_fees(natives: dict[str, Any], by: By, options: _Options) -> Frame:
@@ -181,7 +181,7 @@ def _time_fees(natives: dict[str, Any], by: By, options: _Options) -> Frame:
         settings=options.grouping.settings,
         matter_types=MATTER_TYPES,
     )
-    return as_arrow(nw.from_native(fees)).select(*options.grouping.columns, "billed_amount")
+    return from_result(fees).select(*options.grouping.columns, "billed_amount")
 
 
 def _fixed_fees(fixed_fees: Frame, invoices: Frame, options: _Options) -> Frame:

@@ -7,15 +7,15 @@ lowest and the highest rate in use.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.column_types import Frame, as_arrow
+from billframes.analysis.column_types import Frame
 from billframes.analysis.effective_rates import effective_rates
 from billframes.analysis.expressions import RESIDUE, as_float, ratio
-from billframes.analysis.frames import from_native, nan_to_null, require, to_native
+from billframes.analysis.frames import from_native, from_result, nan_to_null, require, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.guards import skip_checks
 from billframes.analysis.keys import TIMES, By, names_in
@@ -153,7 +153,7 @@ def rates(
         by_rate = effective_rates(**natives, **options, by=[*keys, "rate"], basis=basis)
     standard = bool(grouping.settings.standard_rates)
     sums = (*_SUMS, "standard_amount") if standard else _SUMS
-    rows = nan_to_null(as_arrow(nw.from_native(by_rate))).select(*dict.fromkeys([*grouping.columns, "rate"]), *sums)
+    rows = nan_to_null(from_result(by_rate)).select(*dict.fromkeys([*grouping.columns, "rate"]), *sums)
     totals = grouping.combine(
         [_mark_rates_in_use(rows)],
         (*sums, "rates_in_use", "_unrated"),
@@ -161,7 +161,7 @@ def rates(
         greatest=_LOWEST_AND_HIGHEST[1:],
     )
     columns = [name for name in ANALYSIS.measure_names if standard or name not in _STANDARD_COLUMNS]
-    return cast("IntoFrameT", to_native(_result(nan_to_null(totals), grouping, columns), time_entries))
+    return to_native(_result(nan_to_null(totals), grouping, columns), time_entries)
 
 
 def _keys(by: By) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Literal, cast
+from typing import Literal
 
 from narwhals.stable.v2.typing import IntoFrameT
 
@@ -181,8 +181,8 @@ def realization(
     need_work_on_invoices("realization", {"invoices": invoices, **items}, period, dated=basis)
     grouping = Grouping.of(by, frames, settings)
     options = RealizationOptions(basis, period, grouping, types, discounts, day)
-    warn_of_absent_items(expenses=expenses, fixed_fees=fixed_fees)
-    return cast("IntoFrameT", to_native(realized_fees(frames, options), time_entries))
+    warn_of_absent_items(frames)
+    return to_native(realized_fees(frames, options), time_entries)
 
 
 ANALYSIS = Analysis(

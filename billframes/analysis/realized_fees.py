@@ -115,8 +115,7 @@ def _invoice_rates(on_invoices: Frame, frames: dict[str, Frame], options: Realiz
     if options.as_of is not None:
         require(frames["invoices"], "invoices", ("due_date",))
         keep.append("due_date")
-    items = frames.get("expenses"), frames.get("fixed_fees")
-    rates = allocation_rates(on_invoices, frames["invoices"], *items, keep, options.discounts, unknown_invoices=True)
+    rates = allocation_rates(on_invoices, frames, keep, options.discounts, unknown_invoices=True)
     mixed = C("_fixed_fees").abs() > RESIDUE
     number = MIXED * as_float(mixed)
     if options.discounts == "items":

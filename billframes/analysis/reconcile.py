@@ -7,7 +7,7 @@ write-downs, write-ups, discounts, taxes and credits, which the API does not dis
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
@@ -140,11 +140,11 @@ def reconcile(
     matters = rows.group_by("invoice_id", "matter_id").agg(*[C(name).sum() for name in (*_SUMS, "_rows")])
     matters = matters.with_columns(matter_count=as_float(~C("matter_id").is_null()))
     totals = matters.group_by("invoice_id").agg(*[C(name).sum() for name in (*_SUMS, "_rows", "matter_count")])
-    warn_of_absent_items(expenses=expenses, fixed_fees=fixed_fees)
+    warn_of_absent_items(frames)
     _warn(totals, selected, period)
     rows = _with_items(in_period(selected, "invoice_date", period), totals)
     result = _by_invoice(rows, optional) if grouping is None else _by_keys(rows, grouping)
-    return cast("IntoFrameT", to_native(result, time_entries))
+    return to_native(result, time_entries)
 
 
 def _grouping(by: By, frames: dict[str, Frame]) -> Grouping:

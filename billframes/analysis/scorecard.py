@@ -7,7 +7,7 @@ the same period and keys.
 from __future__ import annotations
 
 import datetime as dt
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
@@ -15,11 +15,11 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes.analysis.aging import aging
 from billframes.analysis.arguments import check_choice, read_bounded_period, read_date
 from billframes.analysis.capacity import PARTIAL_HOURS
-from billframes.analysis.column_types import Frame, as_arrow, column_names
+from billframes.analysis.column_types import Frame, column_names
 from billframes.analysis.coverage import warn_of_unfinished_period
 from billframes.analysis.engine import collect, sum_by
 from billframes.analysis.expressions import as_float, columns_or_null, null_column, ratio, value_if
-from billframes.analysis.frames import from_native, nan_to_null, to_native
+from billframes.analysis.frames import from_native, from_result, nan_to_null, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.guards import skip_checks
 from billframes.analysis.keys import TIMES, By, names_in
@@ -204,7 +204,7 @@ def scorecard(
     totals = _with_peers(totals, peers_lag, peer_key)
     targets = bool(grouping.settings.targets_of("hours"))
     columns = [each for each in (*_FIGURES, *(f"peer_{name}" for name in _PEERS)) if targets or each not in _TARGETS]
-    return cast("IntoFrameT", to_native(grouping.finish(totals, columns), time_entries))
+    return to_native(grouping.finish(totals, columns), time_entries)
 
 
 def _keys(by: By, beside: str) -> list[str]:
@@ -261,7 +261,7 @@ class _Analyses:
             return []
         frames = {name: frame for name, frame in self._of_time.items() if name != "clients"}
         last, settings = min(self._day, self._last), self._options["settings"]
-        days = as_arrow(nw.from_native(missing_time(**frames, start=self._first, end=last, settings=settings)))
+        days = from_result(missing_time(**frames, start=self._first, end=last, settings=settings))
         types = dict.fromkeys(self._grouping.base, nw.String())
         rows = days.with_columns(missing_days=nw.lit(1.0))
         rows = rows.select(*columns_or_null(days, self._grouping.base, types), "missing_days")
@@ -270,7 +270,7 @@ class _Analyses:
 
     def _part(self, result: Any, names: dict[str, str], mark: str = "") -> Frame:
         """Select the keys and some columns of a result, under new names; `mark` is 1.0 in all rows."""
-        rows = as_arrow(cast("Frame", nw.from_native(result)))
+        rows = from_result(result)
         there = column_names(rows)
         columns = {new: C(old) for old, new in names.items() if old in there}
         absent = {new: null_column(nw.Float64) for old, new in names.items() if old not in there}
@@ -304,7 +304,7 @@ def _with_peers(totals: Frame, lag: Any, key: str | None) -> Frame:
         **{f"peer_{name}": ratio(*pair) for name, pair in _PEER_RATIOS.items()},
         **{f"peer_{name}": ratio(f"_mean_{name}", "_people") for name in _MEANS},
     )
-    lags = collect(as_arrow(cast("Frame", nw.from_native(lag))))
+    lags = collect(from_result(lag))
     lags = lags.select(_peer=C(key) if key else nw.lit("all"), peer_median_lag_days=C("median_lag_days"))
     beside = added.join(lags, on="_peer", how="left").select("_peer", *(f"peer_{name}" for name in _PEERS))
     return totals.with_columns(_peer=C(key) if key else nw.lit("all")).join(beside, on="_peer", how="left")

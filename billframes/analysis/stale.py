@@ -9,7 +9,7 @@ import datetime as dt
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
@@ -21,7 +21,7 @@ from billframes.analysis.arguments import read_date, read_whole_number, resolve_
 from billframes.analysis.column_types import Frame
 from billframes.analysis.engine import eager_from_arrow, ids_frame, join_by_id, sum_by, to_dicts
 from billframes.analysis.expressions import RESIDUE, midnight, or_nan, value_at_rates
-from billframes.analysis.frames import from_native, select_columns, to_native
+from billframes.analysis.frames import from_native, from_result, select_columns, to_native
 from billframes.analysis.guards import skip_checks
 from billframes.analysis.keys import UNASSIGNED
 from billframes.analysis.metrics import Measure, shared_measures
@@ -188,7 +188,7 @@ def stale(
     warn_of_partial_frames("stale", given, frames, "matters can wrongly look idle, and amounts are incomplete")
     rows = [*findings.old_work(), *findings.archived(), *findings.idle(idle_days), *findings.open_fees(fees)]
     table = pa.Table.from_pylist(sorted(rows, key=_sort_key), pa.schema(_SCHEMA))
-    return cast("IntoFrameT", to_native(eager_from_arrow(frames["time_entries"], table), time_entries))
+    return to_native(eager_from_arrow(frames["time_entries"], table), time_entries)
 
 
 @dataclass(slots=True)
@@ -287,8 +287,8 @@ def _findings(natives: Mapping[str, Any], frames: Mapping[str, Frame], day: dt.d
     balances = aging(**items, as_of=day, by="matter", buckets=(1,), settings=settings)
     old = f"{limit + 1}+"
     columns = ("matter_id", "fixed_fee_id", "total", old, "hours", "oldest_date", "fixed_fee_amount")
-    parts = to_dicts(cast("Frame", nw.from_native(work_rows)).select(*columns))
-    receivables = to_dicts(cast("Frame", nw.from_native(balances)).select("matter_id", "total"))
+    parts = to_dicts(from_result(work_rows).select(*columns))
+    receivables = to_dicts(from_result(balances).select("matter_id", "total"))
     work: dict[str | None, _OpenWork] = {}
     for row in parts:
         work.setdefault(row["matter_id"], _OpenWork()).add(row, old)

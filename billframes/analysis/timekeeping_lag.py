@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
@@ -175,7 +175,7 @@ def timekeeping_lag(
     groups, types = _groups(_histogram(frames["time_entries"], grouping, period), grouping)
     _warn_of_unknown(groups)
     result = eager_from_arrow(frames["time_entries"], _table(groups, types))
-    return cast("IntoFrameT", to_native(grouping.finish(result, ANALYSIS.measure_names), time_entries))
+    return to_native(grouping.finish(result, ANALYSIS.measure_names), time_entries)
 
 
 def _histogram(entries: Frame, grouping: Grouping, period: Period) -> pa.Table:

@@ -6,7 +6,7 @@ by keys of the work (client, practice area).
 
 from __future__ import annotations
 
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
@@ -160,7 +160,7 @@ def utilization(
     warn_of_missing_holidays(grouping.settings, first, last)
     options = UtilizationOptions(Period(first, last), include_fixed_fee, include_probono, roster == "active")
     rows = client_hours(frames["time_entries"], frames.get("users"), grouping, options)
-    return cast("IntoFrameT", to_native(rows, time_entries))
+    return to_native(rows, time_entries)
 
 
 def _check_load(time_entries: Any, users: Any, grouping: Grouping, period: Period) -> None:

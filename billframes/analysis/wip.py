@@ -6,7 +6,6 @@ Billing states are those on a day: an invoice dated after that day was not final
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import cast
 
 from narwhals.stable.v2.typing import IntoFrameT
 
@@ -164,7 +163,7 @@ def wip(
         raise MissingColumnError("matter_types= needs matters= with 'matter_id' and 'matter_type' (loader matters()).")
     load_known = called_by_another() or load_info(time_entries) is not None
     options = WipOptions(day, tuple(buckets), tuple(names), grouping, include_prebill, types, load_known)
-    return cast("IntoFrameT", to_native(open_items(frames, options), time_entries))
+    return to_native(open_items(frames, options), time_entries)
 
 
 ANALYSIS = Analysis(

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from itertools import pairwise
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.column_types import Frame, as_arrow
+from billframes.analysis.column_types import Frame
 from billframes.analysis.contribution import with_shares
 from billframes.analysis.engine import join_by_id
 from billframes.analysis.expressions import as_float, ratio, value_if
-from billframes.analysis.frames import from_native, select_columns, to_native
+from billframes.analysis.frames import from_native, from_result, select_columns, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.guards import skip_checks
 from billframes.analysis.keys import UNKNOWN, By, Key, names_in
@@ -187,14 +187,14 @@ def write_downs(
     options: dict[str, Any] = {"start": start, "end": end, "matter_types": matter_types, "settings": settings}
     with skip_checks(natives, frames):
         by_invoice = realization(**natives, **options, by=[*keys, "invoice_id"], discounts=discounts)
-    rows = as_arrow(nw.from_native(by_invoice)).select(*dict.fromkeys([*grouping.columns, "invoice_id"]), *_AMOUNTS)
+    rows = from_result(by_invoice).select(*dict.fromkeys([*grouping.columns, "invoice_id"]), *_AMOUNTS)
     if len(keys) < len(names):
         rows = _with_sizes(rows, frames["invoices"], bounds)
         grouping = grouping.with_key(_SIZE)
     totals = grouping.combine([_with_counts(rows)], (*_AMOUNTS, *_COUNTS))
     totals = totals.with_columns(write_down_ratio=ratio("write_down_amount", "worked_amount"))
     finished = grouping.finish(totals, _COLUMNS, named=True)
-    return cast("IntoFrameT", to_native(with_shares(finished, grouping, "write_down_amount", _COLUMNS), time_entries))
+    return to_native(with_shares(finished, grouping, "write_down_amount", _COLUMNS), time_entries)
 
 
 def _with_counts(rows: Frame) -> Frame:
