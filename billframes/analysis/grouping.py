@@ -27,7 +27,7 @@ from billframes.analysis.column_types import ENUMS, ITEMS, Frame, column_names
 from billframes.analysis.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.expressions import as_float, map_values, null_column, period_numbers
 from billframes.analysis.frames import select_columns
-from billframes.analysis.keys import ITEM_IDS, UNKNOWN, By, Key, Sources, find_keys, matter_type_key
+from billframes.analysis.keys import ITEM_IDS, JOINED, UNKNOWN, By, Key, Sources, find_keys, matter_type_key
 from billframes.config.firm import FirmSettings
 
 __all__ = ["Grouping", "known_type", "sum_by_type"]
@@ -146,8 +146,9 @@ class Grouping:
         key = self.type_key
         if key is None:
             return frame.with_columns(_type=nw.lit(UNKNOWN))
-        joined = _join(frame, self.sources.matters, "matters", "matter_id", key.matter, coded=True)
-        return joined.with_columns(_type=C(key.parts[0][0])).drop(*key.matter)
+        columns = key.joined.get("matter", {})
+        joined = self._join(frame, "matter", columns, coded=True)
+        return joined.with_columns(_type=C(key.parts[0][0])).drop(*columns)
 
     def select_items(self, frame: Frame, name: str, columns: Iterable[str]) -> Frame:
         """
@@ -235,10 +236,9 @@ class Grouping:
 
     def _with_keys(self, frame: Frame, measures: Sequence[str], others: Sequence[str]) -> Frame:
         """Join the frames that the keys need, and select the key columns, the measures and the other columns."""
-        for name, other in (("matter", self.sources.matters), ("user", self.sources.users),
-                            ("client", self.sources.clients)):  # fmt: skip
-            wanted = {alias: column for key in self.keys for alias, column in getattr(key, name).items()}
-            frame = _join(frame, other, f"{name}s", f"{name}_id", wanted)
+        for name in JOINED:
+            columns = {alias: column for key in self.keys for alias, column in key.joined.get(name, {}).items()}
+            frame = self._join(frame, name, columns)
         if "user_id" in self.base:
             frame = frame.with_columns(_set_role=map_values("user_id", self.settings.roles, None, nw.String))
         if any(key.by_originator for key in self.keys):
@@ -248,6 +248,16 @@ class Grouping:
         schema = rows.collect_schema()
         texts = [key for key in self.keys if len(key.columns) == 1 and schema[key.columns[0]] == nw.String]
         return rows.with_columns(*[C(*key.columns).fill_null(key.missing) for key in texts]) if texts else rows
+
+    def _join(self, frame: Frame, name: str, columns: Mapping[str, str], *, coded: bool = False) -> Frame:
+        """Join columns of matters, users or clients under temporary names; they stay categorical if `coded`."""
+        if not columns:
+            return frame
+        id_ = f"{name}_id"
+        other = select_columns(
+            self.sources.frames[name], f"{name}s", (id_, *columns.values()), coded=columns.values() if coded else ()
+        )
+        return join_by_id(frame, other.select(id_, **{alias: C(column) for alias, column in columns.items()}), id_)
 
     def _totals(
         self, frame: Frame, measures: Sequence[str], least: Sequence[str] = (), greatest: Sequence[str] = ()
@@ -268,8 +278,9 @@ def _sources(
     rows: Iterable[str],
     kinds: Mapping[str, frozenset[str]],
 ) -> Sources:
-    matters, users, clients = (frames.get(name) for name in ("matters", "users", "clients"))
-    return Sources(frozenset(rows), matters, users, clients, resolve_users(settings, frames), kinds)
+    joined = {name: frames[f"{name}s"] for name in JOINED if f"{name}s" in frames}
+    columns = {name: frozenset(column_names(joined[name]) if name in joined else ()) for name in JOINED}
+    return Sources(frozenset(rows), joined, columns, resolve_users(settings, frames), kinds)
 
 
 def _aggregate(
@@ -288,15 +299,6 @@ def sum_by_type(frame: Frame, by: Sequence[str], measures: Iterable[str]) -> Fra
 def known_type() -> nw.Expr:
     """Return the matter type `_type`, or `Unknown` if it is missing or not declared in `ENUMS`."""
     return nw.when(C("_type").is_in(ENUMS["matter_type"])).then(C("_type")).otherwise(nw.lit(UNKNOWN))
-
-
-def _join(
-    frame: Frame, other: Frame | None, name: str, id_: str, wanted: Mapping[str, str], *, coded: bool = False
-) -> Frame:
-    if not wanted or other is None:
-        return frame
-    columns = select_columns(other, name, (id_, *wanted.values()), coded=wanted.values() if coded else ())
-    return join_by_id(frame, columns.select(id_, **{alias: C(column) for alias, column in wanted.items()}), id_)
 
 
 def _key_columns(key: Key, types: Mapping[str, Any]) -> Iterable[nw.Expr]:
@@ -368,9 +370,8 @@ def _over_originators(frame: Frame, sources: Sources, measures: Sequence[str]) -
 
 def _originators(sources: Sources) -> Frame:
     """Return one row per matter and originator, with equal shares."""
-    if sources.matters is None:
-        raise TypeError("Keys by originator need a matters frame.")
-    lists = select_columns(sources.matters, "matters", ("matter_id", "originator_ids"), ("originator_names",))
+    columns = ("matter_id", "originator_ids")
+    lists = select_columns(sources.frames["matter"], "matters", columns, ("originator_names",))
     lists = collect(lists).with_columns(_count=C("originator_ids").list.len().cast(nw.Float64))
     named = "originator_names" in column_names(lists)
     name = C("originator_names").list.get
@@ -390,9 +391,9 @@ def _originators(sources: Sources) -> Frame:
 
 def _with_names(frame: Frame, sources: Sources) -> Frame:
     """Replace the originators' names by those in the users frame, if it has them."""
-    if "name" not in sources.of_users or sources.users is None:
+    if "name" not in sources.columns["user"]:
         return frame
-    names = select_columns(sources.users, "users", ("user_id", "name"))
+    names = select_columns(sources.frames["user"], "users", ("user_id", "name"))
     names = names.select(_originator_id=C("user_id"), _name=C("name"))
     joined = frame.join(collect(names), on="_originator_id", how="left")
     return joined.with_columns(_originator_name=nw.coalesce("_name", "_originator_name"))

@@ -8,13 +8,14 @@ from itertools import chain
 from typing import NoReturn
 
 from billframes._names import closest, with_article
-from billframes.analysis.column_types import Frame, column_names
+from billframes.analysis.column_types import Frame
 from billframes.analysis.frames import SELECTS
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError, ParameterError
 
 __all__ = [
     "ITEM_IDS",
+    "JOINED",
     "PEOPLE_AND_MATTERS",
     "TIMES",
     "UNASSIGNED",
@@ -63,6 +64,8 @@ PEOPLE_AND_MATTERS = {
 }
 ITEM_IDS = ("client_id", "matter_id", "user_id")
 """The ids that all items have."""
+JOINED = ("matter", "user", "client")
+"""The records whose frames are joined to the rows, by their id."""
 TIMES = ("month", "quarter", "year")
 # The beginnings of the names that `enrich` gives to columns, and the frames that have these columns.
 _SUPPLIERS = {
@@ -87,39 +90,41 @@ _ALIASES = {column: name for name, pair in PEOPLE_AND_MATTERS.items() for column
 @dataclass(frozen=True, slots=True)
 class Sources:
     """
-    The frames from which keys can be derived: the rows to group, and matters, users and clients.
+    The frames from which keys can be derived.
 
-    `rows`, `of_matters`, `of_users` and `of_clients` are the names of their columns. `kinds` has the columns of the
-    time entries, expenses, fixed fees and invoices that were passed, by frame. It is empty if the rows are not items.
+    Parameters
+    ----------
+    rows : frozenset of str
+        The columns of the rows to group.
+    frames : mapping of str to Frame
+        The frames of `JOINED` that were passed, by "matter", "user" and "client".
+    columns : mapping of str to frozenset of str
+        The columns of each frame of `JOINED`; empty for those that were not passed.
+    settings : FirmSettings
+    kinds : mapping of str to frozenset of str
+        The columns of the time entries, expenses, fixed fees and invoices that were passed, by frame. It is empty if
+        the rows are not items.
     """
 
     rows: frozenset[str]
-    matters: Frame | None
-    users: Frame | None
-    clients: Frame | None
+    frames: Mapping[str, Frame]
+    columns: Mapping[str, frozenset[str]]
     settings: FirmSettings
-    kinds: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    of_matters: frozenset[str] = field(init=False)
-    of_users: frozenset[str] = field(init=False)
-    of_clients: frozenset[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        for name, frame in (("of_matters", self.matters), ("of_users", self.users), ("of_clients", self.clients)):
-            object.__setattr__(self, name, frozenset(column_names(frame)) if frame is not None else frozenset())
+    kinds: Mapping[str, frozenset[str]]
 
     def kinds_without(self, column: str) -> list[str]:
         """Return the frames of items without a column; also the invoices, if it is a column of clients."""
         needed = {name for name in self.kinds if name != "invoices" or column.startswith("client_")}
         return [name for name, columns in self.kinds.items() if name in needed and column not in columns]
 
-    def prefer(self, column: str, entity: str) -> bool:
+    def prefer(self, column: str, name: str) -> bool:
         """
-        Tell whether a column of the rows is taken from the matters, users or clients instead.
+        Tell whether a column of the rows is taken from a frame of `JOINED` instead.
 
         This is so if some frames lack the column, and all items have the id of the matter, user or client.
         """
         items = [columns for name, columns in self.kinds.items() if name != "invoices"]
-        return bool(self.kinds_without(column)) and all(f"{entity}_id" in columns for columns in items)
+        return bool(self.kinds_without(column)) and all(f"{name}_id" in columns for columns in items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +140,8 @@ class Key:
         The columns of the rows from which the key is derived.
     parts : tuple of tuple of str
         For each of `columns`, the columns that it is made from: the first value that is not missing.
-    matter, user, client : mapping of str to str
-        Columns of the matters, users or clients frame to join, by their temporary names.
+    joined : mapping of str to mapping of str to str
+        By "matter", "user" or "client", the columns of that frame to join, by their temporary names.
     missing : str
         The label of rows without the key.
     """
@@ -144,9 +149,7 @@ class Key:
     columns: tuple[str, ...]
     base: tuple[str, ...]
     parts: tuple[tuple[str, ...], ...]
-    matter: Mapping[str, str] = field(default_factory=dict)
-    user: Mapping[str, str] = field(default_factory=dict)
-    client: Mapping[str, str] = field(default_factory=dict)
+    joined: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     missing: str = UNASSIGNED
 
     @property
@@ -162,7 +165,7 @@ class Key:
     @property
     def details(self) -> dict[str, str]:
         """As in `Grouping`."""
-        if {*self.matter, *self.user, *self.client} & {*self.parts[0]}:
+        if not {*self.parts[0]}.isdisjoint(chain.from_iterable(self.joined.values())):
             return {}
         own = [column for column in self.base if column not in (*ITEM_IDS, *self.columns[1:])]
         named = {column: [name for start, name in _SUPPLIERS.items() if column.startswith(start)] for column in own}
@@ -191,11 +194,11 @@ def find_keys(by: By, sources: Sources) -> tuple[Key, ...]:
 
 def matter_type_key(sources: Sources, *, prefer_matters: bool = False) -> Key | None:
     """Return the key of matter types, which the rows or the matters can have; None if neither has them."""
-    if "matter_type" in sources.rows and not (prefer_matters and "matter_type" in sources.of_matters):
+    if "matter_type" in sources.rows and not (prefer_matters and "matter_type" in sources.columns["matter"]):
         return Key(("matter_type",), ("matter_type",), (("matter_type",),), missing=UNKNOWN)
-    if "matter_type" in sources.of_matters:
-        joined = {"_matter_type": "matter_type"}
-        return Key(("matter_type",), ("matter_id",), (("_matter_type",),), matter=joined, missing=UNKNOWN)
+    if "matter_type" in sources.columns["matter"]:
+        joined = {"matter": {"_matter_type": "matter_type"}}
+        return Key(("matter_type",), ("matter_id",), (("_matter_type",),), joined, missing=UNKNOWN)
     return None
 
 
@@ -204,7 +207,7 @@ def _matter_type_key(sources: Sources) -> Key | None:
     if not sources.prefer("matter_type", "matter"):
         return matter_type_key(sources)
     key = matter_type_key(sources, prefer_matters=True)
-    return _or_own(key, sources) if key and key.matter else key
+    return _or_own(key, sources) if key and key.joined else key
 
 
 def _or_own(key: Key, sources: Sources) -> Key:
@@ -230,33 +233,32 @@ def _find(name: str, sources: Sources) -> Key:
 
 def _id_and_label_key(name: str, sources: Sources) -> Key:
     id_, label = columns = PEOPLE_AND_MATTERS[name]
-    joinable = id_ not in ITEM_IDS and id_ in sources.of_matters and sources.prefer(id_, "matter")
+    of_matters = sources.columns["matter"]
+    joinable = id_ not in ITEM_IDS and id_ in of_matters and sources.prefer(id_, "matter")
     if id_ in sources.rows and not joinable:
         base = tuple(column for column in columns if column in sources.rows)
-        user = {"_user_label": "name"} if name == "user" and "name" in sources.of_users else {}
-        matter = {"_matter_label": "name"} if name == "matter" and "name" in sources.of_matters else {}
-        client = {"_client_label": "name"} if name == "client" and "name" in sources.of_clients else {}
-        return Key(columns, base, ((id_,), (*user, *matter, *client, *base[1:])), matter, user, client)
-    if id_ in sources.of_matters:
-        matter = {f"_joined_{column}": column for column in columns if column in sources.of_matters}
-        key = Key(columns, ("matter_id",), ((f"_joined_{id_}",), tuple(matter)[1:]), matter)
+        own_label = {f"_{name}_label": "name"} if "name" in sources.columns.get(name, ()) else {}
+        return Key(columns, base, ((id_,), (*own_label, *base[1:])), {name: own_label})
+    if id_ in of_matters:
+        joined = {f"_joined_{column}": column for column in columns if column in of_matters}
+        key = Key(columns, ("matter_id",), ((f"_joined_{id_}",), tuple(joined)[1:]), {"matter": joined})
         return _or_own(key, sources) if joinable else key
     return _raise_missing(name, "matters", id_, label)
 
 
 def _originator_key(sources: Sources) -> Key:
     columns = PEOPLE_AND_MATTERS["originator"]
-    if "originator_ids" not in sources.of_matters:
+    if "originator_ids" not in sources.columns["matter"]:
         _raise_missing("originator", "matters", "originator_ids", "originator_names")
     return Key(columns, ("matter_id",), (("_originator_id",), ("_originator_name",)))
 
 
 def _role_key(sources: Sources) -> Key:
-    joined = {"_user_role": "role"} if "role" in sources.of_users else {}
+    joined = {"_user_role": "role"} if "role" in sources.columns["user"] else {}
     own = ("user_role",) if "user_role" in sources.rows and not joined else ()
     if not (joined or own or sources.settings.roles):
         _raise_missing("role", "users", "role")
-    return Key(("role",), ("user_id", *own), (("_set_role", *joined, *own),), user=joined, missing=UNKNOWN)
+    return Key(("role",), ("user_id", *own), (("_set_role", *joined, *own),), {"user": joined}, missing=UNKNOWN)
 
 
 def _column_key(name: str, sources: Sources) -> Key:
@@ -265,10 +267,9 @@ def _column_key(name: str, sources: Sources) -> Key:
 
     Columns of these frames are also found by the names that `enrich` gives them, such as `matter_reference`.
     """
-    columns = {"matter": sources.of_matters, "user": sources.of_users, "client": sources.of_clients}
-    prefixed = {each: name.removeprefix(f"{each}_") for each in columns if name.startswith(f"{each}_")}
-    found = {each: short for each, short in prefixed.items() if short in columns[each]}
-    found = found or {each: name for each, there in columns.items() if name in there}
+    prefixed = {each: name.removeprefix(f"{each}_") for each in JOINED if name.startswith(f"{each}_")}
+    found = {each: short for each, short in prefixed.items() if short in sources.columns[each]}
+    found = found or {each: name for each, there in sources.columns.items() if name in there}
     if name in sources.rows and not (len(found) == 1 and sources.prefer(name, *found)):
         return Key((name,), (name,), ((name,),))
     if len(found) > 1:
@@ -277,16 +278,15 @@ def _column_key(name: str, sources: Sources) -> Key:
             f"use {' or '.join(f'{each}_{name}' for each in found)}."
         )
     for each, column in found.items():
-        joined = {f"_joined_{name}": column}
-        matter, user, client = (joined if each == entity else {} for entity in columns)
-        return _or_own(Key((name,), (f"{each}_id",), (tuple(joined),), matter, user, client), sources)
+        joined = {each: {f"_joined_{name}": column}}
+        return _or_own(Key((name,), (f"{each}_id",), ((f"_joined_{name}",),), joined), sources)
     return _raise_unknown(name, sources)
 
 
 def _raise_unknown(name: str, sources: Sources) -> NoReturn:
     meant = _OTHER_WORDS.get(name.lower())
-    known = [*SHORT_NAMES, *sorted(sources.rows | sources.of_matters | sources.of_users | sources.of_clients)]
-    not_passed = [f"{each}=" for each in ("matters", "users", "clients") if getattr(sources, each) is None]
+    known = [*SHORT_NAMES, *sorted(sources.rows.union(*sources.columns.values()))]
+    not_passed = [f"{each}s=" for each in JOINED if each not in sources.frames]
     more = f", or of {', '.join(not_passed)} if these are passed" if not_passed else ""
     raise ParameterError(
         f"by={name!r} is neither a short name nor a column.{closest(meant or name, known)} It takes "

@@ -153,7 +153,7 @@ def leverage(
 
 def _check_roles(grouping: Grouping) -> None:
     sources = grouping.sources
-    if not ("role" in sources.of_users or "user_role" in sources.rows or grouping.settings.roles):
+    if not ("role" in sources.columns["user"] or "user_role" in sources.rows or grouping.settings.roles):
         raise MissingColumnError(
             "leverage needs to know who is a principal: pass users= with 'user_id' and 'role' (from the loader "
             "users()), or settings with roles."
