@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from billframes._messages import warn
 from billframes.analysis.arguments import read_bounded_period
+from billframes.analysis.checks.loads import need_all_dates, need_period, need_work_on_invoices, warn_of_removed_rows
 from billframes.analysis.column_types import ITEMS, Frame
-from billframes.analysis.coverage import need_all_dates, need_period, need_work_on_invoices, warn_of_removed_rows
 from billframes.analysis.engine import collect, join_by_id, lazy, to_dicts
 from billframes.analysis.expressions import as_day, midnight
 from billframes.analysis.frames import select_columns

@@ -13,10 +13,10 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
-from billframes.analysis.allocation import warn_of_absent_items
 from billframes.analysis.arguments import check_choice, read_date
+from billframes.analysis.checks.loads import need_open_on, need_work_on_invoices
+from billframes.analysis.checks.missing_work import warn_of_absent_items
 from billframes.analysis.column_types import ITEMS, Frame, column_names
-from billframes.analysis.coverage import need_open_on, need_work_on_invoices
 from billframes.analysis.engine import to_dicts
 from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.keys import By

@@ -11,26 +11,19 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import narwhals.stable.v2 as nw
 
-from billframes._messages import warn
-from billframes._names import join_names
+from billframes.analysis.checks.values import unknown_values
 from billframes.analysis.column_types import ENUMS, Frame, column_names
 from billframes.analysis.engine import full_join_by_id, join_by_id, sum_by
 from billframes.analysis.expressions import (
     RESIDUE,
     as_float,
     columns_or_null,
-    count_if,
-    midnight,
-    null_column,
     value_if,
 )
 from billframes.analysis.frames import select_columns
-from billframes.analysis.guards import unknown_values
-from billframes.analysis.units import count_other_units, warn_of_other_units
-from billframes.errors import IncompleteDataWarning
-from billframes.periods import Period
 
 __all__ = [
+    "NOT_TIME",
     "ON_INVOICE",
     "PREBILL",
     "allocated_fee",
@@ -38,27 +31,16 @@ __all__ = [
     "billable_time",
     "billed_items",
     "billing_state",
-    "count_on_unknown_invoices",
-    "count_work_not_passed",
     "time_on_invoices",
-    "unknown_state_reasons",
     "unknown_time",
-    "warn_of_absent_items",
-    "warn_of_unknown_invoices",
-    "warn_of_work_not_passed",
-    "with_contingent",
 ]
 
 C = nw.col
 
-# Some invoices bill more than the worth of their work. If they bill over 10% more, work is missing.
-WRITE_UP = 1.1
-# A difference below this share of the fees can be due to rounding.
-NEGLIGIBLE = 0.005
 PREBILL = ("draft", "review", "approved")
 # Smaller amounts are rests of floating-point sums, not fees.
 NO_FEE = 1e-6
-_NOT_TIME = ("expenses", "fixed_fees")
+NOT_TIME = ("expenses", "fixed_fees")
 ON_INVOICE = ("_worth", "_hours", "_gross_worth", "_gross_hours", "_hidden")
 
 
@@ -165,7 +147,7 @@ def allocation_rates(
         - `_hidden`: the number of its entries without an amount
     """
     rates = _with_time(_select_invoices(frames["invoices"], keep), on_invoices, unknown_invoices=unknown_invoices)
-    for name in _NOT_TIME:
+    for name in NOT_TIME:
         rates = _with_items(rates, name, frames.get(name))
     filled = [C(name).fill_null(0.0) for name in (*ON_INVOICE, "_expenses", "_fixed_fees")]
     rates = rates.with_columns(*filled).with_columns(_net=_net_fees(discounts))
@@ -214,113 +196,11 @@ def billed_items(time: Frame | None, rates: Frame, frames: Mapping[str, Frame], 
         fees = join_by_id(time, rates.select("invoice_id", "_per_worth", "_per_hour"), "invoice_id", "inner")
         parts.append(_billed(fees.with_columns(_billed=allocated_fee("_worth", "_hours")), by))
     ids = [column for column in by if column.endswith("_id")]
-    for name in _NOT_TIME:
+    for name in NOT_TIME:
         if name in frames:
             items = select_columns(frames[name], name, ("invoice_id", "amount", *ids), by)
             parts.append(_billed(items.with_columns(_billed=C("amount")), by))
     return sum_by(nw.concat(parts), ["invoice_id", *by], ["_billed"])
-
-
-def warn_of_absent_items(frames: Mapping[str, Frame], names: Sequence[str] = _NOT_TIME) -> None:
-    """Warn of items that were not passed; an empty frame of items gives no warning."""
-    absent = [name for name in names if name not in frames]
-    if absent:
-        warn(
-            f"No {join_names(absent)} were passed, so the amounts that invoices bill for them count as fees for time. "
-            f"Pass {join_names([f'{each}=' for each in absent])}, empty if there are none.",
-            IncompleteDataWarning,
-        )
-
-
-def count_on_unknown_invoices(rates: Frame, period: Period) -> nw.Expr:
-    """Count the entries whose invoice was not passed, except entries with an invoice date outside the period."""
-    counts = C("_passed").is_null()
-    if "_named_date" in column_names(rates):
-        # An entry without an invoice date may be on an invoice of the period.
-        if period.start is not None:
-            counts = counts & (C("_named_date") >= midnight(period.start)).fill_null(True)
-        if period.end is not None:
-            counts = counts & (C("_named_date") <= midnight(period.end)).fill_null(True)
-    return value_if(counts, C("_rows").fill_null(0.0)).sum()
-
-
-def warn_of_unknown_invoices(count: float, consequence: str = "left out") -> None:
-    """Warn of entries whose invoice was not passed; `consequence` ends the sentence "they are …"."""
-    if count:
-        warn(
-            f"{int(count)} billable time entries name an invoice that is not among those passed"
-            f"{unknown_state_reasons()}; they are {consequence}. Load invoices over a wider window, by the ids that "
-            "the work refers to.",
-            IncompleteDataWarning,
-        )
-
-
-def with_contingent(rates: Frame, frames: Mapping[str, Frame]) -> Frame:
-    """Add `_contingent`: 1.0 for invoices of contingency matters, missing for others or without matter types."""
-    invoices, matters = frames["invoices"], frames.get("matters")
-    types = () if matters is None else column_names(matters)
-    if matters is None or not {"matter_id", "matter_type"} <= set(types) or "matter_id" not in invoices.columns:
-        return rates.with_columns(_contingent=null_column(nw.Float64))
-    kinds = select_columns(matters, "matters", ("matter_id", "matter_type")).filter(C("matter_type") == "contingency")
-    matters_of = select_columns(invoices, "invoices", ("invoice_id", "matter_id"))
-    contingent = join_by_id(matters_of, kinds.select("matter_id"), "matter_id", "inner")
-    return join_by_id(rates, contingent.select("invoice_id", _contingent=nw.lit(1.0)), "invoice_id")
-
-
-def count_work_not_passed(rates: Frame, counted: nw.Expr) -> tuple[Frame, dict[str, nw.Expr]]:
-    """
-    Count invoices whose fees are too high for the work that was passed, for `warn_of_work_not_passed`.
-
-    Invoices of contingency matters are not counted: their fees don't depend on hours.
-
-    Parameters
-    ----------
-    rates : Frame
-        The invoices, from `with_contingent`.
-    counted : Expr
-        Whether the analysis counts an invoice.
-
-    Returns
-    -------
-    Frame, dict of str to Expr
-        The invoices with columns that several counts need, so that they are computed once, and the counts.
-    """
-    worth = C("_worth").fill_null(0.0)
-    rates = rates.with_columns(
-        _counted=counted & C("_contingent").is_null(),
-        # Time that is worth 0, or whose worth is hidden, is allocated by hours: its highest possible fee is unknown.
-        _known=(C("_hidden") == 0) & ((C("_by_worth") > 0) | (C("_by_hours") < 1)),
-    )
-    rates = rates.with_columns(_over=C("_counted") & C("_known") & (C("_net") > 0.005) & (C("_net") > worth * WRITE_UP))
-    rates, of_units = count_other_units(rates)
-    return rates, {
-        "over": count_if(C("_over")),
-        "excess": value_if(C("_over"), C("_net") - worth).sum(),
-        "fees": value_if(C("_counted"), C("_net").abs()).sum(),
-        **of_units,
-    }
-
-
-def warn_of_work_not_passed(figure: str, counts: Mapping[str, float]) -> None:
-    """Warn of invoices whose fees are too high for the work that was passed, by `count_work_not_passed`."""
-    if warn_of_other_units(figure, counts):
-        return
-    if counts["excess"] > max(1.0, NEGLIGIBLE * counts["fees"]):
-        count = int(counts["over"])
-        bill = "1 invoice bills" if count == 1 else f"{count} invoices bill"
-        warn(
-            f"{figure}: {bill} {counts['excess']:,.2f} more than the time entries, expenses and fixed fees passed can "
-            "explain. Work on them seems to be missing, so the figures are too high. Pass all work on these invoices, "
-            "whenever and by whomever it was done (bf.book loads it).",
-            IncompleteDataWarning,
-        )
-
-
-def unknown_state_reasons(*, types: bool = False) -> str:
-    """Return other reasons why the state of work is unknown, for warnings of invoices that were not passed."""
-    states = ", or whose state is unknown" if unknown_values("invoices", "invoice_state") else ""
-    kinds = ", or are of unknown billing type" if types and unknown_values("time_entries", "billing_type") else ""
-    return states + kinds
 
 
 def _select_invoices(invoices: Frame, keep: Iterable[str]) -> Frame:

@@ -11,22 +11,20 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
-from billframes.analysis.allocation import (
-    allocation_rates,
-    billable_time,
+from billframes.analysis.allocation import allocation_rates, billable_time, time_on_invoices
+from billframes.analysis.checks.loads import need_work_on_invoices, warn_of_removed_rows
+from billframes.analysis.checks.missing_work import (
     count_on_unknown_invoices,
-    time_on_invoices,
+    warn_of_late_start,
     warn_of_unknown_invoices,
 )
 from billframes.analysis.column_types import Frame
-from billframes.analysis.coverage import need_work_on_invoices, warn_of_removed_rows
 from billframes.analysis.engine import collect, collect_counts, join_by_id, lazy, sum_by
 from billframes.analysis.expressions import as_float, day_number, is_in_period, ratio, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import ratio_measure, shared_measures, sum_measure
-from billframes.analysis.partial_frames import warn_of_late_start
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import RatesHiddenWarning

@@ -15,10 +15,10 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
 from billframes._names import first_few
-from billframes.analysis.allocation import unknown_state_reasons, warn_of_absent_items
 from billframes.analysis.arguments import warn_of_unknown_ids
+from billframes.analysis.checks.loads import need_all_dates, warn_of_removed_rows
+from billframes.analysis.checks.missing_work import unknown_state_reasons, warn_of_absent_items
 from billframes.analysis.column_types import Frame
-from billframes.analysis.coverage import need_all_dates, warn_of_removed_rows
 from billframes.analysis.engine import collect, collect_counts
 from billframes.analysis.expressions import as_float, map_values, null_column, ratio, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native

@@ -1,7 +1,8 @@
 """Call several analyses of the same frames: check each frame only once, and collect the warnings.
 
-`guards` checks every frame that is passed to an analysis. For a few thousand rows, this is a third of the time of the
-analysis. Code that calls several analyses, and does not change the frames meanwhile, can share the checks among them.
+Every frame that is passed to an analysis is checked (see `checks.values`). For a few thousand rows, this is a third of
+the time of the analysis. Code that calls several analyses, and does not change the frames meanwhile, can share the
+checks among them.
 """
 
 from __future__ import annotations

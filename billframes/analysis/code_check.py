@@ -14,8 +14,8 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
+from billframes.analysis.checks.loads import ITEM_FILTERS, need_period
 from billframes.analysis.column_types import Frame, column_names
-from billframes.analysis.coverage import ITEM_FILTERS, need_period
 from billframes.analysis.engine import to_dicts
 from billframes.analysis.expressions import in_period, map_values, null_column
 from billframes.analysis.frames import from_native, require, select_columns, to_native

@@ -19,8 +19,10 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._messages import warn
 from billframes.analysis.aging import aging
 from billframes.analysis.arguments import keep_time_zone, read_date
+from billframes.analysis.checks.loads import need_open_on
+from billframes.analysis.checks.missing_work import warn_of_partial_frames
+from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import Frame
-from billframes.analysis.coverage import need_open_on
 from billframes.analysis.engine import (
     collect,
     eager_from_arrow,
@@ -33,10 +35,8 @@ from billframes.analysis.engine import (
 )
 from billframes.analysis.expressions import RESIDUE, as_float, midnight
 from billframes.analysis.frames import from_native, from_result, select_columns, to_native
-from billframes.analysis.guards import skip_checks
 from billframes.analysis.keys import UNASSIGNED
 from billframes.analysis.metrics import Measure, shared_measures
-from billframes.analysis.partial_frames import warn_of_partial_frames
 from billframes.analysis.responsible import responsible_of_invoices
 from billframes.analysis.spec import Analysis, FromBook, TableSpec, TabSpec
 from billframes.config.firm import FirmSettings

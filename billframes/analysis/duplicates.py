@@ -11,8 +11,8 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._names import closest
+from billframes.analysis.checks.loads import ITEM_FILTERS, need_period
 from billframes.analysis.column_types import Frame, column_names
-from billframes.analysis.coverage import ITEM_FILTERS, need_period
 from billframes.analysis.engine import to_arrow
 from billframes.analysis.expressions import in_period, map_values
 from billframes.analysis.frames import from_native, require, select_columns, to_native

@@ -15,16 +15,16 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.aging import aging
 from billframes.analysis.arguments import read_date
+from billframes.analysis.checks.missing_work import warn_of_partial_frames
+from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import ITEMS, Frame
 from billframes.analysis.engine import collect, join_by_id, lazy
 from billframes.analysis.expressions import day_number, midnight
 from billframes.analysis.frames import from_native, from_result, select_columns, to_native
 from billframes.analysis.grouping import Grouping
-from billframes.analysis.guards import skip_checks
 from billframes.analysis.keys import TIMES, By, names_in
 from billframes.analysis.metrics import Measure, bucket_measures, shared_measures, sum_measure
 from billframes.analysis.open_balances import bucket_limits, invoice_grouping, needs_items
-from billframes.analysis.partial_frames import warn_of_partial_frames
 from billframes.analysis.spec import BUCKETS, Analysis, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
 from billframes.analysis.wip import wip
 from billframes.config.firm import FirmSettings

@@ -13,26 +13,23 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from billframes._messages import warn
-from billframes.analysis.allocation import (
-    allocated_fee,
-    allocation_rates,
-    billable_time,
+from billframes.analysis.allocation import allocated_fee, allocation_rates, billable_time, time_on_invoices
+from billframes.analysis.checks.loads import need_work_on_invoices
+from billframes.analysis.checks.missing_work import (
     count_on_unknown_invoices,
     count_work_not_passed,
-    time_on_invoices,
     warn_of_absent_items,
+    warn_of_details_not_in_all,
     warn_of_unknown_invoices,
     warn_of_work_not_passed,
     with_contingent,
 )
 from billframes.analysis.column_types import Frame
-from billframes.analysis.coverage import need_work_on_invoices
 from billframes.analysis.engine import collect, collect_counts, collect_sums, join_by_id, lazy, sum_by
 from billframes.analysis.expressions import as_float, columns_or_null, is_in_period, value_if
 from billframes.analysis.frames import from_native, select_columns
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import ITEM_IDS, By
-from billframes.analysis.partial_frames import warn_of_details_not_in_all
 from billframes.config.firm import FirmSettings
 from billframes.errors import RatesHiddenWarning
 from billframes.periods import Period

@@ -7,8 +7,9 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
 from billframes.analysis.arguments import warn_of_missing_rates
+from billframes.analysis.checks.loads import need_all_dates, need_period, warn_of_removed_rows
+from billframes.analysis.checks.missing_work import warn_of_details_not_in_all, warn_of_late_start
 from billframes.analysis.column_types import Frame, column_names
-from billframes.analysis.coverage import need_all_dates, need_period, warn_of_removed_rows
 from billframes.analysis.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.expressions import (
     RESIDUE,
@@ -24,7 +25,6 @@ from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import ratio_measure, shared_measures, sum_measure
-from billframes.analysis.partial_frames import warn_of_details_not_in_all, warn_of_late_start
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning

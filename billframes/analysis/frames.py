@@ -17,9 +17,9 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.checks.values import called_by_another, check_values, warn_of_columns
 from billframes.analysis.column_types import IDS, ITEMS, Frame, as_arrow, column_names, is_categorical, typed_column
 from billframes.analysis.engine import from_arrow, to_arrow
-from billframes.analysis.guards import called_by_another, check_values, warn_of_columns
 from billframes.errors import MissingColumnError, ParameterError
 
 __all__ = [

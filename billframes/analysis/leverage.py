@@ -8,13 +8,13 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
+from billframes.analysis.checks.loads import need_period
+from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import ENUMS, Frame
-from billframes.analysis.coverage import need_period
 from billframes.analysis.engine import collect_counts
 from billframes.analysis.expressions import as_float, ratio, value_if
 from billframes.analysis.frames import from_native, from_result, to_native
 from billframes.analysis.grouping import Grouping
-from billframes.analysis.guards import skip_checks
 from billframes.analysis.keys import UNKNOWN, By, names_in
 from billframes.analysis.metrics import Measure, ratio_measure, sum_measure
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec

@@ -12,12 +12,12 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.arguments import resolve_users
 from billframes.analysis.capacity import days_at_firm, working_days
+from billframes.analysis.checks.loads import need_period
+from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import Frame
-from billframes.analysis.coverage import need_period
 from billframes.analysis.engine import eager_from_arrow, to_dicts
 from billframes.analysis.expressions import RESIDUE, in_period, midnight
 from billframes.analysis.frames import from_native, from_result, select_columns, to_native
-from billframes.analysis.guards import skip_checks
 from billframes.analysis.metrics import Measure, shared_measures, sum_measure
 from billframes.analysis.spec import Analysis, FromBook, TableSpec
 from billframes.analysis.utilization import utilization

@@ -24,14 +24,14 @@ from billframes.analysis.activity import (
     warn_of_short_history,
 )
 from billframes.analysis.arguments import read_whole_number
+from billframes.analysis.checks.loads import warn_of_unfinished_period
+from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import Frame, column_names
-from billframes.analysis.coverage import warn_of_unfinished_period
 from billframes.analysis.engine import from_arrow, to_dicts
 from billframes.analysis.expressions import RESIDUE, as_float, is_in_period, null_column, ratio, value_if
 from billframes.analysis.fees import fees_of_periods
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
-from billframes.analysis.guards import skip_checks
 from billframes.analysis.keys import By, names_in
 from billframes.analysis.metrics import Measure, ratio_measure, shared_measures, sum_measure
 from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec

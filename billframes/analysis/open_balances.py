@@ -19,12 +19,12 @@ from billframes.analysis.allocation import (
     time_on_invoices,
 )
 from billframes.analysis.arguments import bucket_names
+from billframes.analysis.checks.values import unknown_values
 from billframes.analysis.column_types import ENUMS, Frame, column_names
 from billframes.analysis.engine import collect, collect_counts, join_by_id, lazy, sum_by
 from billframes.analysis.expressions import RESIDUE, day_number, midnight, null_column, ratio, value_if
 from billframes.analysis.frames import select_columns
 from billframes.analysis.grouping import Grouping
-from billframes.analysis.guards import unknown_values
 from billframes.analysis.keys import By
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, RatesHiddenWarning

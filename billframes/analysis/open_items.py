@@ -14,16 +14,21 @@ import narwhals.stable.v2 as nw
 
 from billframes._messages import warn
 from billframes._names import first_few, join_names
-from billframes.analysis.allocation import PREBILL, unknown_state_reasons
+from billframes.analysis.allocation import PREBILL
+from billframes.analysis.checks.missing_work import (
+    unknown_state_reasons,
+    warn_of_details_not_in_all,
+    warn_of_inner_merge,
+    warn_of_missing_old_work,
+)
+from billframes.analysis.checks.units import warn_of_no_worth
+from billframes.analysis.checks.values import unknown_values
 from billframes.analysis.column_types import ENUMS, ITEMS, Frame, column_names
 from billframes.analysis.engine import collect, collect_counts, join_by_id, to_dicts
 from billframes.analysis.expressions import as_float, columns_or_null, day_number, midnight, null_column, value_if
 from billframes.analysis.frames import select_columns
 from billframes.analysis.grouping import Grouping, known_type
-from billframes.analysis.guards import unknown_values
 from billframes.analysis.keys import ITEM_IDS, UNKNOWN
-from billframes.analysis.partial_frames import warn_of_details_not_in_all, warn_of_inner_merge, warn_of_missing_old_work
-from billframes.analysis.units import warn_of_no_worth
 from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
 
 __all__ = ["WipOptions", "open_items"]

@@ -19,12 +19,12 @@ from billframes._names import closest
 from billframes.analysis.aging import aging
 from billframes.analysis.allocation import PREBILL
 from billframes.analysis.arguments import keep_time_zone, read_date
+from billframes.analysis.checks.missing_work import warn_of_partial_frames
+from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import IDS, ITEMS, Frame, column_names
 from billframes.analysis.engine import eager_from_arrow, ids_frame, join_by_id, to_arrow, to_dicts
 from billframes.analysis.frames import from_native, from_result, select_columns, to_native
-from billframes.analysis.guards import skip_checks
 from billframes.analysis.metrics import Measure, shared_measures
-from billframes.analysis.partial_frames import warn_of_partial_frames
 from billframes.analysis.prebill_flags import ReviewedItems
 from billframes.analysis.reconcile import reconcile
 from billframes.analysis.responsible import responsible_of_matters

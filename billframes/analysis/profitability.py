@@ -13,18 +13,18 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.arguments import MATTER_TYPES, check_choice, warn_of_missing_rates
+from billframes.analysis.checks.missing_work import warn_of_details_not_in_all
+from billframes.analysis.checks.units import warn_of_high_rates
+from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import Frame
 from billframes.analysis.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.expressions import as_float, in_period, ratio, value_at_rates, value_if
 from billframes.analysis.frames import from_native, from_result, select_columns, to_native
 from billframes.analysis.grouping import Grouping
-from billframes.analysis.guards import skip_checks
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import ratio_measure, retitled, shared_measures, sum_measure
-from billframes.analysis.partial_frames import warn_of_details_not_in_all
 from billframes.analysis.realization import realization
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
-from billframes.analysis.units import warn_of_high_rates
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, Period, resolve
 

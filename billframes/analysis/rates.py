@@ -12,12 +12,12 @@ from typing import Any, Literal
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import Frame
 from billframes.analysis.effective_rates import effective_rates
 from billframes.analysis.expressions import RESIDUE, as_float, ratio
 from billframes.analysis.frames import from_native, from_result, nan_to_null, require, to_native
 from billframes.analysis.grouping import Grouping
-from billframes.analysis.guards import skip_checks
 from billframes.analysis.keys import TIMES, By, names_in
 from billframes.analysis.metrics import Measure, shared_measures
 from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec

@@ -7,9 +7,9 @@ from typing import Literal
 
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.allocation import warn_of_absent_items
 from billframes.analysis.arguments import check_choice, read_date, read_matter_types
-from billframes.analysis.coverage import need_work_on_invoices
+from billframes.analysis.checks.loads import need_work_on_invoices
+from billframes.analysis.checks.missing_work import warn_of_absent_items
 from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By

@@ -18,15 +18,20 @@ from billframes.analysis.allocation import (
     allocation_rates,
     billable_time,
     billing_state,
-    count_on_unknown_invoices,
-    count_work_not_passed,
     time_on_invoices,
     unknown_time,
+)
+from billframes.analysis.arguments import MATTER_TYPES
+from billframes.analysis.checks.missing_work import (
+    count_on_unknown_invoices,
+    count_work_not_passed,
+    warn_of_details_not_in_all,
     warn_of_unknown_invoices,
     warn_of_work_not_passed,
     with_contingent,
 )
-from billframes.analysis.arguments import MATTER_TYPES
+from billframes.analysis.checks.units import warn_of_high_rates
+from billframes.analysis.checks.values import unknown_values
 from billframes.analysis.column_types import ENUMS, Frame, column_names
 from billframes.analysis.engine import collect, collect_counts, collect_sums, join_by_id, lazy
 from billframes.analysis.expressions import (
@@ -44,10 +49,7 @@ from billframes.analysis.expressions import (
 )
 from billframes.analysis.frames import require
 from billframes.analysis.grouping import Grouping, sum_by_type
-from billframes.analysis.guards import unknown_values
 from billframes.analysis.keys import UNKNOWN
-from billframes.analysis.partial_frames import warn_of_details_not_in_all
-from billframes.analysis.units import warn_of_high_rates
 from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
 from billframes.periods import Period
 

@@ -13,17 +13,17 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
-from billframes.analysis.allocation import billable_time, warn_of_absent_items
+from billframes.analysis.allocation import billable_time
+from billframes.analysis.checks.loads import need_work_on_invoices
+from billframes.analysis.checks.missing_work import warn_of_absent_items, warn_of_missing_work
+from billframes.analysis.checks.values import called_by_another
 from billframes.analysis.column_types import Frame, column_names
-from billframes.analysis.coverage import need_work_on_invoices
 from billframes.analysis.engine import collect_counts
 from billframes.analysis.expressions import as_float, in_period, is_in_period, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
-from billframes.analysis.guards import called_by_another
 from billframes.analysis.keys import PEOPLE_AND_MATTERS, By, names_in
 from billframes.analysis.metrics import Measure, shared_measures, sum_measure
-from billframes.analysis.partial_frames import warn_of_missing_work
 from billframes.analysis.spec import Analysis, FromBook, TableSpec
 from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
 from billframes.periods import DateLike, Period, resolve

@@ -15,13 +15,13 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes.analysis.aging import aging
 from billframes.analysis.arguments import check_choice, read_bounded_period, read_date
 from billframes.analysis.capacity import PARTIAL_HOURS
+from billframes.analysis.checks.loads import warn_of_unfinished_period
+from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import Frame, column_names
-from billframes.analysis.coverage import warn_of_unfinished_period
 from billframes.analysis.engine import collect, sum_by
 from billframes.analysis.expressions import as_float, columns_or_null, null_column, ratio, value_if
 from billframes.analysis.frames import from_native, from_result, nan_to_null, to_native
 from billframes.analysis.grouping import Grouping
-from billframes.analysis.guards import skip_checks
 from billframes.analysis.keys import TIMES, By, names_in
 from billframes.analysis.metrics import Measure, shared_measures, sum_measure
 from billframes.analysis.missing_time import missing_time

@@ -15,8 +15,8 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
+from billframes.analysis.checks.loads import ITEM_FILTERS, need_period
 from billframes.analysis.column_types import Frame
-from billframes.analysis.coverage import ITEM_FILTERS, need_period
 from billframes.analysis.engine import collect, eager_from_arrow, sum_by, to_arrow
 from billframes.analysis.expressions import day_number, in_period, null_column
 from billframes.analysis.frames import from_native, select_columns, to_native

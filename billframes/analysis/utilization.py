@@ -15,14 +15,14 @@ from billframes._messages import warn
 from billframes._names import join_names
 from billframes.analysis.arguments import check_choice, read_bounded_period, read_date
 from billframes.analysis.capacity import PARTIAL_HOURS, warn_of_missing_holidays
-from billframes.analysis.client_hours import UtilizationOptions, client_hours
-from billframes.analysis.coverage import (
+from billframes.analysis.checks.loads import (
     ITEM_FILTERS,
     has_removed_rows,
     need_period,
     people_loaded,
     warn_of_unfinished_period,
 )
+from billframes.analysis.client_hours import UtilizationOptions, client_hours
 from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By

@@ -10,11 +10,11 @@ from collections.abc import Collection, Sequence
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.arguments import bucket_names, read_date, read_matter_types
+from billframes.analysis.checks.loads import need_open_on, warn_of_later_day
+from billframes.analysis.checks.values import called_by_another
 from billframes.analysis.column_types import ITEMS
-from billframes.analysis.coverage import need_open_on, warn_of_later_day
 from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.grouping import Grouping
-from billframes.analysis.guards import called_by_another
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import Measure, bucket_measures, shared_measures, sum_measure
 from billframes.analysis.open_items import WipOptions, open_items

@@ -13,13 +13,13 @@ from typing import Any, Literal
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import Frame
 from billframes.analysis.contribution import with_shares
 from billframes.analysis.engine import join_by_id
 from billframes.analysis.expressions import as_float, ratio, value_if
 from billframes.analysis.frames import from_native, from_result, select_columns, to_native
 from billframes.analysis.grouping import Grouping
-from billframes.analysis.guards import skip_checks
 from billframes.analysis.keys import UNKNOWN, By, Key, names_in
 from billframes.analysis.metrics import Measure, ratio_measure, shared_measures, sum_measure
 from billframes.analysis.realization import realization

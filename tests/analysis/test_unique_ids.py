@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from billframes.analysis.unique_ids import is_unique
+from billframes.analysis.checks.repeated_ids import is_unique
 
 IDS = {
     "nine letters": [f"t{number:08}" for number in range(2_000)],

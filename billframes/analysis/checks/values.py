@@ -22,7 +22,8 @@ import pandas as pd
 from billframes._messages import warn
 from billframes._names import first_few, join_names
 from billframes.analysis.checked_frames import Findings, current_checks
-from billframes.analysis.column_checks import find_warning, implausible_counts
+from billframes.analysis.checks.repeated_ids import drop_repeated, is_unique, repeated_span, row_count
+from billframes.analysis.checks.swapped_columns import find_warning, implausible_counts
 from billframes.analysis.column_types import (
     ENUMS,
     IDS,
@@ -35,7 +36,6 @@ from billframes.analysis.column_types import (
 )
 from billframes.analysis.engine import collect_counts, to_dicts
 from billframes.analysis.expressions import count_if
-from billframes.analysis.unique_ids import drop_repeated, is_unique, repeated_span, row_count
 from billframes.errors import IncompleteDataWarning
 
 __all__ = ["called_by_another", "check_values", "skip_checks", "unknown_values", "warn_of_columns"]

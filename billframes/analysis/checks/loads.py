@@ -6,7 +6,7 @@ records that were open on a day (`need_open_on`), or all records (`need_all_date
 
 A load that certainly lacks records is refused. A load that begins some time before the period may be complete, so it
 only gives a warning. A load that begins two years before the period gives no warning. For frames without information
-about their load, `allocation.warn_of_work_not_passed` compares the invoices' amounts with the work that was passed.
+about their load, `missing_work` compares the invoices' amounts with the work that was passed.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ import narwhals.stable.v2 as nw
 
 from billframes._messages import warn
 from billframes._names import join_names
+from billframes.analysis.checks.values import called_by_another
 from billframes.analysis.column_types import ITEMS, column_names
 from billframes.analysis.expressions import as_day
-from billframes.analysis.guards import called_by_another
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.loading.load_info import LoadInfo, load_day, load_info

@@ -1,36 +1,47 @@
 """Warn of frames with only a part of the firm's records, for analyses that compare work and invoices.
 
-`coverage` refuses loads that are too narrow. This module warns if rows were removed after the load. For frames without
-information about their load, it compares the invoices' amounts with the worth of the work.
+`loads` refuses loads that are too narrow. This module warns of invoices or items that were not passed, and if rows were
+removed after the load. For frames without information about their load, it compares the invoices' amounts with the
+worth of the work.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
 
 from billframes._messages import warn
 from billframes._names import join_names
-from billframes.analysis.allocation import PREBILL, WRITE_UP
+from billframes.analysis.allocation import NOT_TIME, PREBILL
+from billframes.analysis.checks.loads import has_removed_rows, warn_of_removed_rows
+from billframes.analysis.checks.units import count_other_units, warn_of_other_units
+from billframes.analysis.checks.values import unknown_values
 from billframes.analysis.column_types import ITEMS, Frame, as_arrow, column_names
-from billframes.analysis.coverage import has_removed_rows, warn_of_removed_rows
 from billframes.analysis.engine import collect_counts, collect_values, join_by_id, lazy
-from billframes.analysis.expressions import as_day, as_float, count_if, midnight, value_if
+from billframes.analysis.expressions import as_day, as_float, count_if, midnight, null_column, value_if
 from billframes.analysis.frames import select_columns
 from billframes.analysis.grouping import Grouping
 from billframes.errors import IncompleteDataWarning
 from billframes.loading.load_info import load_info
+from billframes.periods import Period
 
 __all__ = [
+    "count_on_unknown_invoices",
+    "count_work_not_passed",
+    "unknown_state_reasons",
+    "warn_of_absent_items",
     "warn_of_details_not_in_all",
     "warn_of_inner_merge",
     "warn_of_late_start",
     "warn_of_missing_old_work",
     "warn_of_missing_work",
     "warn_of_partial_frames",
+    "warn_of_unknown_invoices",
+    "warn_of_work_not_passed",
+    "with_contingent",
 ]
 
 C = nw.col
@@ -40,6 +51,10 @@ _MANY, _SEVERAL = 50, 5
 # Invoices usually bill the work of the month before.
 _MONTH = 31
 _A_CENT = 0.005
+# Some invoices bill more than the worth of their work. If they bill over 10% more, work is missing.
+_WRITE_UP = 1.1
+# A difference below this share of the fees can be due to rounding.
+_NEGLIGIBLE = 0.005
 _WORDS = {
     "time_entries": "time",
     "expenses": "expenses",
@@ -77,11 +92,115 @@ def warn_of_partial_frames(
 
 def warn_of_missing_work(analysis: str, billed: float, worth: float, consequence: str) -> None:
     """Warn if the invoices' amounts are far above the worth of the items on them."""
-    if billed - worth * WRITE_UP > 1.0:
+    if billed - worth * _WRITE_UP > 1.0:
         warn(
             f"{analysis}: the invoices bill {billed:,.2f}, but the time entries, expenses and fixed fees on invoices "
             f"have a total of {worth:,.2f} only. Work seems to be missing, so {consequence}. Pass all work (bf.book "
             "loads it).",
+            IncompleteDataWarning,
+        )
+
+
+def count_work_not_passed(rates: Frame, counted: nw.Expr) -> tuple[Frame, dict[str, nw.Expr]]:
+    """
+    Count invoices whose fees are too high for the work that was passed, for `warn_of_work_not_passed`.
+
+    Invoices of contingency matters are not counted: their fees don't depend on hours.
+
+    Parameters
+    ----------
+    rates : Frame
+        The invoices, from `with_contingent`.
+    counted : Expr
+        Whether the analysis counts an invoice.
+
+    Returns
+    -------
+    Frame, dict of str to Expr
+        The invoices with columns that several counts need, so that they are computed once, and the counts.
+    """
+    worth = C("_worth").fill_null(0.0)
+    rates = rates.with_columns(
+        _counted=counted & C("_contingent").is_null(),
+        # Time that is worth 0, or whose worth is hidden, is allocated by hours: its highest possible fee is unknown.
+        _known=(C("_hidden") == 0) & ((C("_by_worth") > 0) | (C("_by_hours") < 1)),
+    )
+    rates = rates.with_columns(
+        _over=C("_counted") & C("_known") & (C("_net") > 0.005) & (C("_net") > worth * _WRITE_UP)
+    )
+    rates, of_units = count_other_units(rates)
+    return rates, {
+        "over": count_if(C("_over")),
+        "excess": value_if(C("_over"), C("_net") - worth).sum(),
+        "fees": value_if(C("_counted"), C("_net").abs()).sum(),
+        **of_units,
+    }
+
+
+def warn_of_work_not_passed(figure: str, counts: Mapping[str, float]) -> None:
+    """Warn of invoices whose fees are too high for the work that was passed, by `count_work_not_passed`."""
+    if warn_of_other_units(figure, counts):
+        return
+    if counts["excess"] > max(1.0, _NEGLIGIBLE * counts["fees"]):
+        count = int(counts["over"])
+        bill = "1 invoice bills" if count == 1 else f"{count} invoices bill"
+        warn(
+            f"{figure}: {bill} {counts['excess']:,.2f} more than the time entries, expenses and fixed fees passed can "
+            "explain. Work on them seems to be missing, so the figures are too high. Pass all work on these invoices, "
+            "whenever and by whomever it was done (bf.book loads it).",
+            IncompleteDataWarning,
+        )
+
+
+def with_contingent(rates: Frame, frames: Mapping[str, Frame]) -> Frame:
+    """Add `_contingent`: 1.0 for invoices of contingency matters, missing for others or without matter types."""
+    invoices, matters = frames["invoices"], frames.get("matters")
+    types = () if matters is None else column_names(matters)
+    if matters is None or not {"matter_id", "matter_type"} <= set(types) or "matter_id" not in invoices.columns:
+        return rates.with_columns(_contingent=null_column(nw.Float64))
+    kinds = select_columns(matters, "matters", ("matter_id", "matter_type")).filter(C("matter_type") == "contingency")
+    matters_of = select_columns(invoices, "invoices", ("invoice_id", "matter_id"))
+    contingent = join_by_id(matters_of, kinds.select("matter_id"), "matter_id", "inner")
+    return join_by_id(rates, contingent.select("invoice_id", _contingent=nw.lit(1.0)), "invoice_id")
+
+
+def count_on_unknown_invoices(rates: Frame, period: Period) -> nw.Expr:
+    """Count the entries whose invoice was not passed, except entries with an invoice date outside the period."""
+    counts = C("_passed").is_null()
+    if "_named_date" in column_names(rates):
+        # An entry without an invoice date may be on an invoice of the period.
+        if period.start is not None:
+            counts = counts & (C("_named_date") >= midnight(period.start)).fill_null(True)
+        if period.end is not None:
+            counts = counts & (C("_named_date") <= midnight(period.end)).fill_null(True)
+    return value_if(counts, C("_rows").fill_null(0.0)).sum()
+
+
+def warn_of_unknown_invoices(count: float, consequence: str = "left out") -> None:
+    """Warn of entries whose invoice was not passed; `consequence` ends the sentence "they are …"."""
+    if count:
+        warn(
+            f"{int(count)} billable time entries name an invoice that is not among those passed"
+            f"{unknown_state_reasons()}; they are {consequence}. Load invoices over a wider window, by the ids that "
+            "the work refers to.",
+            IncompleteDataWarning,
+        )
+
+
+def unknown_state_reasons(*, types: bool = False) -> str:
+    """Return other reasons why the state of work is unknown, for warnings of invoices that were not passed."""
+    states = ", or whose state is unknown" if unknown_values("invoices", "invoice_state") else ""
+    kinds = ", or are of unknown billing type" if types and unknown_values("time_entries", "billing_type") else ""
+    return states + kinds
+
+
+def warn_of_absent_items(frames: Mapping[str, Frame], names: Sequence[str] = NOT_TIME) -> None:
+    """Warn of items that were not passed; an empty frame of items gives no warning."""
+    absent = [name for name in names if name not in frames]
+    if absent:
+        warn(
+            f"No {join_names(absent)} were passed, so the amounts that invoices bill for them count as fees for time. "
+            f"Pass {join_names([f'{each}=' for each in absent])}, empty if there are none.",
             IncompleteDataWarning,
         )
 
@@ -104,7 +223,7 @@ def warn_of_late_start(
     analysis : str
         The name of the analysis, for the message.
     time_entries : frame
-        The entries as the user passed them. If they have information about their load, `coverage` uses that instead.
+        The entries as the user passed them. If they have information about their load, `loads` uses that instead.
     work, counted : tuple of Frame and str
         The entries, and the invoices or fees, each with its date column.
     start : date, optional
