@@ -8,17 +8,18 @@ import warnings
 import pandas as pd
 import pytest
 
-from billframes.analysis import guards, utilization
+from billframes.analysis import utilization
 from billframes.analysis.checked_frames import CheckedFrames, share_checks
+from billframes.analysis.checks import values
 
 
 @pytest.fixture
 def checked_names(monkeypatch) -> list[str]:
     """The names of the frames that were checked, in order."""
     names: list[str] = []
-    of = guards._FrameChecks.of
+    of = values._FrameChecks.of
     monkeypatch.setattr(
-        guards._FrameChecks, "of", lambda name, *given, **how: (names.append(name), of(name, *given, **how))[1]
+        values._FrameChecks, "of", lambda name, *given, **how: (names.append(name), of(name, *given, **how))[1]
     )
     return names
 

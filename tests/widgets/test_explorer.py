@@ -14,9 +14,9 @@ from bs4 import BeautifulSoup
 
 import billframes as bf
 from billframes._format import format_change, format_number
-from billframes.analysis import guards
 from billframes.analysis.aging import LaterBalancesWarning
 from billframes.analysis.capacity import PARTIAL_HOURS
+from billframes.analysis.checks import values
 from billframes.analysis.explain import meaning
 from billframes.analysis.metrics import Measure
 from billframes.analysis.spec import measures
@@ -243,7 +243,7 @@ def test_tiles_are_compared_with_the_period_before(filtered, book_filters):
 def test_a_change_of_the_period_checks_no_frame_again(client, monkeypatch):
     explorer = bf.explore(bf.book("2026-08", client=client))
     checked = []
-    monkeypatch.setattr(guards._FrameChecks, "of", lambda name, *_given, **_options: checked.append(name))
+    monkeypatch.setattr(values._FrameChecks, "of", lambda name, *_given, **_options: checked.append(name))
     calculated, call = [], _filtered_analyses.call_analysis
     monkeypatch.setattr(
         _filtered_analyses, "call_analysis", lambda *given: (calculated.append(given[0].name), call(*given))[1]

@@ -125,9 +125,8 @@ def count_work_not_passed(rates: Frame, counted: nw.Expr) -> tuple[Frame, dict[s
         # Time that is worth 0, or whose worth is hidden, is allocated by hours: its highest possible fee is unknown.
         _known=(C("_hidden") == 0) & ((C("_by_worth") > 0) | (C("_by_hours") < 1)),
     )
-    rates = rates.with_columns(
-        _over=C("_counted") & C("_known") & (C("_net") > 0.005) & (C("_net") > worth * _WRITE_UP)
-    )
+    is_over = (C("_net") > 0.005) & (C("_net") > worth * _WRITE_UP)
+    rates = rates.with_columns(_over=C("_counted") & C("_known") & is_over)
     rates, of_units = count_other_units(rates)
     return rates, {
         "over": count_if(C("_over")),
@@ -155,8 +154,8 @@ def warn_of_work_not_passed(figure: str, counts: Mapping[str, float]) -> None:
 def with_contingent(rates: Frame, frames: Mapping[str, Frame]) -> Frame:
     """Add `_contingent`: 1.0 for invoices of contingency matters, missing for others or without matter types."""
     invoices, matters = frames["invoices"], frames.get("matters")
-    types = () if matters is None else column_names(matters)
-    if matters is None or not {"matter_id", "matter_type"} <= set(types) or "matter_id" not in invoices.columns:
+    known = matters is not None and {"matter_id", "matter_type"} <= set(column_names(matters))
+    if matters is None or not known or "matter_id" not in column_names(invoices):
         return rates.with_columns(_contingent=null_column(nw.Float64))
     kinds = select_columns(matters, "matters", ("matter_id", "matter_type")).filter(C("matter_type") == "contingency")
     matters_of = select_columns(invoices, "invoices", ("invoice_id", "matter_id"))
@@ -315,18 +314,9 @@ def _sum_of_known(name: str, rows: Frame, amount: str, supplier: str) -> tuple[F
 
 def _invoice_sums(frames: Mapping[str, Frame]) -> tuple[Frame, dict[str, nw.Expr]]:
     """Add up the invoices, except those of contingency matters: their amounts don't depend on hours."""
-    matters = frames.get("matters")
-    types = () if matters is None else column_names(matters)
-    known = matters is not None and {"matter_id", "matter_type"} <= set(types)
-    known = known and "matter_id" in column_names(frames["invoices"])
-    columns = ("invoice_state", "amount", *(("matter_id",) if known else ()))
-    rows = select_columns(lazy(frames["invoices"]), "invoices", columns)
-    rows = rows.filter(C("invoice_state").is_in(["final", *PREBILL]))
-    if known and matters is not None:
-        kinds = select_columns(matters, "matters", ("matter_id", "matter_type"))
-        rows = join_by_id(rows, kinds.filter(~C("matter_id").is_null()), "matter_id")
-        rows = rows.filter((C("matter_type") != "contingency").fill_null(True))
-    return rows, {"billed": C("amount").fill_null(0.0).sum()}
+    rows = select_columns(lazy(frames["invoices"]), "invoices", ("invoice_id", "invoice_state", "amount"))
+    rows = with_contingent(rows.filter(C("invoice_state").is_in(["final", *PREBILL])), frames)
+    return rows.filter(C("_contingent").is_null()), {"billed": C("amount").fill_null(0.0).sum()}
 
 
 def _item_sums(name: str, frame: Frame) -> tuple[Frame, dict[str, nw.Expr]]:
