@@ -27,7 +27,7 @@ from billframes.analysis.arguments import read_whole_number
 from billframes.analysis.checks.loads import warn_of_unfinished_period
 from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import Frame, column_names
-from billframes.analysis.engine import from_arrow, to_dicts
+from billframes.analysis.engine import from_arrow, sum_by, to_dicts
 from billframes.analysis.expressions import RESIDUE, as_float, is_in_period, null_column, ratio, value_if
 from billframes.analysis.fees import fees_of_periods
 from billframes.analysis.frames import from_native, select_columns, to_native
@@ -221,20 +221,13 @@ def _fees(
     """Return the fees by keys and client, and the sum of each client: for the period, and for a year before."""
     periods = (spans.period, spans.before)
     both, grouping = fees_of_periods("new_business", [*names_in(by), "client"], periods, settings, **natives)
-    found = []
-    for totals in both:
-        rows = grouping.finish(totals, ("fees_amount",))
-        found.append((rows, _sums_of_clients(rows)))
-    return found
+    finished = [grouping.finish(totals, ("fees_amount",)) for totals in both]
+    return [(rows, _sums_of_clients(rows)) for rows in finished]
 
 
 def _sums_of_clients(rows: Frame) -> dict[str, float]:
-    sums: dict[str, float] = {}
-    for row in to_dicts(rows.select("client_id", "fees_amount")):
-        amount = row["fees_amount"]
-        if row["client_id"] is not None:
-            sums[row["client_id"]] = sums.get(row["client_id"], 0.0) + (math.nan if amount is None else amount)
-    return sums
+    known = rows.filter(~C("client_id").is_null()).with_columns(C("fees_amount").fill_null(math.nan))
+    return {row["client_id"]: row["fees_amount"] for row in to_dicts(sum_by(known, ["client_id"], ["fees_amount"]))}
 
 
 def _fees_of_period(

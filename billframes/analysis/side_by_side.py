@@ -98,9 +98,8 @@ def pair_results(tables: Mapping[str, pa.Table], keys: Sequence[str], columns: S
             # If a name has changed, the later one is used.
             group.keys.update({key: row[key] for key in keys})
             for column in columns:
-                value = math.nan if row[column] is None else float(row[column])
                 pair = list(group.figures[column])
-                pair[end] += value
+                pair[end] += or_nan(row[column])
                 group.figures[column] = (pair[0], pair[1])
     return list(groups.values())
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -183,52 +183,29 @@ def stale(
     frames = from_native(**natives)
     resolved = resolve_users(settings, frames)
     with skip_checks(natives, frames):
-        findings, fees = _findings(natives, frames, day, wip_days, resolved)
+        findings, open_work = _findings(natives, frames, day, wip_days, resolved)
     given = {name: native for name, native in natives.items() if name != "users"}
     warn_of_partial_frames("stale", given, frames, "matters can wrongly look idle, and amounts are incomplete")
-    rows = [*findings.old_work(), *findings.archived(), *findings.idle(idle_days), *findings.open_fees(fees)]
+    rows = [*findings.old_work(), *findings.archived(), *findings.idle(idle_days)]
+    rows += [findings.row(OPEN_FEE, **fee) for fee in _open_fees(frames, open_work, day, resolved)]
     table = pa.Table.from_pylist(sorted(rows, key=_sort_key), pa.schema(_SCHEMA))
     return to_native(eager_from_arrow(frames["time_entries"], table), time_entries)
 
 
-@dataclass(slots=True)
-class _OpenWork:
-    """The work in progress of a matter; an unknown amount is NaN."""
-
-    total: float = 0.0
-    old: float = 0.0
-    hours: float = 0.0
-    oldest: dt.datetime | None = None
-
-    def add(self, row: Mapping[str, Any], old: str) -> None:
-        """Add a row of `wip`."""
-        self.total += or_nan(row["total"])
-        self.old += or_nan(row[old])
-        self.hours += or_nan(row["hours"])
-        self.oldest = min([each for each in (self.oldest, row["oldest_date"]) if each is not None], default=None)
-
-
-_NO_WORK = _OpenWork()
-
-
-@dataclass(frozen=True, slots=True)
-class _OpenFee:
-    """An open fixed fee."""
-
-    id: str
-    matter_id: str | None
-    amount: float
-    date: dt.datetime | None
-    effort: Mapping[str, float | None]
+_NO_WORK: _Row = {"total": 0.0, "old": 0.0, "hours": 0.0, "oldest_date": None}
 
 
 @dataclass(frozen=True, slots=True)
 class _Findings:
-    """The open amounts and the last activity of each matter, by its id, and the findings they lead to."""
+    """
+    The open amounts and the last activity of each matter, by its id, and the findings they lead to.
+
+    Unknown amounts are NaN.
+    """
 
     day: dt.date
-    matters: Mapping[str, Mapping[str, Any]]
-    work: Mapping[str | None, _OpenWork]
+    matters: Mapping[str, _Row]
+    work: Mapping[str | None, _Row]
     receivables: Mapping[str | None, float]
     activity: Mapping[str, Activity]
 
@@ -252,16 +229,16 @@ class _Findings:
 
     def old_work(self) -> Iterator[_Row]:
         for matter_id, work in self.work.items():
-            if _is_open(work.old):
-                yield self.row(OLD, matter_id, work.oldest, work.old)
+            if _is_open(work["old"]):
+                yield self.row(OLD, matter_id, work["oldest_date"], work["old"])
 
     def archived(self) -> Iterator[_Row]:
         for matter_id, matter in self.matters.items():
             if matter["archived"] is not True:
                 continue
             work, receivables = self.work.get(matter_id, _NO_WORK), self.receivables.get(matter_id, 0.0)
-            if _is_open(work.total):
-                yield self.row(ARCHIVED_WORK, matter_id, work.oldest, work.total, hours=work.hours)
+            if _is_open(work["total"]):
+                yield self.row(ARCHIVED_WORK, matter_id, work["oldest_date"], work["total"], hours=work["hours"])
             if _is_open(receivables):
                 last_invoice = self.activity.get(matter_id, Activity()).invoice
                 yield self.row(ARCHIVED_DEBT, matter_id, last_invoice, receivables)
@@ -271,35 +248,27 @@ class _Findings:
             since = self.activity.get(matter_id, Activity()).last or as_midnight(matter.get("opened"))
             is_active = since is not None and (midnight(self.day) - since).days <= limit
             if matter["archived"] is not True and not is_active:
-                amount = self.work.get(matter_id, _NO_WORK).total + self.receivables.get(matter_id, 0.0)
+                amount = self.work.get(matter_id, _NO_WORK)["total"] + self.receivables.get(matter_id, 0.0)
                 yield self.row(IDLE, matter_id, since, amount)
-
-    def open_fees(self, fees: Iterable[_OpenFee]) -> Iterator[_Row]:
-        for fee in fees:
-            yield self.row(OPEN_FEE, fee.matter_id, fee.date, fee.amount, fixed_fee_id=fee.id, **fee.effort)
 
 
 def _findings(natives: Mapping[str, Any], frames: Mapping[str, Frame], day: dt.date, limit: int,
-              settings: FirmSettings) -> tuple[_Findings, list[_OpenFee]]:  # fmt: skip
-    """Collect the open amounts and the activity of matters, and the open fixed fees."""
+              settings: FirmSettings) -> tuple[_Findings, Frame]:  # fmt: skip
+    """Collect the open amounts and the activity of matters; also return the work in progress by fixed fee."""
     items = {name: natives[name] for name in ("time_entries", "expenses", "fixed_fees", "invoices", "matters")}
-    work_rows = wip(**items, as_of=day, by=["matter", "fixed_fee_id"], buckets=(limit,), settings=settings)
-    balances = aging(**items, as_of=day, by="matter", buckets=(1,), settings=settings)
-    old = f"{limit + 1}+"
-    columns = ("matter_id", "fixed_fee_id", "total", old, "hours", "oldest_date", "fixed_fee_amount")
-    parts = to_dicts(from_result(work_rows).select(*columns))
-    receivables = to_dicts(from_result(balances).select("matter_id", "total"))
-    work: dict[str | None, _OpenWork] = {}
-    for row in parts:
-        work.setdefault(row["matter_id"], _OpenWork()).add(row, old)
+    balances = from_result(aging(**items, as_of=day, by="matter", buckets=(1,), settings=settings))
+    by_fee = from_result(wip(**items, as_of=day, by=["matter", "fixed_fee_id"], buckets=(limit,), settings=settings))
+    by_fee = by_fee.with_columns(old=C(f"{limit + 1}+"))
+    by_fee = by_fee.with_columns(C("total", "old", "hours", "fixed_fee_amount").fill_null(math.nan))
+    work = by_fee.group_by("matter_id").agg(C("total", "old", "hours").sum(), C("oldest_date").min())
     findings = _Findings(
         day=day,
         matters=_matters(frames["matters"]),
-        work=work,
-        receivables={row["matter_id"]: or_nan(row["total"]) for row in receivables},
+        work={row["matter_id"]: row for row in to_dicts(work)},
+        receivables={row["matter_id"]: or_nan(row["total"]) for row in to_dicts(balances)},
         activity=activity_of_matters(frames, day),
     )
-    return findings, list(_open_fees(frames, parts, day, settings))
+    return findings, by_fee
 
 
 def _matters(matters: Frame) -> dict[str, dict[str, Any]]:
@@ -307,11 +276,10 @@ def _matters(matters: Frame) -> dict[str, dict[str, Any]]:
     return {row["matter_id"]: row for row in to_dicts(select_columns(matters, "matters", columns, ("opened",)))}
 
 
-def _open_fees(
-    frames: Mapping[str, Frame], parts: Iterable[Mapping[str, Any]], day: dt.date, settings: FirmSettings
-) -> Iterator[_OpenFee]:
+def _open_fees(frames: Mapping[str, Frame], work: Frame, day: dt.date, settings: FirmSettings) -> Iterator[_Row]:
     """List the open fees, with their amounts in `wip` and the time linked to each."""
-    open_ = {row["fixed_fee_id"]: row for row in parts if _is_open(or_nan(row["fixed_fee_amount"]))}
+    rows = to_dicts(work.select("matter_id", "fixed_fee_id", "fixed_fee_amount"))
+    open_ = {row["fixed_fee_id"]: row for row in rows if _is_open(row["fixed_fee_amount"])}
     if not open_ or "fixed_fees" not in frames:
         return
     ids = ids_frame(frames["fixed_fees"], "fixed_fee_id", open_)
@@ -323,13 +291,14 @@ def _open_fees(
     for fee in to_dicts(join_by_id(fees, ids, "fixed_fee_id", "inner")):
         row = open_[fee["fixed_fee_id"]]
         done = efforts.get(fee["fixed_fee_id"], {"hours": 0.0, "_value": 0.0, "_unrated": 0.0})
-        worth = done["_value"] if settings.standard_rates and not done["_unrated"] else None
-        effort = {"hours": _nan_to_none(done["hours"]), "effort_amount": worth}
-        yield _OpenFee(fee["fixed_fee_id"], row["matter_id"], or_nan(row["fixed_fee_amount"]), fee["date"], effort)
-
-
-def _nan_to_none(value: float | None) -> float | None:
-    return None if value is None or math.isnan(value) else value
+        yield {
+            "fixed_fee_id": fee["fixed_fee_id"],
+            "matter_id": row["matter_id"],
+            "since": fee["date"],
+            "amount": row["fixed_fee_amount"],
+            "hours": done["hours"],
+            "effort_amount": done["_value"] if settings.standard_rates and not done["_unrated"] else None,
+        }
 
 
 def _is_open(amount: float) -> bool:
