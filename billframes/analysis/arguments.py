@@ -12,7 +12,7 @@ import narwhals.stable.v2 as nw
 
 from billframes._messages import warn
 from billframes._names import closest, first_few
-from billframes.analysis.column_types import Frame
+from billframes.analysis.column_types import ENUMS, Frame
 from billframes.analysis.engine import collect_counts, to_dicts
 from billframes.analysis.frames import select_columns
 from billframes.analysis.keys import UNKNOWN
@@ -36,7 +36,7 @@ __all__ = [
 
 C = nw.col
 
-MATTER_TYPES = ("hourly", "fixedFee", "contingency", "probono", "internal", UNKNOWN)
+MATTER_TYPES = (*ENUMS["matter_type"], UNKNOWN)
 
 
 def check_choice(value: object, name: str, accepted: Sequence[str]) -> None:

@@ -268,11 +268,7 @@ ANALYSIS = Analysis(
     ),
     table=TableSpec(
         title="Days from work to invoice",
-        without=(
-            "total_lag_days",
-            "amount_days",
-            "hour_days",
-        ),
+        without=("total_lag_days", "amount_days", "hour_days"),
     ),
     chart=ChartSpec(
         kind="points",

@@ -15,14 +15,21 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
 from billframes._names import first_few
+from billframes.analysis.allocation import (
+    allocated_fee,
+    allocation_rates,
+    billable_time,
+    billing_state,
+    time_on_invoices,
+    unknown_time,
+)
 from billframes.analysis.arguments import warn_of_unknown_ids
 from billframes.analysis.checks.loads import need_all_dates, warn_of_removed_rows
 from billframes.analysis.checks.missing_work import unknown_state_reasons, warn_of_absent_items
-from billframes.analysis.column_types import Frame
-from billframes.analysis.engine import collect, collect_counts
+from billframes.analysis.column_types import Frame, column_names
+from billframes.analysis.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.expressions import as_float, map_values, null_column, ratio, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
-from billframes.analysis.matter_fees import HIDDEN, MEASURES, USED, fees_of_matters
 from billframes.analysis.metrics import Measure, ratio_measure, retitled, shared_measures, sum_measure
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings, check_settings
@@ -31,6 +38,10 @@ from billframes.errors import IncompleteDataWarning, ParameterError, RatesHidden
 __all__ = ["ANALYSIS", "budget_burn"]
 
 C = nw.col
+
+_USED = ("billed_amount", "fixed_fee_amount", "prebill_amount", "unbilled_amount", "unknown_amount")
+_HIDDEN = tuple(f"_hidden_{name}" for name in ("prebill_amount", "unbilled_amount", "unknown_amount"))
+_MEASURES = (*_USED, *_HIDDEN, "_hidden_billed_amount", "unbilled_fixed_fee_amount", "_rows_unknown")
 
 
 def budget_burn(
@@ -127,9 +138,9 @@ def budget_burn(
     need_all_dates("budget_burn", {"invoices": invoices, **items}, {"billing_type": "billable"})
     warn_of_removed_rows("budget_burn", {"invoices": invoices, **items}, "budgets can look less used than they are")
     warn_of_unknown_ids(settings, frames)
-    fees = fees_of_matters(frames)
+    fees = _fees_of_matters(frames)
     warn_of_absent_items(frames)
-    used = fees.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in MEASURES])
+    used = fees.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in _MEASURES])
     used = collect(used)
     counts = _counts(used, budgets)
     _warn(counts)
@@ -139,24 +150,86 @@ def budget_burn(
     return to_native(_result(rows, budgets, _unbudgeted_fees(counts)), time_entries)
 
 
+def _fees_of_matters(frames: dict[str, Frame]) -> Frame:
+    """Return rows of fees by matter, in one column per billing state, whatever their date."""
+    time = _with_name(billable_time(frames["time_entries"], ("matter_id",), ("matter_name",)))
+    rates = allocation_rates(time_on_invoices(time), frames)
+    time = time.with_columns(_hidden=as_float(C("worth").is_null()), worth=C("worth").fill_null(0.0), _rows=nw.lit(1.0))
+    # The fees of an invoice are allocated by one rule, so the entries of a matter on it can be added up first.
+    time = sum_by(time, ("matter_id", "invoice_id", "matter_name"), ("worth", "hours", "_hidden", "_rows"))
+    parts = [_columns_by_state(time, rates, "billed_amount", allocated_fee())]
+    if "fixed_fees" in frames:
+        fixed = select_columns(
+            frames["fixed_fees"], "fixed_fees", ("matter_id", "invoice_id", "amount"), ("matter_name",)
+        )
+        fixed = _with_name(fixed).with_columns(worth=C("amount"), _hidden=nw.lit(0.0), _rows=nw.lit(1.0))
+        parts.append(_columns_by_state(fixed, rates, "fixed_fee_amount", C("worth")))
+    if (untyped := unknown_time(frames["time_entries"], ("matter_id",), ("matter_name",))) is not None:
+        parts.append(_unknown_columns(_with_name(untyped)))
+    credits_ = rates.filter(C("_invoice_state") == "final", C("_by_worth") + C("_by_hours") < 1)
+    none = dict.fromkeys(_MEASURES, nw.lit(0.0)) | {"billed_amount": C("_unallocated")}
+    parts.append(credits_.select(matter_id=null_column(nw.String), matter_name=null_column(nw.String), **none))
+    return nw.concat(parts)
+
+
+def _unknown_columns(rows: Frame) -> Frame:
+    """Return the worth of time of unknown billing type as `unknown_amount`."""
+    measures = dict.fromkeys(_MEASURES, nw.lit(0.0)) | {
+        "unknown_amount": C("worth").fill_null(0.0),
+        "_hidden_unknown_amount": as_float(C("worth").is_null()),
+    }
+    return rows.select("matter_id", "matter_name", **measures)
+
+
+def _with_name(rows: Frame) -> Frame:
+    """Add `matter_name`, which is missing, to rows without it."""
+    there = "matter_name" in column_names(rows)
+    return rows if there else rows.with_columns(matter_name=null_column(nw.String))
+
+
+def _columns_by_state(rows: Frame, rates: Frame, final: str, billed: nw.Expr) -> Frame:
+    """Return amounts in the column of their billing state; on final invoices, `billed` in the column `final`."""
+
+    def in_state(state: str, value: nw.Expr) -> nw.Expr:
+        return value_if(C("_state") == state, value)
+
+    rates = rates.select("invoice_id", "_invoice_state", "_per_worth", "_per_hour")
+    joined = join_by_id(rows, rates, "invoice_id").with_columns(_state=billing_state())
+    fixed = final == "fixed_fee_amount"
+    measures = dict.fromkeys(_MEASURES, nw.lit(0.0)) | {
+        final: in_state("final", billed),
+        "unbilled_fixed_fee_amount" if fixed else "unbilled_amount": in_state("unbilled", C("worth")),
+        "prebill_amount": in_state("prebill", C("worth")),
+        "unknown_amount": in_state("unknown", C("worth")),
+        "_hidden_unbilled_amount": in_state("unbilled", C("_hidden")),
+        "_hidden_prebill_amount": in_state("prebill", C("_hidden")),
+        "_hidden_unknown_amount": in_state("unknown", C("_hidden")),
+        "_hidden_billed_amount": in_state("final", C("_hidden")),
+        "_rows_unknown": in_state("unknown", C("_rows")),
+    }
+    return joined.select("matter_id", "matter_name", **measures)
+
+
 def _with_matters(used: Frame, matters: Frame | None) -> Frame:
     """Add the names of matters, and the matters without work, from the matters frame."""
     if matters is None:
         return used
     listed = select_columns(matters, "matters", ("matter_id", "name"))
-    listed = listed.select("matter_id", matter_name=C("name"), **dict.fromkeys(MEASURES, nw.lit(0.0)))
+    listed = listed.select("matter_id", matter_name=C("name"), **dict.fromkeys(_MEASURES, nw.lit(0.0)))
     return nw.concat([used.with_columns(matter_name=null_column(nw.String)), collect(listed)])
 
 
 def _with_all_budgets(rows: Frame, budgets: dict[str, float]) -> tuple[Frame, list[str]]:
     """Keep the matters with a budget. Matters that no frame has get a row of zeros, and their ids are also returned."""
     rows = rows.filter(C("matter_id").is_in(list(budgets)))
-    totals = rows.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in MEASURES])
+    totals = rows.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in _MEASURES])
     absent = sorted(set(budgets) - _ids(totals))
     # A sum without keys is one row on every engine, also for an empty frame.
-    zeros = totals.select(*[C(name).sum() * 0.0 for name in MEASURES])
+    zeros = totals.select(*[C(name).sum() * 0.0 for name in _MEASURES])
     extra = [
-        zeros.select(matter_id=nw.lit(each), matter_name=null_column(nw.String), **{name: C(name) for name in MEASURES})
+        zeros.select(
+            matter_id=nw.lit(each), matter_name=null_column(nw.String), **{name: C(name) for name in _MEASURES}
+        )
         for each in absent
     ]
     return (nw.concat([totals, *extra]) if extra else totals), absent
@@ -180,7 +253,7 @@ def _counts(used: Frame, budgets: dict[str, float]) -> dict[str, float]:
     """Count the entries to warn of, and add up the fees of matters without a budget."""
     unbudgeted = C("matter_id").is_null() | ~C("matter_id").is_in(list(budgets))
     rows = used.with_columns(
-        _unbudgeted=as_float(unbudgeted), _amount=nw.sum_horizontal(*USED), _hidden=nw.sum_horizontal(*HIDDEN)
+        _unbudgeted=as_float(unbudgeted), _amount=nw.sum_horizontal(*_USED), _hidden=nw.sum_horizontal(*_HIDDEN)
     )
     other = C("_unbudgeted") > 0
     sums = {
@@ -202,10 +275,10 @@ def _unbudgeted_fees(counts: Mapping[str, float]) -> dict[str, float | None]:
 
 
 def _result(rows: Frame, budgets: dict[str, float], unbudgeted: dict[str, float | None]) -> Frame:
-    hidden = dict(zip(HIDDEN, USED[2:], strict=True))
+    hidden = dict(zip(_HIDDEN, _USED[2:], strict=True))
     known = {name: nw.when(C(count) == 0).then(C(name)) for count, name in hidden.items()}
     used: nw.Expr = C("billed_amount")
-    for name in USED[1:]:
+    for name in _USED[1:]:
         used = used + C(name)
     rows = (
         rows.with_columns(**known, budget_amount=map_values("matter_id", budgets, None, nw.Float64))
@@ -293,12 +366,7 @@ ANALYSIS = Analysis(
     ),
     table=TableSpec(
         title="Budgets",
-        without=(
-            "unknown_amount",
-            "unbilled_fixed_fee_amount",
-            "unbudgeted_matters",
-            "unbudgeted_amount",
-        ),
+        without=("unknown_amount", "unbilled_fixed_fee_amount", "unbudgeted_matters", "unbudgeted_amount"),
         brief=("budget_amount", "used_amount", "remaining_amount", "budget_burn"),
     ),
     chart=ChartSpec(

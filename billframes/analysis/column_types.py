@@ -5,7 +5,7 @@ A column without any values may have any type, because pandas and DuckDB can't d
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn, TypeAlias, cast
 
 import narwhals.stable.v2 as nw
@@ -13,6 +13,8 @@ import pandas as pd
 import pyarrow as pa
 
 from billframes.errors import ParameterError
+from billframes.schema.resources import RESOURCES
+from billframes.schema.sources import sources_of
 
 __all__ = [
     "ENUMS",
@@ -26,6 +28,7 @@ __all__ = [
     "as_arrow",
     "column_names",
     "is_categorical",
+    "selects_for",
     "typed_column",
 ]
 
@@ -67,15 +70,13 @@ REQUIRED_DATES = {
 }
 """Dates that every row of a frame must have."""
 
-_ROLES = ("principal", "attorney", "paralegal", "timekeeper", "operator", "accountant")
-ENUMS = {
-    "billing_type": ("nonBillable", "billable", "fixedFee"),
-    "invoice_state": ("draft", "review", "approved", "final"),
-    "matter_type": ("hourly", "fixedFee", "contingency", "probono", "internal"),
-    "role": _ROLES,
-    "user_role": _ROLES,
-}
+_COLUMNS = [each.column for resource in RESOURCES for each in sources_of(resource.record)]
+_VALUES = {column.name: column.values for column in _COLUMNS}  # noqa: PD011
+ENUMS = {name: _VALUES[name] for name in ("billing_type", "invoice_state", "matter_type", "role")}
+ENUMS["user_role"] = ENUMS["role"]
 """The declared values of each enum."""
+
+_SELECTS = {column.name: column.select for column in _COLUMNS if column.select}
 
 LISTS = frozenset({"originator_ids", "originator_names", "ledes_code_set_ids"})
 DATES = frozenset({"date", "invoice_date", "due_date", "opened"})
@@ -106,6 +107,11 @@ _TO_DATE = {
     "DUCKDB": "cast({column} at time zone 'Europe/Berlin' as date)",
     "PYSPARK": "frame.withColumn('{column}', functions.to_date('{column}')), in the session's time zone",
 }
+
+
+def selects_for(columns: Iterable[str]) -> list[str]:
+    """Return the details that a loader must `select` for columns."""
+    return sorted({_SELECTS[column] for column in columns if column in _SELECTS})
 
 
 def column_names(frame: Frame) -> list[str]:

@@ -192,10 +192,8 @@ ANALYSIS = Analysis(
         "The cash received, and when it was received.",
         "Who did the work for a fixed fee: it counts for the user of the fee.",
     ),
-    columns=(*shared_measures("billed_amount", "fixed_fee_amount", "fees_amount", "share", "running_share"),),
-    table=TableSpec(
-        title="All fees",
-    ),
+    columns=shared_measures("billed_amount", "fixed_fee_amount", "fees_amount", "share", "running_share"),
+    table=TableSpec(title="All fees"),
     chart=ChartSpec(
         kind="running_share",
         title="All fees (bars) and running share (line)",

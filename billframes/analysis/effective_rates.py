@@ -150,8 +150,7 @@ ANALYSIS = Analysis(
     cannot_tell=("Hours as billed: an invoice has only one amount, and the hours are those recorded.",),
     columns=(
         *shared_measures("billable_hours", "billed_amount", "effective_rate", "worked_amount", "worked_rate"),
-        *shared_measures("standard_amount", "standard_rate"),
-        *shared_measures("left_out_hours", "left_out_amount", "left_out_billed_amount"),
+        *shared_measures(*_STANDARD_COLUMNS, "left_out_hours", "left_out_amount", "left_out_billed_amount"),
     ),
     table=TableSpec(
         title="Effective rates",
@@ -161,10 +160,9 @@ ANALYSIS = Analysis(
             "worked_rate",
             "billed_amount",
             "effective_rate",
-            "standard_amount",
-            "standard_rate",
+            *_STANDARD_COLUMNS,
         ),
-        optional=("standard_amount", "standard_rate"),
+        optional=_STANDARD_COLUMNS,
     ),
     chart=ChartSpec(
         kind="bars",

@@ -271,10 +271,7 @@ ANALYSIS = Analysis(
         sum_measure("unlinked_fee_amount", "Fixed fees without hours", "money", "Fixed fees without linked time."),
         sum_measure("unlinked_hours", "Unlinked hours", "hours", "Fixed-fee time of the period without a fee."),
     ),
-    table=TableSpec(
-        title="Fixed-fee realization",
-        without=("unrated_hours",),
-    ),
+    table=TableSpec(title="Fixed-fee realization", without=("unrated_hours",)),
     chart=ChartSpec(
         kind="bars",
         title="Fixed fees and the worth of their hours",

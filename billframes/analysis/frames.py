@@ -18,7 +18,16 @@ import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.checks.values import called_by_another, check_values, warn_of_columns
-from billframes.analysis.column_types import IDS, ITEMS, Frame, as_arrow, column_names, is_categorical, typed_column
+from billframes.analysis.column_types import (
+    IDS,
+    ITEMS,
+    Frame,
+    as_arrow,
+    column_names,
+    is_categorical,
+    selects_for,
+    typed_column,
+)
 from billframes.analysis.engine import from_arrow, to_arrow
 from billframes.errors import MissingColumnError, ParameterError
 
@@ -38,16 +47,6 @@ C = nw.col
 # Older versions of Dask have `dask_expr` as a separate package.
 _DASK = {"dask", "dask_expr"}
 _DUCKDB = {"duckdb", "_duckdb"}
-
-# The `select` that a loader needs for a column.
-SELECTS = {
-    "client_name": "client",
-    "matter_name": "matter",
-    "user_name": "user",
-    "responsible_name": "responsible",
-    "originator_names": "originator",
-    "practice_area_label": "practiceArea",
-}
 
 
 def from_native(*, ids_only: bool = False, **natives: Any) -> dict[str, Frame]:
@@ -232,6 +231,6 @@ def _engine(frame: Frame) -> str:
 
 
 def _supplier(name: str, missing: list[str]) -> str:
-    selects = sorted({SELECTS[column] for column in missing if column in SELECTS})
+    selects = selects_for(missing)
     loader = f"The loader {name}() supplies it" if name in IDS else "A loader supplies it"
     return f"{loader}, with select={selects}." if selects else f"{loader}."

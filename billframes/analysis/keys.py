@@ -8,8 +8,7 @@ from itertools import chain
 from typing import NoReturn
 
 from billframes._names import closest, with_article
-from billframes.analysis.column_types import Frame
-from billframes.analysis.frames import SELECTS
+from billframes.analysis.column_types import Frame, selects_for
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError, ParameterError
 
@@ -295,7 +294,7 @@ def _raise_unknown(name: str, sources: Sources) -> NoReturn:
 
 
 def _raise_missing(name: str, frame: str, *columns: str) -> NoReturn:
-    selects = sorted({SELECTS[column] for column in columns if column in SELECTS})
+    selects = selects_for(columns)
     extra = f" with select={selects}" if selects else ""
     raise MissingColumnError(
         f"by={name!r} needs {columns[0]!r}, which none of the frames has; pass {frame}= (the loader {frame}(){extra})."

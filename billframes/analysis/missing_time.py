@@ -206,9 +206,6 @@ ANALYSIS = Analysis(
         sum_measure("available_hours", "Hours a day", "hours", "The person’s available hours on that day."),
         sum_measure("missing_hours", "Missing hours", "hours", "Hours a day less those entered."),
     ),
-    table=TableSpec(
-        title="Days with less time than expected",
-        keys=("date", "user_name"),
-    ),
+    table=TableSpec(title="Days with less time than expected", keys=("date", "user_name")),
     book=FromBook(first="threshold"),
 )

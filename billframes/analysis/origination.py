@@ -150,10 +150,8 @@ ANALYSIS = Analysis(
         "Agreed parts that are not in the settings: without weights, originators share equally.",
         "Who was originator when the work was done: the matter's present originators count.",
     ),
-    columns=(*shared_measures("worked_amount", "billed_amount", "settled_amount", "fixed_fee_amount", "fees_amount"),),
-    table=TableSpec(
-        title="All fees",
-    ),
+    columns=shared_measures("worked_amount", "billed_amount", "settled_amount", "fixed_fee_amount", "fees_amount"),
+    table=TableSpec(title="All fees"),
     chart=ChartSpec(
         kind="stacks",
         title="All fees",

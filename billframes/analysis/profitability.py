@@ -281,10 +281,7 @@ ANALYSIS = Analysis(
         sum_measure("uncosted_hours", "Hours without cost", "hours", "Hours of people without a cost rate."),
         retitled("unbilled_amount", "Unbilled time", "Worth of the period’s billable time on no invoice."),
     ),
-    table=TableSpec(
-        title="Profitability",
-        optional=("unbilled_amount",),
-    ),
+    table=TableSpec(title="Profitability", optional=("unbilled_amount",)),
     chart=ChartSpec(
         kind="bars",
         title="All fees, profit and margin",

@@ -185,6 +185,27 @@ def realization(
     return to_native(realized_fees(frames, options), time_entries)
 
 
+_ALWAYS_SHOWN = (
+    "billable_hours",
+    "worked_amount",
+    "write_down_amount",
+    "billed_amount",
+    "billing_realization",
+    "effective_rate",
+    "settled_amount",
+    "settlement_ratio",
+)
+_SHOWN_IF_KNOWN = (
+    "due_amount",
+    "due_settled_amount",
+    "due_settlement_ratio",
+    "mixed_amount",
+    "unbilled_amount",
+    "prebill_amount",
+    "cohort_amount",
+    "billed_to_worked",
+)
+
 ANALYSIS = Analysis(
     name="realization",
     question="How much of the worth of the work was billed, and how much of that is settled?",
@@ -227,8 +248,7 @@ ANALYSIS = Analysis(
         "Standard rates: the firm's settings can have them (`standard_amount`).",
     ),
     columns=(
-        *shared_measures("worked_amount", "billed_amount"),
-        *shared_measures("write_down_amount"),
+        *shared_measures("worked_amount", "billed_amount", "write_down_amount"),
         ratio_measure(
             "billing_realization",
             "Billing realization",
@@ -304,44 +324,9 @@ ANALYSIS = Analysis(
     ),
     table=TableSpec(
         title="Realization",
-        columns=(
-            "billable_hours",
-            "worked_amount",
-            "write_down_amount",
-            "billed_amount",
-            "billing_realization",
-            "effective_rate",
-            "settled_amount",
-            "settlement_ratio",
-            "due_amount",
-            "due_settled_amount",
-            "due_settlement_ratio",
-            "mixed_amount",
-            "unbilled_amount",
-            "prebill_amount",
-            "cohort_amount",
-            "billed_to_worked",
-        ),
-        optional=(
-            "due_amount",
-            "due_settled_amount",
-            "due_settlement_ratio",
-            "mixed_amount",
-            "unbilled_amount",
-            "prebill_amount",
-            "cohort_amount",
-            "billed_to_worked",
-        ),
-        brief=(
-            "billable_hours",
-            "worked_amount",
-            "write_down_amount",
-            "billed_amount",
-            "billing_realization",
-            "effective_rate",
-            "settled_amount",
-            "settlement_ratio",
-        ),
+        columns=(*_ALWAYS_SHOWN, *_SHOWN_IF_KNOWN),
+        optional=_SHOWN_IF_KNOWN,
+        brief=_ALWAYS_SHOWN,
     ),
     chart=ChartSpec(
         kind="bars",

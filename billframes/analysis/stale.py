@@ -256,8 +256,8 @@ def _findings(natives: Mapping[str, Any], frames: Mapping[str, Frame], day: dt.d
               settings: FirmSettings) -> tuple[_Findings, Frame]:  # fmt: skip
     """Collect the open amounts and the activity of matters; also return the work in progress by fixed fee."""
     items = {name: natives[name] for name in ("time_entries", "expenses", "fixed_fees", "invoices", "matters")}
-    balances = from_result(aging(**items, as_of=day, by="matter", buckets=(1,), settings=settings))
     by_fee = from_result(wip(**items, as_of=day, by=["matter", "fixed_fee_id"], buckets=(limit,), settings=settings))
+    balances = from_result(aging(**items, as_of=day, by="matter", buckets=(1,), settings=settings))
     by_fee = by_fee.with_columns(old=C(f"{limit + 1}+"))
     by_fee = by_fee.with_columns(C("total", "old", "hours", "fixed_fee_amount").fill_null(math.nan))
     work = by_fee.group_by("matter_id").agg(C("total", "old", "hours").sum(), C("oldest_date").min())

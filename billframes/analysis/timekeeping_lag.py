@@ -266,11 +266,7 @@ ANALYSIS = Analysis(
     ),
     table=TableSpec(
         title="Days from work to entry",
-        without=(
-            "same_day_entries",
-            "next_day_entries",
-            "late_entries",
-        ),
+        without=("same_day_entries", "next_day_entries", "late_entries"),
     ),
     chart=ChartSpec(
         kind="points",

@@ -184,6 +184,9 @@ def _check_load(time_entries: Any, users: Any, grouping: Grouping, period: Perio
         )
 
 
+_HOURS = ("client_hours", "non_billable_hours", "total_hours", "capacity_hours")
+_RATIOS = ("utilization", "target_hours", "pace")
+
 ANALYSIS = Analysis(
     name="utilization",
     question="How much of their available hours did people work for clients?",
@@ -278,27 +281,9 @@ ANALYSIS = Analysis(
     ),
     table=TableSpec(
         title="Utilization",
-        columns=(
-            *(
-                "client_hours",
-                "non_billable_hours",
-                "total_hours",
-                "capacity_hours",
-                "idle_capacity_hours",
-                "utilization",
-            ),
-            *("target_hours", "pace"),
-        ),
+        columns=(*_HOURS, "idle_capacity_hours", *_RATIOS),
         optional=("idle_capacity_hours", "target_hours", "pace"),
-        brief=(
-            "client_hours",
-            "non_billable_hours",
-            "total_hours",
-            "capacity_hours",
-            "utilization",
-            "target_hours",
-            "pace",
-        ),
+        brief=(*_HOURS, *_RATIOS),
     ),
     chart=ChartSpec(
         kind="bars",
