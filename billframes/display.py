@@ -18,6 +18,7 @@ import pandas as pd
 from billframes._format import MISSING, format_number
 from billframes.analysis.engine import collect
 from billframes.analysis.frames import wrap_frame
+from billframes.analysis.keys import TIMES
 from billframes.analysis.spec import measure
 from billframes.errors import ParameterError
 from billframes.schema.resources import RESOURCES
@@ -32,7 +33,6 @@ _OWN_NAMES = ("name", "label")
 # Parts of people's names, and names of companies, are shown among the details.
 _PARTS = ("first_name", "middle_name", "last_name", "company_name")
 _OWN_NAME, _DATE, _NAME, _FIGURE, _OTHER, _INSTANT, _ID = range(7)
-_PERIODS = ("month", "quarter", "year")
 # Characters of a text in a terminal.
 _WIDEST = 50
 
@@ -166,7 +166,7 @@ def _kind(name: str, values: pd.Series[Any]) -> tuple[int, str | None]:
     """Return a column's place in the order, and the format of its numbers; None if it has no numbers."""
     if name.endswith(("_id", "_ids")) or name == "id":
         return _ID, None
-    if name in _PERIODS:
+    if name in TIMES:
         return _DATE, None
     if name in _OWN_NAMES:
         return _OWN_NAME, None

@@ -183,7 +183,9 @@ def new_business(
     of_matters = Grouping.of(by, frames, settings, {*column_names(frames["matters"]), "user_id"})
     _refuse_people_and_periods(by, of_matters)
     need_days_of_clients(natives, spans)
-    warn_of_unfinished_period("new_business", time_entries, spans.last, of_matters.settings, *_later_days(spans))
+    consequence = "the fees of a part of the period are compared with those of the whole period a year before"
+    advice = f"Pass start='{spans.period.start}' and end='{{day}}'."
+    warn_of_unfinished_period("new_business", time_entries, spans.last, of_matters.settings, consequence, advice)
     with skip_checks(natives, frames):
         fees = _fees(spans, by, of_matters.settings, natives)
     known = days_of_clients(frames, spans)
@@ -196,14 +198,6 @@ def new_business(
     ]
     totals = of_matters.combine(parts, _SUMS, _DATES)
     return to_native(_result(totals, of_matters), time_entries)
-
-
-def _later_days(spans: NewBusinessPeriods) -> tuple[str, str]:
-    """Return the consequence of a period that ends after the load, and the advice."""
-    return (
-        "the fees of a part of the period are compared with those of the whole period a year before",
-        f"Pass start='{spans.period.start}' and end='{{day}}'.",
-    )
 
 
 def _refuse_people_and_periods(by: By, grouping: Grouping) -> None:

@@ -7,6 +7,8 @@ the same period and keys.
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
@@ -17,8 +19,8 @@ from billframes.analysis.arguments import check_choice, read_bounded_period, rea
 from billframes.analysis.capacity import PARTIAL_HOURS
 from billframes.analysis.checks.loads import warn_of_unfinished_period
 from billframes.analysis.checks.values import skip_checks
-from billframes.analysis.column_types import Frame, column_names
-from billframes.analysis.engine import collect, sum_by
+from billframes.analysis.column_types import Frame
+from billframes.analysis.engine import sum_by
 from billframes.analysis.expressions import as_float, columns_or_null, null_column, ratio, value_if
 from billframes.analysis.frames import from_native, from_result, nan_to_null, to_native
 from billframes.analysis.grouping import Grouping
@@ -32,16 +34,14 @@ from billframes.analysis.utilization import ANALYSIS as UTILIZATION, LATER_DAYS,
 from billframes.analysis.wip import wip
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
-from billframes.periods import DateLike
+from billframes.periods import DateLike, Period
 
 __all__ = ["ANALYSIS", "scorecard"]
 
 C = nw.col
 
-_HOURS = {name: name for name in ("client_hours", "target_hours", "pace", "capacity_hours", "utilization")}
-_FEES = {
-    name: name for name in ("worked_amount", "billed_amount", "billing_realization", "billable_hours", "effective_rate")
-}
+_HOURS = ("client_hours", "target_hours", "pace", "capacity_hours", "utilization")
+_FEES = ("worked_amount", "billed_amount", "billing_realization", "billable_hours", "effective_rate")
 _FIGURES = (*_HOURS, *_FEES, "wip_amount", "receivable_amount", "median_lag_days", "missing_days")
 # Figures that can't be added up, and the mark of the analysis they come from. They are missing if it has no such row.
 _RATIOS = {
@@ -193,11 +193,10 @@ def scorecard(
     grouping = Grouping.of(keys, frames, settings)
     if as_of is None and grouping.capacity_known:
         warn_of_unfinished_period("scorecard", time_entries, last, grouping.settings, *LATER_DAYS)
-    analyses = _Analyses(natives, {"by": keys, "settings": grouping.settings}, grouping, first, last, day)
+    analyses = _Analyses(natives, keys, grouping, Period(first, last), day)
     peer_key = "role" if beside == "role" else None
     with skip_checks(natives, frames):
-        parts = analyses.parts()
-        peers_lag = analyses.lag(peer_key)
+        parts, peers_lag = analyses.parts(), analyses.lag(peer_key)
     measures = [*dict.fromkeys((*_FIGURES, *_RATIOS.values()))]
     totals = nan_to_null(grouping.combine(parts, measures))
     totals = _with_known_ratios(totals, capacity_known=grouping.capacity_known)
@@ -220,63 +219,62 @@ def _keys(by: By, beside: str) -> list[str]:
     return [*names, *(["role"] if beside == "role" and "role" not in names else [])]
 
 
+@dataclass(frozen=True, slots=True)
 class _Analyses:
-    """The analyses of a scorecard, each called with the frames that it takes."""
+    """The analyses of a scorecard, each called with the frames and options that it takes."""
 
-    def __init__(
-        self,
-        natives: dict[str, Any],
-        options: dict[str, Any],
-        grouping: Grouping,
-        first: dt.date,
-        last: dt.date,
-        day: dt.date,
-    ) -> None:
-        self._all = natives
-        self._of_time = {name: natives[name] for name in ("time_entries", "matters", "users", "clients")}
-        self._options, self._grouping = options, grouping
-        self._first, self._last, self._day = first, last, day
+    natives: Mapping[str, Any]
+    keys: By
+    grouping: Grouping
+    period: Period
+    day: dt.date
 
     def parts(self) -> list[Frame]:
         """Return the figures of each analysis; some have a column that marks their rows."""
-        period: dict[str, Any] = {"start": self._first, "end": self._last}
-        options, frames = self._options, self._all
-        hours = utilization(**self._of_time, **period, **options, as_of=self._day)
-        parts = [
-            self._part(hours, _HOURS, "_hours"),
-            self._part(realization(**frames, **period, **options), _FEES, "_fees"),
-            self._part(wip(**frames, **options, as_of=self._day), {"total": "wip_amount"}),
-            self._part(aging(**frames, **options, as_of=self._day), {"total": "receivable_amount"}),
-            self._part(self.lag(options["by"]), {"median_lag_days": "median_lag_days"}, "_lag"),
+        settings = self.grouping.settings
+        of_period: dict[str, Any] = {**self._dates, "by": self.keys, "settings": settings}
+        of_day: dict[str, Any] = {"as_of": self.day, "by": self.keys, "settings": settings}
+        hours = from_result(utilization(**self._time, **of_period, as_of=self.day))
+        fees = from_result(realization(**self.natives, **of_period))
+        work = from_result(wip(**self.natives, **of_day)).with_columns(wip_amount=C("total"))
+        balances = from_result(aging(**self.natives, **of_day)).with_columns(receivable_amount=C("total"))
+        return [
+            self._part(hours, _HOURS, _hours=nw.lit(1.0)),
+            self._part(fees, _FEES, _fees=nw.lit(1.0)),
+            self._part(work, ["wip_amount"]),
+            self._part(balances, ["receivable_amount"]),
+            self._part(self.lag(self.keys), ["median_lag_days"], _lag=nw.lit(1.0)),
+            *self._missing_days(),
         ]
-        return [*parts, *self._missing_days()]
 
-    def lag(self, by: By) -> Any:
+    def lag(self, by: By) -> Frame:
         """Return the timekeeping lag of the period by a key."""
-        settings = self._options["settings"]
-        return timekeeping_lag(**self._of_time, start=self._first, end=self._last, by=by, settings=settings)
+        return from_result(timekeeping_lag(**self._time, **self._dates, by=by, settings=self.grouping.settings))
 
-    def _missing_days(self) -> list[Frame]:
-        if not self._grouping.capacity_known or self._day < self._first:
-            return []
-        frames = {name: frame for name, frame in self._of_time.items() if name != "clients"}
-        last, settings = min(self._day, self._last), self._options["settings"]
-        days = from_result(missing_time(**frames, start=self._first, end=last, settings=settings))
-        types = dict.fromkeys(self._grouping.base, nw.String())
-        rows = days.with_columns(missing_days=nw.lit(1.0))
-        rows = rows.select(*columns_or_null(days, self._grouping.base, types), "missing_days")
-        totals = self._grouping.add_up(sum_by(rows, self._grouping.base, ["missing_days"]), ["missing_days"])
-        return [self._grouping.finish(totals, ["missing_days"])]
+    @property
+    def _time(self) -> dict[str, Any]:
+        return {name: self.natives[name] for name in ("time_entries", "matters", "users", "clients")}
 
-    def _part(self, result: Any, names: dict[str, str], mark: str = "") -> Frame:
-        """Select the keys and some columns of a result, under new names; `mark` is 1.0 in all rows."""
-        rows = from_result(result)
-        there = column_names(rows)
-        columns = {new: C(old) for old, new in names.items() if old in there}
-        absent = {new: null_column(nw.Float64) for old, new in names.items() if old not in there}
-        marked = {mark: nw.lit(1.0)} if mark else {}
-        missing = {} if self._grouping.capacity_known else {"missing_days": null_column(nw.Float64)}
-        return rows.select(*self._grouping.columns, **columns, **absent, **marked, **missing)
+    @property
+    def _dates(self) -> dict[str, Any]:
+        return {"start": self.period.start, "end": self.period.end}
+
+    def _missing_days(self) -> Iterator[Frame]:
+        dates = self._dates | {"end": min(self.day, self._dates["end"])}
+        if not self.grouping.capacity_known or dates["end"] < dates["start"]:
+            return
+        frames = {name: frame for name, frame in self._time.items() if name != "clients"}
+        days = from_result(missing_time(**frames, **dates, settings=self.grouping.settings))
+        base = self.grouping.base
+        rows = days.select(*columns_or_null(days, base, dict.fromkeys(base, nw.String())), missing_days=nw.lit(1.0))
+        totals = self.grouping.add_up(sum_by(rows, base, ["missing_days"]), ["missing_days"])
+        yield self.grouping.finish(totals, ["missing_days"])
+
+    def _part(self, rows: Frame, names: Sequence[str], **marks: nw.Expr) -> Frame:
+        """Select the keys and some columns of a result; columns that it does not have are missing."""
+        figures = columns_or_null(rows, names, dict.fromkeys(names, nw.Float64))
+        missing = {} if self.grouping.capacity_known else {"missing_days": null_column(nw.Float64)}
+        return rows.select(*self.grouping.columns, *figures, **marks, **missing)
 
 
 def _with_known_ratios(totals: Frame, *, capacity_known: bool) -> Frame:
@@ -287,8 +285,9 @@ def _with_known_ratios(totals: Frame, *, capacity_known: bool) -> Frame:
     return totals.with_columns(**known)
 
 
-def _with_peers(totals: Frame, lag: Any, key: str | None) -> Frame:
+def _with_peers(totals: Frame, lag: Frame, key: str | None) -> Frame:
     """Add the figures of all rows, or of all rows of the same role, to each row."""
+    totals = totals.with_columns(_peer=C(key) if key else nw.lit("all"))
     has_capacity = (C("capacity_hours") > 0).fill_null(False)
     rows = totals.with_columns(
         _paced_hours=(C("pace") * C("target_hours")).fill_null(0.0),
@@ -297,17 +296,16 @@ def _with_peers(totals: Frame, lag: Any, key: str | None) -> Frame:
         _people=as_float(has_capacity),
         **{f"_mean_{name}": value_if(has_capacity, C(name).fill_null(float("nan"))) for name in _MEANS},
         **{name: C(name).fill_null(float("nan")) for name in ("worked_amount", "billed_amount")},
-    ).with_columns(_peer=C(key) if key else nw.lit("all"))
+    )
     sums = [*dict.fromkeys(each for pair in _PEER_RATIOS.values() for each in pair)]
     added = rows.group_by("_peer").agg(C(*sums, "_people", *(f"_mean_{name}" for name in _MEANS)).sum())
-    added = added.with_columns(
+    peers = added.select(
+        "_peer",
         **{f"peer_{name}": ratio(*pair) for name, pair in _PEER_RATIOS.items()},
         **{f"peer_{name}": ratio(f"_mean_{name}", "_people") for name in _MEANS},
     )
-    lags = collect(from_result(lag))
-    lags = lags.select(_peer=C(key) if key else nw.lit("all"), peer_median_lag_days=C("median_lag_days"))
-    beside = added.join(lags, on="_peer", how="left").select("_peer", *(f"peer_{name}" for name in _PEERS))
-    return totals.with_columns(_peer=C(key) if key else nw.lit("all")).join(beside, on="_peer", how="left")
+    lags = lag.select(_peer=C(key) if key else nw.lit("all"), peer_median_lag_days=C("median_lag_days"))
+    return totals.join(peers.join(lags, on="_peer", how="left"), on="_peer", how="left")
 
 
 _MISSING_DAYS = sum_measure(

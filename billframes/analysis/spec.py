@@ -386,13 +386,8 @@ def analyses_of_period(name: str) -> tuple[str, ...]:
 @functools.cache
 def measures() -> dict[str, Measure]:
     """Return the measures of all analyses, by column."""
-    own = {
-        column.name: column
-        for each in analyses().values()
-        for column in each.columns
-        if not bucket_measure(column.name)
-    }
-    return own | SHARED
+    declared = (column for each in analyses().values() for column in each.columns)
+    return {column.name: column for column in declared if not bucket_measure(column.name)} | SHARED
 
 
 def measure(name: str) -> Measure | None:
