@@ -21,7 +21,6 @@ __all__ = [
     "IDS",
     "ITEMS",
     "ITEM_ID",
-    "LISTS",
     "REQUIRED_DATES",
     "REQUIRED_NUMBERS",
     "Frame",
@@ -70,7 +69,9 @@ REQUIRED_DATES = {
 }
 """Dates that every row of a frame must have."""
 
-_COLUMNS = [each.column for resource in RESOURCES for each in sources_of(resource.record)]
+_COLUMNS = [
+    each.column for resource in RESOURCES if resource.name in (*IDS, "codes") for each in sources_of(resource.record)
+]
 _VALUES = {column.name: column.values for column in _COLUMNS}  # noqa: PD011
 ENUMS = {name: _VALUES[name] for name in ("billing_type", "invoice_state", "matter_type", "role")}
 ENUMS["user_role"] = ENUMS["role"]
@@ -78,22 +79,14 @@ ENUMS["user_role"] = ENUMS["role"]
 
 _SELECTS = {column.name: column.select for column in _COLUMNS if column.select}
 
-LISTS = frozenset({"originator_ids", "originator_names", "ledes_code_set_ids"})
-DATES = frozenset({"date", "invoice_date", "due_date", "opened"})
+
+def _of_kind(kind: str) -> frozenset[str]:
+    return frozenset(column.name for column in _COLUMNS if column.kind == kind)
+
+
+LISTS, DATES, INSTANTS, FLAGS = map(_of_kind, ("texts", "date", "instant", "flag"))
 _BALANCES = ("current", "overdue", "overdue0_to30", "overdue30_to60", "overdue60_to90", "overdue_over90")
 NUMBERS = frozenset({"hours", "amount", "balance", *_BALANCES, "overdue30", "overdue60", "overdue90"})
-INSTANTS = frozenset({"created_at", "modified_at"})
-FLAGS = frozenset(
-    {
-        "archived",
-        "billed",
-        "selectable",
-        "ledes_enabled",
-        "ledes_activity_code_required",
-        "ledes_task_code_required",
-        "ledes_expense_code_required",
-    }
-)
 _KEYS = frozenset(IDS.values())
 _TEXTS = frozenset({"name", *ENUMS})
 _CODED = (nw.Categorical, nw.Enum)
