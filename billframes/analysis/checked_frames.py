@@ -1,4 +1,4 @@
-"""Call several analyses of the same frames: check each frame only once, and collect the warnings.
+"""Call several analyses of the same frames: check each frame only once, collect the warnings, and keep the results.
 
 Every frame that is passed to an analysis is checked (see `checks.values`). For a few thousand rows, this is a third of
 the time of the analysis. Code that calls several analyses, and does not change the frames meanwhile, can share the
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import warnings
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ import pandas as pd
 from billframes.analysis.column_types import Frame
 from billframes.errors import BillframesWarning
 
-__all__ = ["CheckedFrames", "Findings", "collect_warnings", "current_checks", "share_checks"]
+__all__ = ["CheckedFrames", "Findings", "KeptResults", "collect_warnings", "current_checks", "share_checks"]
 
 
 @dataclass(slots=True)
@@ -74,6 +74,31 @@ class CheckedFrames:
 
     def _drop(self, address: int) -> None:
         del self._checked[address], self._references[address]
+
+
+class KeptResults:
+    """Results of analyses, each calculated once. Its warnings are given again whenever the result is used."""
+
+    def __init__(self) -> None:
+        self._results: dict[str, tuple[pd.DataFrame, list[warnings.WarningMessage]]] = {}
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def __contains__(self, call: object) -> bool:
+        return call in self._results
+
+    def get(self, call: str, calculate: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+        """Return the result of a call; `calculate` is called if there is none yet."""
+        if call not in self._results:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                found = calculate()
+            self._results[call] = found, caught
+        found, caught = self._results[call]
+        for each in caught:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+        return found
 
 
 _SHARED: ContextVar[CheckedFrames | None] = ContextVar("shared", default=None)

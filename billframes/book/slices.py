@@ -8,12 +8,12 @@ with the slice of missing values, therefore add up to the book to the cent.
 from __future__ import annotations
 
 import datetime as dt
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import pandas as pd
 
+from billframes.analysis.checked_frames import KeptResults
 from billframes.analysis.column_types import ITEMS
 from billframes.analysis.keys import PEOPLE_AND_MATTERS, By, names_in
 from billframes.analysis.lockup import lockup_of_book
@@ -72,7 +72,8 @@ class SlicedBook:
     def __init__(self, book: Book, key: SliceKey) -> None:
         self.book = book
         self.key = key
-        self._results: dict[str, tuple[pd.DataFrame, list[warnings.WarningMessage]]] = {}
+        # The warnings concern every slice, not only the first one.
+        self._results = KeptResults()
 
     def slice(self, id_: str | None) -> BookSlice:
         """Return the slice of an id; None is the slice without a client, practice area or responsible lawyer."""
@@ -80,17 +81,9 @@ class SlicedBook:
 
     def result(self, analysis: str, by: By, options: Mapping[str, Any]) -> pd.DataFrame:
         """Return an analysis of the whole book, grouped by the key as well."""
+        method = getattr(self.book, analysis)
         call = repr((analysis, by, sorted(options.items())))
-        if call not in self._results:
-            with warnings.catch_warnings(record=True) as given:
-                warnings.simplefilter("always")
-                found = getattr(self.book, analysis)(add_keys(by, [self.key]), **options)
-            self._results[call] = found, given
-        found, given = self._results[call]
-        # The warnings concern every slice, not only the first one.
-        for each in given:
-            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
-        return found
+        return self._results.get(call, lambda: method(add_keys(by, [self.key]), **options))
 
 
 class BookSlice:

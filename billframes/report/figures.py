@@ -15,7 +15,6 @@ import pandas as pd
 
 from billframes._format import MISSING, format_change, format_number, long_date, month_name
 from billframes.analysis.capacity import prorated_targets
-from billframes.analysis.checked_frames import collect_warnings
 from billframes.analysis.metrics import Measure, ratio_measure, sum_measure
 from billframes.analysis.spec import measure, measures
 from billframes.report.html import Cell, is_outside, outside_notes, unit_of
@@ -286,11 +285,6 @@ def _without_hours(idle: pd.DataFrame, month: Month) -> str:
 
 
 def _reached(month: Month, kind: str, first: dt.date) -> dict[str, float]:
-    with collect_warnings(month.notes):
-        if kind == "hours":
-            found = month.firm_book.utilization(start=first, end=month.last).set_index("user_id")["client_hours"]
-        else:
-            found = month.firm_book.realization("user", start=first, end=month.last).set_index("user_id")[
-                "billed_amount"
-            ]
+    analysis, column = {"hours": ("utilization", "client_hours"), "fees": ("realization", "billed_amount")}[kind]
+    found = month.result(analysis, by="user", start=first, end=month.last).set_index("user_id")[column]
     return {str(name): float(value) for name, value in found.dropna().items()}

@@ -60,7 +60,7 @@ class Month:
     e_billing: EBilling = field(default_factory=EBilling, repr=False)
     _firm: Month | None = field(default=None, repr=False)
     _sliced: dict[SliceKey, SlicedBook] = field(default_factory=dict, repr=False)
-    _results: dict[tuple[Any, ...], pd.DataFrame] = field(default_factory=dict, repr=False, compare=False)
+    _results: dict[str, pd.DataFrame] = field(default_factory=dict, repr=False, compare=False)
     _checked: CheckedFrames = field(default_factory=CheckedFrames, repr=False, compare=False)
 
     def only(self, code: str) -> Month:
@@ -81,9 +81,17 @@ class Month:
         part = firm._sliced.setdefault(scope.key, SlicedBook(firm.firm_book, scope.key)).slice(scope.id)
         matters = keep_rows(firm.firm_book.matters, {f"{scope.key}_id": scope.id})
         findings = firm.e_billing.for_matters(set(matters.loc[matters["ledes_enabled"].fillna(False), "matter_id"]))
-        month = Month(self.first, self.last, self.as_of, part, [*firm.notes], scope, findings, firm)
-        month._checked = firm._checked
-        return month
+        return Month(
+            self.first,
+            self.last,
+            self.as_of,
+            part,
+            notes=[*firm.notes],
+            scope=scope,
+            e_billing=findings,
+            _firm=firm,
+            _checked=firm._checked,
+        )
 
     @property
     def firm_book(self) -> Book:
@@ -177,34 +185,39 @@ class Month:
         work = cohort[["cohort_amount", "unbilled_amount", "prebill_amount", *left_out]].rename(columns=left_out)
         return hours.join(billed).join(work)
 
-    @functools.cached_property
+    def result(self, analysis: str, **options: Any) -> pd.DataFrame:
+        """Return an analysis of the book. It is computed once for all sections and key points."""
+        call = repr((analysis, options))
+        if call not in self._results:
+            with self.collecting_warnings():
+                self._results[call] = getattr(self.book, analysis)(**options)
+        return self._results[call].copy()
+
+    @property
     def utilization(self) -> pd.DataFrame:
         """Utilization by timekeeper."""
-        with self.collecting_warnings():
-            return self.book.utilization(start=self.first, end=self.last)
+        return self.result("utilization", by="user", start=self.first, end=self.last)
 
-    @functools.cached_property
+    @property
     def utilization_total(self) -> pd.DataFrame:
         """Utilization of everyone, one row."""
-        with self.collecting_warnings():
-            return self.book.utilization(None, start=self.first, end=self.last)
+        return self.result("utilization", by=None, start=self.first, end=self.last)
 
     def realization(self, by: str | None) -> pd.DataFrame:
         """Realization of the invoices dated in the month, by a key or in one row."""
-        return self._cached("realization", by, start=self.first, end=self.last)
+        return self.result("realization", by=by, start=self.first, end=self.last)
 
     def receivables(self, by: str | None) -> pd.DataFrame:
         """Receivables by days past due, by a key or in one row."""
-        return self._cached("aging", by, as_of=self.as_of)
+        return self.result("aging", by=by, as_of=self.as_of)
 
     def wip(self, by: str | None) -> pd.DataFrame:
         """Work in progress by days since the work, by a key or in one row."""
-        return self._cached("wip", by, as_of=self.as_of)
+        return self.result("wip", by=by, as_of=self.as_of)
 
     def lockup(self, by: str | None = None) -> pd.DataFrame:
         """Lock-up with the fees of a year, by a key or in one row."""
-        with self.collecting_warnings():
-            return self.book.lockup(by, as_of=self.as_of)
+        return self.result("lockup", by=by, as_of=self.as_of)
 
     def month_by_month(self, measure: str) -> pd.DataFrame:
         """Return a figure of realization for twelve months, each beside the month before and the year before."""
@@ -238,15 +251,14 @@ class Month:
     def changes(self, measure: str, by: str = "client") -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the change of a figure since last month by a key, and the total in one row."""
         before, after = ((self.earlier(1), month_end(self.earlier(1))), (self.first, self.last))
-        then, now = (self._cached("realization", by, start=first, end=last) for first, last in (before, after))
+        then, now = (self.result("realization", by=by, start=first, end=last) for first, last in (before, after))
         with self.collecting_warnings():
             rows = bridge(then, now, measure)
         return rows, pd.DataFrame([total_of(rows)])
 
     def reconcile(self) -> pd.DataFrame:
         """Invoices dated in the month beside the sums of their items."""
-        with self.collecting_warnings():
-            return self.book.reconcile(start=self.first, end=self.last)
+        return self.result("reconcile", start=self.first, end=self.last)
 
     def narratives(self) -> pd.DataFrame:
         """Time entries of the month with their descriptions, sorted by day, person and matter."""
@@ -271,14 +283,6 @@ class Month:
         The warning of later balances is dropped if `footnotes.balances` says the same in plain words.
         """
         return collect_warnings(self.notes, self._checked, without=(LaterBalancesWarning,) if self.balances_day else ())
-
-    def _cached(self, analysis: str, by: str | None, **options: dt.date) -> pd.DataFrame:
-        """Return a result of the book, computed once for all sections and key points."""
-        key = (analysis, by, *options.values())
-        if key not in self._results:
-            with self.collecting_warnings():
-                self._results[key] = getattr(self.book, analysis)(by, **options)
-        return self._results[key].copy()
 
     def _realization_by_month(self, basis: Literal["invoice_date", "work_date"], back: int = 0) -> pd.DataFrame:
         back = back or self.months_back

@@ -186,16 +186,14 @@ def change(month: Month, measure: str) -> ReportTable | None:
 
 def write_downs(month: Month, by: str = "responsible") -> ReportTable:
     """Return the firm's write-downs by a key, the largest first."""
-    with month.collecting_warnings():
-        rows, total = (month.firm_book.write_downs(key, start=month.first, end=month.last) for key in (by, None))
+    rows, total = (month.result("write_downs", by=key, start=month.first, end=month.last) for key in (by, None))
     title = f"Write-downs by {title_of_key(by)}"
     return _by("write_downs", title, month, rows, total, "write_down_amount")
 
 
 def collections(month: Month) -> ReportTable:
     """Return the firm's overdue invoices, the largest balance first."""
-    with month.collecting_warnings():
-        rows = month.firm_book.collections(as_of=month.as_of)
+    rows = month.result("collections", as_of=month.as_of)
     rows = _largest_first(month.with_distinct_names(rows), "balance")
     client = rows["client_name"].astype("str").fillna("No client")
     rows = rows.assign(invoice=client + ", " + rows["invoice_number"].astype("str").fillna(""))
@@ -207,15 +205,13 @@ def collections(month: Month) -> ReportTable:
 
 def exposure(month: Month) -> ReportTable:
     """Return the firm's work in progress and receivables together by client."""
-    with month.collecting_warnings():
-        rows, total = (month.firm_book.exposure(key, as_of=month.as_of) for key in ("client", None))
+    rows, total = (month.result("exposure", by=key, as_of=month.as_of) for key in ("client", None))
     return _by("exposure", "Exposure by client", month, rows, total, "exposure_amount")
 
 
 def scorecard(month: Month) -> tuple[ReportTable, list[str]]:
     """Return the firm's scorecard by timekeeper, and a note on people without figures."""
-    with month.collecting_warnings():
-        rows = month.firm_book.scorecard("user", start=month.first, end=month.last, as_of=month.as_of)
+    rows = month.result("scorecard", by="user", start=month.first, end=month.last, as_of=month.as_of)
     rows = month.with_distinct_names(rows)
     idle = rows["client_hours"].abs() < LEAST_HOURS
     amounts = rows[["billed_amount", "wip_amount", "receivable_amount"]].fillna(0)
@@ -231,17 +227,14 @@ def scorecard(month: Month) -> tuple[ReportTable, list[str]]:
 
 def rates(month: Month) -> ReportTable:
     """Return the firm's rates by timekeeper and year. There is no total, because growth has none."""
-    with month.collecting_warnings():
-        rows = month.firm_book.rates(["user", "year"], end=month.last)
+    rows = month.result("rates", by=["user", "year"], end=month.last)
     return _by("rates", "Rates by timekeeper and year", month, rows, rows.iloc[:0], "")
 
 
 def new_business(month: Month) -> ReportTable:
     """Return the firm's new business by practice area."""
-    with month.collecting_warnings():
-        rows, total = (
-            month.firm_book.new_business(key, start=month.first, end=month.last) for key in ("practice_area", None)
-        )
+    keys = ("practice_area", None)
+    rows, total = (month.result("new_business", by=key, start=month.first, end=month.last) for key in keys)
     return _by("new_business", "New business by practice area", month, rows, total, "fees_amount")
 
 
@@ -257,9 +250,8 @@ def month_by_month(month: Month, measure: str) -> ReportTable:
 
 def prebills(month: Month, *, narratives: bool) -> ReportTable:
     """Return the items on the firm's invoices that are not final, with or without their narratives."""
-    with month.collecting_warnings():
-        # Codes are checked for e-billing only.
-        rows = month.with_distinct_names(month.firm_book.prebill_review(codes=None, code_sets=None))
+    # Codes are checked for e-billing only.
+    rows = month.with_distinct_names(month.result("prebill_review", codes=None, code_sets=None))
     none = rows.iloc[:0]
     without = () if narratives else ("description",)
     return ReportTable(
@@ -269,8 +261,7 @@ def prebills(month: Month, *, narratives: bool) -> ReportTable:
 
 def stale(month: Month) -> ReportTable:
     """Return the firm's old work, archived and idle matters, the largest open amount first."""
-    with month.collecting_warnings():
-        rows = month.firm_book.stale(as_of=month.as_of)
+    rows = month.result("stale", as_of=month.as_of)
     rows = _largest_first(month.with_distinct_names(rows), "open_amount")
     findings = rows["finding"].astype("str").str.capitalize()
     rows = rows.assign(finding_and_matter=findings + ": " + rows["matter_name"].astype("str"))
@@ -287,8 +278,7 @@ def stale(month: Month) -> ReportTable:
 
 def budgets(month: Month) -> ReportTable:
     """Return the matters that have a budget, those with the largest used share first."""
-    with month.collecting_warnings():
-        rows = month.with_distinct_names(month.firm_book.budget_burn())
+    rows = month.with_distinct_names(month.result("budget_burn"))
     rows = _largest_first(rows[rows["budget_amount"].notna()], "budget_burn")
     return ReportTable(title="Budgets", analysis="budget_burn", label="matter_name", rows=rows, total=rows.iloc[:0])
 

@@ -175,7 +175,9 @@ def _summary_of(table: ReportTable) -> str:
 
 
 def targets(month: Month) -> Section | None:
-    """Show targets of hours and fees with the year to date, and budgets. Return None if the settings have none."""
+    """Show the firm's targets with the year to date, and budgets. Return None if it has none, or for a part of it."""
+    if month.scope:
+        return None
     both = [month_targets(month, what) for what in ("hours", "fees")]
     blocks = [
         page_table(
@@ -192,11 +194,11 @@ def targets(month: Month) -> Section | None:
     ]
     idle = [each.note for each in both if each.note]
     notes = [*idle, footnotes.TARGETS]
-    if month.scope is None and month.settings.budgets and len((table := report_tables.budgets(month)).rows):
+    if month.settings.budgets and len((table := report_tables.budgets(month)).rows):
         rows = _top(table, 10)
         blocks.append(_table(month, table, rows, "Budgets"))
         notes += _outside_notes(table.columns(brief=True), rows, table.label)
-    if month.scope or not (blocks or idle):
+    if not (blocks or idle):
         return None
     return Section("section.html", title="Targets and budgets", blocks=blocks, notes=notes, empty=" ".join(idle))
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import math
-import warnings
 
 import pandas as pd
 
-from billframes.analysis.checked_frames import CheckedFrames, share_checks
+from billframes.analysis.checked_frames import CheckedFrames, KeptResults, share_checks
 from billframes.analysis.keys import By
 from billframes.analysis.result_rows import total_of
 from billframes.analysis.spec import Analysis, TabSpec
@@ -73,7 +72,7 @@ class FilteredBook:
         self._period = period if isinstance(period, Range) else Range()
         self.frames = books.frames(state.with_criterion("date", None))
         self.charts: dict[tuple[str, str | None, bool], str] = {}
-        self._results: dict[str, tuple[pd.DataFrame, list[warnings.WarningMessage]]] = {}
+        self._results = KeptResults()
 
     @functools.cached_property
     def start(self) -> dt.date:
@@ -143,16 +142,10 @@ class FilteredBook:
         by : str, list of str or None
             None gives one row, except for an analysis without `by`.
         """
-        key = repr((analysis.name, by))
-        if key not in self._results:
-            with warnings.catch_warnings(record=True) as caught, share_checks(self._books.checked):
-                warnings.simplefilter("always")
-                found = calculate(self.frames, (self.start, self.end), analysis, by)
-            self._results[key] = found, caught
-        found, caught = self._results[key]
-        for each in caught:
-            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
-        return found
+        with share_checks(self._books.checked):
+            return self._results.get(
+                repr((analysis.name, by)), lambda: calculate(self.frames, (self.start, self.end), analysis, by)
+            )
 
     def total(self, analysis: Analysis) -> dict[str, float]:
         """Return the figures of all records that pass the filters; empty if there are none."""
