@@ -7,6 +7,9 @@ import math
 from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from html import escape
+from typing import Any
+
+import pandas as pd
 
 from billframes._names import snake_case
 from billframes.periods import MONTHS
@@ -19,6 +22,7 @@ __all__ = [
     "format_change",
     "format_number",
     "format_rounded",
+    "format_value",
     "label_of",
     "long_date",
     "month_name",
@@ -73,6 +77,24 @@ def format_number(value: float | None, unit: str) -> str:
     is_fraction = unit == "count" and abs(value - round(value)) >= _LEAST_FRACTION
     text = format_rounded(abs(value), _FORMS["days" if is_fraction else unit])
     return f"{MINUS}{text}" if value < 0 and any(digit in text for digit in "123456789") else text
+
+
+def format_value(value: Any, unit: str) -> str:
+    """
+    Format the value of a column according to its unit, which can also be "date" or "text".
+
+    Examples
+    --------
+    >>> format_value(dt.date(2026, 10, 3), "date"), format_value(0.25, "hours"), format_value("Acme", "text")
+    ('3 Oct 2026', '0.3', 'Acme')
+    >>> format_value(float("nan"), "date"), format_value(None, "text")
+    ('–', '–')
+    """
+    if pd.isna(value):
+        return MISSING
+    if unit == "date":
+        return short_date(value)
+    return str(value) if unit == "text" else format_number(value, unit)
 
 
 def format_rounded(value: float, form: str) -> str:

@@ -197,9 +197,7 @@ class Client(LoaderSet):
         ApiError
             The server refused or failed, or could not be reached; raised as the subclass for the reason.
         """
-        return self._http.write(
-            method, path, body, resource=resource, headers=headers or {}, check_outcome=check_outcome
-        )
+        return self._http.write(method, path, body, resource=resource, headers=headers, check_outcome=check_outcome)
 
     def check(self, *, remember: bool = False) -> ServerCheck:
         """

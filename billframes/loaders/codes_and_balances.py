@@ -12,9 +12,8 @@ from billframes._names import snake_case
 from billframes.errors import ConfigError, DecodeError, PagingError
 from billframes.loaders.lists import Clients
 from billframes.loaders.loader import Frame, Id, Loader
-from billframes.loading.convert import convert
+from billframes.loading.convert import checked_format, convert
 from billframes.loading.ids import identifier, path_segment
-from billframes.loading.load import checked_format
 from billframes.loading.progress import Progress, check_progress, progress_reporter
 from billframes.loading.table_builder import build_table
 from billframes.paging.scheduler import ThreadTransport

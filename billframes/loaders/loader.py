@@ -16,7 +16,8 @@ from billframes._suggestions import SuggestsNames
 from billframes.loaders.arguments import count_arguments, list_arguments
 from billframes.loaders.methods import declared_method, install_methods
 from billframes.loading.connection import ApiConnection
-from billframes.loading.load import checked_format, count_records, load
+from billframes.loading.convert import checked_format
+from billframes.loading.load import count_records, load
 from billframes.loading.progress import Progress, check_progress
 from billframes.loading.query_args import ListRequest, build_request
 from billframes.schema.decode import ListBody, decode_page

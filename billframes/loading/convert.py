@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from billframes._names import snake_case
+from billframes._names import closest, snake_case
 from billframes.errors import ParameterError
 from billframes.loading.query_args import ListRequest
 from billframes.schema.columns import REPEATED_TEXT, decode_dictionary
@@ -25,7 +25,7 @@ from billframes.schema.columns import REPEATED_TEXT, decode_dictionary
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["FORMATS", "can_sort", "convert", "row_order", "to_pandas", "to_polars"]
+__all__ = ["can_sort", "checked_format", "convert", "row_order", "to_pandas", "to_polars"]
 
 
 def row_order(
@@ -138,6 +138,15 @@ FORMATS: dict[str, Callable[[pa.Table], Any]] = {
     "arrow": lambda table: table,
     "polars": to_polars,
 }
+
+
+def checked_format(to: str) -> str:
+    """Return `to`, or raise `ParameterError` if there is no such kind of frame."""
+    if not isinstance(to, str) or to not in FORMATS:
+        raise ParameterError(
+            f"to={to!r} is not known; it takes one of {', '.join(map(repr, FORMATS))}.{closest(to, FORMATS)}"
+        )
+    return to
 
 
 def _pandas_array(column: pa.ChunkedArray, field: pa.Field) -> Any:

@@ -13,14 +13,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from billframes._names import closest
-from billframes.errors import PagingError, ParameterError
+from billframes.errors import PagingError
 from billframes.loading.checks import apply_local_filters, check_details, check_filters, check_rates
 from billframes.loading.connection import ApiConnection
 from billframes.loading.convert import can_sort, convert, row_order
 from billframes.loading.load_info import attach_load_info
 from billframes.loading.progress import Progress, progress_reporter
-from billframes.loading.query_args import ALL_FORMATS, ListRequest
+from billframes.loading.query_args import ListRequest
 from billframes.loading.select_names import NameCheck, NameResolver
 from billframes.loading.table_builder import TableBuilder
 from billframes.paging import ListReader, ListSchema, LoadResult
@@ -39,16 +38,7 @@ PAGING_PARAMETERS = frozenset(
     {"sort", "startDate", "endDate", "billed", "billingType", "modifiedSince", "limit", "offset", "select"}
 )
 
-__all__ = ["checked_format", "count_records", "custom_field_columns", "finish", "load"]
-
-
-def checked_format(to: str) -> str:
-    """Return `to`, or raise `ParameterError` if there is no such kind of frame."""
-    if to not in ALL_FORMATS:
-        raise ParameterError(
-            f"to={to!r} is not known; it takes one of {', '.join(map(repr, ALL_FORMATS))}.{closest(to, ALL_FORMATS)}"
-        )
-    return to
+__all__ = ["count_records", "custom_field_columns", "finish", "load"]
 
 
 def load(client: ApiConnection, request: ListRequest, *, to: str, progress: bool | Progress | None = None) -> Any:

@@ -20,9 +20,7 @@ from billframes.loading.ids import identifier
 from billframes.periods import DateLike, Period, resolve
 from billframes.schema.resources import Filter, Resource
 
-__all__ = ["ALL_FORMATS", "ListRequest", "build_request", "enum_value"]
-
-ALL_FORMATS = ("pandas", "arrow", "polars")
+__all__ = ["ListRequest", "build_request", "enum_value"]
 
 
 @dataclass(frozen=True, slots=True)

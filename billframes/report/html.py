@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from billframes._format import format_number, short_date
+from billframes._format import format_value
 from billframes.analysis.metrics import PRICED, Measure
 
 if TYPE_CHECKING:
@@ -150,11 +150,7 @@ def anchor(title: str) -> str:
 
 def _cell(row: Mapping[Any, Any], column: Measure) -> Cell:
     value = row.get(column.name)
-    if column.unit == "date":
-        return Cell("–" if pd.isna(value) else short_date(value))
-    if value is None or pd.isna(value):
-        return Cell(format_number(None, column.unit))
-    return Cell(format_number(value, column.unit), is_outside(value, column))
+    return Cell(format_value(value, column.unit), pd.notna(value) and is_outside(value, column))
 
 
 def is_outside(value: float, column: Measure) -> bool:

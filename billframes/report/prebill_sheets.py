@@ -174,18 +174,16 @@ def _item(row: Mapping[Any, Any]) -> dict[str, str]:
     kind = _ITEM_KINDS[row["item"]]
     who = ", ".join(filter(None, [kind, _text(row["user_name"])]))
     texts = {name: _text(row[name]) for name in ("description", "flags", "matter_name")}
-    figures = {"hours": "hours", "rate": "cents", "item_amount": "cents"}
     return {
         **texts,
         "who": who,
         "day": short_date(row["date"]) if pd.notna(row["date"]) else "",
         "codes": _codes(row),
-        **{name: "" if pd.isna(row[name]) else _number(row[name], unit) for name, unit in figures.items()},
+        **{
+            name: "" if pd.isna(row[name]) else format_number(row[name], "cents")
+            for name in ("hours", "rate", "item_amount")
+        },
     }
-
-
-def _number(value: float, unit: str) -> str:
-    return format_number(value, "cents" if unit == "hours" else unit)
 
 
 def _not_printed(items: pd.DataFrame) -> str:

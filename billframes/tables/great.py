@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from billframes._format import MISSING, format_number, short_date
+from billframes._format import format_value
 from billframes.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def great_table(
     headings : mapping of str to str
         The headings by column.
     units : mapping of str to str
-        The units by column; see `billframes._format.format_number`.
+        The units by column; see `billframes._format.format_value`.
     note : str
         The line below the table.
     has_total : bool
@@ -65,7 +65,7 @@ def great_table(
         {name: heading for name, heading in headings.items() if name != first}
     )
     for name, unit in units.items():
-        table = table.fmt(functools.partial(_format_cell, unit=unit), columns=name)
+        table = table.fmt(functools.partial(format_value, unit=unit), columns=name)
     names = [name for name in cells.columns if name not in units]
     texts = [name for name, unit in units.items() if unit == "text"]
     figures = [name for name in units if name not in texts]
@@ -95,14 +95,6 @@ def _table_class() -> type[GT]:
             return f"<table: {self._heading.title}>"
 
     return TitledTable
-
-
-def _format_cell(value: Any, unit: str) -> str:
-    if pd.isna(value):
-        return MISSING
-    if unit == "date":
-        return short_date(pd.Timestamp(value))
-    return str(value) if unit == "text" else format_number(float(value), unit)
 
 
 def _with_css(table: GT, stub: str, columns: list[str], css: str) -> GT:

@@ -11,7 +11,6 @@ import ssl
 import time
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from types import MappingProxyType
 from urllib.parse import urlsplit
 
 import httpx
@@ -71,7 +70,6 @@ Auth = httpx.Auth
 BaseTransport = httpx.BaseTransport
 
 _log = logging.getLogger("billframes")
-_NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 # A request is given up after this many 429s for each of its `retries`, even if other requests are granted meanwhile.
 MOST_REFUSALS = 5
 
@@ -165,7 +163,7 @@ class HttpClient:
         body: bytes | None = None,
         *,
         resource: str,
-        headers: Mapping[str, str] = _NO_HEADERS,
+        headers: Mapping[str, str] | None = None,
         check_outcome: OutcomeCheck | None = None,
     ) -> Response:
         """
@@ -182,7 +180,7 @@ class HttpClient:
         """
         kind = {"Content-Type": "application/json"} if body is not None else {}
         request = ApiRequest(
-            resource, method, absolute_path(path), body=body, headers={**kind, **headers}, may_be_empty=True
+            resource, method, absolute_path(path), body=body, headers={**kind, **(headers or {})}, may_be_empty=True
         )
         return self._send(request, self.cancel_scope(), check_outcome)
 

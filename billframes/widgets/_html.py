@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from billframes._export import file_name, to_csv, to_excel
-from billframes._format import MISSING, enum_label, format_change, format_number, short_date
+from billframes._format import MISSING, enum_label, format_change, format_number, format_value, short_date
 from billframes.analysis.column_types import ENUMS
 from billframes.analysis.keys import UNASSIGNED
 from billframes.analysis.metrics import PRICED, Measure, title_of_key
@@ -290,11 +290,8 @@ def _place(axes: Axes, bar: int, *, horizontal: bool) -> tuple[float, float]:
 
 
 def _cell(value: Any, unit: str) -> str:
-    if unit not in {"date", "text"}:
-        return format_number(value, unit)
-    if pd.isna(value):
-        return MISSING
-    return short_date(value) if isinstance(value, dt.datetime) else escape_text(value)
+    text = format_value(value, unit)
+    return escape_text(text) if unit == "text" and pd.notna(value) else text
 
 
 def _cell_class(column: str, dtype: Any) -> str:
