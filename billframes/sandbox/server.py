@@ -168,7 +168,8 @@ class Sandbox:
             return self
         listener = _listen(self._host, self._port)
         try:
-            template = template_path(seed=self._seed, size=self._size)
+            exists = self._db is not None and Path(self._db).exists()
+            template = None if exists else template_path(seed=self._seed, size=self._size)
             self._store = Store(self._db, self._seed_database, template=template, audit=self._audit)
             self._port = listener.getsockname()[1]
             self._serve(listener)
