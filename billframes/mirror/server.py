@@ -5,53 +5,24 @@ from __future__ import annotations
 import datetime as dt
 import threading
 from collections.abc import Collection
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from billframes.errors import MirrorError, NotFoundError
-from billframes.loaders import (
-    ClientBalances,
-    Clients,
-    Codes,
-    CodeSets,
-    CustomFields,
-    Expenses,
-    FixedFees,
-    Invoices,
-    Matters,
-    PracticeAreas,
-    TimeEntries,
-    Users,
-)
+from billframes.loaders.loader_set import LoaderSet
 from billframes.loading.connection import ApiConnection
 from billframes.loading.ids import path_segment
 from billframes.loading.progress import Progress
-from billframes.loading.select_names import SelectNames
 from billframes.mirror.day_search import Window
 from billframes.mirror.tables import Table
 from billframes.schema.decode import stated_total
 from billframes.schema.resources import CODES, CUSTOM_FIELDS
-from billframes.transport.connections import CancelScope
 from billframes.transport.http import Query, Response
 
 __all__ = ["Server"]
 
-LOADERS = {
-    "client_balances": ClientBalances,
-    "clients": Clients,
-    "code_sets": CodeSets,
-    "codes": Codes,
-    "custom_fields": CustomFields,
-    "expenses": Expenses,
-    "fixed_fees": FixedFees,
-    "invoices": Invoices,
-    "matters": Matters,
-    "practice_areas": PracticeAreas,
-    "time_entries": TimeEntries,
-    "users": Users,
-}
 # The most times that balances are requested if a client is deleted between the list and its balance.
 _TRIES = 3
 # The number of invoices listed in addition to those that are open in the mirror, to find new ones.
@@ -60,6 +31,8 @@ EXTRA_INVOICES = 50
 
 class _CountingConnection:
     """A connection that counts its requests and keeps the earliest time that the server states."""
+
+    tables = None
 
     def __init__(self, client: ApiConnection, progress: bool | Progress | None) -> None:
         self._client = client
@@ -71,36 +44,17 @@ class _CountingConnection:
         # definitions of all custom fields are known, a load takes those of its entity from them.
         self._definitions: dict[tuple[str, Query], Response] = {}
 
-    page_size = property(lambda self: self._client.page_size)
-    concurrency = property(lambda self: self._client.concurrency)
-    health_path = property(lambda self: self._client.health_path)
-    acting_user = property(lambda self: self._client.acting_user)
-    acting_user_header = property(lambda self: self._client.acting_user_header)
-    tables = None
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
 
-    @property
-    def select_names(self) -> SelectNames:
-        return self._client.select_names
-
-    def cancel_scope(self) -> CancelScope:
-        return self._client.cancel_scope()
-
-    def fetch(
-        self,
-        path: str,
-        query: Query = (),
-        *,
-        resource: str,
-        scope: CancelScope | None = None,
-        may_be_empty: bool = False,
-    ) -> Response:
+    def fetch(self, path: str, query: Query = (), **options: Any) -> Response:
         key = path, tuple(query)
         known = self._definitions.get(key) or self._definitions.get((path, ()))
         if known is not None:
             return known
         with self._lock:
             self.requests += 1
-        response = self._client.fetch(path, query, resource=resource, scope=scope, may_be_empty=may_be_empty)
+        response = self._client.fetch(path, query, **options)
         with self._lock:
             if response.date and (self.first_date is None or response.date < self.first_date):
                 self.first_date = response.date
@@ -144,7 +98,7 @@ class Server:
     def __init__(self, client: Any, progress: bool | Progress | None = None) -> None:
         self.address = str(client.base_url)
         self._connection = _CountingConnection(client, progress)
-        self._loaders: dict[str, Any] = {name: loader(lambda: self._connection) for name, loader in LOADERS.items()}
+        self._loaders = LoaderSet(lambda: self._connection)
 
     @property
     def requests(self) -> int:
@@ -168,7 +122,7 @@ class Server:
 
     def load(self, name: str, *period: Any, **options: Any) -> pa.Table:
         """Load a list."""
-        frame: pa.Table = self._loaders[name](*period, **options, to="arrow")
+        frame: pa.Table = getattr(self._loaders, name)(*period, **options, to="arrow")
         return frame
 
     def load_window(self, table: Table, window: Window = (None, None)) -> pa.Table:
@@ -177,14 +131,13 @@ class Server:
 
     def count(self, name: str, *period: Any, **options: Any) -> int:
         """Count a list."""
-        return int(self._loaders[name].count(*period, **options))
+        return int(getattr(self._loaders, name).count(*period, **options))
 
     def first_page(self, table: Table, *period: Any, **options: Any) -> tuple[pa.Table, int] | None:
         """Load the first page of a dated list, and the total that it states; None if that took several requests."""
-        loader_class: Any = LOADERS[table.name]
-        recording = _RecordingConnection(self._connection, loader_class.resource.path)
+        recording = _RecordingConnection(self._connection, getattr(self._loaders, table.name).resource.path)
         options |= {"sort": table.date_sort, "limit": self.page_size, "progress": False, "to": "arrow"}
-        loader: Any = loader_class(lambda: cast("ApiConnection", recording))
+        loader = getattr(LoaderSet(lambda: recording), table.name)
         frame: pa.Table = loader(*period, **options)
         total = stated_total(recording.bodies[0])
         return None if total is None or len(recording.bodies) > 1 else (frame, total)

@@ -259,13 +259,12 @@ def _copy_template(template: Path, path: Path) -> bool:
     try:
         shutil.copyfile(template, copy)
         with closing(_connect(copy)) as connection:
-            started = (_starting_offset(), _CLOCK)
-            found = connection.execute("UPDATE setting SET value = ? WHERE name = ?", started).rowcount
-        if found:
-            copy.replace(path)
-        return bool(found)
+            _start_clock(connection)
+        copy.replace(path)
     except (OSError, sqlite3.DatabaseError):
         return False
+    else:
+        return True
     finally:
         copy.unlink(missing_ok=True)
 
@@ -290,13 +289,14 @@ def _fill_new(path: Path, fill: _Fill) -> None:
         fill(connection)
         if not connection.in_transaction:
             connection.execute("BEGIN")
-        connection.execute("INSERT INTO setting VALUES (?, ?)", (_CLOCK, _starting_offset()))
+        _start_clock(connection)
         connection.execute("COMMIT")
         connection.execute("ANALYZE")
 
 
-def _starting_offset() -> str:
-    return repr(Clock.starting().offset.total_seconds())
+def _start_clock(connection: sqlite3.Connection) -> None:
+    offset = repr(Clock.starting().offset.total_seconds())
+    connection.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", (_CLOCK, offset))
 
 
 def _read_clock(path: Path) -> Clock:

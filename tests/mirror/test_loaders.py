@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 import billframes as bf
-from billframes.mirror.server import LOADERS
+from billframes.mirror.tables import TABLES
 from tests.frames import assert_frame_equal
 
 DATED = ["time_entries", "expenses", "fixed_fees", "invoices"]
@@ -49,7 +49,7 @@ def assert_same(one: pd.DataFrame, other: pd.DataFrame) -> None:
     assert loads[0] == loads[1]
 
 
-@pytest.mark.parametrize("name", sorted(LOADERS))
+@pytest.mark.parametrize("name", sorted(TABLES))
 def test_a_whole_list_is_equal(client, refreshed, name):
     assert_same(getattr(client, name)(), getattr(refreshed, name)())
 

@@ -16,7 +16,7 @@ from billframes import mirror
 from billframes.mirror import windows
 from billframes.mirror.deletions import SAMPLE, confirm_deleted
 from billframes.mirror.refresh import ROUNDS, Refresh
-from billframes.mirror.server import LOADERS, Server
+from billframes.mirror.server import Server
 from billframes.mirror.side_tables import ReferenceCollector
 from billframes.mirror.snapshot import Snapshot
 from billframes.mirror.stored_table import StoredTable
@@ -35,7 +35,7 @@ def m(writer, tmp_path_factory):
     return opened
 
 
-def assert_equal(opened, client, names=tuple(LOADERS)):
+def assert_equal(opened, client, names=tuple(TABLES)):
     for name in names:
         assert_frame_equal(getattr(client, name)(), getattr(opened, name)(), obj=name)
 
