@@ -20,6 +20,7 @@ from billframes.sandbox.collection import (
     Collection,
     Row,
     View,
+    columns,
     ids_as_json,
     put_meta,
     read_references,
@@ -45,14 +46,7 @@ _LEDES = MappingProxyType(
         "expenseCodeRequired": "ledes_expense_required",
     }
 )
-_MATTER_DETAIL = MappingProxyType(
-    {
-        "conflictInformation": "conflict",
-        "billingInstructions": "billing_instructions",
-        "notes": "notes",
-        "referralSources": "referral_sources",
-    }
-)
+_MATTER_DETAIL = MappingProxyType(columns("billingInstructions notes referralSources", conflictInformation="conflict"))
 
 
 def _render_client(connection: sqlite3.Connection, records: list[Row], view: View) -> None:
@@ -115,15 +109,7 @@ CLIENT_COLLECTION = Collection(
     resource=CLIENTS,
     table="client",
     key="client_id",
-    columns={
-        "clientId": "client_id",
-        "name": "name",
-        "reference": "reference",
-        "contact": "contact",
-        "notes": "notes",
-        "createdAt": "created_at",
-        "modifiedAt": "modified_at",
-    },
+    columns=columns("clientId name reference contact notes createdAt modifiedAt"),
     order=("name",),
     render=_render_client,
     where={"query": _CLIENT_QUERY},
@@ -133,22 +119,12 @@ MATTER_COLLECTION = Collection(
     resource=MATTERS,
     table="matter",
     key="matter_id",
-    columns={
-        "matterId": "matter_id",
-        "name": "name",
-        "reference": "reference",
-        "matterType": "matter_type",
-        "archived": "archived",
-        "opened": "opened",
-        "clientId": "client_id",
-        "responsibleId": "responsible_id",
-        "practiceAreaId": "practice_area_id",
+    columns=columns(
+        "matterId name reference matterType archived opened clientId responsibleId practiceAreaId createdAt modifiedAt",
         **_LEDES,
-        "codeSetIds": "ledes_code_sets",
+        codeSetIds="ledes_code_sets",
         **_MATTER_DETAIL,
-        "createdAt": "created_at",
-        "modifiedAt": "modified_at",
-    },
+    ),
     order=("name",),
     always=frozenset({"client"}),
     render=_render_matter,

@@ -24,6 +24,7 @@ from billframes.schema.resources import MAX_LIMIT, Resource
 __all__ = [
     "CLIENT",
     "FIXED_FEE",
+    "FULL_NAME",
     "INVOICE",
     "MATTER",
     "PRACTICE_AREA",
@@ -33,12 +34,14 @@ __all__ = [
     "Render",
     "Row",
     "View",
+    "columns",
     "ids_as_json",
     "put_meta",
     "query_rows",
     "read_page",
     "read_record",
     "read_references",
+    "scaled",
 ]
 
 Row = dict[str, Any]
@@ -264,42 +267,48 @@ class Reference:
     """The columns of a table's rows that other records embed, by property name."""
 
     table: str
-    key: str
     columns: Mapping[str, str]
 
 
-CLIENT = Reference("client", "client_id", {"name": "name", "reference": "reference"})
-MATTER = Reference("matter", "matter_id", {"name": "name", "reference": "reference"})
+def columns(names: str, **others: str) -> dict[str, str]:
+    """
+    Return the SQL expression of each property.
+
+    Parameters
+    ----------
+    names : str
+        Properties that are columns of the same name in snake_case, separated by blanks.
+    **others
+        The SQL expressions of other properties.
+
+    Examples
+    --------
+    >>> columns("userId date", default="is_default")
+    {'userId': 'user_id', 'date': 'date', 'default': 'is_default'}
+    """
+    return {name: snake_case(name) for name in names.split()} | others
+
+
+def scaled(column: str) -> str:
+    """Return the SQL expression of a column with money, a rate or hours."""
+    return f"{column} / {SCALE}.0"
+
+
+FULL_NAME = "trim(first_name || ' ' || last_name)"
+CLIENT = Reference("client", columns("name reference"))
+MATTER = Reference("matter", columns("name reference"))
 # The description does not show the embedded user and practice area; these are the documented assumption.
-USER = Reference(
-    "user",
-    "user_id",
-    {
-        "userId": "user_id",
-        "name": "trim(first_name || ' ' || last_name)",
-        "firstName": "first_name",
-        "lastName": "last_name",
-        "initials": "initials",
-    },
-)
-PRACTICE_AREA = Reference("practice_area", "practice_area_id", {"practiceAreaId": "practice_area_id", "label": "label"})
+USER = Reference("user", columns("userId firstName lastName initials", name=FULL_NAME))
+PRACTICE_AREA = Reference("practice_area", columns("practiceAreaId label"))
 INVOICE = Reference(
     "invoice",
-    "invoice_id",
-    {
-        "invoiceId": "invoice_id",
-        "invoiceNumber": "invoice_number",
-        "invoiceDate": "invoice_date",
-        "invoiceState": "invoice_state",
-        "invoiceAmount": f"amount / {SCALE}.0",
-        "invoiceBalance": f"balance / {SCALE}.0",
-    },
+    columns(
+        "invoiceId invoiceNumber invoiceDate invoiceState",
+        invoiceAmount=scaled("amount"),
+        invoiceBalance=scaled("balance"),
+    ),
 )
-FIXED_FEE = Reference(
-    "fixed_fee",
-    "fixed_fee_id",
-    {"id": "fixed_fee_id", "label": "description", "amount": f"amount / {SCALE}.0"},
-)
+FIXED_FEE = Reference("fixed_fee", columns("", id="fixed_fee_id", label="description", amount=scaled("amount")))
 
 
 def ids_as_json(ids: Iterable[str | None]) -> str:
@@ -309,7 +318,7 @@ def ids_as_json(ids: Iterable[str | None]) -> str:
 
 def read_references(connection: sqlite3.Connection, reference: Reference, ids: Iterable[str | None]) -> dict[str, Row]:
     """Return the embedded form of each id."""
-    return _read_rows(connection, reference.table, reference.key, reference.columns, ids)
+    return _read_rows(connection, reference.table, f"{reference.table}_id", reference.columns, ids)
 
 
 def _embed(connection: sqlite3.Connection, records: list[Row], name: str, reference: Reference) -> None:

@@ -15,10 +15,10 @@ from typing import Any
 
 import msgspec
 
-from billframes.sandbox.collection import Collection, Row, View, ids_as_json, query_rows
+from billframes.sandbox.collection import Collection, Row, View, columns, ids_as_json, query_rows
 from billframes.sandbox.problems import Faults, quoted
 from billframes.sandbox.query_parameters import read_date
-from billframes.sandbox.request_bodies import PLACE, read_text
+from billframes.sandbox.request_bodies import PLACE, read_flag, read_text
 from billframes.schema.resources import CUSTOM_FIELDS
 
 __all__ = ["CUSTOM_FIELD_COLLECTION", "FieldChange", "put_custom_fields", "read_changes", "write_changes"]
@@ -43,12 +43,7 @@ CUSTOM_FIELD_COLLECTION = Collection(
     resource=CUSTOM_FIELDS,
     table="custom_field",
     key="id",
-    columns={
-        "id": "custom_field.id",
-        "entity": "entity",
-        "name": "name",
-        "valueType": "value_type",
-    },
+    columns=columns("id entity name valueType"),
     order=("entity", "position"),
     render=_render_field,
 )
@@ -176,9 +171,7 @@ def _read_number(value: Any) -> float:
 def _read_flag(value: Any) -> bool:
     if isinstance(value, str) and value.strip().lower() in {"true", "false"}:
         return value.strip().lower() == "true"
-    if not isinstance(value, bool):
-        raise ValueError(f"is {quoted(value)}; expected true or false")  # noqa: TRY004 - reported as a fault
-    return value
+    return read_flag(value)
 
 
 _READERS: dict[str, Callable[[Any], Any]] = {

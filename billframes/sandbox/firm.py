@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from billframes.sandbox.collection import Collection, Row, View, query_rows
+from billframes.sandbox.collection import FULL_NAME, Collection, Row, View, columns, query_rows
 from billframes.sandbox.custom_fields import put_custom_fields
 from billframes.sandbox.operations import Edit, Operation, refusal
 from billframes.schema.resources import PRACTICE_AREAS, USERS
@@ -30,15 +30,7 @@ USER_COLLECTION = Collection(
     resource=USERS,
     table="user",
     key="user_id",
-    columns={
-        "userId": "user_id",
-        "name": "trim(first_name || ' ' || last_name)",
-        "firstName": "first_name",
-        "lastName": "last_name",
-        "role": "role",
-        "email": "email",
-        "initials": "initials",
-    },
+    columns=columns("userId firstName lastName role email initials", name=FULL_NAME),
     order=("last_name", "first_name"),
     render=_render_user,
     where={
@@ -54,7 +46,7 @@ PRACTICE_AREA_COLLECTION = Collection(
     resource=PRACTICE_AREAS,
     table="practice_area",
     key="practice_area_id",
-    columns={"practiceAreaId": "practice_area_id", "label": "label", "default": "is_default"},
+    columns=columns("practiceAreaId label", default="is_default"),
     order=("label",),
     render=_render_practice_area,
 )

@@ -15,7 +15,7 @@ from decimal import Decimal
 from typing import Any
 
 from billframes.errors import ParameterError
-from billframes.sandbox.collection import CLIENT, MATTER, Collection, Row, View, put_meta, read_record
+from billframes.sandbox.collection import CLIENT, MATTER, Collection, Row, View, columns, put_meta, read_record, scaled
 from billframes.sandbox.schema import SCALE
 from billframes.sandbox.store import Store
 from billframes.schema.resources import INVOICES
@@ -31,21 +31,15 @@ INVOICE_COLLECTION = Collection(
     resource=INVOICES,
     table="invoice",
     key="invoice_id",
-    columns={
-        "invoiceId": "invoice_id",
-        "clientId": "client_id",
+    columns=columns(
+        "invoiceId clientId invoiceNumber invoiceDate invoiceState createdAt modifiedAt",
         # The API shows the first of an invoice's matters.
-        "matterId": "(SELECT matter_id FROM invoice_matter m WHERE m.invoice_id = invoice.invoice_id"
+        matterId="(SELECT matter_id FROM invoice_matter m WHERE m.invoice_id = invoice.invoice_id"
         " ORDER BY position LIMIT 1)",
-        "invoiceNumber": "invoice_number",
-        "invoiceDate": "invoice_date",
-        "invoiceState": "invoice_state",
-        "dueDate": "CASE invoice_state WHEN 'final' THEN due_date END",
-        "amount": f"amount / {SCALE}.0",
-        "balance": f"balance / {SCALE}.0",
-        "createdAt": "created_at",
-        "modifiedAt": "modified_at",
-    },
+        dueDate="CASE invoice_state WHEN 'final' THEN due_date END",
+        amount=scaled("amount"),
+        balance=scaled("balance"),
+    ),
     order=("invoice_date",),
     render=_render_invoice,
     references={"client": CLIENT, "matter": MATTER},

@@ -25,12 +25,14 @@ from billframes.sandbox.collection import (
     Render,
     Row,
     View,
+    columns,
     put_meta,
+    scaled,
 )
 from billframes.sandbox.operations import Edit, Operation, refusal
 from billframes.sandbox.problems import quoted
 from billframes.sandbox.query_parameters import read_id
-from billframes.sandbox.schema import BILLING_TYPES, SCALE, value_at_rate
+from billframes.sandbox.schema import BILLING_TYPES, value_at_rate
 from billframes.schema.resources import ALL_ZERO_ID, EXPENSES, FIXED_FEES, TIME_ENTRIES
 
 __all__ = [
@@ -52,20 +54,11 @@ _WHERE: Mapping[str, str | Mapping[bool, str]] = MappingProxyType(
 _ALWAYS = frozenset({"invoice"})
 
 
-def _columns(table: str, **own: str) -> dict[str, str]:
+def _columns(table: str, own: str, **others: str) -> dict[str, str]:
     """Return the columns of every item, and those of this kind of item."""
     client = f"(SELECT client_id FROM matter WHERE matter.matter_id = {table}.matter_id)"  # noqa: S608
-    return {
-        "matterId": "matter_id",
-        "clientId": client,
-        "userId": "user_id",
-        "date": "date",
-        "description": "description",
-        **own,
-        "invoiceId": "invoice_id",
-        "createdAt": "created_at",
-        "modifiedAt": "modified_at",
-    }
+    shared = "matterId userId date description invoiceId createdAt modifiedAt"
+    return columns(f"{own} {shared}", clientId=client, amount=scaled("amount"), **others)
 
 
 def _render_item(records: list[Row], view: View) -> None:
@@ -98,20 +91,12 @@ TIME_ENTRY_COLLECTION = Collection(
     resource=TIME_ENTRIES,
     table="time_entry",
     key="time_entry_id",
-    columns={
-        "timeEntryId": "time_entry_id",
-        **_columns(
-            "time_entry",
-            time="time",
-            hours=f"hours / {SCALE}.0",
-            billingType="billing_type",
-            rate=f"rate / {SCALE}.0",
-            amount=f"amount / {SCALE}.0",
-            fixedFeeId="fixed_fee_id",
-            activityCode="activity_code",
-            taskCode="task_code",
-        ),
-    },
+    columns=_columns(
+        "time_entry",
+        "timeEntryId time billingType fixedFeeId activityCode taskCode",
+        hours=scaled("hours"),
+        rate=scaled("rate"),
+    ),
     order=("date",),
     always=_ALWAYS,
     render=_render_time_entry,
@@ -123,10 +108,7 @@ FIXED_FEE_COLLECTION = Collection(
     resource=FIXED_FEES,
     table="fixed_fee",
     key="fixed_fee_id",
-    columns={
-        "fixedFeeId": "fixed_fee_id",
-        **_columns("fixed_fee", amount=f"amount / {SCALE}.0", activityCode="activity_code", taskCode="task_code"),
-    },
+    columns=_columns("fixed_fee", "fixedFeeId activityCode taskCode"),
     order=("date",),
     always=_ALWAYS,
     render=_render_with_codes("activityCode", "taskCode"),
@@ -138,15 +120,7 @@ EXPENSE_COLLECTION = Collection(
     resource=EXPENSES,
     table="expense",
     key="expense_id",
-    columns={
-        "expenseId": "expense_id",
-        **_columns(
-            "expense",
-            amount=f"amount / {SCALE}.0",
-            expenseCode="expense_code",
-            checkNumber="check_number",
-        ),
-    },
+    columns=_columns("expense", "expenseId expenseCode checkNumber"),
     order=("date",),
     always=_ALWAYS,
     render=_render_with_codes("expenseCode"),

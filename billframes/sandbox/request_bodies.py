@@ -34,6 +34,7 @@ __all__ = [
     "REMOVABLE",
     "check_references",
     "read_body",
+    "read_flag",
     "read_text",
 ]
 
@@ -101,7 +102,8 @@ def _read_time(text: str) -> str:
     raise ValueError(f"is {quoted(text)}; expected a time as HH:mm:ss")
 
 
-def _read_flag(value: Any) -> bool:
+def read_flag(value: Any) -> bool:
+    """Return true or false."""
     if not isinstance(value, bool):
         raise ValueError(f"is {quoted(value)}; expected true or false")  # noqa: TRY004 - reported as a fault
     return value
@@ -111,20 +113,20 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "id": _text_reader(read_uuid),
     "date": _text_reader(read_date),
     "time": _text_reader(_read_time),
-    "flag": _read_flag,
+    "flag": read_flag,
     **{kind: _number_reader(kind) for kind in BOUNDS},
 }
 
-# The table of each property that is an id, and the record's name in messages.
+# The table of each property that is an id.
 _TABLES = MappingProxyType(
     {
-        "clientId": ("client", "client"),
-        "fixedFeeId": ("fixed_fee", "fixed fee"),
-        "matterId": ("matter", "matter"),
-        "originatorId": ("user", "user"),
-        "practiceAreaId": ("practice_area", "practice area"),
-        "responsibleId": ("user", "user"),
-        "userId": ("user", "user"),
+        "clientId": "client",
+        "fixedFeeId": "fixed_fee",
+        "matterId": "matter",
+        "originatorId": "user",
+        "practiceAreaId": "practice_area",
+        "responsibleId": "user",
+        "userId": "user",
     }
 )
 _CODES = MappingProxyType({"activityCode": "activity", "taskCode": "task", "expenseCode": "expense"})
@@ -145,10 +147,10 @@ def check_references(connection: sqlite3.Connection, sent: Mapping[str, Any], fa
 
 
 def _check_id(connection: sqlite3.Connection, name: str, value: str, faults: Faults) -> None:
-    table, kind = _TABLES[name]
+    table = _TABLES[name]
     sql = f"SELECT 1 FROM {table} WHERE {table}_id = ?"  # noqa: S608
     if connection.execute(sql, [value]).fetchone() is None:
-        faults.add_body(f"#/{name}", f"is {quoted(value)}, and there is no {kind} with this id")
+        faults.add_body(f"#/{name}", f"is {quoted(value)}, and there is no {table.replace('_', ' ')} with this id")
 
 
 def _check_code(connection: sqlite3.Connection, name: str, value: str, faults: Faults) -> None:
