@@ -14,6 +14,7 @@ before it is sent, as when a workbook is applied twice. It also shows whether a 
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -127,14 +128,14 @@ class UnansweredCreates:
         reader = RecordReader(self._connection)
         since = self._server_time(min(str(entry.sent_at) for entry in entries))
         records = find_by_values(reader, self._resource, self._columns, wanted, since=since)
-        known = self._known_creates()
+        known_ids, without_id = self._known_creates()
         found: list[tuple[str, str | None]] = [("missing", None)] * len(entries)
         for key, positions in _group_equal(wanted).items():
-            ids = self._unknown_ids(records[positions[0]], [entries[position] for position in positions], known)
+            ids = self._unknown_ids(records[positions[0]], [entries[position] for position in positions], known_ids)
             # The ids also include creates that are done and whose ids are unknown.
-            without_id = known.without_id.get(key, 0)
-            for position, state in zip(positions, _create_states(len(ids) - without_id, len(positions)), strict=True):
-                found[position] = (state, ids.pop() if state == "done" and not without_id else None)
+            states = _create_states(len(ids) - without_id[key], len(positions))
+            for position, state in zip(positions, states, strict=True):
+                found[position] = (state, ids.pop() if state == "done" and not without_id[key] else None)
         return found
 
     def find_ids(self) -> None:
@@ -149,18 +150,18 @@ class UnansweredCreates:
         except BillframesError:
             # The records are created anyway; only their reversal needs the ids.
             return
-        known, noted = self._known_creates(), []
+        (known_ids, _), noted = self._known_creates(), []
         for positions in _group_equal(wanted).values():
             group = [entries[position] for position in positions]
-            ids = self._unknown_ids(records[positions[0]], group, known)
+            ids = self._unknown_ids(records[positions[0]], group, known_ids)
             # If there are more, somebody else created the same, and they can't be distinguished.
             if len(ids) <= len(group):
                 noted += [entry.with_outcome("done", id_=id_) for entry, id_ in zip(group, ids, strict=False)]
         self._journal.save(noted)
 
-    def _unknown_ids(self, records: Sequence[Record], entries: Sequence[Entry], known: _KnownCreates) -> list[str]:
+    def _unknown_ids(self, records: Sequence[Record], entries: Sequence[Entry], known_ids: set[str]) -> list[str]:
         """Return the ids of records that existed neither before, nor belong to another create with a known id."""
-        own = known.ids | {twin.casefold() for entry in entries for twin in entry.existing_ids}
+        own = known_ids | {twin.casefold() for entry in entries for twin in entry.existing_ids}
         ids = [str(record[self._resource.id_column]) for record in records]
         return [each for each in ids if each.casefold() not in own]
 
@@ -169,15 +170,16 @@ class UnansweredCreates:
             self._resource, {name: read_cell(self._columns[name], after) for name, _, after in entry.cells}
         )
 
-    def _known_creates(self) -> _KnownCreates:
-        known = _KnownCreates()
+    def _known_creates(self) -> tuple[set[str], Counter[str]]:
+        """Return the ids of creates that are done, and the number of those without a known id by their values."""
+        ids: set[str] = set()
+        without_id: Counter[str] = Counter()
         for entry in self._journal.entries("done"):
             if entry.action == "create" and entry.id:
-                known.ids.add(entry.id.casefold())
+                ids.add(entry.id.casefold())
             elif entry.action == "create":
-                key = _key_of(self._identity(entry))
-                known.without_id[key] = known.without_id.get(key, 0) + 1
-        return known
+                without_id[_key_of(self._identity(entry))] += 1
+        return ids, without_id
 
     def _server_time(self, sent_at: str) -> dt.datetime:
         """Convert the time of sending to the server's clock, and return the earliest instant that it can be."""
@@ -187,14 +189,6 @@ class UnansweredCreates:
         )
         ahead = answer.date - begun if answer.date else dt.timedelta()
         return dt.datetime.fromisoformat(sent_at) + ahead - _CLOCK_TOLERANCE
-
-
-class _KnownCreates:
-    """Creates that are done: their ids, and the number of those without a known id by their values."""
-
-    def __init__(self) -> None:
-        self.ids: set[str] = set()
-        self.without_id: dict[str, int] = {}
 
 
 def _group_equal(wanted: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:

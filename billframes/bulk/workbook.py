@@ -38,21 +38,14 @@ _ROW_NUMBER = re.compile(rb' r="([0-9]+)"')
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 
 
+@dataclass(frozen=True, slots=True)
 class CellError:
-    """
-    A cell without a usable value, such as `#REF!`.
+    """A cell without a usable value, and the text that it shows, such as `#REF!`."""
 
-    Parameters
-    ----------
-    shown : str
-        The text that the cell shows.
-    """
-
-    def __init__(self, shown: str) -> None:
-        self._shown = shown
+    shown: str
 
     def __str__(self) -> str:
-        return self._shown
+        return self.shown
 
 
 def read_workbook(path: Path) -> tuple[Resource, pd.DataFrame]:
