@@ -57,7 +57,7 @@ def _billframes_firm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from billframes.sandbox.store import Store
 
     path = tmp_path_factory.mktemp("billframes") / "firm.db"
-    Store(path, seed_database, template=template_path()).close()
+    Store(path, seed_database, template=template_path).close()
     return path
 
 

@@ -13,6 +13,7 @@ import socket
 import sqlite3
 import threading
 import time
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from types import TracebackType
@@ -168,8 +169,7 @@ class Sandbox:
             return self
         listener = _listen(self._host, self._port)
         try:
-            exists = self._db is not None and Path(self._db).exists()
-            template = None if exists else template_path(seed=self._seed, size=self._size)
+            template = partial(template_path, seed=self._seed, size=self._size)
             self._store = Store(self._db, self._seed_database, template=template, audit=self._audit)
             self._port = listener.getsockname()[1]
             self._serve(listener)

@@ -31,6 +31,7 @@ from billframes.sandbox.schema import SCHEMA, add_audit
 __all__ = ["Store"]
 
 _Fill = Callable[[sqlite3.Connection], object]
+_FindTemplate = Callable[[], Path | None]
 
 _PRAGMAS = ("foreign_keys = ON", "cache_size = -16384", "mmap_size = 1073741824")
 _CLOCK = "clock_offset_seconds"
@@ -53,9 +54,9 @@ class Store:
         of the process removes.
     fill : callable
         Fills the empty tables of a new database; called with a connection to it.
-    template : Path, optional
-        A database that `fill` has filled. A new database is a copy of it. If there is no template, the new database is
-        saved as one, unless its folder can't be written.
+    template : callable, optional
+        Returns the path of a database that `fill` has filled, or None. A new database is a copy of it. If there is no
+        such file, the new database is saved there, unless its folder can't be written.
     audit : bool
         Whether to record every change in the table `audit`.
 
@@ -66,7 +67,7 @@ class Store:
     """
 
     def __init__(
-        self, path: str | Path | None, fill: _Fill, *, template: Path | None = None, audit: bool = False
+        self, path: str | Path | None, fill: _Fill, *, template: _FindTemplate | None = None, audit: bool = False
     ) -> None:
         self._remove: Callable[[], object] | None = None
         if path is None:
@@ -81,7 +82,7 @@ class Store:
         try:
             with _raise_config_errors(self.path):
                 if _is_new(self.path):
-                    _create(self.path, fill, template)
+                    _create(self.path, fill, template() if template else None)
                 self.clock = _read_clock(self.path)
                 _check_writable(self.path)
                 if audit:

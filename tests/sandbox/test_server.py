@@ -81,8 +81,8 @@ def test_a_firm_is_made_once_and_then_copied(tools, tmp_path):
     older = tmp_path / "cache" / "firm-0.db"
     older.parent.mkdir()
     older.touch()
-    stores = [Store(tmp_path / "first.db", tools.seed_by_hand, template=template)]
-    stores += [Store(path, _never, template=template) for path in (tmp_path / "second.db", None)]
+    stores = [Store(tmp_path / "first.db", tools.seed_by_hand, template=lambda: template)]
+    stores += [Store(path, _never, template=lambda: template) for path in (tmp_path / "second.db", None)]
     assert [path.name for path in template.parent.iterdir()] == ["firm-1.db"]
     rows = []
     for store in stores:
@@ -100,13 +100,13 @@ def test_a_template_that_cannot_be_read_is_made_anew(tools, tmp_path, content):
     template = tmp_path / "cache" / "firm.db"
     template.parent.mkdir()
     template.write_bytes(content)
-    Store(tmp_path / "first.db", tools.seed_by_hand, template=template).close()
-    Store(tmp_path / "second.db", _never, template=template).close()
+    Store(tmp_path / "first.db", tools.seed_by_hand, template=lambda: template).close()
+    Store(tmp_path / "second.db", _never, template=lambda: template).close()
 
 
 def test_a_folder_that_cannot_hold_a_template_is_passed_over(tools, tmp_path):
     (tmp_path / "cache").write_text("a file")
-    store = Store(tmp_path / "firm.db", tools.seed_by_hand, template=tmp_path / "cache" / "firm.db")
+    store = Store(tmp_path / "firm.db", tools.seed_by_hand, template=lambda: tmp_path / "cache" / "firm.db")
     assert store.path.exists()
     store.close()
 
