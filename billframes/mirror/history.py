@@ -19,7 +19,7 @@ from billframes.mirror.catalogue import Version
 from billframes.mirror.storage import Storage
 from billframes.mirror.tables import POSITION, TABLES, Table
 
-__all__ = ["changes", "history", "rows_of_changed_files", "summary"]
+__all__ = ["changes", "history", "rows_of_changed_files", "sorted_frame", "summary"]
 
 _CHANGES = {
     "resource": "str",
@@ -54,7 +54,7 @@ def history(versions: Sequence[Version]) -> pd.DataFrame:
         }
         for each in versions
     ]
-    return _frame(rows, _HISTORY)
+    return sorted_frame(rows, _HISTORY, ["version"])
 
 
 def summary(version: Version) -> pd.DataFrame:
@@ -71,7 +71,7 @@ def changes(storage: Storage, versions: Sequence[Version], resources: Sequence[s
         for name in resources
         for row in _cells(storage, TABLES[name], before, after)
     ]
-    return _frame(rows, _CHANGES)
+    return sorted_frame(rows, _CHANGES, ["version", "resource", "id", "column"])
 
 
 def rows_of_changed_files(storage: Storage, table: Table, before: Version, after: Version) -> tuple[pa.Table, pa.Table]:
@@ -114,7 +114,6 @@ def _text(value: Any) -> str | None:
     return value.isoformat() if isinstance(value, dt.date) else str(value)
 
 
-def _frame(rows: list[dict[str, Any]], dtypes: dict[str, str]) -> pd.DataFrame:
-    frame = pd.DataFrame(rows, columns=list(dtypes)).astype(dtypes)
-    order = [name for name in ("version", "resource", "id", "column") if name in dtypes]
-    return frame.sort_values(order, ignore_index=True, kind="stable")
+def sorted_frame(rows: list[dict[str, Any]], dtypes: dict[str, str], order: list[str]) -> pd.DataFrame:
+    """Return a frame with these columns, also without rows."""
+    return pd.DataFrame(rows, columns=list(dtypes)).astype(dtypes).sort_values(order, ignore_index=True, kind="stable")

@@ -16,7 +16,7 @@ import pandas as pd
 from billframes.errors import MirrorError
 from billframes.mirror.balances import CENT
 from billframes.mirror.catalogue import Version
-from billframes.mirror.history import rows_of_changed_files
+from billframes.mirror.history import rows_of_changed_files, sorted_frame
 from billframes.mirror.mirror import Mirror
 from billframes.mirror.tables import TABLES
 from billframes.periods import DateLike, resolve
@@ -92,8 +92,7 @@ def receipts(mirror: Mirror, start: DateLike, end: DateLike | None = None) -> pd
         for previous, following in pairwise(chosen)
         for row in _between(mirror, previous, following)
     ]
-    frame = pd.DataFrame(rows, columns=list(_RECEIPTS)).astype(_RECEIPTS)
-    return frame.sort_values(["until", "invoice_number"], ignore_index=True)
+    return sorted_frame(rows, _RECEIPTS, ["until", "invoice_number"])
 
 
 def _is_within(version: Version, start: Any, end: Any) -> bool:

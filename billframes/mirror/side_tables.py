@@ -24,12 +24,12 @@ from billframes.mirror.lock import private_files
 from billframes.mirror.storage import Storage
 from billframes.mirror.stored_table import StoredTable
 from billframes.mirror.tables import (
+    REFERENCE_SCHEMA,
     REFERENCES,
     TABLES,
     Reference,
     Table,
     as_stored,
-    reference_schema,
     shown_columns,
     without,
 )
@@ -85,7 +85,7 @@ class ReferenceCollector:
             listed = self._storage.read(name, versions[name], [TABLES[name].id]).column(0)
             for id_, values in self._unlisted(name, listed).items():
                 rows[name, id_] = {**values, "table": name, "id": id_}
-        kept = pa.Table.from_pylist([rows[key] for key in sorted(rows)], reference_schema())
+        kept = pa.Table.from_pylist([rows[key] for key in sorted(rows)], REFERENCE_SCHEMA)
         stored = StoredTable(self._storage, REFERENCES, self._version)
         stored.replace_all(kept)
         return stored.current_version

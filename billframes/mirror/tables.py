@@ -33,12 +33,12 @@ __all__ = [
     "PARTITION",
     "POSITION",
     "REFERENCES",
+    "REFERENCE_SCHEMA",
     "TABLES",
     "Reference",
     "Table",
     "as_stored",
     "partition_of",
-    "reference_schema",
     "shown_columns",
     "to_stored",
     "within_days",
@@ -189,30 +189,27 @@ TABLES: Mapping[str, Table] = MappingProxyType(
 
 # The last shown values of records that are in no list: the table they would be in, their id, and the shown columns.
 REFERENCES = Table("references", ("table", "id"))
-_REFERENCE_COLUMNS = {
-    "table": pa.string(),
-    "id": pa.string(),
-    "name": pa.string(),
-    "reference": pa.string(),
-    "label": pa.string(),
-    "description": pa.string(),
-    "amount": pa.float64(),
-    "balance": pa.float64(),
-    "invoice_number": pa.string(),
-    "invoice_date": pa.date32(),
-    "invoice_state": pa.string(),
-}
+REFERENCE_SCHEMA = pa.schema(
+    {
+        "table": pa.string(),
+        "id": pa.string(),
+        "name": pa.string(),
+        "reference": pa.string(),
+        "label": pa.string(),
+        "description": pa.string(),
+        "amount": pa.float64(),
+        "balance": pa.float64(),
+        "invoice_number": pa.string(),
+        "invoice_date": pa.date32(),
+        "invoice_state": pa.string(),
+    }
+)
 
 
 def shown_columns(name: str) -> list[str]:
     """Return the names of a table's columns that other tables show."""
     references = [each for table in TABLES.values() for each in table.references if each.table == name]
     return list(dict.fromkeys(column for each in references for column in each.columns.values()))
-
-
-def reference_schema() -> pa.Schema:
-    """Return the columns of the table `references`."""
-    return pa.schema(list(_REFERENCE_COLUMNS.items()))
 
 
 def to_stored(frame: pa.Table, table: Table) -> pa.Table:

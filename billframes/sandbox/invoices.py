@@ -162,25 +162,22 @@ class Admin:
 
         Paying more than the balance leaves a credit. A negative amount reverses a payment.
         """
-        with self._store.write_transaction() as (connection, at):
-            invoice = _read_invoice(connection, invoice_id)
-            if invoice["invoiceState"] != "final":
-                raise ParameterError(f"Invoice {invoice['invoiceNumber']} is not final, so it can't be paid yet.")
-            paid = _to_units(invoice["balance"] if amount is None else amount)
-            sql = "UPDATE invoice SET balance = balance - ?, modified_at = ? WHERE invoice_id = ?"
-            connection.execute(sql, (paid, at, invoice_id))
-            return _read_invoice(connection, invoice_id)
+        return self._reduce(invoice_id, ("balance",), amount, ", so it can't be paid yet")
 
     def write_off(self, invoice_id: str, amount: float | None = None) -> Row:
         """Reduce the amount and the balance of a final invoice; if `amount` is omitted, by the whole balance."""
+        return self._reduce(invoice_id, ("amount", "balance"), amount, "; void it, and create it with a write_down")
+
+    def _reduce(self, invoice_id: str, columns: Sequence[str], amount: float | None, advice: str) -> Row:
+        """Reduce columns of a final invoice by an amount, or by the balance."""
         with self._store.write_transaction() as (connection, at):
             invoice = _read_invoice(connection, invoice_id)
             if invoice["invoiceState"] != "final":
-                number = invoice["invoiceNumber"]
-                raise ParameterError(f"Invoice {number} is not final; void it, and create it with a write_down.")
+                raise ParameterError(f"Invoice {invoice['invoiceNumber']} is not final{advice}.")
             less = _to_units(invoice["balance"] if amount is None else amount)
-            sql = "UPDATE invoice SET amount = amount - ?, balance = balance - ?, modified_at = ? WHERE invoice_id = ?"
-            connection.execute(sql, (less, less, at, invoice_id))
+            settings = ", ".join(f"{name} = {name} - :less" for name in columns)
+            sql = f"UPDATE invoice SET {settings}, modified_at = :at WHERE invoice_id = :id"  # noqa: S608
+            connection.execute(sql, {"less": less, "at": at, "id": invoice_id})
             return _read_invoice(connection, invoice_id)
 
     def void(self, invoice_id: str) -> None:

@@ -17,7 +17,7 @@ from billframes import mirror
 from billframes.mirror.engines import scan
 from billframes.mirror.snapshot import Snapshot
 from billframes.mirror.stored_table import StoredTable
-from billframes.mirror.tables import REFERENCES, TABLES, reference_schema
+from billframes.mirror.tables import REFERENCE_SCHEMA, REFERENCES, TABLES
 
 ENGINES = ["polars", "duckdb"]
 
@@ -78,7 +78,7 @@ def test_a_record_in_no_list_keeps_its_last_shown_name(refreshed, engine):
     listed.replace_all(people.slice(1))
     seen = StoredTable(refreshed._storage, REFERENCES, at[REFERENCES.name])
     names = [{"table": "users", "id": gone, "name": "Gone"}, {"table": "users", "id": known, "name": "Former name"}]
-    seen.replace_all(pa.Table.from_pylist(names, reference_schema()))
+    seen.replace_all(pa.Table.from_pylist(names, REFERENCE_SCHEMA))
     tables = {**at, "users": listed.current_version, REFERENCES.name: seen.current_version}
     changed = Snapshot(refreshed._storage, replace(snapshot.version, tables=tables))
     rows = frame_of(scan(changed, "time_entries", engine, None, ["user_id", "user_name"]))
