@@ -107,8 +107,6 @@ def _put_matter_detail(record: Row, *, shown: bool) -> None:
 
 CLIENT_COLLECTION = Collection(
     resource=CLIENTS,
-    table="client",
-    key="client_id",
     columns=columns("clientId name reference contact notes createdAt modifiedAt"),
     order=("name",),
     render=_render_client,
@@ -117,8 +115,6 @@ CLIENT_COLLECTION = Collection(
 
 MATTER_COLLECTION = Collection(
     resource=MATTERS,
-    table="matter",
-    key="matter_id",
     columns=columns(
         "matterId name reference matterType archived opened clientId responsibleId practiceAreaId createdAt modifiedAt",
         **_LEDES,

@@ -81,8 +81,6 @@ class Collection:
     ----------
     resource : Resource
         The API's own declaration.
-    table, key : str
-        The table and its id column.
     columns : mapping
         Property name to SQL expression. `render` gets rows with these properties.
     order : tuple of str
@@ -99,14 +97,22 @@ class Collection:
     """
 
     resource: Resource
-    table: str
-    key: str
     columns: Mapping[str, str]
     order: tuple[str, ...]
     render: Render | None = None
     references: Mapping[str, Reference] = field(default_factory=dict)
     where: Mapping[str, str | Mapping[bool, str]] = field(default_factory=dict)
     always: frozenset[str] = frozenset()
+
+    @property
+    def table(self) -> str:
+        """The table, such as "time_entry"."""
+        return self.resource.noun.replace(" ", "_")
+
+    @property
+    def key(self) -> str:
+        """The table's id column."""
+        return self.resource.id_column
 
 
 def read_page(

@@ -41,8 +41,6 @@ def _render_field(connection: sqlite3.Connection, records: list[Row], _view: Vie
 
 CUSTOM_FIELD_COLLECTION = Collection(
     resource=CUSTOM_FIELDS,
-    table="custom_field",
-    key="id",
     columns=columns("id entity name valueType"),
     order=("entity", "position"),
     render=_render_field,

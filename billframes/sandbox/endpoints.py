@@ -132,8 +132,7 @@ def find_record(connection: sqlite3.Connection, collection: Collection, request:
     id_ = read_id(request.path_params["id"])
     record = read_record(connection, collection, id_, view) if id_ else None
     if record is None:
-        kind = collection.table.replace("_", " ")
-        raise Problem(404, f"There is no {kind} with the id {request.path_params['id'][:80]!r}.")
+        raise Problem(404, f"There is no {collection.resource.noun} with the id {request.path_params['id'][:80]!r}.")
     return record
 
 

@@ -28,8 +28,6 @@ def _render_practice_area(_connection: sqlite3.Connection, records: list[Row], _
 
 USER_COLLECTION = Collection(
     resource=USERS,
-    table="user",
-    key="user_id",
     columns=columns("userId firstName lastName role email initials", name=FULL_NAME),
     order=("last_name", "first_name"),
     render=_render_user,
@@ -44,8 +42,6 @@ USER_COLLECTION = Collection(
 
 PRACTICE_AREA_COLLECTION = Collection(
     resource=PRACTICE_AREAS,
-    table="practice_area",
-    key="practice_area_id",
     columns=columns("practiceAreaId label", default="is_default"),
     order=("label",),
     render=_render_practice_area,

@@ -29,8 +29,6 @@ def _render_invoice(_connection: sqlite3.Connection, records: list[Row], view: V
 
 INVOICE_COLLECTION = Collection(
     resource=INVOICES,
-    table="invoice",
-    key="invoice_id",
     columns=columns(
         "invoiceId clientId invoiceNumber invoiceDate invoiceState createdAt modifiedAt",
         # The API shows the first of an invoice's matters.

@@ -89,8 +89,6 @@ def _render_with_codes(*names: str) -> Render:
 
 TIME_ENTRY_COLLECTION = Collection(
     resource=TIME_ENTRIES,
-    table="time_entry",
-    key="time_entry_id",
     columns=_columns(
         "time_entry",
         "timeEntryId time billingType fixedFeeId activityCode taskCode",
@@ -106,8 +104,6 @@ TIME_ENTRY_COLLECTION = Collection(
 
 FIXED_FEE_COLLECTION = Collection(
     resource=FIXED_FEES,
-    table="fixed_fee",
-    key="fixed_fee_id",
     columns=_columns("fixed_fee", "fixedFeeId activityCode taskCode"),
     order=("date",),
     always=_ALWAYS,
@@ -118,8 +114,6 @@ FIXED_FEE_COLLECTION = Collection(
 
 EXPENSE_COLLECTION = Collection(
     resource=EXPENSES,
-    table="expense",
-    key="expense_id",
     columns=_columns("expense", "expenseId expenseCode checkNumber"),
     order=("date",),
     always=_ALWAYS,
@@ -139,9 +133,9 @@ def _refuse_if_billed(edit: Edit, change: str) -> None:
     invoice_id = edit.stored()["invoice_id"]
     invoice = edit.first_row("SELECT invoice_number, invoice_state FROM invoice WHERE invoice_id = ?", invoice_id)
     if invoice:
-        kind = edit.operation.collection.table.replace("_", " ")
+        noun = edit.operation.collection.resource.noun
         number, state = invoice["invoice_number"], invoice["invoice_state"]
-        raise refusal(f"The {kind} is billed (on invoice {number}, which is {state}), so it can't be {change}.")
+        raise refusal(f"The {noun} is billed (on invoice {number}, which is {state}), so it can't be {change}.")
 
 
 def _check_new_time(edit: Edit) -> None:
