@@ -24,7 +24,7 @@ from billframes.ebilling.lines import ABOVE_ITEMS, Bill, Line, add_item_lines, a
 from billframes.ebilling.profile import LedesProfile
 from billframes.ebilling.reading import check_file
 from billframes.ebilling.rules import Problem, problems
-from billframes.ebilling.source import KINDS, OPEN_STATES, Item, Row, Source
+from billframes.ebilling.source import CODES, KINDS, OPEN_STATES, Item, Row, Source
 from billframes.ebilling.texts import Texts
 from billframes.errors import ParameterError
 from billframes.loading.progress import Progress
@@ -40,12 +40,6 @@ Frames = Mapping[str, Any]
 # Fields that are unknown for unbilled work: the bill's date, number, total and period.
 _OF_BILLS = (1, 2, 5, 6, 7)
 _CODE_FIELDS = {"task_code": 15, "expense_code": 16, "activity_code": 17}
-_REQUIRED = {
-    "task": "ledes_task_code_required",
-    "activity": "ledes_activity_code_required",
-    "expense": "ledes_expense_code_required",
-}
-_NEEDS = {"time_entry": ("task", "activity"), "fixed_fee": ("task", "activity"), "expense": ("expense",)}
 _FIXES = {
     2: "Give the invoice a number of at most 20 characters, which no other invoice has.",
     3: "Give the client a reference of at most 20 characters, or client_id in the profile.",
@@ -192,7 +186,7 @@ def _check_unbilled(
     for item in source.unbilled_items(period, list(matters)):
         bills[str(item.matter_id)].items.append(item)
     items = [item for bill in bills.values() for item in bill.items]
-    required = (item for item in items if _required(item, source, terms))
+    required = (item for item in items if _needs_code(item, source, terms))
     read_codes(required, source.client, progress=progress, store=source.code_store)
     findings = [each for bill in bills.values() for each in add_item_lines(bill, terms)]
     return _check_lines([bill for bill in bills.values() if bill.lines], findings, source, profile, terms)
@@ -265,15 +259,14 @@ def _is_client(row: Row, wanted: str | None) -> bool:
     return wanted is None or wanted.casefold() in {str(each).casefold() for each in names if each is not None}
 
 
-def _required(item: Item, source: Source, profile: LedesProfile) -> list[str]:
-    """Return the kinds of code that an item must have."""
+def _needs_code(item: Item, source: Source, profile: LedesProfile) -> bool:
+    """Tell whether the matter or the client requires a code of an item."""
     matter = source.matters.get(item.matter_id or "", {})
     enabled = matter.get("ledes_enabled") is True
-    return [
-        kind
-        for kind in _NEEDS[item.kind]
-        if kind in set(profile.require) or (enabled and matter[_REQUIRED[kind]] is True)
-    ]
+    return any(
+        name.removesuffix("_code") in profile.require or (enabled and matter[f"ledes_{name}_required"] is True)
+        for name in CODES[item.kind]
+    )
 
 
 def _code_findings(
@@ -282,7 +275,7 @@ def _code_findings(
     """Check codes as `code_check` does, and report those that could not be read."""
     items = {line.item.id: (bill, line.item) for bill, line in lines if line.item is not None}
     for bill, item in items.values():
-        if not item.has_codes and (of_bills or _required(item, source, profile)):
+        if not item.has_codes and (of_bills or _needs_code(item, source, profile)):
             number = 16 if item.kind == "expense" else 15
             fix = "Pass client=, or a book: codes of expenses and fixed fees are read one by one."
             yield _item_finding(bill, item, number, "its code is not known: the API's lists have none", "", fix)
@@ -310,9 +303,8 @@ def _item_finding(bill: Bill, item: Item, number: int, problem: str, value: str,
 
 
 def _table(kind: str, items: Sequence[Item]) -> pa.Table:
-    codes = ("expense_code",) if kind == "expense" else ("activity_code", "task_code")
     columns = {f"{kind}_id": [item.id for item in items], "matter_id": [item.matter_id for item in items]}
-    columns |= {name: [getattr(item, name) for item in items] for name in codes}
+    columns |= {name: [getattr(item, name) for item in items] for name in CODES[kind]}
     arrays = {name: pa.array(values, pa.string()) for name, values in columns.items()}
     return pa.table({**arrays, "date": pa.array([item.date for item in items], pa.timestamp("us"))})
 
@@ -320,11 +312,11 @@ def _table(kind: str, items: Sequence[Item]) -> pa.Table:
 def _code_settings(matter_ids: Iterable[str | None], source: Source, profile: LedesProfile) -> pa.Table:
     """Return the matters' settings for codes, and require those that the profile requires, too."""
     rows = [source.matters[each] for each in matter_ids if each is not None]
-    required = {_REQUIRED[kind] for kind in profile.require}
+    required = {f"ledes_{kind}_code_required" for kind in profile.require}
     table = {"matter_id": pa.array([row["matter_id"] for row in rows], pa.string())}
     enabled = [row["ledes_enabled"] is True or bool(required) for row in rows]
     table["ledes_enabled"] = pa.array(enabled, pa.bool_())
-    for name in _REQUIRED.values():
+    for name in (f"ledes_{code}_required" for code in _CODE_FIELDS):
         table[name] = pa.array([name in required or row[name] is True for row in rows], pa.bool_())
     # A matter without LEDES billing has no code sets, so codes of any set are accepted.
     sets = [row["ledes_code_set_ids"] if row["ledes_enabled"] is True else None for row in rows]

@@ -13,7 +13,7 @@ from concurrent.futures import as_completed
 from typing import Any, Protocol
 
 from billframes.client import Client
-from billframes.ebilling.source import KINDS, Item
+from billframes.ebilling.source import CODES, KINDS, Item
 from billframes.loading.connection import request_threads
 from billframes.loading.progress import Progress, progress_reporter
 
@@ -48,7 +48,6 @@ class _MemoryStore:
         self._codes.update(codes)
 
 
-_FIELDS = {"expense": ("expense_code",), "fixed_fee": ("activity_code", "task_code")}
 _stores: weakref.WeakKeyDictionary[Client, _MemoryStore] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
 
@@ -98,7 +97,7 @@ def read_codes(
         codes |= read
     for key, item in uncoded.items():
         if key in codes:
-            for name in _FIELDS[item.kind]:
+            for name in CODES[item.kind]:
                 setattr(item, name, codes[key][name])
             item.has_codes = True
 
@@ -123,4 +122,4 @@ def _key(item: Item) -> ItemKey:
 
 def _read(client: Client, item: Item) -> dict[str, str | None]:
     record = getattr(client, KINDS[item.kind]).get(item.id)
-    return {name: getattr(record, name) for name in _FIELDS[item.kind]}
+    return {name: getattr(record, name) for name in CODES[item.kind]}

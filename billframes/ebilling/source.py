@@ -22,7 +22,7 @@ from billframes.errors import MissingColumnError, ParameterError
 from billframes.loading.load_info import load_info
 from billframes.periods import Period
 
-__all__ = ["KINDS", "OPEN_STATES", "Item", "Row", "Source"]
+__all__ = ["CODES", "KINDS", "OPEN_STATES", "Item", "Row", "Source"]
 
 Row = dict[str, Any]
 C = nw.col
@@ -32,16 +32,22 @@ OPEN_STATES = ("draft", "review", "approved")
 
 # The frame of each kind of item. Its columns are read as the fields of `Item`.
 KINDS = {"time_entry": "time_entries", "fixed_fee": "fixed_fees", "expense": "expenses"}
+# The columns of each kind of item that have codes; a matter's `ledes_…_required` tells whether one is required.
+CODES = {
+    "time_entry": ("activity_code", "task_code"),
+    "fixed_fee": ("activity_code", "task_code"),
+    "expense": ("expense_code",),
+}
 _SHARED = ("date", "matter_id", "client_id", "user_id", "description", "amount", "invoice_id")
 _NEEDED = {
-    "time_entry": (*_SHARED, "billing_type", "hours", "rate", "activity_code", "task_code"),
+    "time_entry": (*_SHARED, "billing_type", "hours", "rate", *CODES["time_entry"]),
     "fixed_fee": _SHARED,
     "expense": _SHARED,
 }
 _OPTIONAL = {
     "time_entry": ("invoice_number",),
-    "fixed_fee": ("invoice_number", "activity_code", "task_code", "modified_at"),
-    "expense": ("invoice_number", "expense_code", "modified_at"),
+    "fixed_fee": ("invoice_number", *CODES["fixed_fee"], "modified_at"),
+    "expense": ("invoice_number", *CODES["expense"], "modified_at"),
 }
 _INVOICES = ("invoice_id", "invoice_number", "invoice_date", "invoice_state", "client_id", "matter_id", "amount")
 _MATTERS = (
@@ -202,8 +208,7 @@ class Source:
         id_ = f"{kind}_id"
         columns = self._columns(KINDS[kind], (id_, *_NEEDED[kind]), _OPTIONAL[kind], wanted)
         columns["id"], columns["day"] = columns.pop(id_), columns.pop("date_text")
-        code = "expense_code" if kind == "expense" else "task_code"
-        fixed = {"kind": kind, "has_codes": code in columns}
+        fixed = {"kind": kind, "has_codes": CODES[kind][-1] in columns}
         # Whole columns at once, because a hundred thousand keyword calls would take seconds.
         values = (columns.get(each.name) or repeat(fixed.get(each.name, each.default)) for each in fields(Item))
         return list(map(Item, *values)) if columns["id"] else []
