@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,7 @@ __all__ = [
     "activity_of_matters",
     "as_midnight",
     "days_of_clients",
+    "final_invoices",
     "need_days_of_clients",
     "table_of_clients",
     "warn_of_short_history",
@@ -75,6 +76,14 @@ def activity_of_matters(frames: Mapping[str, Frame], day: dt.date) -> dict[str, 
     return activities
 
 
+def final_invoices(invoices: Frame, day: dt.date, columns: Iterable[str] = ()) -> Frame:
+    """Select the final invoices up to a day with an amount above 0, with more `columns`."""
+    needed = ("invoice_id", "invoice_state", "invoice_date", "amount", *columns)
+    return select_columns(invoices, "invoices", needed).filter(
+        C("invoice_state") == "final", C("invoice_date") <= midnight(day), C("amount") > 0
+    )
+
+
 def as_midnight(value: Any) -> dt.datetime | None:
     """Return midnight of a date or datetime, as in the date columns of the analyses; None if missing."""
     day = as_day(value)
@@ -83,11 +92,7 @@ def as_midnight(value: Any) -> dt.datetime | None:
 
 def _days(frames: Mapping[str, Frame], day: dt.date) -> Iterator[tuple[str | None, dt.datetime | None, Any]]:
     """Yield each matter with its last day of work and its last invoice date; either can be missing."""
-    columns = ("invoice_id", "invoice_date", "invoice_state", "amount")
-    final = select_columns(frames["invoices"], "invoices", columns).filter(
-        C("invoice_state") == "final", C("invoice_date") <= midnight(day), C("amount") > 0
-    )
-    dates = final.select("invoice_id", "invoice_date")
+    dates = final_invoices(frames["invoices"], day).select("invoice_id", "invoice_date")
     for name in ITEMS:
         if name in frames:
             items = select_columns(lazy(frames[name]), name, ("matter_id", "invoice_id", "date"))

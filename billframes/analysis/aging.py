@@ -17,7 +17,7 @@ from billframes.analysis.arguments import check_choice, read_date
 from billframes.analysis.checks.loads import need_open_on, need_work_on_invoices
 from billframes.analysis.checks.missing_work import warn_of_absent_items
 from billframes.analysis.column_types import ITEMS, Frame, column_names
-from billframes.analysis.engine import to_dicts
+from billframes.analysis.engine import collect_values
 from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import bucket_measures, shared_measures
@@ -193,8 +193,7 @@ def _warn_if_loaded_on_another_day(invoices: Any, frame: Frame, day: dt.date, se
 def _last_change(frame: Frame) -> dt.datetime | None:
     if "modified_at" not in column_names(frame):
         return None
-    row = to_dicts(frame.select(C("modified_at").max()))[0]
-    changed: dt.datetime | None = row["modified_at"]
+    changed = collect_values((frame, {"changed": C("modified_at").max()}))["changed"]
     return changed if isinstance(changed, dt.datetime) else None
 
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._messages import warn
 from billframes.analysis.allocation import allocation_rates, billable_time, time_on_invoices
+from billframes.analysis.checks.amounts import warn_of_hidden_rates
 from billframes.analysis.checks.loads import need_work_on_invoices, warn_of_removed_rows
 from billframes.analysis.checks.missing_work import (
     count_on_unknown_invoices,
@@ -27,7 +27,6 @@ from billframes.analysis.keys import By
 from billframes.analysis.metrics import ratio_measure, shared_measures, sum_measure
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
-from billframes.errors import RatesHiddenWarning
 from billframes.periods import DateLike, Period, resolve
 
 __all__ = ["ANALYSIS", "billing_lag"]
@@ -203,12 +202,8 @@ def _warn(sums: Frame, time: Frame, frames: Mapping[str, Frame], period: Period)
         rates = allocation_rates(on_invoices, frames, unknown_invoices=True)
         counts |= collect_counts((rates, {"not_passed": count_on_unknown_invoices(rates, period)}))
     warn_of_unknown_invoices(counts["not_passed"])
-    if counts["hidden"]:
-        warn(
-            f"{round(counts['hidden'])} billable time entries have no amount (the credential lacks read.rates); the "
-            "lag weighted by amount is missing in their rows. The lag weighted by hours is known.",
-            RatesHiddenWarning,
-        )
+    consequence = "the lag weighted by amount is missing in their rows. The lag weighted by hours is known"
+    warn_of_hidden_rates(counts["hidden"], consequence)
 
 
 ANALYSIS = Analysis(

@@ -24,8 +24,13 @@ from billframes.analysis.allocation import (
     unknown_time,
 )
 from billframes.analysis.arguments import warn_of_unknown_ids
+from billframes.analysis.checks.amounts import warn_of_hidden_rates
 from billframes.analysis.checks.loads import need_all_dates, warn_of_removed_rows
-from billframes.analysis.checks.missing_work import unknown_state_reasons, warn_of_absent_items
+from billframes.analysis.checks.missing_work import (
+    unknown_state_reasons,
+    warn_of_absent_items,
+    warn_of_items_on_unknown_invoices,
+)
 from billframes.analysis.column_types import Frame, column_names
 from billframes.analysis.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.expressions import as_float, map_values, null_column, ratio, value_if
@@ -33,7 +38,7 @@ from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.metrics import Measure, ratio_measure, retitled, shared_measures, sum_measure
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings, check_settings
-from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
+from billframes.errors import IncompleteDataWarning, ParameterError
 
 __all__ = ["ANALYSIS", "budget_burn"]
 
@@ -296,22 +301,11 @@ def _result(rows: Frame, budgets: dict[str, float], unbudgeted: dict[str, float 
 
 def _warn(count: Mapping[str, float]) -> None:
     if count["unknown"]:
-        warn(
-            f"{int(count['unknown'])} time entries and fixed fees name an invoice that is not among those passed"
-            f"{unknown_state_reasons()}; they are counted in unknown_amount. "
-            "Load invoices over a wider window, by the ids that the work refers to.",
-            IncompleteDataWarning,
-        )
-    for name, where, consequence in (
-        ("hidden", "no final invoice", "used_amount of their matters is missing"),
-        ("spread", "final invoices", "the fees of these invoices are spread over the hours of their time"),
-    ):
-        if count[name]:
-            warn(
-                f"{int(count[name])} billable time entries on {where} have no amount (the credential lacks "
-                f"read.rates); {consequence}.",
-                RatesHiddenWarning,
-            )
+        items = f"{int(count['unknown'])} time entries and fixed fees"
+        warn_of_items_on_unknown_invoices(items, unknown_state_reasons(), "counted in unknown_amount")
+    warn_of_hidden_rates(count["hidden"], "used_amount of their matters is missing", " on no final invoice")
+    consequence = "the fees of these invoices are spread over the hours of their time"
+    warn_of_hidden_rates(count["spread"], consequence, " on final invoices")
 
 
 ANALYSIS = Analysis(

@@ -16,9 +16,9 @@ import numpy.typing as npt
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._messages import warn
 from billframes.analysis.aging import aging
 from billframes.analysis.arguments import keep_time_zone, read_date
+from billframes.analysis.checks.amounts import warn_of_hidden_rates
 from billframes.analysis.checks.loads import need_open_on
 from billframes.analysis.checks.missing_work import warn_of_partial_frames
 from billframes.analysis.checks.values import skip_checks
@@ -40,7 +40,6 @@ from billframes.analysis.metrics import Measure, shared_measures
 from billframes.analysis.responsible import responsible_of_invoices
 from billframes.analysis.spec import Analysis, FromBook, TableSpec, TabSpec
 from billframes.config.firm import FirmSettings
-from billframes.errors import RatesHiddenWarning
 from billframes.periods import DateLike
 
 __all__ = ["ANALYSIS", "collections"]
@@ -224,7 +223,8 @@ def _work_since_due(entries: Frame, overdue: list[dict[str, Any]], day: dt.date)
     begin = np.searchsorted(days, clients * _DAYS + due, side="right")
     end = np.searchsorted(days, (clients + 1) * _DAYS)
     hours, worth, hidden = (_sums_of_ranges(work[name].to_numpy()[order], begin, end) for name in _WORK)
-    _warn_of_hidden(work)
+    consequence = "worked_since_due is missing in the rows that they belong to"
+    warn_of_hidden_rates(work["_hidden"].to_numpy().sum(), consequence, " for clients with overdue invoices")
     last_days = [None if low == high else int(days[high - 1] % _DAYS) for low, high in zip(begin, end, strict=True)]
     return [
         _NO_WORK
@@ -277,16 +277,6 @@ def _sums_of_ranges(
     sums = np.empty(len(begin))
     sums[order] = np.add.reduceat(np.append(values, 0.0), bounds)[::2]
     return np.where(begin < end, sums, 0.0)
-
-
-def _warn_of_hidden(work: pa.Table) -> None:
-    count = int(work["_hidden"].to_numpy().sum())
-    if count:
-        warn(
-            f"{count} billable time entries for clients with overdue invoices have no amount (the credential lacks "
-            "read.rates); worked_since_due is missing in the rows that they belong to.",
-            RatesHiddenWarning,
-        )
 
 
 def _row(invoice: Mapping[str, Any], totals: Mapping[str, Mapping[str, Any]], day: dt.date) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.activity import final_invoices
 from billframes.analysis.aging import aging
 from billframes.analysis.arguments import read_date
 from billframes.analysis.checks.missing_work import warn_of_partial_frames
@@ -20,7 +21,7 @@ from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import ITEMS, Frame
 from billframes.analysis.engine import collect, join_by_id, lazy
 from billframes.analysis.expressions import day_number, midnight
-from billframes.analysis.frames import from_native, from_result, select_columns, to_native
+from billframes.analysis.frames import from_native, from_result, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import TIMES, By, names_in
 from billframes.analysis.metrics import Measure, bucket_measures, shared_measures, sum_measure
@@ -195,8 +196,10 @@ def _select(result: Any, grouping: Grouping, names: dict[str, str]) -> Frame:
 
 def _last_days(frames: dict[str, Frame], grouping: Grouping, of_invoices: Grouping, day: dt.date) -> list[Frame]:
     """Return the last day of work by the keys, and the last day of an invoice."""
-    final = _final_invoices(frames["invoices"], of_invoices, day)
     itemized = needs_items(of_invoices)
+    keys = [] if itemized else of_invoices.row_columns
+    final = final_invoices(frames["invoices"], day, keys)
+    final = final.select("invoice_id", *keys, last_invoice_date=C("invoice_date"))
     names = [name for name in ITEMS if name in frames and (itemized or name == "time_entries")]
     days = {name: _last_days_of_items(frames[name], name, grouping, day, with_invoice=itemized) for name in names}
     parts = [_latest(days["time_entries"], grouping, "last_work_date")]
@@ -204,15 +207,6 @@ def _last_days(frames: dict[str, Frame], grouping: Grouping, of_invoices: Groupi
         return [*parts, _latest(final, of_invoices, "last_invoice_date")]
     on_final = (join_by_id(each, final, "invoice_id", "inner") for each in days.values())
     return [*parts, *(_latest(each, grouping, "last_invoice_date") for each in on_final)]
-
-
-def _final_invoices(invoices: Frame, grouping: Grouping, day: dt.date) -> Frame:
-    """Select the final invoices up to the day with an amount above 0."""
-    columns = ("invoice_id", "invoice_state", "invoice_date", "amount")
-    own = [] if needs_items(grouping) else grouping.row_columns
-    rows = select_columns(invoices, "invoices", (*columns, *own))
-    counted = (C("invoice_state") == "final") & (C("invoice_date") <= midnight(day)) & (C("amount") > 0)
-    return rows.filter(counted).select("invoice_id", *own, last_invoice_date=C("invoice_date"))
 
 
 def _last_days_of_items(items: Frame, name: str, grouping: Grouping, day: dt.date, *, with_invoice: bool) -> Frame:

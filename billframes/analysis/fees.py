@@ -12,8 +12,8 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from billframes._messages import warn
 from billframes.analysis.allocation import allocated_fee, allocation_rates, billable_time, time_on_invoices
+from billframes.analysis.checks.amounts import warn_of_hidden_rates
 from billframes.analysis.checks.loads import need_work_on_invoices
 from billframes.analysis.checks.missing_work import (
     count_on_unknown_invoices,
@@ -31,7 +31,6 @@ from billframes.analysis.frames import from_native, select_columns
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import ITEM_IDS, By
 from billframes.config.firm import FirmSettings
-from billframes.errors import RatesHiddenWarning
 from billframes.periods import Period
 
 __all__ = ["FEES", "fees_by", "fees_of_periods"]
@@ -176,9 +175,6 @@ def _warn(analysis: str, invoices: Frame, periods: Sequence[Period]) -> None:
         counts = {name.removeprefix(f"{n} "): each for name, each in found.items() if name.startswith(f"{n} ")}
         warn_of_unknown_invoices(counts["on_unknown"])
         warn_of_work_not_passed(analysis, counts)
-        if counts["hidden"]:
-            warn(
-                f"{int(counts['hidden'])} billable time entries have no amount (the credential lacks read.rates); the "
-                "fees of their invoices are allocated by hours, and the worth of the time is missing.",
-                RatesHiddenWarning,
-            )
+        warn_of_hidden_rates(
+            counts["hidden"], "the fees of their invoices are allocated by hours, and the worth of the time is missing"
+        )

@@ -19,6 +19,7 @@ from billframes.analysis.allocation import (
     time_on_invoices,
 )
 from billframes.analysis.arguments import bucket_names
+from billframes.analysis.checks.amounts import warn_of_hidden_rates
 from billframes.analysis.checks.values import unknown_values
 from billframes.analysis.column_types import ENUMS, Frame, column_names
 from billframes.analysis.engine import collect, collect_counts, join_by_id, lazy, sum_by
@@ -27,7 +28,7 @@ from billframes.analysis.frames import select_columns
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
 from billframes.config.firm import FirmSettings
-from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
+from billframes.errors import IncompleteDataWarning
 
 __all__ = ["bucket_limits", "invoice_grouping", "needs_items", "open_balances"]
 
@@ -147,12 +148,8 @@ def _warn(owed: Frame, hidden: Frame | None = None) -> None:
             f"{int(counts['undated'])} open final invoices have no due date; their invoice date is used instead.",
             IncompleteDataWarning,
         )
-    if counts["hidden"]:
-        warn(
-            f"{int(counts['hidden'])} billable time entries on open invoices have no amount (the credential lacks "
-            "read.rates); the balances of these invoices are allocated to their time by hours.",
-            RatesHiddenWarning,
-        )
+    consequence = "the balances of these invoices are allocated to their time by hours"
+    warn_of_hidden_rates(counts["hidden"], consequence, " on open invoices")
 
 
 def _allocated_to_items(owed: Frame, frames: dict[str, Frame], grouping: Grouping, measures: Sequence[str]) -> Frame:

@@ -15,21 +15,22 @@ import narwhals.stable.v2 as nw
 from billframes._messages import warn
 from billframes._names import first_few, join_names
 from billframes.analysis.allocation import PREBILL
+from billframes.analysis.checks.amounts import warn_of_hidden_rates, warn_of_no_worth
 from billframes.analysis.checks.missing_work import (
     unknown_state_reasons,
     warn_of_details_not_in_all,
     warn_of_inner_merge,
+    warn_of_items_on_unknown_invoices,
     warn_of_missing_old_work,
 )
-from billframes.analysis.checks.units import warn_of_no_worth
 from billframes.analysis.checks.values import unknown_values
 from billframes.analysis.column_types import ENUMS, ITEMS, Frame, column_names
-from billframes.analysis.engine import collect, collect_counts, join_by_id, to_dicts
+from billframes.analysis.engine import collect, collect_counts, collect_values, join_by_id, to_dicts
 from billframes.analysis.expressions import as_float, columns_or_null, day_number, midnight, null_column, value_if
 from billframes.analysis.frames import select_columns
 from billframes.analysis.grouping import Grouping, known_type
 from billframes.analysis.keys import ITEM_IDS, UNKNOWN
-from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
+from billframes.errors import IncompleteDataWarning
 
 __all__ = ["WipOptions", "open_items"]
 
@@ -275,11 +276,7 @@ def _warn(items: Frame, frames: dict[str, Frame], options: WipOptions) -> bool:
     if counts["priced"] or _has_any_amount(frames["time_entries"]):
         _warn_of_unpriced(frames, options)
         return False
-    warn(
-        f"{int(counts['hidden'])} billable time entries in progress have no amount (the credential lacks "
-        "read.rates); amounts that include them are missing.",
-        RatesHiddenWarning,
-    )
+    warn_of_hidden_rates(counts["hidden"], "amounts that include them are missing", " in progress")
     return True
 
 
@@ -287,12 +284,8 @@ def _warn_of_unknown_invoices(counts: Mapping[str, float], frames: dict[str, Fra
     unknown = {kind: f"{int(counts[kind])} {kind}" for kind in ITEMS if counts[kind]}
     if unknown:
         example = _unknown_invoice(next(iter(unknown)), frames, options)
-        warn(
-            f"{', '.join(unknown.values())} name an invoice that is not among those passed"
-            f"{example}{unknown_state_reasons(types=True)}; they are counted in unknown_amount. Load invoices over a "
-            "wider window, by the ids that the work refers to.",
-            IncompleteDataWarning,
-        )
+        reasons = f"{example}{unknown_state_reasons(types=True)}"
+        warn_of_items_on_unknown_invoices(", ".join(unknown.values()), reasons, "counted in unknown_amount")
 
 
 def _unknown_invoice(kind: str, frames: dict[str, Frame], options: WipOptions) -> str:
@@ -300,8 +293,9 @@ def _unknown_invoice(kind: str, frames: dict[str, Frame], options: WipOptions) -
     items = _with_state(
         _select_dated(frames[kind], kind, options), _invoice_states(frames["invoices"], options.day), options
     )
-    rows = to_dicts(items.filter(C("_state") == "unknown").select(id=C("invoice_id").cast(nw.String).min()))
-    return f" (for example invoice_id {rows[0]['id']!r})" if rows[0]["id"] is not None else ""
+    unknown = items.filter(C("_state") == "unknown")
+    example = collect_values((unknown, {"id": C("invoice_id").cast(nw.String).min()}))["id"]
+    return f" (for example invoice_id {example!r})" if example is not None else ""
 
 
 def _counts(options: WipOptions) -> dict[str, nw.Expr]:

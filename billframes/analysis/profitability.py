@@ -13,8 +13,8 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.arguments import MATTER_TYPES, check_choice, warn_of_missing_rates
+from billframes.analysis.checks.amounts import warn_of_high_rates
 from billframes.analysis.checks.missing_work import warn_of_details_not_in_all
-from billframes.analysis.checks.units import warn_of_high_rates
 from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import Frame
 from billframes.analysis.engine import collect, collect_counts, join_by_id, sum_by

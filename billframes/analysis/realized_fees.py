@@ -22,6 +22,7 @@ from billframes.analysis.allocation import (
     unknown_time,
 )
 from billframes.analysis.arguments import MATTER_TYPES
+from billframes.analysis.checks.amounts import warn_of_hidden_rates, warn_of_high_rates
 from billframes.analysis.checks.missing_work import (
     count_on_unknown_invoices,
     count_work_not_passed,
@@ -30,7 +31,6 @@ from billframes.analysis.checks.missing_work import (
     warn_of_work_not_passed,
     with_contingent,
 )
-from billframes.analysis.checks.units import warn_of_high_rates
 from billframes.analysis.checks.values import unknown_values
 from billframes.analysis.column_types import ENUMS, Frame, column_names
 from billframes.analysis.engine import collect, collect_counts, collect_sums, join_by_id, lazy
@@ -319,12 +319,7 @@ def _warn(work: Frame, rates: Frame, options: RealizationOptions) -> None:
 
 
 def _warn_of_work(counts: Mapping[str, float], types: frozenset[str] | None) -> None:
-    if counts["hidden"]:
-        warn(
-            f"{int(counts['hidden'])} billable time entries have no amount (the credential lacks read.rates); "
-            "worth and realization are missing in the rows in which they count.",
-            RatesHiddenWarning,
-        )
+    warn_of_hidden_rates(counts["hidden"], "worth and realization are missing in the rows in which they count")
     every_type = types is not None and types >= frozenset(MATTER_TYPES)
     if counts["unknown_type"] and not every_type:
         verb = "counted" if types is None or UNKNOWN in types else "left out"

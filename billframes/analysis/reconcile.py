@@ -14,6 +14,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
 from billframes.analysis.allocation import billable_time
+from billframes.analysis.checks.amounts import warn_of_hidden_rates
 from billframes.analysis.checks.loads import need_work_on_invoices
 from billframes.analysis.checks.missing_work import warn_of_absent_items, warn_of_missing_work
 from billframes.analysis.checks.values import called_by_another
@@ -25,7 +26,7 @@ from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import PEOPLE_AND_MATTERS, By, names_in
 from billframes.analysis.metrics import Measure, shared_measures, sum_measure
 from billframes.analysis.spec import Analysis, FromBook, TableSpec
-from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
+from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.periods import DateLike, Period, resolve
 
 __all__ = ["ANALYSIS", "reconcile"]
@@ -237,13 +238,8 @@ def _warn(totals: Frame, invoices: Frame, period: Period) -> None:
             "are left out. Load invoices over a wider window, by the ids that the work refers to.",
             IncompleteDataWarning,
         )
-    if count["hidden"]:
-        warn(
-            f"{int(count['hidden'])} billable time entries on invoices have no amount (the credential lacks "
-            "read.rates); the items of their invoices can't be added up.",
-            RatesHiddenWarning,
-        )
-    elif not called_by_another():
+    warn_of_hidden_rates(count["hidden"], "the items of their invoices can't be added up", " on invoices")
+    if not count["hidden"] and not called_by_another():
         warn_of_missing_work("reconcile", count["billed"], count["items"], "amounts can wrongly look unexplained")
 
 

@@ -4,5 +4,5 @@
 - `repeated_ids`, `swapped_columns`: parts of these checks
 - `loads`: frames that were loaded for too short a period, or with filters
 - `missing_work`: frames with only a part of the records that an analysis compares
-- `units`: amounts in cents, or rates that are not per hour
+- `amounts`: amounts that are hidden or in cents, and rates that are not per hour
 """

@@ -13,14 +13,15 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import narwhals.stable.v2 as nw
 
 from billframes._messages import warn
 from billframes._names import join_names
 from billframes.analysis.checks.values import called_by_another
-from billframes.analysis.column_types import ITEMS, column_names
+from billframes.analysis.column_types import ITEMS, Frame, column_names
+from billframes.analysis.engine import collect_values
 from billframes.analysis.expressions import as_day
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError
@@ -361,12 +362,11 @@ def _counted_days(native: Any, column: str, period: Period) -> tuple[dt.date | N
 
 
 def _date_range(native: Any, column: str) -> tuple[dt.date | None, dt.date | None]:
-    frame: Any = nw.from_native(native, pass_through=True)
+    frame = cast("Frame", nw.from_native(native))
     if column not in column_names(frame):
         return None, None
-    row = frame.select(first=C(column).min(), last=C(column).max())
-    row = row.collect() if isinstance(row, nw.LazyFrame) else row
-    return as_day(row["first"].to_list()[0]), as_day(row["last"].to_list()[0])
+    ends = collect_values((frame, {"first": C(column).min(), "last": C(column).max()}))
+    return as_day(ends["first"]), as_day(ends["last"])
 
 
 def _load_argument(native: Any, name: str) -> Any:

@@ -16,8 +16,8 @@ import narwhals.stable.v2 as nw
 from billframes._messages import warn
 from billframes._names import join_names
 from billframes.analysis.allocation import NOT_TIME, PREBILL
+from billframes.analysis.checks.amounts import count_other_units, warn_of_other_units
 from billframes.analysis.checks.loads import has_removed_rows, warn_of_removed_rows
-from billframes.analysis.checks.units import count_other_units, warn_of_other_units
 from billframes.analysis.checks.values import unknown_values
 from billframes.analysis.column_types import ITEMS, Frame, as_arrow, column_names
 from billframes.analysis.engine import collect_counts, collect_values, join_by_id, lazy
@@ -35,6 +35,7 @@ __all__ = [
     "warn_of_absent_items",
     "warn_of_details_not_in_all",
     "warn_of_inner_merge",
+    "warn_of_items_on_unknown_invoices",
     "warn_of_late_start",
     "warn_of_missing_old_work",
     "warn_of_missing_work",
@@ -178,12 +179,17 @@ def count_on_unknown_invoices(rates: Frame, period: Period) -> nw.Expr:
 def warn_of_unknown_invoices(count: float, consequence: str = "left out") -> None:
     """Warn of entries whose invoice was not passed; `consequence` ends the sentence "they are …"."""
     if count:
-        warn(
-            f"{int(count)} billable time entries name an invoice that is not among those passed"
-            f"{unknown_state_reasons()}; they are {consequence}. Load invoices over a wider window, by the ids that "
-            "the work refers to.",
-            IncompleteDataWarning,
-        )
+        items = f"{int(count)} billable time entries"
+        warn_of_items_on_unknown_invoices(items, unknown_state_reasons(), consequence)
+
+
+def warn_of_items_on_unknown_invoices(items: str, reasons: str, consequence: str) -> None:
+    """Warn of items whose invoice was not passed; `reasons` are other reasons, from `unknown_state_reasons`."""
+    warn(
+        f"{items} name an invoice that is not among those passed{reasons}; they are {consequence}. Load invoices over "
+        "a wider window, by the ids that the work refers to.",
+        IncompleteDataWarning,
+    )
 
 
 def unknown_state_reasons(*, types: bool = False) -> str:

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from billframes._messages import warn
 from billframes.analysis.column_types import Frame, as_arrow
-from billframes.analysis.engine import to_dicts
+from billframes.analysis.engine import collect_values, to_dicts
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.loading.load_info import load_info
 
@@ -107,13 +107,13 @@ def drop_repeated(frame: Frame, name: str, id_: str) -> Frame:
     """
     named = frame.filter(~C(id_).is_null())
     ids = named.group_by(id_).agg(_rows=nw.len()).filter(C("_rows") > 1)
-    repeated = to_dicts(ids.select(count=nw.len(), rows=C("_rows").sum(), example=C(id_).min()))[0]
+    repeated = collect_values((ids, {"count": nw.len(), "rows": C("_rows").sum(), "example": C(id_).min()}))
     if not repeated["count"]:
         return frame
     distinct = _comparable(named)
     distinct = distinct.join(as_arrow(ids.select(id_)), on=id_, how="inner")
     unequal = distinct.unique().group_by(id_).agg(_rows=nw.len()).filter(C("_rows") > 1)
-    different = to_dicts(unequal.select(count=nw.len(), example=C(id_).min()))[0]
+    different = collect_values((unequal, {"count": nw.len(), "example": C(id_).min()}))
     if different["count"]:
         _refuse(name, id_, different)
     warn(
@@ -123,7 +123,7 @@ def drop_repeated(frame: Frame, name: str, id_: str) -> Frame:
     )
     unique = named.unique(subset=[id_], keep="any")
     unnamed = frame.filter(C(id_).is_null())
-    return nw.concat([unique, unnamed]) if to_dicts(unnamed.select(count=nw.len()))[0]["count"] else unique
+    return nw.concat([unique, unnamed]) if collect_values((unnamed, {"count": nw.len()}))["count"] else unique
 
 
 def _refuse(name: str, id_: str, different: Mapping[str, Any]) -> NoReturn:

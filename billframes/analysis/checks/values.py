@@ -34,7 +34,7 @@ from billframes.analysis.column_types import (
     as_arrow,
     is_categorical,
 )
-from billframes.analysis.engine import collect_counts, to_dicts
+from billframes.analysis.engine import collect_counts, collect_values, to_dicts
 from billframes.analysis.expressions import count_if
 from billframes.errors import IncompleteDataWarning
 
@@ -328,7 +328,7 @@ def _examples(checks: _FrameChecks, rows: Frame) -> str:
     """Return the ids of one or two rows, in words."""
     if checks.id is None:
         return ""
-    ends = to_dicts(rows.select(first=C(checks.id).min(), last=C(checks.id).max()))[0]
+    ends = collect_values((rows, {"first": C(checks.id).min(), "last": C(checks.id).max()}))
     ids = sorted({str(each) for each in ends.values() if each is not None})
     return f" (for example {checks.id} {join_names(ids)})" if ids else ""
 

@@ -1,4 +1,4 @@
-"""Warn of amounts in different units: one frame in cents, or a year's pay as the cost of an hour.
+"""Warn of amounts that are hidden, and of amounts in different units: one frame in cents, or a year's pay as a rate.
 
 The amounts of one frame don't show their unit. Two amounts that must fit each other do: an invoice and the work on it,
 or the cost of an hour and its fees.
@@ -14,10 +14,11 @@ from billframes._messages import warn
 from billframes._names import first_few
 from billframes.analysis.column_types import Frame
 from billframes.analysis.expressions import Rates, as_float, count_if, value_if
-from billframes.errors import IncompleteDataWarning
+from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
 
 __all__ = [
     "count_other_units",
+    "warn_of_hidden_rates",
     "warn_of_high_rates",
     "warn_of_no_worth",
     "warn_of_other_units",
@@ -96,6 +97,27 @@ def warn_of_other_units(figure: str, counts: Mapping[str, float]) -> bool:
     _warn(figure, f"{int(counts['high'])} invoices bill about a hundred times the worth of their time",
           "the invoices")  # fmt: skip
     return True
+
+
+def warn_of_hidden_rates(count: float, consequence: str, which: str = "") -> None:
+    """
+    Warn of billable time without amounts, if there is any.
+
+    Parameters
+    ----------
+    count : float
+        The number of entries.
+    consequence : str
+        The consequence for the figures: a main clause.
+    which : str
+        Which entries these are, such as " on open invoices".
+    """
+    if count:
+        warn(
+            f"{round(count)} billable time entries{which} have no amount (the credential lacks read.rates); "
+            f"{consequence}.",
+            RatesHiddenWarning,
+        )
 
 
 def warn_of_no_worth(figure: str, rows: float, worth: float) -> None:
