@@ -72,17 +72,12 @@ def unknown_time(time_entries: Frame, columns: Iterable[str], optional: Iterable
     return select_columns(time_entries, "time_entries", needed, optional).filter(~known).with_columns(worth=C("amount"))
 
 
-def billing_state(invoice_id: str = "invoice_id", state: str = "_invoice_state") -> nw.Expr:
+def billing_state() -> nw.Expr:
     """Return the billing state of work: "unbilled", "prebill", "final" or, if the invoice was not passed, "unknown"."""
-    return (
-        nw.when(C(invoice_id).is_null())
-        .then(nw.lit("unbilled"))
-        .otherwise(
-            nw.when(C(state) == "final")
-            .then(nw.lit("final"))
-            .otherwise(nw.when(C(state).is_in(PREBILL)).then(nw.lit("prebill")).otherwise(nw.lit("unknown")))
-        )
-    )
+    state = C("_invoice_state")
+    not_final = nw.when(state.is_in(PREBILL)).then(nw.lit("prebill")).otherwise(nw.lit("unknown"))
+    invoiced = nw.when(state == "final").then(nw.lit("final")).otherwise(not_final)
+    return nw.when(C("invoice_id").is_null()).then(nw.lit("unbilled")).otherwise(invoiced)
 
 
 def time_on_invoices(time: Frame, by: Sequence[str] = ()) -> Frame:

@@ -47,6 +47,7 @@ RAMP = ("#dfe8f0", "#b3c8da", "#7fa3c3", "#457aa5", "#12324f")
 INK = "#222222"
 MUTED = "#5a5a5a"
 SIZE = 9.0
+_WIDTH = 7.2
 # Below this many hours or days, axes have ticks at halves.
 SMALL = 20
 # The most characters of a name beside a bar, and of a name in narrow charts.
@@ -65,11 +66,11 @@ class _PngAxes(Axes):
         return buffer.getvalue()
 
 
-def axes_for(ax: Axes | None, *, width: float = 7.2, height: float = 3.2) -> Axes:
-    """Return `ax`, or axes on a new figure of this size in inches."""
+def axes_for(ax: Axes | None, *, height: float = 3.2) -> Axes:
+    """Return `ax`, or axes on a new figure of this height in inches."""
     if ax is not None:
         return ax
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = Figure(figsize=(_WIDTH, height), layout="constrained")
     return figure.add_subplot(axes_class=_PngAxes)
 
 
