@@ -10,6 +10,8 @@ from bs4 import BeautifulSoup
 
 import billframes as bf
 from billframes._format import format_number
+from billframes.loading.record import Record
+from billframes.schema.resources import RESOURCES
 
 COLUMNS = ["date", "client_name", "matter_name", "user_name", "hours", "rate", "amount"]
 
@@ -152,6 +154,17 @@ def test_a_record_shows_labelled_fields_with_ids_last(client, entries):
     assert row["client_reference"] in fields["Client"]
     assert list(fields)[-1] == "Fixed fee id"
     assert all(label.endswith(" id") for label in list(fields)[-6:])
+
+
+@pytest.mark.parametrize("name", ["כהן", "כהן Ltd", "Cohen כהן 7"])
+def test_a_name_with_any_right_to_left_letter_does_not_turn_the_reference_behind_it_around(name):
+    client = Record("client", {"name": name, "reference": "C-1 (a)"})
+    assert f"\u2068{name}\u2069 (C-1 (a))" in repr(Record("matter", {"client": client}))
+
+
+@pytest.mark.parametrize("resource", [each for each in RESOURCES if each.detail], ids=lambda each: each.name)
+def test_a_single_record_begins_with_its_id(resource):
+    assert resource.detail.__struct_fields__[0] == resource.id_column
 
 
 def test_a_records_custom_fields_have_the_firms_own_names(client):

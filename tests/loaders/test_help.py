@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any
 
 import pytest
@@ -199,3 +200,11 @@ def test_a_missing_argument_is_named(call):
     loader, _, method = call.partition(".")
     with pytest.raises(bf.CallError, match=rf"{call}\(\): missing a required argument: 'id'"):
         getattr(getattr(bf, loader), method)()
+
+
+@pytest.mark.parametrize(
+    ("method", "returned"),
+    [("time_entries", "Frame"), ("codes", "Frame"), ("time_entries.count", "int"), ("time_entries.get", "Record")],
+)
+def test_the_signature_says_what_a_call_returns(method, returned):
+    assert inspect.signature(attrgetter(method)(bf)).return_annotation == returned

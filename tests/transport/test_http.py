@@ -91,6 +91,15 @@ def test_retry_after_is_honoured(fake, connect, monkeypatch):
     assert waits == [7.0]
 
 
+def test_a_request_is_given_up_after_five_refusals_a_retry_though_others_are_granted(fake, connect, monkeypatch):
+    """Each grant of another request begins a new count of rounds that were refused."""
+    monkeypatch.setattr(http.RateLimiter, "record_refusal", lambda _self, _round: 1)
+    fake.answers["/v2/practice-areas"] = httpx.Response(429)
+    with pytest.raises(bf.RateLimitedError):
+        connect(retries=2).practice_areas()
+    assert len(fake.requests) == 1 + 2 * http.MOST_REFUSALS
+
+
 def test_redirects_are_not_followed(fake, connect):
     elsewhere = httpx.Response(302, headers={"location": "https://elsewhere.test/"})
     fake.answers["/v2/practice-areas"] = elsewhere
