@@ -37,7 +37,7 @@ from billframes.transport.http_errors import (
     status_error,
     too_large_error,
 )
-from billframes.transport.pacing import pause_after
+from billframes.transport.pacing import RateLimiter, pause_after
 from billframes.transport.redaction import Credentials, Redaction, mask_secrets, redact_http_logs
 from billframes.transport.request import (
     ENCODINGS,
@@ -50,14 +50,13 @@ from billframes.transport.request import (
     RawResponse,
     Response,
     absolute_path,
-    build_request,
+    httpx_request,
     outcome_of_write,
     read_body,
 )
 from billframes.transport.retry import (
     LONGEST_RETRY_AFTER,
     RETRIED_STATUSES,
-    RateLimiter,
     RetryBudget,
     backoff,
     http_date,
@@ -269,7 +268,7 @@ class HttpClient:
             raise
 
     def _send_and_read(self, client: httpx.Client, request: ApiRequest) -> RawResponse:
-        response = client.send(build_request(client, self.base_url, request), stream=True)
+        response = client.send(httpx_request(client, self.base_url, request), stream=True)
         try:
             # Cookies are credentials too, and nothing here reads them.
             headers = {name.lower(): value for name, value in response.headers.items() if name.lower() != "set-cookie"}

@@ -1,4 +1,8 @@
-"""Find out how many requests a server allows if it responds with 429 and does not state how long to wait.
+"""Limit the requests of a client, and find out how many a server allows if it responds with 429.
+
+A 429 is not a failure: the server works and limits the number of requests. One rate limiter for the whole client paces
+all connections together by what the server grants. Independent retries against a limit of requests per minute would
+send more unnecessary requests than useful ones. A request is retried as long as the server grants other requests.
 
 A server refuses for one of two reasons, and one request sent alone shows which. If that request is granted, too many
 requests were under way at once. From then on, no more are sent at once than were granted. If it is refused, too, there
@@ -13,9 +17,15 @@ was only a little above the last rate.
 from __future__ import annotations
 
 import random
+import threading
+import time
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-__all__ = ["Pace", "pause_after"]
+from billframes.transport.connections import POLL_SECONDS, CancelScope
+
+__all__ = ["Pace", "RateLimiter", "pause_after"]
 
 # Seconds before a request is sent alone after a refusal, and the longest wait before the next one. Five waits are 70
 # seconds, which is enough for a limit of requests per minute.
@@ -162,3 +172,70 @@ class Pace:
     def _spacing(self, now: float) -> float:
         rate = self._rate_at(now)
         return self._least if rate is None else max(self._least, 1 / rate)
+
+
+class RateLimiter:
+    """
+    Decides when each request of a client may be sent, whichever thread sends it.
+
+    Parameters
+    ----------
+    rate_limit : float, optional
+        Largest number of requests per second; None is no limit. The server may grant fewer.
+    concurrency : int, optional
+        Largest number of requests under way at once; None is no limit. The server may grant fewer.
+    """
+
+    def __init__(self, rate_limit: float | None, concurrency: int | None = None) -> None:
+        self._pace = Pace(SLACK / rate_limit if rate_limit else 0.0, concurrency)
+        self._condition = threading.Condition()
+
+    @contextmanager
+    def slot(self, scope: CancelScope) -> Iterator[int]:
+        """
+        Wait until a request may be sent, and yield its round; the request is under way during this block.
+
+        Raises
+        ------
+        CancelledError
+            The scope was cancelled while the request waited.
+        """
+        round_ = self._enter(scope)
+        try:
+            yield round_
+        finally:
+            with self._condition:
+                self._pace.end()
+                self._condition.notify_all()
+
+    def record_grant(self, round_: int) -> None:
+        """Record that a request was granted; call it within the request's block."""
+        with self._condition:
+            self._pace.record_grant(round_, time.monotonic())
+
+    def record_refusal(self, round_: int) -> int:
+        """Record a 429; return how many rounds in a row were refused. Call it within the request's block."""
+        with self._condition:
+            return self._pace.record_refusal(round_, time.monotonic())
+
+    def hold_back(self, seconds: float) -> None:
+        """Let no request be sent for that many seconds, because the server asked for it or failed."""
+        with self._condition:
+            self._pace.hold_back(seconds, time.monotonic())
+
+    def forget_refusals(self) -> None:
+        """Forget the refusals: a load gave up, and the next one should not fail because of them."""
+        with self._condition:
+            self._pace.forget_refusals()
+            self._condition.notify_all()
+
+    def _enter(self, scope: CancelScope) -> int:
+        with self._condition:
+            while True:
+                scope.check()
+                now = time.monotonic()
+                seconds_left = self._pace.seconds_left(now)
+                if seconds_left == 0:
+                    return self._pace.begin(now)
+                # Check again after waiting: `hold_back` may have moved the next slot.
+                self._condition.wait(POLL_SECONDS if seconds_left is None else min(seconds_left, POLL_SECONDS))

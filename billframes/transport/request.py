@@ -30,7 +30,7 @@ __all__ = [
     "RawResponse",
     "Response",
     "absolute_path",
-    "build_request",
+    "httpx_request",
     "outcome_of_write",
     "read_body",
 ]
@@ -163,7 +163,7 @@ def absolute_path(path: str) -> str:
     return "/" + path.lstrip("/")
 
 
-def build_request(client: httpx.Client, base_url: str, request: ApiRequest) -> httpx.Request:
+def httpx_request(client: httpx.Client, base_url: str, request: ApiRequest) -> httpx.Request:
     """
     Build the httpx request. It will have the credential, so its address must be below the API's address.
 

@@ -1,14 +1,11 @@
-"""Decide when a request is retried, and how long to wait first.
+"""Decide whether a request is retried, and how long to wait first.
 
 GETs are retried after failures that may be temporary: connection errors, timeouts, 500, 502, 503, 504, truncated bodies
 and bodies that are not JSON. The wait is exponential with full jitter and at most 20 s; the server's `Retry-After`
 takes precedence. A retry budget for the whole client prevents retry storms: if a server fails most requests, not every
 request is repeated several times.
 
-A 429 is not a failure: the server works and limits the number of requests. One rate limiter for the whole client paces
-all connections together by what the server grants (see `pacing`). Independent retries against a limit of requests per
-minute would send more unnecessary requests than useful ones. A request is retried as long as the server grants other
-requests.
+A 429 is not a failure; see `billframes.transport.pacing`.
 """
 
 from __future__ import annotations
@@ -16,18 +13,11 @@ from __future__ import annotations
 import datetime as dt
 import random
 import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
-
-from billframes.transport.connections import POLL_SECONDS, CancelScope
-from billframes.transport.pacing import SLACK, Pace
 
 __all__ = [
     "LONGEST_RETRY_AFTER",
     "RETRIED_STATUSES",
-    "RateLimiter",
     "RetryBudget",
     "backoff",
     "http_date",
@@ -73,73 +63,6 @@ def http_date(text: str | None) -> dt.datetime | None:
     except (TypeError, ValueError):
         return None
     return date.replace(tzinfo=dt.UTC) if date is not None and date.tzinfo is None else date
-
-
-class RateLimiter:
-    """
-    Decides when each request of a client may be sent, whichever thread sends it.
-
-    Parameters
-    ----------
-    rate_limit : float, optional
-        Largest number of requests per second; None is no limit. The server may grant fewer.
-    concurrency : int, optional
-        Largest number of requests under way at once; None is no limit. The server may grant fewer.
-    """
-
-    def __init__(self, rate_limit: float | None, concurrency: int | None = None) -> None:
-        self._pace = Pace(SLACK / rate_limit if rate_limit else 0.0, concurrency)
-        self._condition = threading.Condition()
-
-    @contextmanager
-    def slot(self, scope: CancelScope) -> Iterator[int]:
-        """
-        Wait until a request may be sent, and yield its round; the request is under way during this block.
-
-        Raises
-        ------
-        CancelledError
-            The scope was cancelled while the request waited.
-        """
-        round_ = self._enter(scope)
-        try:
-            yield round_
-        finally:
-            with self._condition:
-                self._pace.end()
-                self._condition.notify_all()
-
-    def record_grant(self, round_: int) -> None:
-        """Record that a request was granted; call it within the request's block."""
-        with self._condition:
-            self._pace.record_grant(round_, time.monotonic())
-
-    def record_refusal(self, round_: int) -> int:
-        """Record a 429; return how many rounds in a row were refused. Call it within the request's block."""
-        with self._condition:
-            return self._pace.record_refusal(round_, time.monotonic())
-
-    def hold_back(self, seconds: float) -> None:
-        """Let no request be sent for that many seconds, because the server asked for it or failed."""
-        with self._condition:
-            self._pace.hold_back(seconds, time.monotonic())
-
-    def forget_refusals(self) -> None:
-        """Forget the refusals: a load gave up, and the next one should not fail because of them."""
-        with self._condition:
-            self._pace.forget_refusals()
-            self._condition.notify_all()
-
-    def _enter(self, scope: CancelScope) -> int:
-        with self._condition:
-            while True:
-                scope.check()
-                now = time.monotonic()
-                seconds_left = self._pace.seconds_left(now)
-                if seconds_left == 0:
-                    return self._pace.begin(now)
-                # Check again after waiting: `hold_back` may have moved the next slot.
-                self._condition.wait(POLL_SECONDS if seconds_left is None else min(seconds_left, POLL_SECONDS))
 
 
 class RetryBudget:

@@ -38,10 +38,9 @@ class Control:
     field : FilterField
     on_choose : callable
         Called with the column and its new criterion when the user chooses.
-    is_open : bool
     """
 
-    def __init__(self, field: FilterField, on_choose: OnChoose, *, is_open: bool = False) -> None:
+    def __init__(self, field: FilterField, on_choose: OnChoose) -> None:
         self.field = field
         self.is_open = False
         self._on_choose = on_choose
@@ -55,8 +54,6 @@ class Control:
         self.box.add_class("bf-control")
         self.box.add_class(f"bf-{field.column.replace('_', '-')}")
         self._update_heading()
-        if is_open:
-            self.open()
 
     def open(self) -> None:
         """Open it."""
@@ -201,10 +198,10 @@ _CUSTOM = "Custom dates"
 class _RangeControl(Control):
     """Two ends, a check box to include rows without a value, and a message for invalid input."""
 
-    def __init__(self, field: FilterField, on_choose: OnChoose, rows: str, *, is_open: bool = False) -> None:
+    def __init__(self, field: FilterField, on_choose: OnChoose, rows: str) -> None:
         # Such as "entries".
         self._rows = rows
-        super().__init__(field, on_choose, is_open=is_open)
+        super().__init__(field, on_choose)
 
     def _create(self) -> list[Any]:
         self.first, self.last = self._end("From"), self._end("To")
@@ -283,7 +280,9 @@ class Dates(_RangeControl):
 
     def __init__(self, field: FilterField, on_choose: OnChoose, rows: str, today: dt.date | None = None) -> None:
         self._periods = {words: parse_period(words.lower(), today=today) for words in _QUICK} if today else {}
-        super().__init__(field, on_choose, rows, is_open=today is not None)
+        super().__init__(field, on_choose, rows)
+        if today:
+            self.open()
 
     def _create(self) -> list[Any]:
         content = super()._create()

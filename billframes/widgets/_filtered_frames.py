@@ -77,14 +77,12 @@ class FilteredFrames:
         filters = self.book_filters.for_frame(name)
         # Expenses have no billing type, for example, so none of them pass a filter on it.
         has_columns = set(self.state.criteria) <= set(filters.columns)
-        items = filters.frame(self.state) if has_columns else filters.data.iloc[:0]
-        return items.assign(**{ITEM_ID: items[IDS[name]]})
+        return _with_item_ids(filters.frame(self.state) if has_columns else filters.data.iloc[:0], name)
 
     def items_of_users(self, name: str) -> pd.DataFrame:
         """Return the time entries, expenses or fixed fees of the people who pass; `MARK` marks those that pass."""
         if name not in self._items:
-            whole: pd.DataFrame = getattr(self.book, name)
-            items = whole.assign(**{ITEM_ID: whole[IDS[name]]})
+            items = _with_item_ids(getattr(self.book, name), name)
             if self.marks_items:
                 items = marked(items, MARK, self.items_with_details(name).index)
             if self.user_state.criteria:
@@ -119,6 +117,11 @@ class FilteredFrames:
             return settings
         ids = dict(zip(everyone["email"].str.lower(), everyone["user_id"], strict=True))
         return settings.by_id(ids).without(set(everyone["user_id"]) - set(users["user_id"]))
+
+
+def _with_item_ids(items: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Add the column of ids that time entries, expenses and fixed fees share."""
+    return items.assign(**{ITEM_ID: items[IDS[name]]})
 
 
 def marked(frame: pd.DataFrame, mark: str, passing: pd.Index[Any]) -> pd.DataFrame:

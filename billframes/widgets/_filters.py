@@ -60,7 +60,7 @@ class Filters:
         self.data = frame
         self.fields = filter_fields(frame, period)
         self._columns = without_attrs(frame)
-        self._options = {each.column: options_of(self._columns, each) for each in self.fields if each.kind == "choice"}
+        self._options: dict[str, Options] = {}
         self._masks: dict[str, tuple[Criterion, Mask]] = {}
 
     @functools.cached_property
@@ -76,7 +76,10 @@ class Filters:
         return {"time_entries": "entries", "users": "people"}.get(name, name.replace("_", " "))
 
     def options(self, column: str) -> Options:
-        """Return the options of a column."""
+        """Return the options of a column, which are found when they are first needed."""
+        if column not in self._options:
+            field = next(each for each in self.fields if each.column == column)
+            self._options[column] = options_of(self._columns, field)
         return self._options[column]
 
     def mask(self, state: FilterState) -> Mask:
@@ -92,7 +95,7 @@ class Filters:
         failed = self._failed_criteria(state)
         if column in state.criteria:
             failed -= ~self._mask(column, state.criteria[column])
-        return self._options[column].counts(failed == 0)
+        return self.options(column).counts(failed == 0)
 
     def _failed_criteria(self, state: FilterState) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
         """Return for each row the number of criteria that it does not meet."""
@@ -107,7 +110,7 @@ class Filters:
             if isinstance(criterion, Range):
                 mask = _in_range(self._columns[column], criterion)
             else:
-                mask = self._options[column].mask(criterion)
+                mask = self.options(column).mask(criterion)
             cached = self._masks[column] = (criterion, mask)
         return cached[1]
 
