@@ -46,9 +46,9 @@ _HEADLINES = (
     "time fees and fixed fees billed in the last 365 days.",
 )
 BY_MONTH = (
-    "Client and available hours belong to the month of the work. Fees billed, the worth of that work and settled fees "
-    "belong to the month of the invoice. Settled fees follow from today’s balances, so recent invoices still have time "
-    "to be settled."
+    "Client and available hours belong to the month of the work. Worth of billed work, fees billed "
+    "and settlement belong to the month of the invoice. Settlement follows from today’s balances, so recent invoices "
+    "still have time to be settled."
 )
 _RECEIVABLES = (
     "Open balances of final invoices, by days past their due date. An invoice that is due on the day itself is "
