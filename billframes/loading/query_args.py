@@ -151,15 +151,20 @@ def _names(name: str, given: str | Iterable[str]) -> list[str]:
 
 
 def _api_spelling(name: str, word: str, accepted: Iterable[str]) -> str:
-    """Return the API's spelling of a name that may be in snake_case; an unknown name is returned unchanged."""
-    spellings = {snake_case(each): each for each in accepted}
-    found = spellings.get(snake_case(word))
+    """Return the API's spelling of a name in any case, also in snake_case; an unknown name is returned unchanged."""
+    spellings = {_plain(each): each for each in accepted}
+    found = spellings.get(_plain(word))
     if found is None and (hint := closest(word, spellings.values())):
         warn(
             f"{name}={word!r} is not in the API's description; it is sent unchanged, for servers that accept it.{hint}",
             BillframesWarning,
         )
     return found or word
+
+
+def _plain(name: str) -> str:
+    """Return the name in lower case and without separators: the API has both "invoicenumber" and "client.name"."""
+    return snake_case(name).replace("_", "")
 
 
 def _selected_names(resource: Resource, select: str | Iterable[str] | None) -> tuple[tuple[str, ...], list[str]]:

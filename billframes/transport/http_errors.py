@@ -26,7 +26,7 @@ from billframes.errors import (
     UncertainWriteError,
 )
 from billframes.transport.connections import DeadlineError
-from billframes.transport.reasons import reason_of, trace_id_of
+from billframes.transport.reasons import end_sentence, reason_of, trace_id_of
 from billframes.transport.redaction import chain_of
 from billframes.transport.request import ApiRequest, Failure, RawResponse
 
@@ -206,7 +206,11 @@ _EXPLAINED: dict[int, tuple[type[ApiError], str]] = {
         "{resource}: the server redirects to another address ({status}). Redirects are not followed, so that "
         "credentials are not sent there. Connect to the final address.",
     ),
-    0: (ApiError, "{resource}: the server responded with status {status}.{said}"),
+    0: (
+        ApiError,
+        "{resource}: the server responded with status {status}.{said} Check that the address is the API's own; if it "
+        "is, tell whoever runs the server.",
+    ),
 }
 
 
@@ -215,5 +219,5 @@ def _explain(status: int, resource: str, words: str, tried: str) -> tuple[type[A
         return RefusedError, f"{words or 'The server gave no reason.'} ({resource}: refused with {status}.)"
     hundred = 500 if status >= HTTPStatus.INTERNAL_SERVER_ERROR else status // 100 * 100
     kind, text = _EXPLAINED.get(status) or _EXPLAINED.get(hundred) or _EXPLAINED[0]
-    said = f" The server says: {words}" if words else ""
+    said = f" The server says: {end_sentence(words)}" if words else ""
     return kind, text.format(resource=resource, status=status, said=said, tried=tried)

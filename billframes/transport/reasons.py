@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -17,7 +17,7 @@ import msgspec
 from billframes._messages import clean_text
 from billframes.transport.request import RawResponse
 
-__all__ = ["reason_of", "trace_id_of"]
+__all__ = ["end_sentence", "reason_of", "trace_id_of"]
 
 LONGEST_REASON = 500
 LONGEST_TRACE = 200
@@ -41,7 +41,9 @@ _WRAPPERS = ("error", "fault")
 _LISTS = ("errors", "details", "validationerrors", "modelstate")
 _PLACES = ("parameter", "pointer", "field", "property", "propertyname", "path")
 _TITLE = re.compile(r"<title\b[^>]*>(.*?)</title\s*>", re.IGNORECASE | re.DOTALL)
+_WORD = re.compile(r"[^\W_]+")
 _NOT_JSON = object()
+_SENTENCE_ENDS = (".", "!", "?", "…", ":", ";", "。", "！", "？")
 _TRACE_NAMES = ("requestid", "correlationid", "traceid", "trace")
 
 
@@ -59,7 +61,30 @@ def reason_of(response: RawResponse) -> str:
     found = _decoded(response.body)
     sentences = _from_text(response) if found is _NOT_JSON else _sentences(found)
     cleaned = filter(None, map(_on_one_line, islice(sentences, MOST_SENTENCES)))
-    return _shortened(" ".join(dict.fromkeys(cleaned)), LONGEST_REASON)
+    *others, last = _without_repetitions(cleaned) or [""]
+    return _shortened(" ".join([*map(end_sentence, others), last]), LONGEST_REASON)
+
+
+def end_sentence(text: str) -> str:
+    """
+    Return the text with a full stop, unless it ends with punctuation.
+
+    Examples
+    --------
+    >>> end_sentence("The matter is closed"), end_sentence("Is it closed?")
+    ('The matter is closed.', 'Is it closed?')
+    """
+    return text if text.endswith(_SENTENCE_ENDS) else f"{text}."
+
+
+def _without_repetitions(sentences: Iterable[str]) -> list[str]:
+    """Leave out sentences whose words are in one before: many servers list the errors of a field also in `detail`."""
+    kept: dict[str, str] = {}
+    for sentence in sentences:
+        words = f" {' '.join(_WORD.findall(sentence.casefold()))} "
+        if words.isspace() or not any(words in earlier for earlier in kept):
+            kept.setdefault(words, sentence)
+    return list(kept.values())
 
 
 def trace_id_of(response: RawResponse) -> str | None:

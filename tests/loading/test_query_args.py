@@ -81,6 +81,21 @@ def test_enums_and_names_are_accepted_in_any_case_and_in_snake_case(fake, connec
     assert fake.query()["sort"] == "-date"
 
 
+@pytest.mark.parametrize("name", ["invoice_number", "invoiceNumber", "INVOICENUMBER", "invoicenumber"])
+def test_a_sort_of_invoices_is_accepted_in_any_case_and_in_snake_case(fake, connect, name):
+    fake.answers["/v2/invoices"] = paged([])
+    connect().invoices(sort=f"-{name},ClientName", select="-META")
+    assert fake.query()["sort"] == "-invoicenumber,client.name"
+    assert fake.query()["select"] == "client,matter,-meta"
+
+
+@pytest.mark.parametrize("name", ["FIXEDFEE", "fixedfee", "FixedFee", "fixed_fee"])
+def test_a_select_name_is_accepted_in_any_case(fake, connect, name):
+    fake.answers["/v2/time-entries"] = paged([])
+    connect().time_entries(select=name)
+    assert fake.query()["select"] == "fixedFee"
+
+
 def test_names_that_are_not_in_the_description_are_sent_unchanged(fake, connect):
     fake.answers["/v2/time-entries"] = paged([])
     connect().time_entries(select=["fixed_fee", "Xyz", "meta", "-qQ"], sort="-rank,date")

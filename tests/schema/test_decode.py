@@ -220,6 +220,22 @@ def load_matters(fake, connect):
     return loading
 
 
+@pytest.mark.parametrize(
+    ("originators", "names"),
+    [
+        ([{"userId": "U2", "name": "Ben"}, {"userId": "u1", "name": "Ada"}], ["Ada", "Ben"]),
+        ([{"userId": "u2", "name": "Ben"}], [None, "Ben"]),
+        ([{"name": "Ben"}, {"name": "Ada"}], ["Ben", "Ada"]),
+    ],
+    ids=["other order", "one missing", "without ids"],
+)
+def test_names_of_originators_are_in_the_order_of_their_ids(fake, connect, originators, names):
+    fake.answers["/v2/matters"] = paged([matter(originatorIds=["u1", "u2"], originators=originators)])
+    frame = connect().matters(select="originator")
+    assert frame.loc[0, "originator_ids"] == ["u1", "u2"]
+    assert frame.loc[0, "originator_names"] == names
+
+
 @pytest.mark.parametrize("where", ["record", "meta"])
 def test_custom_fields_become_typed_columns_from_record_or_meta(load_matters, where):
     meta = {"createdAt": "2026-01-01T00:00:00Z", "modifiedAt": "2026-01-01T00:00:00Z"}

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from billframes.schema.decode import microseconds, parse_time
+from billframes.schema.decode import microseconds, parse_instant, parse_time
 from billframes.schema.instants import FEW, UnreadableError, read_instants, read_times
 
 OFFSETS = ["", "Z", "+05:30", "-08:00", "+00:00", "-00:00", "+14:00", "-12:00", "+23:59", "+0530", "+05", "+05:30:15"]
@@ -72,6 +72,12 @@ def test_an_unusual_instant_is_parsed_alone_or_refused_with_its_row(odd):
     texts = [written(chance, (2026, 2026), 7, "Z", "T") for _ in range(3 * FEW)]
     texts[FEW] = odd
     assert outcome(texts, read_instants, "timestamp[us, tz=UTC]") == one_by_one(texts, microseconds)
+
+
+@pytest.mark.parametrize("text", ["2026-10-01t09:12:33z", "2026-10-01T09:12:33z", "2026-10-01t09:12:33.5000000z"])
+@pytest.mark.parametrize("count", [1, 2 * FEW])
+def test_small_letters_are_accepted_as_in_rfc_3339(text, count):
+    assert read_instants([text] * count).to_pylist() == [parse_instant(text)] * count
 
 
 @settings(max_examples=25, deadline=None)

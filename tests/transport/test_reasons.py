@@ -99,6 +99,28 @@ def test_a_repeated_reason_is_quoted_once(refused):
     assert str(refused({"message": "Closed.", "errors": ["Closed.", "Late."]})).startswith("Closed. Late. (")
 
 
+def test_errors_that_the_detail_already_lists_are_not_repeated(refused):
+    body = {
+        "detail": "#/amount is empty; expected a number.",
+        "errors": [{"pointer": "#/amount", "detail": "is empty"}],
+    }
+    assert str(refused(body)).startswith("#/amount is empty; expected a number. (expenses")
+
+
+def test_reasons_without_a_full_stop_are_sentences_of_their_own(refused):
+    assert str(refused({"errors": ["No amount", "Too late"]})).startswith("No amount. Too late (expenses")
+    assert " The server says: Not yours. The credential" in str(refused({"message": "Not yours"}, status=403))
+
+
+@pytest.mark.parametrize("status", [402, 405, 413, 415, 423])
+def test_every_status_has_a_next_step(refused, status):
+    message = str(refused({"detail": "No"}, status=status))
+    assert message == (
+        f"expenses: the server responded with status {status}. The server says: No. Check that the address is the "
+        "API's own; if it is, tell whoever runs the server."
+    )
+
+
 def test_a_refusal_nested_ten_thousand_deep_is_a_refusal(refused):
     error = refused(b'{"error":' * 10_000 + b"1" + b"}" * 10_000)
     assert type(error) is bf.RefusedError
