@@ -242,6 +242,9 @@ def _hint(column: str) -> str:
 def _arrow(values: pd.Series[Any] | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     """Convert a column to Arrow, with text of one type."""
     array = values if isinstance(values, pa.ChunkedArray) else _from_pandas(values)
+    if str(array.type) == "extension<arrow.uuid>":
+        # DuckDB gives UUIDs as objects.
+        return pa.array([None if value is None else str(value) for value in array.to_pylist()], pa.string())
     # In a file, a column without values has no type.
     return array.cast(pa.string()) if _is_other_text(array.type) or _is_untyped(array.type) else array
 

@@ -17,6 +17,7 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.checks.repeated_ids import refuse_unlike_ids
 from billframes.analysis.checks.values import called_by_another, check_values, warn_of_columns
 from billframes.analysis.column_types import (
     IDS,
@@ -63,8 +64,8 @@ def from_native(*, ids_only: bool = False, **natives: Any) -> dict[str, Frame]:
     Raises
     ------
     ParameterError
-        An argument is not a frame or is another argument's frame, the frames are of different engines, or different
-        rows of a frame have the same id.
+        An argument is not a frame or is another argument's frame, the frames are of different engines or write ids
+        differently, or different rows of a frame have the same id.
     """
     given = {name: native for name, native in natives.items() if native is not None}
     otherwise = "it takes a pandas, Polars, Arrow, DuckDB or PySpark frame"
@@ -77,6 +78,7 @@ def from_native(*, ids_only: bool = False, **natives: Any) -> dict[str, Frame]:
         kinds = ", ".join(f"{name} is {engine}" for name, engine in engines.items())
         raise ParameterError(f"All frames must be of one engine, but {kinds}; convert them to the same kind.")
     _refuse_misplaced(frames)
+    refuse_unlike_ids(frames)
     return check_values(frames, given, ids_only=ids_only)
 
 

@@ -234,8 +234,8 @@ ANALYSIS = Analysis(
     name="write_downs",
     question="Whose work is billed at less than its worth, and by how much?",
     summary=(
-        "It adds up the worth of billed work less the fees billed, largest first, and counts the invoices. Write-ups and "
-        "credits reduce these sums; the full table also shows them in separate columns."
+        "It adds up the worth of billed work less the fees billed, largest first, and counts the invoices. Write-ups "
+        "and credits reduce these sums; the full table also shows them in separate columns."
     ),
     example=(
         "Ada's work worth 1000 is billed at 900, so 100 is written down, which is 10%. Ben's work worth 400 is billed "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 import pandas as pd
 import polars as pl
 import pytest
@@ -504,3 +506,47 @@ def test_days_after_the_load_have_no_missing_time(whole):
     october = analysis.missing_time(**frames, start=MONTH)
     pd.testing.assert_frame_equal(analysis.missing_time(**frames, start="2026-Q4"), october)
     assert len(analysis.missing_time(**frames, start="2026-11")) == 0
+
+
+def without_load(frames):
+    """Return pandas frames that do not remember their load, as after a merge or from a file."""
+    return {name: pd.DataFrame({column: frame[column] for column in frame}) for name, frame in frames.items()}
+
+
+def changed(frames, name, column, change):
+    values = frames[name][column]
+    return frames | {name: frames[name].assign(**{column: values.map(change, na_action="ignore").astype(object)})}
+
+
+@pytest.mark.parametrize("change", [str.upper, "{} ".format, "{{{}}}".format, lambda text: text.replace("-", "")])
+@pytest.mark.parametrize(
+    ("name", "column"), [("users", "user_id"), ("matters", "matter_id"), ("expenses", "invoice_id")]
+)
+def test_ids_that_are_written_differently_are_refused(name, column, change, whole):
+    frames = changed(without_load(whole["pandas"]), name, column, change)
+    with pytest.raises(ParameterError, match=f"{column} is written in different ways: .*{name} has"):
+        realization(**frames, start=MONTH, by=["role", "responsible"])
+    polars = {each: pl.from_pandas(frame[[key for key in frame if not key.startswith("originator")]])
+              for each, frame in frames.items()}  # fmt: skip
+    with pytest.raises(ParameterError, match=f"{column} is written in different ways"):
+        realization(**polars, start=MONTH)
+
+
+def test_ids_can_be_uuid_objects_as_databases_give_them(whole):
+    frames = without_load(whole["pandas"])
+    expected = realization(**frames, start=MONTH, by=["role", "practice_area"])
+    for name, column in (("users", "user_id"), ("matters", "matter_id"), ("invoices", "invoice_id")):
+        frames = changed(frames, name, column, uuid.UUID)
+    pd.testing.assert_frame_equal(realization(**frames, start=MONTH, by=["role", "practice_area"]), expected)
+
+
+@pytest.mark.parametrize("name", ["expenses", "fixed_fees"])
+def test_expenses_and_fixed_fees_with_negative_amounts_are_warned_of(name, whole):
+    for to in ("pandas", "polars"):
+        frames = {each: whole[to][each] for each in (*KINDS, "matters")}
+        negative = -frames[name]["amount"]
+        frames[name] = (
+            frames[name].assign(amount=negative) if to == "pandas" else frames[name].with_columns(amount=negative)
+        )
+        with pytest.warns(IncompleteDataWarning, match=f"{name}: amount is negative in most rows"):
+            wip(**frames, as_of="2026-10-31")

@@ -1,4 +1,4 @@
-"""Check quickly whether ids are unique, and drop repeated rows.
+"""Check quickly whether ids are unique and written alike in all frames, and drop repeated rows.
 
 An unchanged frame of a loader has unique ids, because the load proved it. In other frames, every id is converted to a
 number, and the numbers are sorted, so that equal numbers are neighbours. If two different ids have the same number, the
@@ -7,6 +7,8 @@ ids themselves are compared.
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Mapping
 from typing import Any, NoReturn, cast
 
@@ -17,12 +19,12 @@ import pandas as pd
 import pyarrow as pa
 
 from billframes._messages import warn
-from billframes.analysis.column_types import Frame, as_arrow
+from billframes.analysis.column_types import IDS, Frame, as_arrow, column_names
 from billframes.analysis.engine import collect_values, to_dicts
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.loading.load_info import load_info
 
-__all__ = ["drop_repeated", "is_unique", "repeated_span", "row_count"]
+__all__ = ["drop_repeated", "is_unique", "refuse_unlike_ids", "repeated_span", "row_count"]
 
 C = nw.col
 
@@ -34,6 +36,9 @@ _PARTS: tuple[tuple[int, type[np.unsignedinteger[Any]]], ...] = ((8, np.uint64),
 _MANY = 10
 # In frames with more rows, only the second Wednesday of each month is checked.
 _ALL_DAYS = 50_000
+# The first id among so many rows shows how the ids of a frame are written.
+_FIRST = 1_000
+_UUID = re.compile(r"\{?[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}\}?", re.IGNORECASE)
 
 
 def is_unique(frame: nw.DataFrame[Any], native: Any, column: str) -> bool:
@@ -181,3 +186,46 @@ def repeated_span(frame: nw.DataFrame[Any]) -> tuple[str, int] | None:
 def row_count(rows: float) -> str:
     """Return a number of rows as text, such as "1 row"."""
     return "1 row" if rows == 1 else f"{rows:,.0f} rows"
+
+
+def refuse_unlike_ids(frames: Mapping[str, Frame]) -> None:
+    """
+    Refuse frames in memory that write the same ids differently, because their rows would not find each other.
+
+    These are spaces around an id, and UUIDs in capital letters, in braces or without hyphens, as databases export them.
+
+    Raises
+    ------
+    ParameterError
+        The first ids of two frames are written differently.
+    """
+    eager: dict[str, nw.DataFrame[Any]] = {
+        name: frame for name, frame in frames.items() if isinstance(frame, nw.DataFrame)
+    }
+    for column in IDS.values():
+        there = [name for name, frame in eager.items() if column in column_names(frame)]
+        first = {name: _first_id(eager[name], column) for name in there if len(there) > 1}
+        for one, other in itertools.combinations([name for name in first if first[name]], 2):
+            if _is_unlike(first[one], first[other]):
+                raise ParameterError(
+                    f"{column} is written in different ways: {one} has {first[one]!r}, and {other} has "
+                    f"{first[other]!r}. Rows with the same id would not find each other. Write the ids alike in all "
+                    f"frames, in pandas for example frame['{column}'].str.strip().str.lower()."
+                )
+
+
+def _first_id(frame: nw.DataFrame[Any], column: str) -> str:
+    """Return the first id among the first rows; an empty text if it is not text."""
+    ids = frame.get_column(column).head(_FIRST).to_list()
+    return next((each for each in ids if isinstance(each, str) and each.strip()), "")
+
+
+def _is_unlike(one: str, other: str) -> bool:
+    """Tell whether two ids are written differently."""
+    if not (_UUID.fullmatch(one.strip()) and _UUID.fullmatch(other.strip())):
+        return (one != one.strip()) != (other != other.strip())
+    return _spelling(one) != _spelling(other)
+
+
+def _spelling(uuid: str) -> tuple[bool, ...]:
+    return uuid != uuid.strip(), "{" in uuid, "-" in uuid, uuid != uuid.lower()

@@ -89,7 +89,21 @@ def _is_not_swapped(hours: Any, rate: Any, amount: Any) -> Any:
     return ((hours.abs() - 1.0).abs() > 0.05) & (due.abs() > 0) & ((amount - due).abs() < 0.01)
 
 
+def _negative_amounts(name: str, words: str) -> _ColumnCheck:
+    return _ColumnCheck(
+        "negative",
+        ("amount",),
+        False,
+        lambda amount: amount < 0,
+        lambda amount: amount > 0,
+        f"{name}: amount is negative in most rows. Invoices bill {words} as positive amounts, which are "
+        "subtracted from the amounts of the invoices. Change the sign.",
+    )
+
+
 _CHECKS = {
+    "expenses": (_negative_amounts("expenses", "expenses"),),
+    "fixed_fees": (_negative_amounts("fixed_fees", "fixed fees"),),
     "time_entries": (
         _ColumnCheck(
             "scaled",

@@ -179,9 +179,11 @@ class MatterList(ApiRecord, kw_only=True):
 
     def __post_init__(self) -> None:
         """Put the originators in the order of their ids, because lists of ids and names are read side by side."""
-        found = {each.user_id.casefold(): each for each in self.originators or () if each.user_id}
+        if not self.originators or len(self.originator_ids or ()) < 2:
+            return
+        found = {each.user_id.casefold(): each for each in self.originators if each.user_id}
         ids = [id_.casefold() for id_ in self.originator_ids or ()]
-        if found and len(found) == len(self.originators or ()) and found.keys() <= set(ids):
+        if len(found) == len(self.originators) and found.keys() <= set(ids):
             self.originators = [found.get(id_) or UserReference(user_id=id_) for id_ in ids]
 
 
