@@ -199,9 +199,7 @@ def refuse_unlike_ids(frames: Mapping[str, Frame]) -> None:
     ParameterError
         The first ids of two frames are written differently.
     """
-    eager: dict[str, nw.DataFrame[Any]] = {
-        name: frame for name, frame in frames.items() if isinstance(frame, nw.DataFrame)
-    }
+    eager: dict[str, Any] = {name: frame for name, frame in frames.items() if isinstance(frame, nw.DataFrame)}
     for column in IDS.values():
         there = [name for name, frame in eager.items() if column in column_names(frame)]
         first = {name: _first_id(eager[name], column) for name in there if len(there) > 1}
