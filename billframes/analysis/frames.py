@@ -17,7 +17,6 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.checks.repeated_ids import refuse_unlike_ids
 from billframes.analysis.checks.values import called_by_another, check_values, warn_of_columns
 from billframes.analysis.column_types import (
     IDS,
@@ -78,7 +77,6 @@ def from_native(*, ids_only: bool = False, **natives: Any) -> dict[str, Frame]:
         kinds = ", ".join(f"{name} is {engine}" for name, engine in engines.items())
         raise ParameterError(f"All frames must be of one engine, but {kinds}; convert them to the same kind.")
     _refuse_misplaced(frames)
-    refuse_unlike_ids(frames)
     return check_values(frames, given, ids_only=ids_only)
 
 

@@ -22,7 +22,13 @@ import pandas as pd
 from billframes._messages import warn
 from billframes._names import first_few, join_names
 from billframes.analysis.checked_frames import Findings, current_checks
-from billframes.analysis.checks.repeated_ids import drop_repeated, is_unique, repeated_span, row_count
+from billframes.analysis.checks.repeated_ids import (
+    drop_repeated,
+    is_unique,
+    refuse_unlike_ids,
+    repeated_span,
+    row_count,
+)
 from billframes.analysis.checks.swapped_columns import find_warning, implausible_counts
 from billframes.analysis.column_types import (
     ENUMS,
@@ -71,7 +77,7 @@ def check_values(frames: dict[str, Frame], natives: Mapping[str, Any], *, ids_on
     Raises
     ------
     ParameterError
-        Different rows have the same id.
+        Different rows have the same id, or two frames write ids differently.
 
     Warns
     -----
@@ -81,6 +87,7 @@ def check_values(frames: dict[str, Frame], natives: Mapping[str, Any], *, ids_on
     outer = _CHECKED.get()
     if outer is not None and all(outer[0].get(name) is native for name, native in natives.items()):
         return {name: outer[1][name] for name in frames}
+    refuse_unlike_ids(frames)
     cache = current_checks()
     checked = cache.get(natives, ids_only=ids_only)
     checks_of = {
