@@ -115,7 +115,11 @@ def connect(
         return _set_default(_open_mirror(path))
     if base_url == "sandbox":
         sandbox = _sandbox()
-        base_url, token = sandbox.base_url, token or sandbox.tokens["full"]
+        base_url = sandbox.base_url
+        if given.get("auth") is None:
+            token = token or sandbox.tokens["full"]
+        # The environment's profile is that of another server.
+        given["profile"] = given.get("profile") or ""
         given["health_path"] = given.get("health_path") or sandbox.health_path
     return _set_default(Client(base_url, token, **given))
 
@@ -304,7 +308,7 @@ def mirror(
     from billframes.mirror.storage import Storage, check_installed
 
     check_installed()
-    span = checked_span("max_age", max_age)
+    span = None if max_age is None else checked_span("max_age", max_age)
     return Mirror(Storage(path, storage_options), default=default_client, client=client, max_age=span)
 
 

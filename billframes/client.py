@@ -276,6 +276,8 @@ def _warn_unverified(base_url: str, verify: bool | str | ssl.SSLContext) -> None
 
 
 def _find(base_url: str | None, token: Secret | None, given: ClientOptions) -> FoundApi:
+    if token is not None and given.get("auth") is not None:
+        raise ParameterError("token= and auth= both authenticate requests; give one of them.")
     return find_api(
         base_url,
         token,

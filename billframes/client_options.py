@@ -89,7 +89,7 @@ class Option:
             and (self.above is None or value > self.above)
             and (self.least is None or value >= self.least)
             and (self.most is None or value <= self.most)
-            and (not whole or value == int(value))
+            and (not whole or value % 1 == 0)
         )
         if not fits:
             kind = "a whole number" if whole else "a number"

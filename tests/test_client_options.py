@@ -57,7 +57,7 @@ def test_a_wrong_name_suggests_the_nearest(call, wrong, right):
     ("name", "value", "accepted"),
     [
         *[("timeout", value, "a number above 0") for value in (0, -1, "30", True, None)],
-        *[("retries", value, "a whole number of at least 0") for value in (-1, 1.5, "5", True)],
+        *[("retries", value, "a whole number of at least 0") for value in (-1, 1.5, "5", True, float("inf"))],
         *[("concurrency", value, "a whole number of at least 1") for value in (0, 2.5, None)],
         *[("page_size", value, "a whole number from 1 to 1000") for value in (0, 1001, "all", True)],
         *[("rate_limit", value, "a number above 0") for value in (0, -1, "5")],
@@ -67,6 +67,11 @@ def test_a_number_out_of_range_is_named_with_the_accepted_range(name, value, acc
     with pytest.raises(bf.ParameterError) as raised:
         bf.Client(URL, "t0ken", **{name: value})
     assert str(raised.value) == f"{name}={value!r} is out of range; it takes {accepted}."
+
+
+def test_an_infinite_timeout_is_no_limit(sandbox):
+    with bf.Client(sandbox.base_url, sandbox.tokens["full"], timeout=float("inf")) as client:
+        assert not client.practice_areas().empty
 
 
 def test_an_argument_takes_precedence_over_the_profile_and_the_profile_over_the_default(profile):

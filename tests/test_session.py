@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import httpx
 import pytest
 
 import billframes as bf
@@ -39,6 +40,23 @@ def test_connect_starts_the_sandbox_once_per_process():
     first, second = bf.connect("sandbox"), bf.connect("sandbox")
     assert first.base_url == second.base_url
     assert bf.health().loc[0, "status"] == "healthy"
+
+
+def test_the_sandbox_does_not_use_the_environments_profile(monkeypatch):
+    monkeypatch.setenv("BILLFRAMES_PROFILE", "nonesuch")
+    assert bf.connect("sandbox").profile is None
+    assert not bf.practice_areas().empty
+
+
+def test_an_auth_object_authenticates_with_the_sandbox(sandbox):
+    class Bearer(httpx.Auth):
+        def auth_flow(self, request):
+            request.headers["Authorization"] = f"Bearer {sandbox.tokens['norates']}"
+            yield request
+
+    client = bf.connect("sandbox", auth=Bearer())
+    with pytest.warns(bf.RatesHiddenWarning):
+        assert client.time_entries("2026-10-01", "2026-10-01")["rate"].isna().all()
 
 
 def test_a_service_credential_sees_rates(sandbox):

@@ -6,7 +6,6 @@ A command loads its data from the API of a profile, from a mirror, or from the s
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, cast
@@ -72,9 +71,4 @@ def sandbox_client(base_url: str, token: str, progress: bool | None = None) -> C
     """Connect to a sandbox. The user's own profile is not used."""
     from billframes.client import Client
 
-    profile = os.environ.pop(PROFILE_VARIABLE, None)
-    try:
-        return Client(base_url, token, progress=progress)
-    finally:
-        if profile is not None:
-            os.environ[PROFILE_VARIABLE] = profile
+    return Client(base_url, token, profile="", progress=progress)

@@ -70,7 +70,7 @@ def find_api(
     base_url, token, profile : str, optional
         The arguments of `connect`, which take precedence over all other sources.
     wants_token : bool
-        False if the caller authenticates in another way. The keyring is then not read.
+        False if the caller authenticates with `auth=`. No token is then used.
     own_headers : bool
         Whether the caller gives headers, which may be the credential. The profile's headers are then not used.
     known_options : frozenset of str
@@ -100,14 +100,17 @@ def find_api(
         _Token(f"profile {name!r}", chosen.get("token"), may_be_sent=is_of_profile),
     )
     secret, token_source = _first(*((each.source, each.text) for each in tokens if each.may_be_sent))
-    if secret is None and wants_token:
+    missing = "none" if wants_token else "auth="
+    if not wants_token:
+        secret = None
+    elif secret is None:
         secret, token_source = _from_keyring(name if name and is_of_profile else url), "keyring"
         unusable = next((each.source for each in tokens if each.text and not each.may_be_sent), None)
         if secret is None and unusable and not own_headers:
             raise ConfigError(_reason_not_sent(unusable, url_source))
     if secret is not None:
         check_token(secret, token_source)
-    sources = {"base_url": url_source, "token": token_source if secret else "none"}
+    sources = {"base_url": url_source, "token": token_source if secret else missing}
     return FoundApi(url, secret, name, options, sources)
 
 

@@ -73,7 +73,7 @@ class Limits:
         """
         given = {name: value for name, value in options.items() if name in LIMITS}
         for name, value in given.items():
-            if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
                 raise ConfigError(f"{name}={value!r} in the profile is out of range; it takes a number above 0.")
         return cls(**given)
 
@@ -95,7 +95,8 @@ def read_profile(
     Parameters
     ----------
     given : str or None
-        The profile given to `connect`. None is `BILLFRAMES_PROFILE`, else the file's default profile.
+        The profile given to `connect`. None is `BILLFRAMES_PROFILE`, else the file's default profile. If it is an empty
+        text, no profile is used.
     known_options : frozenset of str
         The settings that a profile may have besides base_url and token.
     default : bool
@@ -106,8 +107,8 @@ def read_profile(
     ConfigError
         The profile does not exist, the file can't be read, or a setting is unknown.
     """
-    name = given or os.environ.get("BILLFRAMES_PROFILE")
-    if name is None and not default:
+    name = (os.environ.get("BILLFRAMES_PROFILE") or None) if given is None else given
+    if name == "" or (name is None and not default):
         return None, {}
     config = read_config(config_file())
     profiles = config.get("profiles", {})

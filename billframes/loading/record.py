@@ -67,8 +67,10 @@ class Record:
         return Record, (self._kind, self._values)
 
     def __repr__(self) -> str:
-        width = max(map(len, self._values), default=0)
-        lines = [f"  {name:<{width}}  {_one_line(value)}" for name, value in self._values.items()]
+        # Custom fields are shown once, by the names of their attributes.
+        shown = {name: value for name, value in self._values.items() if name != "custom_fields" or not value}
+        width = max(map(len, shown), default=0)
+        lines = [f"  {name:<{width}}  {_one_line(value)}" for name, value in shown.items()]
         return "\n".join([f"{self._kind}:", *lines])
 
     def _repr_html_(self) -> str:
@@ -140,6 +142,9 @@ def _value(value: Any, field: Field, path: str) -> Any:
             return _parsed(parse_instant, value, f"{path}: the value is not a date-time")
         case "time":
             return _parsed(parse_time, value, f"{path}: the value is not a time")
+        case "id":
+            # An empty text names no record.
+            return value or (None if field.nullable else value)
         case "enum":
             return {known.casefold(): known for known in field.notes["values"]}.get(value.casefold(), value)
     return value
@@ -169,7 +174,7 @@ def _one_line(value: Any) -> str:
         return ", ".join(f"{name}: {_one_line(each)}" for name, each in value.items())
     if isinstance(value, dt.datetime):
         return f"{value:%Y-%m-%d %H:%M} UTC"
-    return "" if value is None else str(value)
+    return "" if value is None else " ".join(str(value).splitlines())
 
 
 def _isolate_direction(text: str) -> str:
@@ -190,8 +195,14 @@ def _is_id(name: str) -> bool:
 
 
 def _reference_text(record: Record) -> str:
-    """Return a nested record's name and reference, or if it has no name, its fields with their labels."""
-    values = record._values
+    """
+    Return a nested record's name and reference, or if it has no name, its fields with their labels.
+
+    Custom fields are left out: those in the metadata are shown with the record itself.
+    """
+    values = {
+        name: value for name, value in record._values.items() if name != "custom_fields" and not name.startswith("cf_")
+    }
     called = next((values[name] for name in ("name", "label", "invoice_number") if values.get(name)), None)
     if called is not None:
         return f"{_isolate_direction(str(called))} ({values['reference']})" if values.get("reference") else str(called)

@@ -22,7 +22,15 @@ from msgspec.structs import astuple
 
 from billframes.errors import DecodeError
 from billframes.loading.checks import warn_of_unknown
-from billframes.schema.columns import ENCODED_TEXT, Column, dictionary_encode, enum_column, join_pages, repeated_column
+from billframes.schema.columns import (
+    ENCODED_TEXT,
+    Column,
+    dictionary_encode,
+    enum_column,
+    join_pages,
+    repeated_column,
+    without_empty_texts,
+)
 from billframes.schema.custom_fields import CustomColumn, read_values, warn_of_undefined
 from billframes.schema.instants import UnreadableError, read_instants, read_times
 from billframes.schema.resources import Resource
@@ -256,6 +264,8 @@ def _table_column(pages: list[pa.Array], column: Column, rows: pa.Array | None) 
     parts = pa.chunked_array(pages, _block_type(column))
     merged = join_pages(parts) if _is_encoded(column) else parts
     merged = merged if rows is None else merged.take(rows)
+    if column.kind == "id" and not column.required:
+        merged = without_empty_texts(merged)
     if column.kind == "enum":
         return enum_column(merged, column.values)
     return repeated_column(merged) if column.repeated else merged

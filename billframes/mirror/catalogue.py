@@ -13,6 +13,7 @@ import datetime as dt
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import pandas as pd
@@ -22,7 +23,7 @@ import pyarrow.compute as pc
 from billframes.errors import MirrorError, ParameterError
 from billframes.mirror.storage import Storage
 
-__all__ = ["FORMAT", "Catalogue", "Version", "checked_span", "find_version", "format_span"]
+__all__ = ["FORMAT", "Catalogue", "Version", "check_tag", "checked_span", "find_version", "format_span"]
 
 # Increased when the tables change in such a way that an older billframes would misread them.
 FORMAT = 1
@@ -173,10 +174,10 @@ def find_version(versions: Sequence[Version], which: Any, location: str) -> Vers
     ParameterError
         `which` is not a number, tag, date or time.
     """
-    if isinstance(which, bool) or not isinstance(which, int | str | dt.date):
+    if isinstance(which, bool) or which is pd.NaT or not isinstance(which, Integral | str | dt.date):
         raise ParameterError(f"{which!r} names no version; give a date, a time, a version's number or a tag.")
-    if isinstance(which, int):
-        return _numbered(versions, which, location)
+    if isinstance(which, Integral):
+        return _numbered(versions, int(which), location)
     tagged = [each for each in versions if which in each.tags]
     if tagged:
         return tagged[-1]
@@ -220,6 +221,24 @@ def _end_of(which: str | dt.date) -> dt.datetime | None:
     return utc + dt.timedelta(microseconds=1)
 
 
+def check_tag(name: Any) -> None:
+    """
+    Check the name of a version.
+
+    Raises
+    ------
+    ParameterError
+        It is not a text, or it is a date or time, which `find_version` reads as such.
+    """
+    if not isinstance(name, str) or not name.strip():
+        raise ParameterError(f"name={name!r} is not a text.")
+    if _end_of(name.strip()) is not None:
+        raise ParameterError(
+            f"name={name!r} is a date, and as_of opens the last version of a date. Add a word, such as "
+            f"{f'{name.strip()} close'!r}."
+        )
+
+
 def _with_tag(version: Version, name: str, number: int) -> Version:
     tags = [each for each in version.tags if each != name]
     return replace(version, tags=(*tags, name) if version.number == number else tuple(tags))
@@ -242,22 +261,35 @@ def _version(row: Mapping[str, Any]) -> Version:
     )
 
 
-def checked_span(name: str, given: str | dt.timedelta | None) -> dt.timedelta | None:
+def checked_span(name: str, given: str | dt.timedelta) -> dt.timedelta:
     """
-    Convert a span of time from text; raise `ParameterError` that names the argument if the text is not a span.
+    Convert a span of time from text.
+
+    Raises
+    ------
+    ParameterError
+        It is not a span, such as a number without a unit, or it is negative. The message names the argument.
 
     Examples
     --------
     >>> checked_span("keep", "2 days")
     datetime.timedelta(days=2)
     """
-    if given is None or isinstance(given, dt.timedelta):
-        return given
-    try:
-        span: dt.timedelta = pd.Timedelta(given).to_pytimedelta()
-    except ValueError:
-        raise ParameterError(f"{name}={given!r} is not a span of time such as '1 day'.") from None
+    span = given if isinstance(given, dt.timedelta) else _span(given)
+    if span is None or span < dt.timedelta(0):
+        raise ParameterError(f"{name}={given!r} is not a span of time such as '1 day'.")
     return span
+
+
+def _span(text: Any) -> dt.timedelta | None:
+    """Return the span that a text names; None if it names none. pandas would read a number as nanoseconds."""
+    if not isinstance(text, str) or not any(map(str.isalpha, text)):
+        return None
+    try:
+        span: Any = pd.Timedelta(text)
+    except ValueError:
+        return None
+    return None if span is pd.NaT else span.to_pytimedelta()
 
 
 def format_span(span: dt.timedelta) -> str:

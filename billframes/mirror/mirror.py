@@ -13,7 +13,7 @@ from billframes.config.firm import FirmSettings
 from billframes.errors import MirrorError, ParameterError
 from billframes.loaders.loader_set import LoaderSet, Owner
 from billframes.loading.progress import Progress, check_progress
-from billframes.mirror.catalogue import Catalogue, Version, checked_span, find_version, format_span
+from billframes.mirror.catalogue import Catalogue, Version, check_tag, checked_span, find_version, format_span
 from billframes.mirror.connection import MirrorConnection
 from billframes.mirror.engines import MEMORY_LIMIT, scan
 from billframes.mirror.history import changes, history, summary
@@ -213,12 +213,11 @@ class Mirror(MirrorConnection, LoaderSet):
         Parameters
         ----------
         name : str
-            If another version has the name, the name is moved to this version.
+            Not a date. If another version has the name, the name is moved to this version.
         version : int, optional
             The version's number; the version that is read if not given.
         """
-        if not isinstance(name, str) or not name.strip():
-            raise ParameterError(f"name={name!r} is not a text.")
+        check_tag(name)
         found = find_version(self._versions(), self.version if version is None else version, self._storage.location)
         with folder_lock(self._storage.local, WAIT):
             self._catalogue.tag(found.number, name)
@@ -237,11 +236,11 @@ class Mirror(MirrorConnection, LoaderSet):
         DataFrame
             The remaining versions, as `history` lists them.
         """
-        span = checked_span("keep", keep) or dt.timedelta(0)
+        span = checked_span("keep", keep)
         with folder_lock(self._storage.local, WAIT):
             versions = self._catalogue.read()
-            since = dt.datetime.now(dt.UTC) - span
-            kept = [each for each in versions if each.tags or each.began >= since or each is versions[-1]]
+            now = dt.datetime.now(dt.UTC)
+            kept = [each for each in versions if each.tags or now - each.began <= span or each is versions[-1]]
             self._catalogue.keep_only([each.number for each in kept])
             for name in versions[-1].tables:
                 self._storage.vacuum(name, sorted({each.tables[name] for each in kept if name in each.tables}))

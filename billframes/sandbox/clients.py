@@ -196,7 +196,9 @@ def _update_client(edit: Edit) -> None:
 
 def _delete_client(edit: Edit) -> None:
     if edit.exists("SELECT 1 FROM matter WHERE client_id = ?", edit.id):
-        raise refusal("The client has associated matters, so it can't be deleted. Delete or archive the matters.")
+        raise refusal(
+            "The client has associated matters, so it can't be deleted. Delete them first; archived matters count, too."
+        )
     if edit.exists("SELECT 1 FROM invoice WHERE client_id = ?", edit.id):
         raise refusal("The client has invoices, from matters it used to have, so it can't be deleted.")
     edit.delete()

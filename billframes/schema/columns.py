@@ -44,6 +44,7 @@ __all__ = [
     "enum_type",
     "join_pages",
     "repeated_column",
+    "without_empty_texts",
 ]
 
 _TYPES: dict[str, pa.DataType] = {
@@ -122,6 +123,16 @@ def dictionary_encode(values: Sequence[str | None]) -> pa.DictionaryArray:
 def join_pages(pages: pa.ChunkedArray) -> pa.DictionaryArray:
     """Concatenate encoded pages, with one dictionary for all."""
     return pages.unify_dictionaries().combine_chunks()
+
+
+def without_empty_texts(column: pa.DictionaryArray | pa.ChunkedArray) -> pa.DictionaryArray | pa.ChunkedArray:
+    """Return a column of text, encoded or not, with empty texts as missing values."""
+    encoded = isinstance(column, pa.DictionaryArray)
+    values, empty = (column.indices, pc.index(column.dictionary, "")) if encoded else (column, pa.scalar(""))
+    if pc.index(values, empty).as_py() < 0:
+        return column
+    filled = pc.if_else(pc.equal(values, empty), None, values)
+    return pa.DictionaryArray.from_arrays(filled, column.dictionary) if encoded else filled
 
 
 def repeated_column(encoded: pa.DictionaryArray) -> pa.DictionaryArray:

@@ -142,7 +142,8 @@ class _Exchange:
         seconds_left = self._ends - time.monotonic()
         if seconds_left <= 0:
             raise DeadlineError
-        return seconds_left if timeout is None else min(timeout, seconds_left)
+        # A socket accepts no more than TIMEOUT_MAX, some 292 years; `timeout` may be infinite.
+        return min(seconds_left, threading.TIMEOUT_MAX if timeout is None else timeout, threading.TIMEOUT_MAX)
 
 
 _current: ContextVar[_Exchange] = ContextVar("billframes_exchange")

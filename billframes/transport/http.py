@@ -6,6 +6,7 @@ logs, because they can hold client names. To see requests, set the logger "billf
 
 from __future__ import annotations
 
+import codecs
 import logging
 import ssl
 import time
@@ -294,7 +295,7 @@ class HttpClient:
 
     def _checked(self, response: RawResponse, request: ApiRequest) -> Response | Failure:
         """Return a 2xx response if its body is JSON, or is empty and may be empty; else a failure."""
-        body = response.body
+        body = response.body.removeprefix(codecs.BOM_UTF8)
         empty = request.may_be_empty and not body.strip()
         flaw = None if empty else json_flaw(body)
         if flaw is None:

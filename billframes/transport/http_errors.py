@@ -181,7 +181,7 @@ def status_error(
     )
 
 
-# By status. 300 is used for all 3xx, 500 for all statuses from 500 on, and 0 for all others.
+# By status. 300 is used for the other 3xx, 500 for all statuses from 500 on, and 0 for all others.
 _EXPLAINED: dict[int, tuple[type[ApiError], str]] = {
     401: (
         AuthenticationError,
@@ -205,6 +205,11 @@ _EXPLAINED: dict[int, tuple[type[ApiError], str]] = {
         TransportError,
         "{resource}: the server redirects to another address ({status}). Redirects are not followed, so that "
         "credentials are not sent there. Connect to the final address.",
+    ),
+    304: (
+        TransportError,
+        "{resource}: the server sent no data (304 Not Modified), although the request had no condition. Try again; if "
+        "that fails too, tell whoever runs the server or your network: a cache may be wrong.",
     ),
     0: (
         ApiError,

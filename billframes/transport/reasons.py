@@ -6,6 +6,7 @@ field, an object under `error`, a list of objects, plain text, or a proxy's web 
 
 from __future__ import annotations
 
+import codecs
 import html
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -45,6 +46,8 @@ _WORD = re.compile(r"[^\W_]+")
 _NOT_JSON = object()
 _SENTENCE_ENDS = (".", "!", "?", "…", ":", ";", "。", "！", "？")
 _TRACE_NAMES = ("requestid", "correlationid", "traceid", "trace")
+# Objects of the body that may have the request's id, besides the body itself.
+_TRACE_PLACES = (*_WRAPPERS, "meta", "metadata")
 
 
 def reason_of(response: RawResponse) -> str:
@@ -99,8 +102,9 @@ def trace_id_of(response: RawResponse) -> str | None:
     '00-ab-cd'
     """
     found = _decoded(response.body)
-    inner = found.get("error") if isinstance(found, dict) else None
-    return next((trace for each in (response.headers, found, inner) if (trace := _trace_in(each))), None)
+    named = {_key(name): value for name, value in found.items()} if isinstance(found, dict) else {}
+    places = (response.headers, found, *map(named.get, _TRACE_PLACES))
+    return next((trace for each in places if (trace := _trace_in(each))), None)
 
 
 def _trace_in(fields: Any) -> str | None:
@@ -122,7 +126,7 @@ def _text(value: Any) -> str:
 def _decoded(body: bytes) -> Any:
     """Return a body's decoded JSON; `_NOT_JSON` if the body is not JSON."""
     try:
-        return msgspec.json.decode(body.removeprefix(b"\xef\xbb\xbf"))
+        return msgspec.json.decode(body.removeprefix(codecs.BOM_UTF8))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return _NOT_JSON
 

@@ -6,6 +6,7 @@ import os
 import pickle
 import sys
 
+import httpx
 import keyring.errors
 import pytest
 
@@ -98,6 +99,19 @@ def test_the_environments_token_is_not_sent_to_an_address_given_in_code(monkeypa
     assert find_api(ELSEWHERE, own_headers=True).token is None
     ring.set_password(KEYRING_SERVICE, ELSEWHERE, "of-keyring")
     assert find_api(ELSEWHERE).token.reveal() == "of-keyring"
+
+
+def test_a_token_and_an_auth_object_together_are_refused():
+    with pytest.raises(bf.ParameterError, match="token= and auth= both authenticate requests") as raised:
+        bf.Client(URL, "of-argument", auth=httpx.BasicAuth("ann", "x"))
+    assert "of-argument" not in str(raised.value)
+
+
+def test_an_auth_object_takes_precedence_over_the_environments_token(monkeypatch):
+    monkeypatch.setenv("BILLFRAMES_BASE_URL", URL)
+    monkeypatch.setenv("BILLFRAMES_TOKEN", "of-env")
+    with bf.Client(auth=httpx.BasicAuth("ann", "x")) as client:
+        assert repr(client) == f"Client({URL!r}, token from auth=)"
 
 
 @pytest.mark.parametrize("same", [URL, f"{URL}/", "HTTPS://BILLING.example.com:443"])

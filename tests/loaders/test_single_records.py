@@ -272,6 +272,24 @@ def test_records_are_frozen_shown_as_tables_and_pickle(own):
         record.mattertype  # noqa: B018
 
 
+def test_a_record_shows_each_custom_field_once_and_each_value_on_one_line(own):
+    client = next(
+        each for each in map(own.clients.get, own.clients()["client_id"]) if each.cf_industry and each.contact.street
+    )
+    lines = repr(client).splitlines()
+    assert [line.split()[0] for line in lines[1:6]] == ["client_id", "name", "reference", "contact", "meta"]
+    assert len(lines) == 1 + len(client.to_dict()) - len(["custom_fields"])
+    for shown in (repr(client), client._repr_html_()):
+        assert shown.count(client.cf_industry) == 1
+    assert client.meta.custom_fields == client.custom_fields
+
+
+def test_an_empty_text_in_place_of_an_optional_id_is_none(fake, connect):
+    row = entry(invoiceId="", user={}, matter={}, client={})
+    fake.answers["/v2/time-entries/t0001"] = {"data": row}
+    assert connect().time_entries.get("t0001").invoice_id is None
+
+
 def test_shown_records_escape_html(fake, connect):
     fake.answers["/v2/time-entries/t1"] = {
         "data": entry(timeEntryId="t1", description="<script>alert(1)</script>", user={}, matter={}, client={})

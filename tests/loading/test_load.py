@@ -6,6 +6,7 @@ import datetime as dt
 import functools
 
 import httpx
+import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 import pytest
@@ -98,6 +99,18 @@ def test_null_data_and_no_rows_and_rows_have_the_same_dtypes(fake, connect, data
         "activity_code": "str",
         "task_code": "str",
     }
+
+
+@pytest.mark.parametrize("to", ["pandas", "arrow", "polars"])
+def test_an_empty_text_in_place_of_an_optional_id_is_missing(fake, connect, to):
+    rows = [
+        entry(1, invoiceId="", fixedFeeId="f1"),
+        entry(2, invoiceId="i1", invoice={"invoiceNumber": "7"}, fixedFeeId=""),
+    ]
+    fake.answers["/v2/time-entries"] = paged(rows)
+    frame = connect().time_entries(select="", to=to)
+    missing = nw.from_native(frame, eager_only=True).select(nw.col("invoice_id", "fixed_fee_id").is_null())
+    assert missing.rows() == [(True, False), (False, True)]
 
 
 def test_columns_of_details_that_are_not_selected_are_left_out(client):

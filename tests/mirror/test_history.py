@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 
+import pandas as pd
 import pytest
 
 import billframes as bf
@@ -126,5 +128,33 @@ def test_vacuum_keeps_tagged_versions_and_the_newest(changed_mirror):
     assert len(again.time_entries()) == len(before) - 1
     with pytest.raises(bf.MirrorError, match="has no version 2"):
         again.as_of(2)
-    with pytest.raises(bf.ParameterError, match="keep='a while'"):
-        m.vacuum(keep="a while")
+    assert m.vacuum(keep=dt.timedelta.max)["version"].tolist() == left["version"].tolist()
+
+
+@pytest.mark.parametrize("keep", ["a while", 30, "30", None, "NaT", -1, "-1 day", dt.timedelta(days=-1)])
+def test_what_is_no_span_of_time_removes_no_version(changed_mirror, keep):
+    m, _ = changed_mirror
+    before = m.history()["version"].tolist()
+    with pytest.raises(bf.ParameterError, match=re.escape(f"keep={keep!r} is not a span of time")):
+        m.vacuum(keep=keep)
+    assert m.history()["version"].tolist() == before
+
+
+@pytest.mark.parametrize("name", ["2026-10-31", "20261031", " 2026-10-31", "2026-10-31 18:00", "2026-10-31T18:00Z"])
+def test_a_date_is_not_a_tag(changed_mirror, name):
+    m, _ = changed_mirror
+    with pytest.raises(bf.ParameterError, match=re.escape(f"name={name!r} is a date")):
+        m.tag(name)
+
+
+@pytest.mark.parametrize("when", [pd.NaT, None, True, 1.0, pd.NA])
+def test_what_names_no_version_is_refused(changed_mirror, when):
+    m, _ = changed_mirror
+    with pytest.raises(bf.ParameterError, match="names no version"):
+        m.as_of(when)
+
+
+def test_a_version_can_be_a_number_of_the_history(changed_mirror):
+    m, _ = changed_mirror
+    newest = m.history()["version"].max()
+    assert m.as_of(newest).version == newest

@@ -100,6 +100,19 @@ def test_a_request_is_given_up_after_five_refusals_a_retry_though_others_are_gra
     assert len(fake.requests) == 1 + 2 * http.MOST_REFUSALS
 
 
+def test_a_304_is_not_called_a_redirect(fake, connect):
+    fake.answers["/v2/practice-areas"] = httpx.Response(304)
+    with pytest.raises(bf.TransportError, match=r"the server sent no data \(304 Not Modified\)") as raised:
+        connect().practice_areas()
+    assert raised.value.status == 304
+
+
+@pytest.mark.parametrize("body", [b'{"data": []}', b"[]"])
+def test_a_byte_order_mark_before_the_json_is_ignored(fake, connect, body):
+    fake.answers["/v2/practice-areas"] = b"\xef\xbb\xbf" + body
+    assert connect().practice_areas().empty
+
+
 def test_redirects_are_not_followed(fake, connect):
     elsewhere = httpx.Response(302, headers={"location": "https://elsewhere.test/"})
     fake.answers["/v2/practice-areas"] = elsewhere

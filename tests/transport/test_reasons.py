@@ -153,6 +153,8 @@ def test_the_trace_id_is_found_in_any_header_for_it(refused, headers):
         {"request-id": "r7"},
         {"requestId": "r7", "stackTrace": "at line 7"},
         {"error": {"message": "No", "trace-id": "r7"}},
+        {"Error": {"message": "No", "trace-id": "r7"}},
+        {"message": "No", "meta": {"request_id": "r7"}},
         {"stacktrace": "at line 7", "trace": "r7"},
     ],
 )

@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 
-class ClientList(ApiRecord):
+class ClientList(ApiRecord, kw_only=True):
     """A client in a list."""
 
     client_id: Annotated[Id, note("The client.")]
