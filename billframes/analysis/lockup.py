@@ -125,9 +125,9 @@ def lockup_of_book(book: Any, *, by: By = None, as_of: DateLike | None = None, d
         `contingent_amount`, which is in `left_out_wip_amount`. Receivables are the total of `aging`, and fees are net
         billed time fees and fixed fees (`fees_amount` of `contribution`), both of matters of every type.
     """
-    last = pd.Timestamp(read_date(book.day(as_of, ("time_entries", "invoices"), "lockup"), "as_of"))
+    last = read_date(book.day(as_of, ("time_entries", "invoices"), "lockup"), "as_of")
     first = last - dt.timedelta(days=read_whole_number(days, "days", "days") - 1)
-    _warn_of_few_invoices(book.first_invoice_date, first.date(), last.date())
+    _warn_of_few_invoices(book.first_invoice_date, first, last)
     if by is None:
         work, receivables = book.wip(as_of=last).iloc[0], book.aging(as_of=last)["total"].iloc[0]
         amounts = (work["total"], receivables, book.fees(first, last))
@@ -147,7 +147,7 @@ def _warn_of_few_invoices(earliest: dt.date | None, first: dt.date, last: dt.dat
     )
 
 
-def _lockup_by(book: Any, by: By, first: pd.Timestamp, last: pd.Timestamp, days: int) -> pd.DataFrame:
+def _lockup_by(book: Any, by: By, first: dt.date, last: dt.date, days: int) -> pd.DataFrame:
     """Join the amounts by the keys; an amount that has no row for a group is 0 there."""
     if times := set(TIMES).intersection(names_in(by)):
         raise ParameterError(f"lockup is of one day and can't be by {min(times)}; pass as_of= for each day.")
@@ -179,9 +179,9 @@ def _outer_join(left: pd.DataFrame, right: pd.DataFrame, keys: list[str]) -> pd.
     return left.merge(right, on=keys, how="outer")
 
 
-def _with_dates(result: pd.DataFrame, position: int, first: pd.Timestamp, last: pd.Timestamp) -> pd.DataFrame:
+def _with_dates(result: pd.DataFrame, position: int, first: dt.date, last: dt.date) -> pd.DataFrame:
     for offset, (name, day) in enumerate({"as_of": last, "fees_start": first, "fees_end": last}.items()):
-        days = pd.Series([day] * len(result), dtype="datetime64[us]", index=result.index)
+        days = pd.Series([pd.Timestamp(day)] * len(result), dtype="datetime64[us]", index=result.index)
         result.insert(position + offset, name, days)
     return result
 

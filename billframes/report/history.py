@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 
 from billframes.book import Book
+from billframes.book.kept import KeptBook
 from billframes.book.slices import BookSlice, SlicedBook
 from billframes.config.firm import FirmSettings
 from billframes.mirror import Mirror
@@ -36,7 +37,7 @@ class Balances:
     by_name: dict[str, float]
 
 
-def balance_figures(book: Book | BookSlice, day: dt.date) -> dict[str, float]:
+def balance_figures(book: Book | BookSlice | KeptBook, day: dt.date) -> dict[str, float]:
     """Return receivables, work in progress and lock-up of a book on a day, by the names of the report."""
     owed, work, lockup = book.aging(as_of=day).iloc[0], book.wip(as_of=day).iloc[0], book.lockup(as_of=day).iloc[0]
     oldest = work.index[list(work.index).index("total") - 1]

@@ -23,6 +23,7 @@ from billframes.analysis.checked_frames import CheckedFrames, collect_warnings
 from billframes.analysis.compare import compare
 from billframes.analysis.result_rows import total_of
 from billframes.book import Book
+from billframes.book.kept import KeptBook
 from billframes.book.slices import BookSlice, SlicedBook, SliceKey, keep_rows
 from billframes.config.firm import FirmSettings
 from billframes.errors import BillframesWarning
@@ -60,7 +61,6 @@ class Month:
     e_billing: EBilling = field(default_factory=EBilling, repr=False)
     _firm: Month | None = field(default=None, repr=False)
     _sliced: dict[SliceKey, SlicedBook] = field(default_factory=dict, repr=False)
-    _results: dict[str, pd.DataFrame] = field(default_factory=dict, repr=False, compare=False)
     _checked: CheckedFrames = field(default_factory=CheckedFrames, repr=False, compare=False)
 
     def only(self, code: str) -> Month:
@@ -176,10 +176,9 @@ class Month:
 
         Utilization is computed month by month, because each month's work decides who counts as a timekeeper.
         """
-        with self.collecting_warnings():
-            billed = self._realization_by_month("invoice_date")
-            cohort = self._realization_by_month("work_date")
-            hours = pd.DataFrame([self._utilization_of(back) for back in range(self.months_back, -1, -1)])
+        billed = self._realization_by_month("invoice_date")
+        cohort = self._realization_by_month("work_date")
+        hours = pd.DataFrame([self._utilization_of(back) for back in range(self.months_back, -1, -1)])
         hours.index = pd.Index(self._month_names())
         left_out = {name: f"{name}_of_work" for name in ("left_out_hours", "left_out_amount")}
         work = cohort[["cohort_amount", "unbilled_amount", "prebill_amount", *left_out]].rename(columns=left_out)
@@ -187,11 +186,13 @@ class Month:
 
     def result(self, analysis: str, **options: Any) -> pd.DataFrame:
         """Return an analysis of the book. It is computed once for all sections and key points."""
-        call = repr((analysis, options))
-        if call not in self._results:
-            with self.collecting_warnings():
-                self._results[call] = getattr(self.book, analysis)(**options)
-        return self._results[call].copy()
+        with self.collecting_warnings():
+            found: pd.DataFrame = getattr(self._kept_book, analysis)(**options)
+        return found.copy()
+
+    @functools.cached_property
+    def _kept_book(self) -> KeptBook:
+        return KeptBook(self.book)
 
     @property
     def utilization(self) -> pd.DataFrame:
@@ -222,8 +223,8 @@ class Month:
     def month_by_month(self, measure: str) -> pd.DataFrame:
         """Return a figure of realization for twelve months, each beside the month before and the year before."""
         back = 2 * YEAR - 1
+        rows = self._realization_by_month("invoice_date", back)
         with self.collecting_warnings():
-            rows = self._realization_by_month("invoice_date", back)
             return compare({name: rows.loc[[name]] for name in self._month_names(back)}, measure, periods=YEAR)
 
     def grouping_key(self, key: str) -> str:
@@ -235,7 +236,7 @@ class Month:
     def balances(self) -> dict[str, float]:
         """Receivables, work in progress and lock-up on the day to which receivables are aged."""
         with self.collecting_warnings():
-            return balance_figures(self.book, self.as_of)
+            return balance_figures(self._kept_book, self.as_of)
 
     @functools.cached_property
     def earlier_balances(self) -> tuple[Balances | None, Balances | None]:
@@ -286,7 +287,7 @@ class Month:
 
     def _realization_by_month(self, basis: Literal["invoice_date", "work_date"], back: int = 0) -> pd.DataFrame:
         back = back or self.months_back
-        rows = self.book.realization("month", start=self.earlier(back), end=self.last, basis=basis)
+        rows = self.result("realization", by="month", start=self.earlier(back), end=self.last, basis=basis)
         rows = rows.set_index("month")
         # A month without a row had no work or invoices, so its amounts are 0 and not missing.
         amounts = [name for name in rows.columns if name.endswith(("_amount", "_hours"))]
@@ -300,5 +301,5 @@ class Month:
     def _utilization_of(self, back: int) -> Mapping[Any, Any]:
         first = self.earlier(back)
         last = min(month_end(first), self.last)
-        row: pd.Series[Any] = self.book.utilization(None, start=first, end=last).iloc[0]
+        row: pd.Series[Any] = self.result("utilization", by=None, start=first, end=last).iloc[0]
         return row[["client_hours", "total_hours", "capacity_hours", "utilization"]].to_dict()

@@ -12,7 +12,9 @@ import matplotlib as mpl
 import pandas as pd
 from markupsafe import Markup
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from billframes.plots.axes import NARROW, fit_narrow, shorten_labels
 
@@ -81,7 +83,8 @@ def side_by_side(draw: Draw, rows: pd.DataFrame, alt: str, *, currency: str = ""
 
 
 def _axes(draw: Draw, rows: pd.DataFrame, width: float, height: float, currency: str) -> Axes:
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = Figure(figsize=(width, height))
+    figure.set_layout_engine("none")
     ax = draw(rows, figure.add_subplot(), currency=currency)
     # The section's heading or caption is the title.
     ax.set_title("", loc="left")
@@ -92,6 +95,10 @@ def _svg(ax: Axes) -> str:
     buffer = io.StringIO()
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "billframes"}):
         figure: Any = ax.figure
+        # Saving a figure that has a layout engine draws it twice. A canvas of SVG measures text in points.
+        FigureCanvasSVG(figure)
+        figure.dpi = 72
+        ConstrainedLayoutEngine().execute(figure)
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     svg = re.sub(r"'DejaVu Sans',[^;\"]*sans-serif", _TYPEFACE, buffer.getvalue())
     return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"

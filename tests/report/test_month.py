@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import datetime as dt
 import warnings
+from collections import Counter
 
 import pandas as pd
 import pytest
@@ -13,7 +14,8 @@ from bs4 import BeautifulSoup
 import billframes as bf
 from billframes import report
 from billframes.analysis.aging import LaterBalancesWarning
-from billframes.book import Book
+from billframes.book import Book, methods
+from billframes.book.methods import call_analysis
 from billframes.config.firm import FirmSettings
 from billframes.errors import ConfigError, ParameterError
 from billframes.periods import month_end
@@ -22,6 +24,7 @@ from billframes.report.figures import figures
 from billframes.report.footnotes import as_of
 from billframes.report.points import key_points
 from billframes.report.report_tables import top_and_rest
+from billframes.report.sheets import sheets
 
 
 def sections(month: report.Month) -> list[str]:
@@ -53,6 +56,22 @@ def test_a_month_without_data_says_so_in_every_section(october):
     billed = next(each for each in figures(march) if each.name == "Fees billed")
     assert [cell.text for cell in billed.cells] == ["0", "0", "–", "0", "–", "0", "0", "–"]
     assert ">nan<" not in headlines
+
+
+def test_each_analysis_is_calculated_once_for_page_and_workbook(october, monkeypatch):
+    calls = []
+
+    def record(analysis, book, given):
+        calls.append((analysis.name, *sorted(f"{name}={each!r}" for name, each in given.items() if each is not None)))
+        return call_analysis(analysis, book, given)
+
+    monkeypatch.setattr(methods, "call_analysis", record)
+    month = report.Month(october.first, october.last, october.as_of, october.book)
+    sections(month)
+    report.work_in_progress(month)
+    sheets(month)
+    assert calls
+    assert [each for each, count in Counter(calls).items() if count > 1] == []
 
 
 def test_headline_hours_of_an_earlier_month_equal_the_analysis_of_that_month(october):
