@@ -216,7 +216,7 @@ def same_id(one: str, other: str) -> bool:
 
 def parse_instant(text: str) -> dt.datetime:
     """Parse an instant as a datetime in UTC; if that is outside a datetime's range, it keeps its own time zone."""
-    instant = dt.datetime.fromisoformat(text.upper())
+    instant = dt.datetime.fromisoformat(_in_capitals(text))
     if instant.tzinfo is None:
         # An instant without a time zone is in UTC.
         return instant.replace(tzinfo=dt.UTC)
@@ -228,8 +228,7 @@ def parse_instant(text: str) -> dt.datetime:
 
 def microseconds(text: str) -> int:
     """Parse an instant as microseconds since 1970 in UTC; this works for every instant of the calendar."""
-    # RFC 3339 also allows "t" and "z".
-    instant = dt.datetime.fromisoformat(text.upper())
+    instant = dt.datetime.fromisoformat(_in_capitals(text))
     elapsed = instant.replace(tzinfo=None) - _EPOCH - (instant.utcoffset() or dt.timedelta())
     return elapsed // _MICROSECOND
 
@@ -249,4 +248,9 @@ def earlier(instant: dt.datetime, by: dt.timedelta) -> dt.datetime:
 @functools.lru_cache(maxsize=2048)
 def parse_time(text: str) -> dt.time:
     """Parse a time of day; its time zone is dropped."""
-    return dt.time.fromisoformat(text.upper()).replace(tzinfo=None)
+    return dt.time.fromisoformat(_in_capitals(text)).replace(tzinfo=None)
+
+
+def _in_capitals(text: str) -> str:
+    # RFC 3339 also allows "t" and "z", which Python does not parse.
+    return text.upper()
