@@ -220,10 +220,11 @@ def _first_id(frame: nw.DataFrame[Any], column: str) -> str:
 
 def _is_unlike(one: str, other: str) -> bool:
     """Tell whether two ids are written differently."""
-    if not (_UUID.fullmatch(one.strip()) and _UUID.fullmatch(other.strip())):
-        return (one != one.strip()) != (other != other.strip())
-    return _spelling(one) != _spelling(other)
+    uuids = all(_UUID.fullmatch(each.strip()) for each in (one, other))
+    return _spelling(one, uuid=uuids) != _spelling(other, uuid=uuids)
 
 
-def _spelling(uuid: str) -> tuple[bool, ...]:
-    return uuid != uuid.strip(), "{" in uuid, "-" in uuid, uuid != uuid.lower()
+def _spelling(id_: str, *, uuid: bool) -> tuple[bool, ...]:
+    """Tell whether an id has spaces around it, and whether a UUID has braces, hyphens and capital letters."""
+    spaces = id_ != id_.strip()
+    return (spaces, "{" in id_, "-" in id_, id_ != id_.lower()) if uuid else (spaces,)
