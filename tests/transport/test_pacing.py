@@ -12,6 +12,9 @@ import pytest
 
 from billframes.transport.pacing import Pace, pause_after
 
+# A call takes about three steps: a pause, a request and its response. A faulty pace must not run for ever.
+STEPS_PER_CALL = 50
+
 
 @dataclass
 class LimitedServer:
@@ -60,7 +63,10 @@ def simulate(server, calls, *, pace=None, workers=8, latency=0.05, retries=5, no
     """Send calls like a client; return the time of the last grant, or None if the client gave up."""
     pace = pace or Pace()
     events, waiting, number = [], workers, 0
-    while calls:
+    most_steps = STEPS_PER_CALL * calls
+    for _ in range(most_steps):
+        if not calls:
+            return now
         left = pace.seconds_left(now)
         if waiting and left == 0:
             waiting, number = waiting - 1, number + 1
@@ -85,7 +91,7 @@ def simulate(server, calls, *, pace=None, workers=8, latency=0.05, retries=5, no
             pace.hold_back(pause_after(refusals), now)
         pace.end()
         waiting += 1
-    return now
+    raise AssertionError(f"{calls} calls are not granted after {most_steps} steps")
 
 
 @pytest.fixture(autouse=True)
