@@ -23,22 +23,20 @@ from billframes.analysis.metrics import Measure, shared_measures
 from billframes.analysis.spec import Analysis, FromBook
 from billframes.errors import IncompleteDataWarning, MissingColumnError
 from billframes.periods import DateLike, Period, resolve
+from billframes.schema.records import LEDES_CODES
 
 __all__ = ["ANALYSIS", "code_check"]
 
 C = nw.col
 
 # For each kind of item: its id, and its fields with the type of code and the setting of the matter that requires it.
-_WORK = {
-    "activity_code": ("activity", "ledes_activity_code_required"),
-    "task_code": ("task", "ledes_task_code_required"),
-}
+_WORK = {name: LEDES_CODES[name] for name in ("activity_code", "task_code")}
 _ITEMS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
     "time_entries": ("time_entry_id", _WORK),
     "fixed_fees": ("fixed_fee_id", _WORK),
-    "expenses": ("expense_id", {"expense_code": ("expense", "ledes_expense_code_required")}),
+    "expenses": ("expense_id", {"expense_code": LEDES_CODES["expense_code"]}),
 }
-_FLAGS = ("ledes_activity_code_required", "ledes_task_code_required", "ledes_expense_code_required")
+_FLAGS = tuple(flag for _, flag in LEDES_CODES.values())
 _SHOWN = ("user_id", "user_name", "matter_id", "matter_name", "invoice_id")
 _SEP = "\n"
 

@@ -28,7 +28,7 @@ from billframes.bulk.record_reader import RecordReader
 from billframes.bulk.records import Record
 from billframes.loading.connection import request_threads
 from billframes.schema.decode import decode_single
-from billframes.schema.records import CodeList
+from billframes.schema.records import LEDES_CODES, CodeList
 from billframes.schema.resources import (
     CLIENTS,
     CODES,
@@ -45,13 +45,7 @@ from billframes.schema.sources import fields_of
 
 __all__ = ["RuleChecks", "check_deletions"]
 
-# Columns of codes, each with the kind of code and the matter's setting that requires it.
-_CODES = {
-    "activity_code": ("activity", "ledes_activity_code_required"),
-    "task_code": ("task", "ledes_task_code_required"),
-    "expense_code": ("expense", "ledes_expense_code_required"),
-}
-_LEDES = ("ledes_enabled", "ledes_code_set_ids", *(flag for _, flag in _CODES.values()))
+_LEDES = ("ledes_enabled", "ledes_code_set_ids", *(flag for _, flag in LEDES_CODES.values()))
 # Columns with the id of another record, each with its resource and the columns of that record that the checks need.
 _REFERENCES = {
     "matter_id": (MATTERS, _LEDES),
@@ -151,7 +145,7 @@ class RuleChecks:
         self._listed_columns |= {
             name for name in _LISTED_REFERENCES if change.changes(name) and change.value_after(name) is not None
         }
-        if _touches_codes(change) and any(change.value_after(name) for name in _CODES):
+        if _touches_codes(change) and any(change.value_after(name) for name in LEDES_CODES):
             self._needs_codes = True
 
     def read(self) -> None:
@@ -209,7 +203,7 @@ class RuleChecks:
     def _check_codes(self, change: Change) -> None:
         matter = self._records["matter_id"].get(str(change.value_after("matter_id") or "").casefold(), {})
         all_codes = change.action == "create" or change.changes("matter_id")
-        for name, (kind, flag) in _CODES.items():
+        for name, (kind, flag) in LEDES_CODES.items():
             if self._has_column(name) and (all_codes or change.changes(name)):
                 problem = self._code_problem(kind, change.value_after(name), matter, required=matter.get(flag) is True)
                 if problem:
@@ -245,7 +239,7 @@ class RuleChecks:
 
 
 def _touches_codes(change: Change) -> bool:
-    return change.action == "create" or any(change.changes(name) for name in ("matter_id", *_CODES))
+    return change.action == "create" or any(change.changes(name) for name in ("matter_id", *LEDES_CODES))
 
 
 def check_deletions(deletions: Sequence[Change], resource: Resource, reader: RecordReader) -> None:

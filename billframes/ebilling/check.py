@@ -29,6 +29,7 @@ from billframes.ebilling.texts import Texts
 from billframes.errors import ParameterError
 from billframes.loading.progress import Progress
 from billframes.periods import DateLike, Period, resolve
+from billframes.schema.records import LEDES_CODES
 
 if TYPE_CHECKING:
     from billframes.book import Book
@@ -264,8 +265,8 @@ def _needs_code(item: Item, source: Source, profile: LedesProfile) -> bool:
     matter = source.matters.get(item.matter_id or "", {})
     enabled = matter.get("ledes_enabled") is True
     return any(
-        name.removesuffix("_code") in profile.require or (enabled and matter[f"ledes_{name}_required"] is True)
-        for name in CODES[item.kind]
+        kind in profile.require or (enabled and matter[flag] is True)
+        for kind, flag in (LEDES_CODES[name] for name in CODES[item.kind])
     )
 
 
@@ -312,11 +313,11 @@ def _table(kind: str, items: Sequence[Item]) -> pa.Table:
 def _code_settings(matter_ids: Iterable[str | None], source: Source, profile: LedesProfile) -> pa.Table:
     """Return the matters' settings for codes, and require those that the profile requires, too."""
     rows = [source.matters[each] for each in matter_ids if each is not None]
-    required = {f"ledes_{kind}_code_required" for kind in profile.require}
+    required = {LEDES_CODES[f"{kind}_code"][1] for kind in profile.require}
     table = {"matter_id": pa.array([row["matter_id"] for row in rows], pa.string())}
     enabled = [row["ledes_enabled"] is True or bool(required) for row in rows]
     table["ledes_enabled"] = pa.array(enabled, pa.bool_())
-    for name in (f"ledes_{code}_required" for code in _CODE_FIELDS):
+    for _, name in LEDES_CODES.values():
         table[name] = pa.array([name in required or row[name] is True for row in rows], pa.bool_())
     # A matter without LEDES billing has no code sets, so codes of any set are accepted.
     sets = [row["ledes_code_set_ids"] if row["ledes_enabled"] is True else None for row in rows]

@@ -21,6 +21,7 @@ from billframes.client import Client
 from billframes.errors import MissingColumnError, ParameterError
 from billframes.loading.load_info import load_info
 from billframes.periods import Period
+from billframes.schema.records import LEDES_CODES
 
 __all__ = ["CODES", "KINDS", "OPEN_STATES", "Item", "Row", "Source"]
 
@@ -55,9 +56,7 @@ _MATTERS = (
     "client_id",
     "reference",
     "ledes_enabled",
-    "ledes_activity_code_required",
-    "ledes_task_code_required",
-    "ledes_expense_code_required",
+    *(flag for _, flag in LEDES_CODES.values()),
     "ledes_code_set_ids",
 )
 _MATTERS_OPTIONAL = ("name", "client_reference", "client_name", "responsible_id", "responsible_name")

@@ -29,6 +29,7 @@ from billframes.schema.records.shared import (
 
 __all__ = [
     "BALANCE_SETS",
+    "LEDES_CODES",
     "ClientBalances",
     "ClientDetail",
     "ClientList",
@@ -143,6 +144,14 @@ class MatterLedesConfiguration(ApiRecord):
     task_code_required: Annotated[Flag, note("Time entries and fixed fees need a task code.")]
     expense_code_required: Annotated[Flag, note("Expenses need an expense code.")]
     code_set_ids: Annotated[list[str], note("Code sets available for the matter.")]
+
+
+LEDES_CODES = {
+    "activity_code": ("activity", "ledes_activity_code_required"),
+    "task_code": ("task", "ledes_task_code_required"),
+    "expense_code": ("expense", "ledes_expense_code_required"),
+}
+"""The columns of codes, each with the kind of code and the column of the matter's setting that requires it."""
 
 
 class MatterList(ApiRecord, kw_only=True):
