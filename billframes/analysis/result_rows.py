@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -23,9 +24,15 @@ from billframes.analysis.frames import wrap_frame
 from billframes.analysis.keys import TIMES, UNASSIGNED
 from billframes.analysis.metrics import Measure, title_of_key
 from billframes.analysis.spec import measure, measures
-from billframes.errors import MissingColumnError
+from billframes.errors import MissingColumnError, ParameterError
 
 __all__ = ["MEASURE", "ResultRows", "present_columns", "read_result", "total_of"]
+
+# Fewer clients can have the same name.
+_SEVERAL = 3
+# Rounded rows differ from their rounded total by less.
+_ROUNDED = 0.01
+_TOTALS = {"total", "totals", "grand total", "sum", "all", "overall"}
 
 MEASURE = "measure"
 """The key in `attrs` of a pandas result whose columns are all figures of one measure."""
@@ -88,7 +95,7 @@ def read_result(result: Any, needs: Sequence[str], analysis: str, shown: str = "
     Raises
     ------
     ParameterError
-        It is not a frame.
+        It is not a frame, the same group is in two rows, or a row is the total of the others.
     MissingColumnError
         A column is missing.
     """
@@ -99,7 +106,10 @@ def read_result(result: Any, needs: Sequence[str], analysis: str, shown: str = "
             f"The {shown} needs the column {missing[0]!r}, which the frame does not have; pass a result of "
             f"billframes.{analysis}(). It has: {', '.join(map(str, frame.columns))}."
         )
-    keys = _keys(list(itertools.takewhile(lambda name: name not in needs and not _is_number(name), frame.columns)))
+    columns = list(itertools.takewhile(lambda name: name not in needs and not _is_number(name), frame.columns))
+    _refuse_total(frame, columns)
+    _refuse_repeated(frame, columns, result)
+    keys = _keys(columns)
     over_time = len(keys) == 1 and keys[0] in TIMES
     texts = [[_key_text(value, over_time) for value in frame[key]] for key in keys]
     labels = [" · ".join(row) for row in zip(*texts, strict=True)] if keys else ["All"] * len(frame)
@@ -128,8 +138,68 @@ def _is_number(name: str) -> bool:
 
 def _keys(columns: list[str]) -> list[str]:
     """Return the keys without ids that have a label."""
-    labelled = {name.rpartition("_")[0] for name in columns if name.endswith(("_name", "_label"))}
+    labelled = _labelled(columns)
     return [name for name in columns if not (name.endswith("_id") and name.removesuffix("_id") in labelled)]
+
+
+def _labelled(columns: list[str]) -> set[str]:
+    """Return what the columns have a label of, such as "client"."""
+    return {name.rpartition("_")[0] for name in columns if name.endswith(("_name", "_label"))}
+
+
+def _refuse_repeated(frame: pd.DataFrame, columns: list[str], result: Any) -> None:
+    """
+    Refuse rows of the same group, because a total would count it twice.
+
+    Without ids, two clients can have the same name, but not so many. Records without an id can be different ones. Rows
+    without keys are of one group if results were concatenated, which leaves the same number in the index twice.
+    """
+    labelled = _labelled(columns)
+    records = [name for name in columns if name.endswith("_id") and name.removesuffix("_id") not in labelled]
+    groups = _texts(frame.dropna(subset=records), columns)
+    if not columns:
+        index = result.index if isinstance(result, pd.DataFrame) else frame.index
+        groups = pd.DataFrame({"": index.astype(str)})
+    counts = Counter(groups.itertuples(index=False, name=None))
+    repeated = [group for group, count in counts.items() if count > 1]
+    by_id = all(f"{name}_id" in columns for name in labelled)
+    if not repeated or not (by_id or (len(repeated) >= _SEVERAL and len(repeated) * 2 > len(counts))):
+        return
+    shown = _keys(columns)
+    example = " · ".join(text for name, text in zip(columns, repeated[0], strict=False) if name in shown)
+    raise ParameterError(
+        f"The frame has several rows of the same group, for example of {example or 'the whole firm'}, so their sum "
+        "would count it twice. If these are results of several days, show each day by itself. If they are of several "
+        "periods, put a column that tells them apart before the figures, such as frame.insert(0, 'month', …), or use "
+        "billframes.compare()."
+    )
+
+
+def _refuse_total(frame: pd.DataFrame, columns: list[str]) -> None:
+    """Refuse a row that is the total of the others: it has no id, no name or the name of a total, and their sums."""
+    if not columns or len(frame) < _SEVERAL:
+        return
+    texts = _texts(frame, columns)
+    ids = [name for name in columns if name.endswith("_id")]
+    named = texts.map(lambda text: text.casefold().strip(" .:") in _TOTALS).any(axis=1)
+    for row in frame.index[(texts == "").all(axis=1) | (named & frame[ids].isna().all(axis=1))]:
+        others = total_of(frame.drop(row))
+        sums = {name: frame.loc[row, name] for name in others if cast("Measure", measure(str(name))).adds_up}
+        known = {name: value for name, value in sums.items() if pd.notna(value) and value}
+        if known and all(math.isclose(value, others[name], rel_tol=_ROUNDED) for name, value in known.items()):
+            raise ParameterError(
+                "The frame has a row that is the total of the other rows, so the total would be counted twice. Remove "
+                f"it (row {row}): charts leave the total out, and tables add it."
+            )
+
+
+def _texts(frame: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+    """Return key columns as text; missing values are empty."""
+    return frame[columns].astype(object).map(lambda value: "" if _is_missing(value) else str(value))
+
+
+def _is_missing(value: Any) -> bool:
+    return bool(pd.api.types.is_scalar(value) and pd.isna(value))
 
 
 def _key_text(value: Any, over_time: bool) -> str:

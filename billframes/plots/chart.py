@@ -58,6 +58,8 @@ _DOC = """
     ------
     MissingColumnError
         The frame is not a result of `{analysis}`.
+    ParameterError
+        The same group is in two rows, or a row is the total of the others.
 
     Examples
     --------

@@ -72,7 +72,8 @@ class TableOf(TableSpec):
         ConfigError
             great-tables is not installed.
         MissingColumnError, ParameterError
-            The frame is not a result of the analysis, or `total` is not one row of it.
+            The frame is not a result of the analysis, the same group is in two rows of it, a row is the total of the
+            others, or `total` is not one row.
         """
         rows = self._read(result)
         own = self._keys_of(rows.frame)

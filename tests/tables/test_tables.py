@@ -67,6 +67,51 @@ def test_numbers_are_formatted_and_the_total_is_of_sums(fees):
     assert rows[3] == ["Total", "2,001.0", "1,234,667", "234,718", "999,950", "81.0%", "500", "500,000", "50.0%"]
 
 
+@pytest.mark.parametrize("to", [lambda frame: frame, pl.from_pandas])
+def test_results_of_two_days_in_one_frame_are_not_added_up(fees, to):
+    twice = to(pd.concat([fees, fees.assign(billed_amount=5.0)]))
+    for show in (tables.realization, bf.plots.realization):
+        with pytest.raises(ParameterError, match=r"several rows of the same group, for example of <script>.*each day"):
+            show(twice)
+    without_ids = twice.drop(columns="client_id") if to is not pl.from_pandas else twice.drop("client_id")
+    with pytest.raises(ParameterError, match="several rows of the same group"):
+        tables.realization(without_ids)
+
+
+def test_two_rows_of_the_whole_firm_are_not_added_up(fees):
+    whole = fees.iloc[:1].drop(columns=["client_id", "client_name"])
+    with pytest.raises(ParameterError, match="several rows of the same group, for example of the whole firm"):
+        tables.realization(pd.concat([whole, whole]))
+
+
+def test_clients_with_one_name_and_rows_of_two_months_are_different_groups(fees):
+    same = fees.assign(client_name="Acme")
+    assert len(grid(tables.realization(same))) == 4
+    assert len(grid(tables.realization(same.drop(columns="client_id").iloc[:2]))) == 3
+    months = [fees.assign(month=month)[["month", *fees]] for month in ("2026-09", "2026-10")]
+    assert grid(tables.realization(pd.concat(months)))[-1][2] == "4,002.1"
+
+
+def _with_total(fees, **labels):
+    sums = fees.select_dtypes("number").sum()
+    return pd.concat([fees, pd.DataFrame([{**sums, **labels}])], ignore_index=True)
+
+
+@pytest.mark.parametrize("labels", [{}, {"client_name": "Total"}, {"client_name": "Grand total:"}])
+@pytest.mark.parametrize("to", [lambda frame: frame, lambda frame: frame.round(), pl.from_pandas])
+def test_a_total_among_the_rows_is_not_added_up(fees, labels, to):
+    for show in (tables.realization, bf.plots.realization):
+        with pytest.raises(ParameterError, match=r"a row that is the total of the other rows.*Remove it \(row 3\)"):
+            show(to(_with_total(fees, **labels)))
+    with pytest.raises(ParameterError, match="a row that is the total of the other rows"):
+        tables.realization(to(_with_total(fees.drop(columns="client_id"), **labels)))
+
+
+def test_a_client_named_total_is_no_total(fees):
+    assert len(grid(tables.realization(_with_total(fees, client_id="c9", client_name="Total")))) == 5
+    assert len(grid(tables.realization(fees.assign(client_name="Total").drop(columns="client_id")))) == 4
+
+
 def test_text_is_escaped_and_no_mark_up(fees):
     html = tables.realization(fees, title="<b>Fees</b>").as_raw_html()
     assert "<script>" not in html
