@@ -11,8 +11,9 @@ import narwhals.stable.v2 as nw
 
 from billframes._messages import warn
 from billframes.analysis.capacity import DateRange, available_hours, prorated_targets, split_dates
+from billframes.analysis.checks.repeated_ids import are_many
 from billframes.analysis.column_types import Frame, column_names
-from billframes.analysis.engine import collect, collect_counts, lazy, sum_by
+from billframes.analysis.engine import collect, collect_counts, join_by_id, lazy, sum_by
 from billframes.analysis.expressions import as_float, in_period, map_values, null_column, ratio, value_if
 from billframes.analysis.frames import select_columns
 from billframes.analysis.grouping import Grouping, sum_by_type
@@ -56,6 +57,7 @@ class UtilizationOptions:
     include_fixed_fee: bool
     include_probono: bool
     active_only: bool
+    users_filtered: bool
 
 
 def client_hours(entries: Frame, users: Frame | None, grouping: Grouping, options: UtilizationOptions) -> Frame:
@@ -124,6 +126,8 @@ def _warn(work: Frame, listed: Frame | None, grouping: Grouping, options: Utiliz
         )
     _warn_of_minutes(counts, days)
     _warn_of_idle(counts, days)
+    if listed is not None and grouping.capacity_known and not options.users_filtered:
+        _warn_of_people_not_passed(work, listed)
 
 
 def _warn_of_minutes(counts: Mapping[str, float], days: int) -> None:
@@ -144,6 +148,20 @@ def _warn_of_idle(counts: Mapping[str, float], days: int) -> None:
             f"Only {int(people)} of {int(listed)} timekeepers have entries in the period, so most of capacity_hours is "
             "of people without entries (idle_capacity_hours). Pass everyone's entries, or only the users of interest. "
             "For people who left, set user_end in the settings.",
+            IncompleteDataWarning,
+        )
+
+
+def _warn_of_people_not_passed(work: Frame, listed: Frame) -> None:
+    """Warn if many people with entries are not among the users passed."""
+    people = work.filter(C("user_id") != _NO_USER).select("user_id").unique()
+    found = join_by_id(people, listed.select("user_id", _found="user_id"), "user_id")
+    counts = collect_counts((found, {"all": nw.len(), "found": C("_found").count()}))
+    if are_many(int(counts["all"] - counts["found"]), int(counts["all"])):
+        warn(
+            f"{counts['all'] - counts['found']:.0f} of {counts['all']:.0f} people with entries are not among the users "
+            "passed. They have capacity_hours if they worked for clients, and so do the users passed. Pass all users, "
+            "from the same firm, or only the entries of the people passed.",
             IncompleteDataWarning,
         )
 

@@ -22,13 +22,16 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
+from billframes._messages import warn
 from billframes.analysis.arguments import resolve_users
+from billframes.analysis.checks.repeated_ids import are_many
 from billframes.analysis.column_types import ENUMS, ITEMS, Frame, column_names
 from billframes.analysis.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.expressions import as_float, map_values, null_column, period_numbers
 from billframes.analysis.frames import select_columns
 from billframes.analysis.keys import ITEM_IDS, JOINED, UNKNOWN, By, Key, Sources, find_keys, matter_type_key
 from billframes.config.firm import FirmSettings
+from billframes.errors import IncompleteDataWarning
 
 __all__ = ["Grouping", "known_type", "sum_by_type"]
 
@@ -238,11 +241,18 @@ class Grouping:
         """Join the frames that the keys need, and select the key columns, the measures and the other columns."""
         for name in JOINED:
             columns = {alias: column for key in self.keys for alias, column in key.joined.get(name, {}).items()}
-            frame = self._join(frame, name, columns)
+            only = [key for key in self.keys if key.only_from == name]
+            frame = self._join(frame, name, columns | ({"_found": f"{name}_id"} if only else {}))
+            if only:
+                _warn_of_unmatched(frame, name, only[0])
+                frame = frame.drop("_found")
         if "user_id" in self.base:
             frame = frame.with_columns(_set_role=map_values("user_id", self.settings.roles, None, nw.String))
         if any(key.by_originator for key in self.keys):
-            frame = _over_originators(frame, self.sources, measures)
+            lists = collect(_lists_of_originators(self.sources))
+            found = join_by_id(frame.select("matter_id"), lists.select("matter_id", _found="matter_id"), "matter_id")
+            _warn_of_unmatched(found, "matter", next(key for key in self.keys if key.by_originator))
+            frame = _over_originators(frame, lists, self.sources, measures)
         types = frame.collect_schema()
         rows = frame.select(*[expr for key in self.keys for expr in _key_columns(key, types)], *measures, *others)
         schema = rows.collect_schema()
@@ -348,11 +358,24 @@ def _with_types(part: Frame, types: Mapping[str, Any]) -> Frame:
     return part.with_columns(*casts) if casts else part
 
 
-def _over_originators(frame: Frame, sources: Sources, measures: Sequence[str]) -> Frame:
+def _warn_of_unmatched(frame: Frame, name: str, key: Key) -> None:
+    """Warn if many of the rows' matters, users or clients are not in the frame that a key is taken from (`_found`)."""
+    ids = frame.select(_id=C(f"{name}_id"), _found=C("_found")).filter(~C("_id").is_null()).unique()
+    counts = collect_counts((ids, {"all": nw.len(), "found": C("_found").count()}))
+    if are_many(int(counts["all"] - counts["found"]), int(counts["all"])):
+        missing = f"{counts['all'] - counts['found']:.0f} of {counts['all']:.0f} {name}s"
+        warn(
+            f"by={key.columns[-1]!r}: {missing} are not among the {name}s passed, so they are in the row "
+            f"{key.missing}. Pass all {name}s, from the same firm.",
+            IncompleteDataWarning,
+        )
+
+
+def _over_originators(frame: Frame, lists: Frame, sources: Sources, measures: Sequence[str]) -> Frame:
     """Split each row among its matter's originators: by the weights in the settings, or equally."""
     weights = sources.settings.originator_weights
     frame = frame.with_columns(_weighted=as_float(C("matter_id").is_in(list(weights))) if weights else nw.lit(0.0))
-    pieces = [frame.filter(C("_weighted") < 1).join(_originators(sources), on="matter_id", how="left")]
+    pieces = [frame.filter(C("_weighted") < 1).join(_originators(lists), on="matter_id", how="left")]
     for nth in range(max(map(len, weights.values()), default=0)):
         pairs = {matter: list(split.items())[nth] for matter, split in weights.items() if len(split) > nth}
         users = {matter: user for matter, (user, _) in pairs.items()}
@@ -368,11 +391,14 @@ def _over_originators(frame: Frame, sources: Sources, measures: Sequence[str]) -
     return split.with_columns(*[C(measure) * C("_share").fill_null(1.0) for measure in measures])
 
 
-def _originators(sources: Sources) -> Frame:
-    """Return one row per matter and originator, with equal shares."""
+def _lists_of_originators(sources: Sources) -> Frame:
     columns = ("matter_id", "originator_ids")
     lists = select_columns(sources.frames["matter"], "matters", columns, ("originator_names",))
-    lists = collect(lists).with_columns(_count=C("originator_ids").list.len().cast(nw.Float64))
+    return lists.with_columns(_count=C("originator_ids").list.len().cast(nw.Float64))
+
+
+def _originators(lists: Frame) -> Frame:
+    """Return one row per matter and originator, with equal shares."""
     named = "originator_names" in column_names(lists)
     name = C("originator_names").list.get
     most = int(collect_counts((lists, {"most": C("_count").max()}))["most"])

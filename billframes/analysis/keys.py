@@ -171,6 +171,19 @@ class Key:
         return {column: names[0] for column, names in named.items() if names}
 
     @property
+    def only_from(self) -> str | None:
+        """
+        The frame that alone has the key's values: "matter", "user" or "client".
+
+        Matter types are not included, because the analyses warn of unknown types.
+        """
+        if not set(self.parts[0]).isdisjoint(self.base) or self.columns == ("matter_type",):
+            return None
+        return next(
+            (name for name, columns in self.joined.items() if not columns.keys().isdisjoint(self.parts[0])), None
+        )
+
+    @property
     def by_originator(self) -> bool:
         """Whether rows are split among the matter's originators."""
         return self.columns[0] == "originator_id"

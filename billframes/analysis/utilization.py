@@ -116,9 +116,9 @@ def utilization(
     -----
     IncompleteDataWarning
         Entries are on matters that the matters frame lacks: their matter type is unknown, and they count. Also if there
-        are more hours than the days of the period have, if fewer than a third of the timekeepers have entries, if the
-        period ends after the day of the load and `as_of` is omitted, or if the settings have holidays, but none in the
-        year of the period.
+        are more hours than the days of the period have, if fewer than a third of the timekeepers have entries, if many
+        people with entries are not among the users passed, if the period ends after the day of the load and `as_of` is
+        omitted, or if the settings have holidays, but none in the year of the period.
 
     Notes
     -----
@@ -154,11 +154,13 @@ def utilization(
     # Only people whose entries were loaded have capacity.
     if (loaded := people_loaded(time_entries)) is not None and "users" in frames:
         frames["users"] = frames["users"].filter(C("user_id").is_in(loaded))
-    _check_load(time_entries, users, grouping, Period(first, last))
+    period = Period(first, last)
+    _check_load(time_entries, users, grouping, period)
     if as_of is None and grouping.capacity_known:
         warn_of_unfinished_period("utilization", time_entries, last, grouping.settings, *LATER_DAYS)
     warn_of_missing_holidays(grouping.settings, first, last)
-    options = UtilizationOptions(Period(first, last), include_fixed_fee, include_probono, roster == "active")
+    filtered = bool(getattr(load_info(users), "arguments", {}))
+    options = UtilizationOptions(period, include_fixed_fee, include_probono, roster == "active", filtered)
     rows = client_hours(frames["time_entries"], frames.get("users"), grouping, options)
     return to_native(rows, time_entries)
 

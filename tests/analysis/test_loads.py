@@ -550,3 +550,40 @@ def test_expenses_and_fixed_fees_with_negative_amounts_are_warned_of(name, whole
         )
         with pytest.warns(IncompleteDataWarning, match=f"{name}: amount is negative in most rows"):
             wip(**frames, as_of="2026-10-31")
+
+
+@pytest.mark.parametrize(("name", "key"), [("users", "role"), ("matters", "responsible"), ("matters", "originator")])
+@pytest.mark.parametrize("to", [lambda frame: frame, pl.from_pandas, lambda frame: pl.from_pandas(frame).lazy()])
+def test_users_or_matters_of_another_firm_are_warned_of(name, key, to, whole):
+    frames = without_load(whole["pandas"])
+    frames["matters"] = frames["matters"].drop(columns="originator_names")
+    others = changed(frames, name, f"{name.removesuffix('s')}_id", lambda _: str(uuid.uuid4()))
+    for given in (others, frames | {name: frames[name].iloc[:4]}):
+        firm = {each: to(frame) for each, frame in given.items()}
+        with pytest.warns(IncompleteDataWarning, match=rf"by='{key}.*': \d+ of \d+ {name} are not among the {name}"):
+            aging(**firm, as_of="2026-10-31", by=key)
+    aging(**{each: to(frame) for each, frame in frames.items()}, as_of="2026-10-31", by=key)
+
+
+def test_clients_of_another_firm_are_warned_of(client, whole):
+    clients = client.clients()
+    invoices = without_load(whole["pandas"])["invoices"]
+    key = f"client_{next(column for column in clients if column.startswith('cf_'))}"
+    aging(invoices, as_of="2026-10-31", by=key, clients=clients)
+    others = changed({"clients": clients}, "clients", "client_id", lambda _: str(uuid.uuid4()))["clients"]
+    with pytest.warns(IncompleteDataWarning, match=rf"by='{key}': (\d+) of \1 clients are not among"):
+        aging(invoices, as_of="2026-10-31", by=key, clients=others)
+
+
+def test_people_with_entries_who_are_not_among_the_users_are_warned_of(whole):
+    frames = without_load({each: whole["pandas"][each] for each in ("time_entries", "matters", "users")})
+    others = changed(frames, "users", "user_id", lambda _: str(uuid.uuid4()))
+    with pytest.warns(IncompleteDataWarning, match=r"(\d+) of \1 people with entries are not among the users passed"):
+        utilization(**others, start=MONTH, by=None)
+    users = frames["users"]
+    partners = frames | {"users": users[users["role"] == "principal"]}
+    with pytest.warns(IncompleteDataWarning, match="people with entries are not among the users passed"):
+        utilization(**partners, start=MONTH, by=None)
+    ids = partners["users"]["user_id"]
+    own = frames["time_entries"][frames["time_entries"]["user_id"].isin(ids)]
+    utilization(**partners | {"time_entries": own}, start=MONTH, by=None)

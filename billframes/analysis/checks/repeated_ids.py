@@ -24,7 +24,7 @@ from billframes.analysis.engine import collect_values, to_dicts
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.loading.load_info import load_info
 
-__all__ = ["drop_repeated", "is_unique", "refuse_unlike_ids", "repeated_span", "row_count"]
+__all__ = ["are_many", "drop_repeated", "is_unique", "refuse_unlike_ids", "repeated_span", "row_count"]
 
 C = nw.col
 
@@ -38,6 +38,8 @@ _MANY = 10
 _ALL_DAYS = 50_000
 # The first id among so many rows shows how the ids of a frame are written.
 _FIRST = 1_000
+# Fewer ids that another frame lacks are exceptions, such as deleted matters, unless it lacks all of a few.
+_SEVERAL, _FEW, _SHARE = 5, 3, 0.1
 _UUID = re.compile(r"\{?[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}\}?", re.IGNORECASE)
 
 
@@ -228,3 +230,15 @@ def _spelling(id_: str, *, uuid: bool) -> tuple[bool, ...]:
     """Tell whether an id has spaces around it, and whether a UUID has braces, hyphens and capital letters."""
     spaces = id_ != id_.strip()
     return (spaces, "{" in id_, "-" in id_, id_ != id_.lower()) if uuid else (spaces,)
+
+
+def are_many(missing: int, count: int) -> bool:
+    """
+    Tell whether another frame lacks so many of the ids of a frame that these are not exceptions.
+
+    Examples
+    --------
+    >>> are_many(5, 20), are_many(5, 100), are_many(1, 3), are_many(3, 3), are_many(1, 1)
+    (True, False, False, True, False)
+    """
+    return (missing >= _SEVERAL and missing > count * _SHARE) or missing == count >= _FEW
