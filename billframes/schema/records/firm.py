@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, UnsetType
 
+from billframes.config.firm_values import ROLES
 from billframes.schema.records.shared import (
     ApiRecord,
     CustomFieldValue,
@@ -37,7 +38,7 @@ __all__ = [
     "UserList",
 ]
 
-Role = Annotated[str, enum("principal", "attorney", "paralegal", "timekeeper", "operator", "accountant")]
+Role = Annotated[str, enum(*ROLES)]
 CustomFieldEntity = Annotated[str, enum("client", "matter", "user")]
 HealthStatus = Annotated[str, enum("unhealthy", "degraded", "healthy")]
 
