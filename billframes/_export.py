@@ -31,6 +31,7 @@ __all__ = [
     "check_output",
     "excel_text",
     "file_name",
+    "fit_landscape",
     "is_cut",
     "make_folder",
     "neutralize",
@@ -39,6 +40,8 @@ __all__ = [
     "write",
 ]
 
+# Excel's number of the paper's size.
+A4 = 9
 # Characters that begin a formula in a spreadsheet, or that it skips before one; the wide forms apply in East Asia.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _AFTER_SEPARATOR = re.compile(rf"([;|\t\r\n][\s\"']*)(?=[{re.escape(''.join(_FORMULA[:4] + _FORMULA[7:]))}])")
@@ -173,8 +176,37 @@ def _lay_out(page: Any, frame: pd.DataFrame) -> None:
     if len(frame.columns):
         page.autofilter(0, 0, len(frame), len(frame.columns) - 1)
     page.repeat_rows(0)
+    fit_landscape(page, paper=None)
+
+
+def fit_landscape(
+    page: Any,
+    *,
+    across: int = 1,
+    down: int = 0,
+    paper: int | None = A4,
+    margins: tuple[float, float, float, float] | None = None,
+) -> None:
+    """
+    Print a sheet in landscape.
+
+    Parameters
+    ----------
+    page
+        The worksheet.
+    across, down : int
+        The number of pages; 0 is as many as needed.
+    paper : int, optional
+        Excel's number of the paper's size. None is the printer's paper.
+    margins : tuple of float, optional
+        Inches left, right, above and below; by default those of Excel.
+    """
     page.set_landscape()
-    page.fit_to_pages(1, 0)
+    if paper is not None:
+        page.set_paper(paper)
+    if margins is not None:
+        page.set_margins(*margins)
+    page.fit_to_pages(across, down)
 
 
 def _width(heading: str, values: pd.Series[Any]) -> float:
@@ -255,14 +287,24 @@ def make_folder(folder: Path) -> None:
         raise ParameterError(f"--out {folder} can't be made: {error.strerror}.") from None
 
 
-def write(out: Path, content: bytes) -> None:
-    """Write a temporary file beside `out` and rename it, so that `out` is never incomplete."""
+def write(out: Path, content: bytes, *, private: bool = False) -> None:
+    """
+    Write a temporary file beside `out` and rename it, so that `out` is never incomplete.
+
+    Parameters
+    ----------
+    out : Path
+    content : bytes
+    private : bool
+        Whether only the owner can read the file.
+    """
     handle, name = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-        # Temporary files are private; give this one the permissions of a new file.
-        Path(name).chmod(0o666 & ~_umask())
+        if not private:
+            # Temporary files are private; give this one the permissions of a new file.
+            Path(name).chmod(0o666 & ~_umask())
         Path(name).replace(out)
     except BaseException:
         Path(name).unlink(missing_ok=True)

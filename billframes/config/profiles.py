@@ -17,7 +17,6 @@ from __future__ import annotations
 import json
 import os
 import stat
-import tempfile
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -26,6 +25,7 @@ from typing import Any
 
 import platformdirs
 
+from billframes._export import write
 from billframes._messages import warn
 from billframes._names import closest
 from billframes.config.secret import hide, hide_headers
@@ -221,12 +221,4 @@ def _select_names(text: str, profile: str) -> object:
 
 def write_privately(path: Path, text: str) -> None:
     """Write a file that only its owner can read, completely or not at all. If it is a link, write the link's target."""
-    path = path.resolve()
-    handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(part).replace(path)
-    except BaseException:
-        Path(part).unlink(missing_ok=True)
-        raise
+    write(path.resolve(), text.encode(), private=True)

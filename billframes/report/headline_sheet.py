@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from billframes._export import fit_landscape
 from billframes._format import month_name
 from billframes.plots.drawing import axis_title
 from billframes.report import footnotes
@@ -50,9 +51,7 @@ def headline_sheet(
     page.set_column(0, 0, 36)
     page.set_column(1, 8, 14)
     page.hide_gridlines(2)
-    page.set_landscape()
-    page.set_paper(9)
-    page.fit_to_pages(1, 1)
+    fit_landscape(page, down=1)
 
 
 def _write_figures(book: Any, page: Any, month: Month, row: int) -> int:

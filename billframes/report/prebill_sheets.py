@@ -16,6 +16,7 @@ from typing import Any
 
 import pandas as pd
 
+from billframes._export import fit_landscape
 from billframes._format import enum_label, format_number, long_date, short_date
 from billframes.report.html import templates
 from billframes.report.workbook import NUMBER_FORMATS, WRITER_OPTIONS, check_writer, write_cell
@@ -313,7 +314,4 @@ def _write_sheet(book: Any, name: str, columns: dict[str, tuple[str, str, int]],
     page.autofilter(0, 0, max(len(rows), 1), len(columns) - 1)
     page.ignore_errors({"number_stored_as_text": f"A1:A{len(rows) + 1}"})
     page.repeat_rows(0)
-    page.set_landscape()
-    page.set_paper(9)
-    page.set_margins(left=0.3, right=0.3, top=0.4, bottom=0.4)
-    page.fit_to_pages(1, 0)
+    fit_landscape(page, margins=(0.3, 0.3, 0.4, 0.4))

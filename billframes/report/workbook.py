@@ -17,7 +17,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._export import excel_text
+from billframes._export import excel_text, fit_landscape
 from billframes._version import __version__
 from billframes.analysis.checked_frames import share_checks
 from billframes.analysis.metrics import PRICED, UNITS, Measure
@@ -58,8 +58,8 @@ _HEADING_EXTRA = 6
 _ROW_HEIGHT = 16
 # The height of a line in points, and the characters on a line of the definitions.
 _LINE_HEIGHT, _LINE_LENGTH = 15, 105
-# Excel's number of the paper's size; inches left, right, above and below.
-_A4, _MARGINS = 9, (0.4, 0.4, 0.5, 0.5)
+# Inches left, right, above and below.
+_MARGINS = (0.4, 0.4, 0.5, 0.5)
 # A landscape page fits this many characters across, in about 7 points. Wider sheets take two pages.
 _PAGE_WIDTH = 230
 # Smaller changes of a ratio are shown as 0.0%, without a sign.
@@ -161,9 +161,7 @@ class _SheetWriter:
         page.set_column(0, 0, 30)
         page.set_column(1, 1, 100)
         page.set_column(2, 2, 20)
-        page.set_landscape()
-        page.set_paper(_A4)
-        page.fit_to_pages(1, 0)
+        fit_landscape(page)
 
     def write_sheet(self, page: Any, sheet: Sheet) -> None:
         """Write the note, headings, rows and total of a sheet."""
@@ -222,13 +220,10 @@ class _SheetWriter:
 
 
 def _set_up_printing(page: Any, width: float) -> None:
-    page.set_landscape()
-    page.set_paper(_A4)
-    page.set_margins(*_MARGINS)
     across = math.ceil(width / _PAGE_WIDTH)
     if across > 1:
         page.repeat_columns(0)
-    page.fit_to_pages(across, 0)
+    fit_landscape(page, across=across, margins=_MARGINS)
 
 
 def _about(month: Month, *, title: str, remark: str, generated: str) -> Iterator[tuple[str, str]]:
