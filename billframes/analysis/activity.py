@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 
 from billframes._messages import warn
+from billframes._names import join_names
 from billframes.analysis.arguments import read_bounded_period
 from billframes.analysis.checks.loads import need_all_dates, need_period, need_work_on_invoices, warn_of_removed_rows
 from billframes.analysis.column_types import ITEMS, Frame
@@ -18,6 +19,7 @@ from billframes.analysis.engine import collect, join_by_id, lazy, to_dicts
 from billframes.analysis.expressions import as_day, midnight
 from billframes.analysis.frames import select_columns
 from billframes.errors import IncompleteDataWarning
+from billframes.loading.load_info import load_info
 from billframes.periods import DateLike, Period
 
 __all__ = [
@@ -34,6 +36,9 @@ __all__ = [
 ]
 
 C = nw.col
+
+# Fewer clients can have a wrong date, and the first weeks of a year may have no work.
+_SEVERAL, _MONTH = 5, dt.timedelta(days=31)
 
 
 @dataclass(slots=True)
@@ -139,10 +144,24 @@ def _year_before(day: dt.date) -> dt.date:
 
 @dataclass(slots=True)
 class ClientDays:
-    """The first known day of a client, and the day of its last work up to the period's end."""
+    """
+    The days of a client.
 
-    first: dt.datetime | None = None
+    Parameters
+    ----------
+    firsts : dict of str to datetime
+        The first day in each frame that has one: `time_entries`, `matters` and `invoices`.
+    last_work : datetime, optional
+        The day of the last work up to the period's end.
+    """
+
+    firsts: dict[str, dt.datetime] = field(default_factory=dict)
     last_work: dt.datetime | None = None
+
+    @property
+    def first(self) -> dt.datetime | None:
+        """The first of all days."""
+        return min(self.firsts.values(), default=None)
 
     def is_new(self, periods: NewBusinessPeriods) -> bool:
         """Tell whether the first day is in the twelve months."""
@@ -175,7 +194,8 @@ def days_of_clients(frames: Mapping[str, Frame], periods: NewBusinessPeriods) ->
             if row["client_id"] is None:
                 continue
             days = clients.setdefault(row["client_id"], ClientDays())
-            days.first = min(_known(days.first, row["_first"]), default=None)
+            if row["_first"] is not None:
+                days.firsts[name] = row["_first"]
             if name == "time_entries":
                 days.last_work = row["_last"]
     return clients
@@ -186,14 +206,33 @@ def _known(*days: dt.datetime | None) -> Iterator[dt.datetime]:
     return (day for day in days if day is not None)
 
 
-def warn_of_short_history(clients: Mapping[str, ClientDays], periods: NewBusinessPeriods) -> None:
-    """Warn if no record is older than twelve months, so that every client looks new."""
+def warn_of_short_history(
+    natives: Mapping[str, Any], clients: Mapping[str, ClientDays], periods: NewBusinessPeriods
+) -> None:
+    """Warn if no record is older than twelve months, or no work or invoice is as old as the year before."""
     first = min(_known(*(days.first for days in clients.values())), default=None)
     if first is not None and first >= midnight(periods.year_start):
         warn(
             f"new_business: the oldest matter, time entry or invoice passed is of {first.date()}, less than twelve "
             f"months before {periods.last}, so every client counts as new. Load matters(), time_entries() and "
             "invoices() without dates.",
+            IncompleteDataWarning,
+        )
+        return
+    begin = midnight(cast("dt.date", periods.before.start))
+    older = sum(days.firsts.get("matters", begin) < begin for days in clients.values())
+    firsts = {
+        name: min((days.firsts[name] for days in clients.values() if name in days.firsts), default=begin)
+        for name in ("time_entries", "invoices")
+        if load_info(natives[name]) is None
+    }
+    late = [f"the first of the {name.replace('_', ' ')} is of {day.date()}" for name, day in firsts.items()
+            if day > begin + _MONTH]  # fmt: skip
+    if late and older >= _SEVERAL:
+        warn(
+            f"new_business: {join_names(late)}, but {older} clients have matters opened before {begin.date()}. So "
+            "fees of the year before and clients without work are incomplete, and old clients can look new. Pass "
+            "all time entries and invoices, whenever they were made.",
             IncompleteDataWarning,
         )
 

@@ -25,6 +25,7 @@ from billframes.analysis.activity import (
 )
 from billframes.analysis.arguments import read_whole_number
 from billframes.analysis.checks.loads import warn_of_unfinished_period
+from billframes.analysis.checks.missing_work import warn_of_matters_not_passed
 from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import Frame, column_names
 from billframes.analysis.engine import from_arrow, sum_by, to_dicts
@@ -137,7 +138,9 @@ def new_business(
         Billable entries have no amount: their invoices' fees are spread over hours.
     IncompleteDataWarning
         Entries name an invoice that was not passed, expenses or fixed fees were not passed, the period ends after the
-        day of the load, or no data is older than twelve months, so that every client counts as new.
+        day of the load, or no data is older than twelve months, so that every client counts as new. Also if the frames
+        do not say how they were loaded, and work or invoices begin after the year before, or many matters with work
+        were not passed.
 
     Notes
     -----
@@ -189,7 +192,8 @@ def new_business(
     with skip_checks(natives, frames):
         fees = _fees(spans, by, of_matters.settings, natives)
     known = days_of_clients(frames, spans)
-    warn_of_short_history(known, spans)
+    warn_of_short_history(natives, known, spans)
+    _warn_of_matters_not_passed(matters, frames)
     parts = [
         _matters_opened(frames["matters"], of_matters, spans.period),
         _fees_of_period(*fees[0], known, spans, largest),
@@ -198,6 +202,15 @@ def new_business(
     ]
     totals = of_matters.combine(parts, _SUMS, _DATES)
     return to_native(_result(totals, of_matters), time_entries)
+
+
+def _warn_of_matters_not_passed(native: Any, frames: Mapping[str, Frame]) -> None:
+    """Compare the matters of frames in memory; on lazy frames this would be another query."""
+    worked, passed = (select_columns(frames[name], name, ("matter_id",)) for name in ("time_entries", "matters"))
+    if isinstance(worked, nw.DataFrame) and isinstance(passed, nw.DataFrame):
+        ids = [each.get_column("matter_id").unique().to_list() for each in (worked, passed)]
+        consequence = "the matters opened, and the clients' first days, are incomplete"
+        warn_of_matters_not_passed("new_business", native, ids[0], ids[1], consequence)
 
 
 def _refuse_people_and_periods(by: By, grouping: Grouping) -> None:

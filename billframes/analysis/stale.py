@@ -18,7 +18,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes.analysis.activity import Activity, activity_of_matters, as_midnight
 from billframes.analysis.aging import aging
 from billframes.analysis.arguments import read_date, read_whole_number, resolve_users
-from billframes.analysis.checks.missing_work import warn_of_partial_frames
+from billframes.analysis.checks.missing_work import warn_of_matters_not_passed, warn_of_partial_frames
 from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import Frame
 from billframes.analysis.engine import eager_from_arrow, ids_frame, join_by_id, sum_by, to_dicts
@@ -134,8 +134,8 @@ def stale(
     Warns
     -----
     RatesHiddenWarning, IncompleteDataWarning
-        As in `wip` and `aging`. Also if rows were removed from some of the frames after their load, or if the invoices
-        bill far more than the work passed.
+        As in `wip` and `aging`. Also if rows were removed from some of the frames after their load, if many matters
+        with work were not passed, or if the invoices bill far more than the work passed.
 
     Notes
     -----
@@ -186,6 +186,9 @@ def stale(
         findings, open_work = _findings(natives, frames, day, wip_days, resolved)
     given = {name: native for name, native in natives.items() if name != "users"}
     warn_of_partial_frames("stale", given, frames, "matters can wrongly look idle, and amounts are incomplete")
+    warn_of_matters_not_passed(
+        "stale", matters, findings.activity, findings.matters, "it is unknown whether they are archived or idle"
+    )
     rows = [*findings.old_work(), *findings.archived(), *findings.idle(idle_days)]
     rows += [findings.row(OPEN_FEE, **fee) for fee in _open_fees(frames, open_work, day, resolved)]
     table = pa.Table.from_pylist(sorted(rows, key=_sort_key), pa.schema(_SCHEMA))

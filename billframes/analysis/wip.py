@@ -112,7 +112,7 @@ def wip(
         No billable entry has an amount.
     IncompleteDataWarning
         Only some billable entries have no amount (the warning names them), items name an invoice that was not passed,
-        items are on matters of unknown type, or no expenses or fixed fees were passed.
+        items are on matters of unknown type, no expenses or fixed fees were passed, or a filter left no time entry.
 
     Notes
     -----

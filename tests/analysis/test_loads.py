@@ -540,6 +540,25 @@ def test_ids_can_be_uuid_objects_as_databases_give_them(whole):
     pd.testing.assert_frame_equal(realization(**frames, start=MONTH, by=["role", "practice_area"]), expected)
 
 
+@pytest.mark.parametrize("to", [lambda frame: frame, pl.from_pandas])
+def test_time_entries_of_which_a_filter_left_no_row_are_warned_of(to, whole):
+    frames = {each: to(frame) for each, frame in without_load({each: whole["pandas"][each] for each in KINDS}).items()}
+    none = frames | {"time_entries": frames["time_entries"].head(0)}
+    with pytest.warns(IncompleteDataWarning, match="time_entries has no rows, but invoices has .* rows"):
+        wip(**none, as_of="2026-10-31")
+    with (
+        pytest.warns(IncompleteDataWarning, match="time_entries has no rows, but invoices has .* rows"),
+        pytest.warns(IncompleteDataWarning, match="collections: the invoices bill"),
+    ):
+        analysis.collections(**none, as_of="2026-10-31")
+    wip(**none | {"invoices": frames["invoices"].head(3)}, as_of="2020-10-31")
+
+
+def test_a_load_without_time_entries_is_not_warned_of(client, whole):
+    frames = {each: whole["pandas"][each] for each in KINDS}
+    wip(**frames | {"time_entries": client.time_entries(None, "1990-01-31")}, as_of="1990-01-31")
+
+
 @pytest.mark.parametrize("name", ["expenses", "fixed_fees"])
 def test_expenses_and_fixed_fees_with_negative_amounts_are_warned_of(name, whole):
     for to in ("pandas", "polars"):

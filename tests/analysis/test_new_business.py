@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, strategies as st
 
@@ -270,3 +271,33 @@ def test_wrong_arguments_are_refused(pandas_firm):
     instants = given["matters"].assign(opened=pd.to_datetime(given["matters"]["opened"]).dt.tz_localize("UTC"))
     with pytest.raises(ParameterError, match="opened is an instant"):
         new_business(**given | {"matters": instants}, start="2026-10")
+
+
+@pytest.fixture
+def without_load(book):
+    """The firm's frames without information about their load, as from files."""
+    names = ("time_entries", "invoices", "expenses", "fixed_fees", "matters")
+    loaded = {name: getattr(book, name) for name in names}
+    return {name: pd.DataFrame({column: frame[column] for column in frame}) for name, frame in loaded.items()}
+
+
+def test_work_and_invoices_that_begin_after_the_year_before_are_warned_of(without_load):
+    dates = {"time_entries": "date", "invoices": "invoice_date"}
+    late = {name: without_load[name][without_load[name][date] >= "2026-01-01"] for name, date in dates.items()}
+    expected = (
+        r"first of the time entries is of 2026-01-\d\d and the first of the invoices is of .*clients have matters"
+    )
+    with pytest.warns(IncompleteDataWarning, match=expected):
+        new_business(**without_load | late, start="2026-Q3", by="client")
+    matters = without_load["matters"].drop(columns="originator_names")
+    lazy = {name: pl.from_pandas(frame).lazy() for name, frame in (without_load | late | {"matters": matters}).items()}
+    with pytest.warns(IncompleteDataWarning, match=expected):
+        new_business(**lazy, start="2026-Q3", by="client")
+    new_business(**without_load, start="2026-Q3", by="client")
+
+
+def test_active_matters_only_are_warned_of(without_load):
+    matters = without_load["matters"]
+    active = without_load | {"matters": matters[~matters["archived"]]}
+    with pytest.warns(IncompleteDataWarning, match=r"new_business: \d+ of \d+ matters with work are not among"):
+        new_business(**active, start="2026-Q3", by=None)

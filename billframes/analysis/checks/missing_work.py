@@ -8,7 +8,7 @@ worth of the work.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -18,6 +18,7 @@ from billframes._names import join_names
 from billframes.analysis.allocation import NOT_TIME, PREBILL
 from billframes.analysis.checks.amounts import count_other_units, warn_of_other_units
 from billframes.analysis.checks.loads import has_removed_rows, warn_of_removed_rows
+from billframes.analysis.checks.repeated_ids import are_many
 from billframes.analysis.checks.values import unknown_values
 from billframes.analysis.column_types import ITEMS, Frame, as_arrow, column_names
 from billframes.analysis.engine import collect_counts, collect_values, join_by_id, lazy
@@ -37,6 +38,7 @@ __all__ = [
     "warn_of_inner_merge",
     "warn_of_items_on_unknown_invoices",
     "warn_of_late_start",
+    "warn_of_matters_not_passed",
     "warn_of_missing_old_work",
     "warn_of_missing_work",
     "warn_of_partial_frames",
@@ -89,6 +91,33 @@ def warn_of_partial_frames(
         counts = collect_counts(_invoice_sums(frames), *(_item_sums(name, frames[name]) for name in ITEMS))
         if not counts["hidden"]:
             warn_of_missing_work(analysis, counts["billed"], sum(counts[name] for name in ITEMS), consequence)
+
+
+def warn_of_matters_not_passed(
+    analysis: str, matters: Any, worked: Collection[str | None], passed: Collection[str | None], consequence: str
+) -> None:
+    """
+    Warn if many matters with work are not among the matters passed.
+
+    Parameters
+    ----------
+    analysis : str
+        The name of the analysis, for the message.
+    matters : frame
+        The matters as the user passed them. If they have information about their load, `loads` uses that instead.
+    worked, passed : collection of str
+        The ids of the matters with work, and of the matters passed.
+    consequence : str
+        The consequence for the figures: the end of a sentence after "so".
+    """
+    ids = set(worked) - {None}
+    missing = len(ids - set(passed))
+    if load_info(matters) is None and are_many(missing, len(ids)):
+        warn(
+            f"{analysis}: {missing} of {len(ids)} matters with work are not among the matters passed, so "
+            f"{consequence}. Pass all matters, archived ones too.",
+            IncompleteDataWarning,
+        )
 
 
 def warn_of_missing_work(analysis: str, billed: float, worth: float, consequence: str) -> None:

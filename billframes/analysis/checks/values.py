@@ -43,11 +43,14 @@ from billframes.analysis.column_types import (
 from billframes.analysis.engine import collect_counts, collect_values, to_dicts
 from billframes.analysis.expressions import count_if
 from billframes.errors import IncompleteDataWarning
+from billframes.loading.load_info import load_info
 
 __all__ = ["called_by_another", "check_values", "skip_checks", "unknown_values", "warn_of_columns"]
 
 C = nw.col
 
+# With fewer invoices, there may be no time yet.
+_SEVERAL = 5
 _UNKNOWN_INVOICE = "billed, but without invoice_id"
 # The enum that every row of a frame must have. Other enums can be missing, such as a role, or the invoice state of an
 # item that is on no invoice.
@@ -88,6 +91,7 @@ def check_values(frames: dict[str, Frame], natives: Mapping[str, Any], *, ids_on
     if outer is not None and all(outer[0].get(name) is native for name, native in natives.items()):
         return {name: outer[1][name] for name in frames}
     refuse_unlike_ids(frames)
+    _warn_of_no_time_entries(frames, natives)
     cache = current_checks()
     checked = cache.get(natives, ids_only=ids_only)
     checks_of = {
@@ -228,6 +232,19 @@ def _warn_of_repeated_span(name: str, frame: nw.DataFrame[Any]) -> None:
             f"{name} has no {IDS[name]}, and every row of {span} is there twice or more ({row_count(rows)} too many). "
             f"Two overlapping loads were probably concatenated. Keep {IDS[name]} in the frame: then each record "
             "counts once.",
+            IncompleteDataWarning,
+        )
+
+
+def _warn_of_no_time_entries(frames: Mapping[str, Frame], natives: Mapping[str, Any]) -> None:
+    """Warn of a frame of time entries without rows, beside several invoices: a filter probably matched nothing."""
+    entries, invoices = frames.get("time_entries"), frames.get("invoices")
+    if not (isinstance(entries, nw.DataFrame) and isinstance(invoices, nw.DataFrame)) or len(entries):
+        return
+    if len(invoices) >= _SEVERAL and load_info(natives["time_entries"]) is None:
+        warn(
+            f"time_entries has no rows, but invoices has {row_count(len(invoices))}, so no figure includes any time. "
+            "Did a filter match no row? Pass all time entries.",
             IncompleteDataWarning,
         )
 
