@@ -94,10 +94,14 @@ def say(text: object, *, error: bool = False) -> None:
 _PERIODS = {"period": "PERIOD", "month": "MONTH", "check": "--check"}
 
 
-def say_error(error: Exception, args: argparse.Namespace) -> None:
-    """Print an error of a command on stderr: one sentence, or the traceback if `--debug` is given."""
-    text = "".join(traceback.format_exception(error)) if args.debug else f"billframes: {_with_options(error, args)}"
-    say(text, error=True)
+def say_error(error: Exception, args: argparse.Namespace, sentence: str = "") -> None:
+    """
+    Print an error of a command on stderr: one sentence, or the traceback if `--debug` is given.
+
+    The sentence is the error's message if none is given.
+    """
+    sentence = sentence or _with_options(error, args)
+    say("".join(traceback.format_exception(error)) if args.debug else f"billframes: {sentence}", error=True)
 
 
 def _with_options(error: Exception, args: argparse.Namespace) -> str:

@@ -12,10 +12,9 @@ import importlib
 import os
 import re
 import sys
-import traceback
 from collections.abc import Sequence
 
-from billframes._messages import DEBUG_VARIABLE, say, say_error
+from billframes._messages import DEBUG_VARIABLE, say_error
 from billframes._names import closest
 from billframes._version import __version__
 from billframes.errors import BillframesError
@@ -75,8 +74,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
-    except Exception:  # noqa: BLE001 - a bug; say() cleans the traceback, which may contain text from a server
-        say(traceback.format_exc(), error=True)
+    except OSError as error:
+        place = f" ({error.filename})" if error.filename else ""
+        say_error(error, args, f"A file can't be read or written: {error.strerror or error}{place}.")
+        return FAILED
+    except Exception as error:  # noqa: BLE001 - a bug
+        name = type(error).__name__
+        say_error(error, args, f"A bug in billframes: {name}: {error}. Add --debug to see where, and report it.")
         return BROKEN
     finally:
         if before is None:
@@ -116,6 +120,8 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
         prog="billframes", description="A law firm's billing API as frames, analyses and reports."
     )
     parser.add_argument("--version", action="version", version=f"billframes {__version__}")
+    # `--debug` is shown with each command's options, and may also precede the command.
+    parser.add_argument("--debug", action="store_true", help=argparse.SUPPRESS)
     if requested is not None and requested not in COMMANDS:
         hint = closest(requested, COMMANDS)
         parser.error(f"there is no command {requested!r}; it takes {', '.join(COMMANDS)}.{hint}")
@@ -128,7 +134,9 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
             continue
         command = importlib.import_module(module)
         subparser.epilog = "examples:\n" + "".join(f"  {each}\n" for each in getattr(command, "EXAMPLES", ()))
-        subparser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+        subparser.add_argument(
+            "--debug", action="store_true", default=argparse.SUPPRESS, help="show the traceback of an error"
+        )
         command.add_arguments(subparser)
         subparser.set_defaults(run=command.run, parser=subparser)
     return parser

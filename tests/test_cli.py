@@ -62,8 +62,34 @@ def test_an_error_is_one_sentence_on_stderr(capsys, arguments, said):
     assert "Traceback" not in shown.err
 
 
-def test_debug_shows_the_traceback_of_an_error(capsys):
-    assert main(["report", "2026-13", "--debug"]) == 2
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (OSError(28, "No space left on device"), 2, "A file can't be read or written: No space left on device.\n"),
+        (
+            PermissionError(13, "Permission denied", "/x.csv"),
+            2,
+            "can't be read or written: Permission denied (/x.csv).\n",
+        ),
+        (KeyError("hours"), 1, "A bug in billframes: KeyError: 'hours'. Add --debug to see where, and report it.\n"),
+    ],
+)
+def test_an_error_of_the_machine_or_a_bug_shows_a_traceback_only_with_debug(monkeypatch, capsys, error, code, said):
+    def fail(_args):
+        raise error
+
+    monkeypatch.setattr("billframes.commands.doctor.run", fail)
+    assert main(["doctor"]) == code
+    shown = capsys.readouterr().err
+    assert shown.startswith("billframes: ")
+    assert shown.endswith(said)
+    assert main(["doctor", "--debug"]) == code
+    assert capsys.readouterr().err.startswith("Traceback")
+
+
+@pytest.mark.parametrize("words", [["report", "2026-13", "--debug"], ["--debug", "report", "2026-13"]])
+def test_debug_shows_the_traceback_of_an_error(capsys, words):
+    assert main(words) == 2
     shown = capsys.readouterr().err
     assert shown.startswith("Traceback")
     assert "ParameterError: '2026-13' is not a month" in shown

@@ -60,6 +60,7 @@ def _status(opened: Mirror) -> None:
     say(f"{opened.path}: version {opened.version} of {opened.time:%Y-%m-%d %H:%M} UTC, {hours:.1f} hours old")
     say(sizes.to_string(index=False))
     tagged = history[history["tags"] != ""]
-    say(f"{len(history)} versions since {history['time'].iloc[0]:%Y-%m-%d %H:%M} UTC, {len(tagged)} with a tag")
+    count = f"{len(history)} version" + "s" * (len(history) != 1)
+    say(f"{count} since {history['time'].iloc[0]:%Y-%m-%d %H:%M} UTC, {len(tagged)} with a tag")
     for row in tagged.itertuples():
         say(f"  {row.tags}: version {row.version} of {row.time:%Y-%m-%d %H:%M} UTC")
