@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,11 +18,12 @@ __all__ = [
     "suggest_arguments",
     "suggest_fields",
     "suggest_method_arguments",
+    "suggest_settings",
 ]
 
 T = TypeVar("T")
 
-# The class of each field, for the dataclasses that `suggest_fields` decorates.
+# The class of each field, for the dataclasses that analyses take as `settings=`.
 _OWNERS: dict[str, str] = {}
 
 
@@ -80,16 +80,22 @@ def suggest_arguments(function: FunctionType, module: str = "billframes") -> Cal
 
 
 def suggest_fields(cls: type[T]) -> type[T]:
-    """Let a dataclass suggest a field if an argument is wrong."""
+    """Let a dataclass suggest a field if an argument is wrong, and name a missing argument."""
     init = cls.__init__
-    _OWNERS.update((name, cls.__name__) for name in inspect.get_annotations(cls) if not name.startswith("_"))
+    signature = inspect.signature(init)
 
     @functools.wraps(init)
     def checked(self: Any, *args: Any, **kwargs: Any) -> None:
-        check_names(cls.__name__, kwargs, [each.name for each in fields(cls)])  # type: ignore[arg-type]
+        bound_arguments(cls.__name__, signature, (self, *args), kwargs)
         init(self, *args, **kwargs)
 
     cls.__init__ = checked  # type: ignore[method-assign]
+    return cls
+
+
+def suggest_settings(cls: type[T]) -> type[T]:
+    """Let calls that take `settings=` suggest this class if one of its fields is given to them as an argument."""
+    _OWNERS.update((name, cls.__name__) for name in inspect.get_annotations(cls) if not name.startswith("_"))
     return cls
 
 

@@ -6,11 +6,12 @@
 | `no change` | the record is on the server as it is in the frame | no |
 | `billed` | the record is on an invoice, and the API refuses changes | no |
 | `changed since loaded` | somebody changed the record after the frame was loaded | no |
-| `read-only column` | the API does not let callers write this column, or the resource has no such column | no |
+| `read-only column` | the API does not let callers write this column | no |
 | `invalid` | a rule of the API or the matter's LEDES settings forbids it; `reason` names the rule | no |
 | `gone` | the record is no longer on the server | no |
 
-Only columns that are in the frame are compared, so columns that were not loaded stay unchanged. If a detail such as a
+Columns that the resource does not have are not sent; a note names them. Only columns that are in the frame are
+compared, so columns that were not loaded stay unchanged. If a detail such as a
 rate or a contact is missing in every row of the frame, and the server has values, it was not loaded either: the API hid
 it, or it was not selected. It does not count as an edit.
 """

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from billframes._messages import warn
 from billframes._names import with_article
-from billframes._suggestions import suggest_fields
+from billframes._suggestions import suggest_fields, suggest_settings
 from billframes.config import read_keys
 from billframes.config.firm_values import READERS, WEEKDAYS, Target
 from billframes.errors import ConfigError, IncompleteDataWarning, ParameterError
@@ -32,6 +32,7 @@ _BY_USER = (
 )
 
 
+@suggest_settings
 @suggest_fields
 @dataclass(frozen=True, kw_only=True)
 class FirmSettings:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from billframes._names import closest
+from billframes._suggestions import suggest_fields
 from billframes.config import read_keys
 from billframes.ebilling.format import is_plain
 from billframes.errors import ConfigError, ParameterError
@@ -31,6 +32,7 @@ _WIDTHS |= {"timekeeper_names": 30, "classifications": 10}
 _UUID = re.compile(r"[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 
 
+@suggest_fields
 @dataclass(frozen=True, kw_only=True)
 class LedesProfile:
     """
@@ -192,7 +194,8 @@ def look_up(table: Mapping[str, str], *names: str | None) -> str:
 
 def _check_choice(key: str, value: Any, choices: tuple[str, ...]) -> None:
     if value not in choices:
-        raise ParameterError(f"{key}={value!r} is not known; it takes {choices}.{closest(value, choices)}")
+        accepted = ", ".join(map(repr, choices))
+        raise ParameterError(f"{key}={value!r} is not known; it takes one of {accepted}.{closest(value, choices)}")
 
 
 def _check_table(key: str, value: Any) -> None:

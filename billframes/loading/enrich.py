@@ -25,13 +25,14 @@ _OWN_NAMES = ("practice_area_", "responsible_", "originator_", "ledes_", "client
 
 
 def checked_entities(by: str | Iterable[str]) -> list[str]:
-    """Return the entities to join as a list; raise `ParameterError` if one is unknown."""
+    """Return the entities to join as a list; raise `ParameterError` if one is unknown, or there are none."""
+    accepted = ", ".join(map(repr, ENTITIES))
     names = [by] if isinstance(by, str) else list(by)
+    if not names:
+        raise ParameterError(f"by={by!r} names nothing to join; it takes {accepted}.")
     for name in names:
         if name not in ENTITIES:
-            raise ParameterError(
-                f"by={name!r} is not known; it takes {', '.join(map(repr, ENTITIES))}.{closest(name, ENTITIES)}"
-            )
+            raise ParameterError(f"by={name!r} is not known; it takes {accepted}.{closest(name, ENTITIES)}")
     return names
 
 

@@ -12,9 +12,9 @@ import ipywidgets as w
 import pandas as pd
 
 from billframes._format import long_date
-from billframes._names import join_names
+from billframes._names import join_names, with_article
 from billframes.book import Book, check_begun
-from billframes.errors import BillframesError
+from billframes.errors import BillframesError, ParameterError
 from billframes.widgets._filtered_book import FilteredBooks
 from billframes.widgets._html import escape_text, html_widget, stylesheet
 from billframes.widgets._state import read_state
@@ -159,7 +159,7 @@ def explore(book: Book, *, today: dt.date | None = None, title: str = "", remark
     Raises
     ------
     ParameterError
-        The book's period is in the future.
+        `book` is not a book, or its period is in the future.
 
     Examples
     --------
@@ -167,6 +167,8 @@ def explore(book: Book, *, today: dt.date | None = None, title: str = "", remark
     >>> explorer.tabs.titles[:4]
     ('Overview', 'Utilization', 'Realization', 'Receivables')
     """
+    if not isinstance(book, Book):
+        raise ParameterError(f"book is {with_article(type(book).__name__)}; pass a book, such as bf.book('2026-Q3').")
     day = today or book.loaded_on("time_entries") or day_loaded(book.time_entries)
     check_begun(book.period.start, day)
     return Explorer(book, day, title, remark)

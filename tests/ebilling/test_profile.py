@@ -41,6 +41,23 @@ def test_a_file_has_the_same_keys(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"law_firm": "1"}, "unexpected keyword argument 'law_firm'. Did you mean 'law_firm_id'?"),
+        ({"client": "x"}, "missing a required argument: 'law_firm_id'"),
+        (
+            {"law_firm_id": "1", "adjustments": "line"},
+            "one of 'refuse', 'invoice', 'lines'. Did you mean 'lines'?",
+        ),
+    ],
+)
+def test_an_argument_with_a_mistake_is_named_with_the_nearest(given, said):
+    with pytest.raises(ParameterError) as error:
+        LedesProfile(**given)
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
         ("law_firm = '1'", "unknown key 'law_firm'. Did you mean 'law_firm_id'?"),

@@ -57,6 +57,8 @@ def test_wrong_arguments_are_named(client):
         bf.enrich(pd.DataFrame({"x": [1]}), client=client)
     with pytest.raises(bf.ParameterError, match="Did you mean 'matter'"):
         bf.enrich(pd.DataFrame({"matter_id": ["m"]}), by="mater", client=client)
+    with pytest.raises(bf.ParameterError, match=r"by=\(\) names nothing to join"):
+        bf.enrich(pd.DataFrame({"matter_id": ["m"]}), by=(), client=client)
     twice = pd.DataFrame({"matter_id": ["m", "m"]})
     with pytest.raises(bf.ParameterError, match="twice"):
         bf.enrich(twice, by="matter", matters=twice.assign(opened=1))

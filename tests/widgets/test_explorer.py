@@ -543,3 +543,8 @@ def test_headings_and_values_of_records_are_in_words(filtered):
     # The figure is beside the date, so that it is visible on a narrow screen.
     assert [cell.get_text() for cell in page.thead.find_all("th")][:3] == ["Date", "Client hours", "Timekeeper"]
     assert {cell.get_text() for cell in page.select("td.bf-enum")} <= {"Billable", "Fixed fee"}
+
+
+def test_a_frame_in_place_of_a_book_is_refused(client):
+    with pytest.raises(bf.ParameterError, match=r"book is a DataFrame; pass a book"):
+        bf.explore(client.practice_areas())
