@@ -84,8 +84,8 @@ def connect(
     token : str, optional
         Sent as `Authorization: Bearer …`. By default `BILLFRAMES_TOKEN`, else the profile's, else the keyring's.
     mirror : str or Path, optional
-        A mirror to load from instead of a server; see `billframes.mirror`. By default `BILLFRAMES_MIRROR`, if no
-        address or profile is given.
+        A mirror to load from instead of a server; see `billframes.mirror`. If an address or profile is given, too, the
+        mirror is refreshed from that server. By default `BILLFRAMES_MIRROR`, if no address or profile is given.
     {options}
 
     Returns
@@ -111,7 +111,7 @@ def connect(
     token, given = hide(token), check_option_names("connect", given)
     unnamed = base_url is None and given.get("profile") is None
     path = mirror or (os.environ.get(MIRROR_VARIABLE) if unnamed else None)
-    if path:
+    if path and unnamed:
         return _set_default(_open_mirror(path))
     if base_url == "sandbox":
         sandbox = _sandbox()
@@ -121,7 +121,8 @@ def connect(
         # The environment's profile is that of another server.
         given["profile"] = given.get("profile") or ""
         given["health_path"] = given.get("health_path") or sandbox.health_path
-    return _set_default(Client(base_url, token, **given))
+    client = Client(base_url, token, **given)
+    return _set_default(_open_mirror(path, client) if path else client)
 
 
 def _set_default(client: Client) -> Client:
@@ -130,9 +131,9 @@ def _set_default(client: Client) -> Client:
     return client
 
 
-def _open_mirror(path: str | Path) -> Client:
-    """Open a mirror to use it as a client: it has the same loaders."""
-    opened = mirror(path)
+def _open_mirror(path: str | Path, client: Client | None = None) -> Client:
+    """Open a mirror to use it as a client: it has the same loaders. It is refreshed from `client`."""
+    opened = mirror(path, client=client)
     # Raises here, and not at the first load, if the mirror can't be read.
     _ = opened.version
     return cast("Client", opened)

@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 import billframes as bf
-from billframes import mirror
+from billframes import _session, mirror
 from billframes.mirror import windows
 from billframes.mirror.deletions import SAMPLE, confirm_deleted
 from billframes.mirror.refresh import ROUNDS, Refresh
@@ -363,6 +363,15 @@ def test_a_deletion_that_a_silent_move_hides_is_found_at_the_end(m, writer, firm
         if ways != [("time_entries", False, True)]:
             break
     assert ways == [("time_entries", False, False), ("time_entries", True, True)]
+
+
+def test_a_mirror_with_an_address_is_refreshed_from_that_server(m, firm, monkeypatch):
+    monkeypatch.setattr(_session, "_default", [])
+    opened = bf.connect(firm.base_url, firm.tokens["full"], mirror=m.path)
+    before = opened.version
+    assert opened.refresh()["requests"].sum() > 0
+    assert opened.version == before + 1
+    assert bf.clients().attrs["load"]["proof"] == "mirror"
 
 
 def test_a_mirror_has_an_age_and_refuses_old_data(m, writer):
