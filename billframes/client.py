@@ -22,12 +22,12 @@ from billframes.client_options import (
 from billframes.config.credentials import FoundApi, find_api, is_loopback
 from billframes.config.firm import FirmSettings
 from billframes.config.profiles import LIMITS, Limits, config_file, save_select_names
-from billframes.config.secret import Secret, check_headers, hide
+from billframes.config.secret import Secret, check_headers, hide, is_header_name
 from billframes.errors import BillframesWarning, ConfigError, ParameterError
 from billframes.loaders.loader_set import LoaderSet, Owner
 from billframes.loaders.server_check import check_server
 from billframes.loaders.server_findings import ServerCheck
-from billframes.loading.progress import Progress
+from billframes.loading.progress import Progress, check_progress
 from billframes.loading.select_names import SelectNames
 from billframes.transport.connections import CancelScope
 from billframes.transport.http import HttpClient, OutcomeCheck, Query, Response, absolute_path
@@ -293,6 +293,9 @@ def _http(found: FoundApi, values: Mapping[str, Any]) -> HttpClient:
     path = values["health_path"]
     if path is not None and (not isinstance(path, str) or "://" in path):
         raise ParameterError(f"health_path={path!r} is not a path below the API's address, such as '/health'.")
+    if not is_header_name(values["acting_user_header"]):
+        raise ParameterError(f"acting_user_header={values['acting_user_header']!r} is not the name of a header.")
+    check_progress(values["progress"])
     check_headers(values["headers"] or {})
     _warn_unverified(found.base_url, values["verify"])
     names = ("auth", "headers", "timeout", "retries", "concurrency", "rate_limit", "verify", "transport")

@@ -14,8 +14,10 @@ import inspect
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Annotated, Any, TypedDict, TypeVar, get_type_hints
 
+from billframes._names import with_article
 from billframes._suggestions import check_names
 from billframes.config.secret import Secret, hide_headers
 from billframes.errors import ParameterError
@@ -52,6 +54,8 @@ class Option:
     default : object
     above, least, most : float, optional
         The range of a number: above, at least, at most.
+    kinds : tuple of type
+        The types of the value; empty if it is a number or is checked where it is used.
     in_profile : bool
         Whether a profile may have the option.
     """
@@ -62,6 +66,7 @@ class Option:
     above: float | None = None
     least: float | None = None
     most: float | None = None
+    kinds: tuple[Any, ...] = ()
     in_profile: bool = True
 
     @property
@@ -79,13 +84,19 @@ class Option:
         return f"{self.text} A number {self.range}." if self.range else self.text
 
     def check(self, name: str, value: Any) -> Any:
-        """Return the value; raise `ParameterError` if a number is out of range."""
-        if not self.range or (value is None and self.default is None):
+        """Return the value; raise `ParameterError` if a number is out of range, or the type is wrong."""
+        if value is None and self.default is None:
+            return value
+        if self.kinds and not isinstance(value, self.kinds):
+            # The value may be a credential, so it is not shown.
+            given = "None" if value is None else with_article(type(value).__name__)
+            raise ParameterError(f"{name}= is {given}; it takes {self.type}.")
+        if not self.range:
             return value
         whole = isinstance(self.default, int)
+        is_number = isinstance(value, Real) and not isinstance(value, bool)
         fits = (
-            isinstance(value, int | float)
-            and not isinstance(value, bool)
+            is_number
             and (self.above is None or value > self.above)
             and (self.least is None or value >= self.least)
             and (self.most is None or value <= self.most)
@@ -94,7 +105,7 @@ class Option:
         if not fits:
             kind = "a whole number" if whole else "a number"
             raise ParameterError(f"{name}={value!r} is out of range; it takes {kind} {self.range}.")
-        return int(value) if whole else value
+        return int(value) if whole else value if isinstance(value, int | float) else float(value)
 
 
 class ClientOptions(TypedDict, total=False):
@@ -108,13 +119,18 @@ class ClientOptions(TypedDict, total=False):
             in_profile=False,
         ),
     ]
-    auth: Annotated[Auth | None, Option("httpx.Auth", "Authenticates requests in place of `token`.", in_profile=False)]
+    auth: Annotated[
+        Auth | None,
+        Option("httpx.Auth", "Authenticates requests in place of `token`.", kinds=(Auth,), in_profile=False),
+    ]
     headers: Annotated[
         Mapping[str, str | Secret] | None,
         Option("mapping of str to str", "Headers sent with every request. Their values are treated as credentials."),
     ]
     acting_user: Annotated[str | None, Option("str", "Id of the user on whose behalf time entries are created.")]
-    acting_user_header: Annotated[str, Option("str", "The header that names the acting user.", "x-service-userid")]
+    acting_user_header: Annotated[
+        str, Option("str", "The header that names the acting user.", "x-service-userid", kinds=(str,))
+    ]
     timeout: Annotated[
         float, Option("float", "Seconds without data from the server after which a request fails.", 30.0, above=0)
     ]
@@ -166,11 +182,17 @@ class ClientOptions(TypedDict, total=False):
             "True checks certificates against the operating system's trust store. A text is the path of a CA file. "
             "False checks nothing, and gives a warning.",
             True,
+            kinds=(bool, str, ssl.SSLContext),
         ),
     ]
     transport: Annotated[
         BaseTransport | None,
-        Option("httpx.BaseTransport", "Sends requests in place of the network, for tests.", in_profile=False),
+        Option(
+            "httpx.BaseTransport",
+            "Sends requests in place of the network, for tests.",
+            kinds=(BaseTransport,),
+            in_profile=False,
+        ),
     ]
 
 
@@ -200,7 +222,7 @@ def option_values(given: ClientOptions, profile: Mapping[str, Any]) -> dict[str,
     Raises
     ------
     ParameterError
-        A number is out of range.
+        A number is out of range, or a value has a wrong type.
     """
     values = {name: option.default for name, option in OPTIONS.items()}
     values |= {name: value for name, value in profile.items() if name in PROFILE_OPTIONS}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import pickle
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 import billframes as bf
@@ -67,6 +69,38 @@ def test_a_number_out_of_range_is_named_with_the_accepted_range(name, value, acc
     with pytest.raises(bf.ParameterError) as raised:
         bf.Client(URL, "t0ken", **{name: value})
     assert str(raised.value) == f"{name}={value!r} is out of range; it takes {accepted}."
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"auth": ("ann", "secret")}, "auth= is a tuple; it takes httpx.Auth."),
+        ({"transport": "x"}, "transport= is a str; it takes httpx.BaseTransport."),
+        *[
+            ({"verify": value}, f"verify= is {kind}; it takes bool, str or ssl.SSLContext.")
+            for value, kind in ((None, "None"), (0, "an int"))
+        ],
+        ({"acting_user_header": None}, "acting_user_header= is None; it takes str."),
+        ({"acting_user_header": "a b"}, "acting_user_header='a b' is not the name of a header."),
+        ({"progress": 3}, "progress=3 is not known; it takes True, False, None or a function."),
+        ({"select_names": {"matters": 3}}, "select_names: 'matters' has no alternate name 3; there are "),
+    ],
+)
+def test_a_value_of_a_wrong_type_is_named_before_a_request(options, said):
+    with pytest.raises(bf.ParameterError) as raised:
+        bf.Client(URL, **options)
+    assert str(raised.value).startswith(said)
+
+
+def test_numbers_may_be_those_of_numpy():
+    with bf.Client(URL, "t0ken", page_size=np.int64(7), timeout=np.float32(2.5)) as client:
+        assert (client.page_size, client.options["timeout"]) == (7, 2.5)
+
+
+@pytest.mark.parametrize("address", [3, Path("/x"), b"https://billing.example.com"])
+def test_an_address_that_is_not_a_text_is_refused(address):
+    with pytest.raises(bf.ConfigError, match="not a text such as 'https://billing.example.com'"):
+        bf.Client(address, "t0ken")
 
 
 def test_an_infinite_timeout_is_no_limit(sandbox):

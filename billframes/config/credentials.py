@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from billframes._messages import warn
+from billframes._names import with_article
 from billframes.config.profiles import config_file, read_profile
 from billframes.config.secret import Secret, check_token, hide
 from billframes.errors import BillframesWarning, ConfigError
@@ -31,6 +32,7 @@ __all__ = ["FoundApi", "check_address", "find_api", "is_loopback"]
 
 T = TypeVar("T")
 KEYRING_SERVICE = "billframes"
+_EXAMPLE = "https://billing.example.com"
 HOW_TO_CONNECT = (
     'Run billframes login in a terminal, or in Python billframes.connect("https://…", token="…"), or set '
     "BILLFRAMES_BASE_URL and BILLFRAMES_TOKEN, or add a profile to {file}. To try billframes without an account: "
@@ -178,7 +180,9 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _filled(text: str | None) -> str | None:
+def _filled(text: Any) -> str | None:
+    if text is not None and not isinstance(text, str):
+        raise ConfigError(f"The address is {with_article(type(text).__name__)}, not a text such as {_EXAMPLE!r}.")
     return text.strip() or None if text else None
 
 
@@ -224,9 +228,7 @@ def check_address(url: str, source: str) -> str:
         )
     parts = _parts(url)
     if parts is None:
-        raise ConfigError(
-            f"The address (from {source}) is not a URL; it should look like 'https://billing.example.com'."
-        )
+        raise ConfigError(f"The address (from {source}) is not a URL; it should look like {_EXAMPLE!r}.")
     scheme, host = parts
     if scheme == "http" and not is_loopback(host):
         raise ConfigError(

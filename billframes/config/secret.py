@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from billframes.errors import ConfigError
 
-__all__ = ["Secret", "check_headers", "check_token", "hide", "hide_headers"]
+__all__ = ["Secret", "check_headers", "check_token", "hide", "hide_headers", "is_header_name"]
 
 # Shorter texts occur by chance, so masking them would only make messages unreadable.
 LEAST_MASKED = 4
@@ -89,10 +89,15 @@ def check_token(token: Secret, source: str) -> None:
 def check_headers(headers: Mapping[str, Secret]) -> None:
     """Raise `ConfigError` if a name or a value can't be sent."""
     for name, value in headers.items():
-        if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
+        if not isinstance(name, str) or not is_header_name(name):
             raise ConfigError("headers= takes a mapping of header names to texts.")
         if not _sendable(value):
             raise ConfigError(f"headers[{name!r}] is not a text that a header can have. Copy the whole value again.")
+
+
+def is_header_name(text: str) -> bool:
+    """Tell whether a text can be the name of a header."""
+    return bool(_HEADER_NAME.fullmatch(text))
 
 
 def _wrapped(text: object) -> Secret:

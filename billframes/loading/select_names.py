@@ -46,7 +46,7 @@ class SelectNames(Mapping[str, tuple[str, ...]]):
         if known is not None and not isinstance(known, Mapping):
             raise ParameterError(f"select_names={known!r} is not a mapping of loaders to names.")
         for resource, names in (known or {}).items():
-            for name in [names] if isinstance(names, str) else names:
+            for name in names if isinstance(names, Iterable) and not isinstance(names, str) else [names]:
                 self._found[resource, _checked_name(resource, name)] = True
 
     def __getitem__(self, resource: str) -> tuple[str, ...]:
