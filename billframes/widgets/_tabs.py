@@ -22,7 +22,6 @@ from billframes.widgets._html import (
     download_links,
     escape_text,
     html_widget,
-    picture,
     records_table,
     result_table,
     row_labels,
@@ -126,10 +125,11 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
             return
         if self.view.analysis.chart is None:
             return
+        horizontal, currency = not over_time, self._filtered.currency if self._filtered else ""
         alt = f"Chart: {self._caption}. The table has the numbers."
-        horizontal = not over_time
-        draw = partial(self.view.draw, bars, currency=self._filtered.currency if self._filtered else "")
-        self._chart.value, places = picture(draw, len(bars), horizontal=horizontal, alt=alt, narrow=self.narrow)
+        self._chart.value, places = self.view.picture(
+            bars, alt, currency=currency, horizontal=horizontal, narrow=self.narrow
+        )
         if self.view.records and self.key:
             labels = row_labels(bars)
             self._bar_buttons.children = [
@@ -260,9 +260,7 @@ def _draw_chart(view: AnalysisView, key: str | None, rows: pd.DataFrame, currenc
     by = next((f" by {words.lower()}" for words, each in view.keys.items() if each == key), "")
     alt = f"Chart: {view.title}{by}. The tab {view.title} has the numbers."
     horizontal = key is not None and key not in TIMES
-    draw = partial(view.draw, rows, currency=currency)
-    chart, _places = picture(draw, len(rows), horizontal=horizontal, alt=alt, narrow=narrow)
-    return chart
+    return view.picture(rows, alt, currency=currency, horizontal=horizontal, narrow=narrow)[0]
 
 
 def compared_with(filtered: FilteredBook, view: AnalysisView) -> str:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pandas as pd
-from matplotlib.axes import Axes
 
 from billframes import plots, tables
 from billframes._format import MISSING, short_date
@@ -22,7 +22,7 @@ from billframes.analysis.metrics import Measure, title_of_key
 from billframes.analysis.spec import Analysis, RecordsSpec, TabSpec, analyses, measures
 from billframes.book.slices import keep_rows
 from billframes.widgets._filtered_book import FilteredBook
-from billframes.widgets._html import row_labels
+from billframes.widgets._html import picture, row_labels
 
 __all__ = ["AnalysisView", "views"]
 
@@ -90,10 +90,12 @@ class AnalysisView:
             result = result.sort_values(self.tab.order, ascending=False, kind="stable", ignore_index=True)
         return filtered.book_filters.distinct_names(result)
 
-    def draw(self, result: pd.DataFrame, ax: Axes, *, currency: str = "") -> Axes:
-        """Draw a result."""
-        drawn: Axes = getattr(plots, self.analysis.name)(result, ax, currency=currency)
-        return drawn
+    def picture(
+        self, rows: pd.DataFrame, alt: str, *, currency: str, horizontal: bool, narrow: bool
+    ) -> tuple[str, list[tuple[float, float]]]:
+        """Draw rows of a result, and return the chart with the positions of its bars; see `picture`."""
+        draw = partial(getattr(plots, self.analysis.name), rows, currency=currency)
+        return picture(draw, len(rows), horizontal=horizontal, alt=alt, narrow=narrow)
 
     def rows_behind(self, filtered: FilteredBook, key: str, value: object) -> pd.DataFrame:
         """
