@@ -70,13 +70,13 @@ LAZY = {"polars lazy": pl.LazyFrame, "duckdb": nw.LazyFrame}
 
 def cases():
     """
-    Yield every call on every engine; some calls on DuckDB are slow tests, because it takes as long as all others.
+    Yield every call on every engine; some calls on the two engines that take longest are slow tests.
 
-    Not slow on DuckDB are the calls that are also made on Spark, and those whose queries are counted.
+    Not slow are the calls that are also made on Spark, and those whose queries are counted.
     """
     for name in CALLS:
         for engine in (each for each in ENGINES if each != "pandas"):
-            is_quick = engine != "duckdb" or name in SPARK_CALLS or name in QUERIES
+            is_quick = engine not in {"duckdb", "pandas[pyarrow]"} or name in SPARK_CALLS or name in QUERIES
             yield pytest.param(name, engine, marks=() if is_quick else pytest.mark.slow)
 
 

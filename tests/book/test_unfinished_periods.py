@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from functools import partial
 
 import pandas as pd
@@ -27,30 +28,33 @@ def test_open_amounts_are_those_of_the_day_of_the_load(year, october_book, name)
     assert_frame_equal(method(), getattr(october_book, name)())
 
 
+@pytest.fixture(scope="module")
+def november(client):
+    return bf.book("2026-11", client=client)
+
+
 @pytest.mark.parametrize("name", ["aging", "wip", "lockup", "exposure", "stale", "collections", "bridge", "compare"])
-def test_a_period_that_has_not_begun_is_refused_in_the_words_of_the_explorer(client, name):
-    book = bf.book("2026-11", client=client)
+def test_a_period_that_has_not_begun_is_refused_in_the_words_of_the_explorer(november, name):
     with pytest.raises(ParameterError) as refused:
-        getattr(book, name)()
+        getattr(november, name)()
     with pytest.raises(ParameterError) as by_explorer:
-        bf.explore(book)
+        bf.explore(november)
     assert str(refused.value) == str(by_explorer.value)
     assert str(refused.value).startswith("The period begins on 1 November 2026, after the day of the data, 31 October")
 
 
 @pytest.mark.parametrize("name", ["utilization", "scorecard", "new_business"])
-def test_analyses_that_end_with_the_load_refuse_such_a_period_too(client, name):
+def test_analyses_that_end_with_the_load_refuse_such_a_period_too(november, name):
     with pytest.raises(ParameterError, match="after the day of the data, 31 October 2026"):
-        getattr(bf.book("2026-11", client=client), name)()
+        getattr(november, name)()
 
 
-def test_sums_of_a_period_that_has_not_begun_are_what_is_dated_in_it(client):
-    assert bf.book("2026-11", client=client).realization()["billed_amount"].tolist() == [0.0]
+def test_sums_of_a_period_that_has_not_begun_are_what_is_dated_in_it(november):
+    assert november.realization()["billed_amount"].tolist() == [0.0]
 
 
-def test_a_given_day_is_used_whatever_the_period(client):
-    rows = bf.book("2026-11", client=client).aging(as_of="2026-11-15")
-    assert_frame_equal(rows, bf.book("2026-10", client=client).aging(as_of="2026-11-15"))
+def test_a_given_day_is_used_whatever_the_period(november, october_book):
+    assert_frame_equal(november.aging(as_of="2026-11-15"), october_book.aging(as_of="2026-11-15"))
 
 
 def test_the_day_is_that_of_the_load_in_the_firms_time_zone(client):
@@ -134,12 +138,18 @@ def test_lockup_warns_if_the_invoices_begin_within_the_days_of_its_fees(client):
     assert book.invoices["invoice_date"].min() < pd.Timestamp("2024-03-01")
 
 
+@pytest.fixture(scope="module")
+def load(client):
+    """Return a function that loads a list as a kind of frame, once for all tests."""
+    return functools.cache(lambda name, to: getattr(client, name)(to=to))
+
+
 @pytest.mark.parametrize("name", ["utilization", "scorecard", "new_business"])
 @pytest.mark.parametrize("to", ["pandas", "arrow", "polars"])
-def test_a_function_warns_of_a_period_that_ends_after_the_load(client, name, to):
-    frames = {each: getattr(client, each)(to=to) for each in ("time_entries", "matters", "users")}
+def test_a_function_warns_of_a_period_that_ends_after_the_load(load, name, to):
+    frames = {each: load(each, to) for each in ("time_entries", "matters", "users")}
     if name != "utilization":
-        frames |= {each: getattr(client, each)(to=to) for each in ("invoices", "expenses", "fixed_fees")}
+        frames |= {each: load(each, to) for each in ("invoices", "expenses", "fixed_fees")}
     function = partial(getattr(bf, name), **frames, by=None, start="2026-10-01")
     with pytest.warns(
         IncompleteDataWarning, match=rf"{name}: the period ends on 2026-11-15, after the load \({LOADED}\)"

@@ -56,6 +56,7 @@ def test_every_operation_is_tried(operations):
     assert sorted(operations) == LABELS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["good", "bad"])
 @pytest.mark.parametrize("label", LABELS)
 def test_operation(fresh_api, operations, label, mode):

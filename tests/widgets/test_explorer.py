@@ -139,11 +139,17 @@ def test_utilization_of_a_part_of_the_hours_is_that_of_the_book_grouped_by_the_f
     assert shown["utilization"].isna().all()
 
 
-@pytest.mark.parametrize("column", ["client_id", "matter_id", "billing_type", "billed", "user_id", "user_role"])
-def test_no_tab_compares_a_part_of_the_hours_with_all_available_hours(client, column):
+@pytest.fixture(scope="module")
+def with_targets(client) -> bf.Explorer:
+    """An explorer of a firm in which everyone has a target."""
     everyone = client.users()["email"]
     settings = bf.FirmSettings(targets={each: {"hours": 150, "period": "month"} for each in everyone})
-    explorer = bf.explore(bf.book("2026-09", client=client, settings=settings))
+    return bf.explore(bf.book("2026-09", client=client, settings=settings))
+
+
+@pytest.mark.parametrize("column", ["client_id", "matter_id", "billing_type", "billed", "user_id", "user_role"])
+def test_no_tab_compares_a_part_of_the_hours_with_all_available_hours(with_targets, column):
+    explorer = with_targets
     filters = explorer._books.book_filters
     explorer.panel.state = {"date": "2026-09", column: most_frequent(filters, column)}
     whole = column.startswith("user_")
@@ -434,15 +440,21 @@ def test_each_tab_says_which_settings_apply(client):
         assert "Firm settings: 7.5 hours a day, Mon to Fri; holidays." in tab._about.value
 
 
+@pytest.fixture(scope="module")
+def unfiltered(books, book_filters) -> FilteredBook:
+    """The quarter without filters, whose totals are calculated once."""
+    return FilteredBook(books, read_state({"date": "2026-Q3"}, book_filters.for_frame("time_entries").fields))
+
+
 @pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
 @pytest.mark.parametrize("column", ["client_id", "client_cf_industry", "responsible_id", "user_role", "billing_type"])
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.analysis.name)
-def test_each_tab_says_truthfully_which_filters_count(filtered, book_filters, view, column):
+def test_each_tab_says_truthfully_which_filters_count(filtered, unfiltered, book_filters, view, column):
     few = filtered(**{column: some(book_filters, column, 1)})
     tab = AnalysisTab(view, "UTC")
     tab.show(few)
     field = next(each for each in book_filters.for_frame("time_entries").fields if each.column == column)
-    is_whole = tab._total[view.tab.order] == pytest.approx(filtered().total(view.analysis)[view.tab.order])
+    is_whole = tab._total[view.tab.order] == pytest.approx(unfiltered.total(view.analysis)[view.tab.order])
     assert (f"The filter “{field.title}” does not count here." in words_of(tab._notes)) == is_whole
     assert view.tab.about_filters in words_of(tab._about)
     if view.tab.in_overview:
@@ -451,7 +463,7 @@ def test_each_tab_says_truthfully_which_filters_count(filtered, book_filters, vi
         shown = BeautifulSoup(figures_of(overview), "html.parser").get_text()
         assert view.tab.about_filters in shown
         assert (f"The filter “{field.title}” does not count here." in shown) == is_whole
-        overview.show(filtered())
+        overview.show(unfiltered)
         assert view.tab.about_filters not in figures_of(overview)
 
 
