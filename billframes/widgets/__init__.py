@@ -1,7 +1,7 @@
 """Widgets for notebooks: a filter panel for a frame, an explorer for a book, and a button that applies bulk edits.
 
-The filter state is a plain value (`_state`) and filtering is plain pandas (`_fields`, `_options`, `_filters`,
-`_describe`), so both are tested without a notebook. The widgets show the state and handle clicks.
+The filter state is a plain value (`state`) and filtering is plain pandas (`fields`, `options`, `filters`,
+`describe`), so both are tested without a notebook. The widgets show the state and handle clicks.
 """
 
 from __future__ import annotations

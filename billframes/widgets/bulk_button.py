@@ -11,7 +11,7 @@ import ipywidgets as w
 from billframes.bulk.display import changes_not_made, headline, outcome_counts
 from billframes.bulk.plan import Outcomes, Plan
 from billframes.errors import BillframesError, ParameterError
-from billframes.widgets._html import button, escape_text, html_widget, set_visible
+from billframes.widgets.html import button, escape_text, html_widget, set_visible
 
 __all__ = ["ApplyButton", "apply_button"]
 

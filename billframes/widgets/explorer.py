@@ -15,12 +15,12 @@ from billframes._format import long_date
 from billframes._names import join_names, with_article
 from billframes.book import Book, check_begun
 from billframes.errors import BillframesError, ParameterError
-from billframes.widgets._filtered_book import FilteredBooks
-from billframes.widgets._html import escape_text, html_widget, stylesheet
-from billframes.widgets._state import read_state
-from billframes.widgets._tabs import AnalysisTab, Overview, do_not_count
-from billframes.widgets._views import views
+from billframes.widgets.filtered_book import FilteredBooks
+from billframes.widgets.html import escape_text, html_widget, stylesheet
 from billframes.widgets.panel import FilterPanel, day_loaded
+from billframes.widgets.state import read_state
+from billframes.widgets.tabs import AnalysisTab, Overview, do_not_count
+from billframes.widgets.views import views
 
 __all__ = ["Explorer", "explore"]
 

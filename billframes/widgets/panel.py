@@ -13,12 +13,12 @@ from typing import Any
 import ipywidgets as w
 import pandas as pd
 
-from billframes.widgets._controls import Choices, Control, Dates, Numbers
-from billframes.widgets._describe import code, describe
-from billframes.widgets._fields import FilterField
-from billframes.widgets._filters import Filters
-from billframes.widgets._html import button, escape_text, html_widget, set_visible, stylesheet
-from billframes.widgets._state import Criterion, FilterState, Range, Value, read_state
+from billframes.widgets.controls import Choices, Control, Dates, Numbers
+from billframes.widgets.describe import code, describe
+from billframes.widgets.fields import FilterField
+from billframes.widgets.filters import Filters
+from billframes.widgets.html import button, escape_text, html_widget, set_visible, stylesheet
+from billframes.widgets.state import Criterion, FilterState, Range, Value, read_state
 
 __all__ = ["FilterPanel", "day_loaded", "filter_panel"]
 

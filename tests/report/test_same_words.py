@@ -28,10 +28,10 @@ from billframes.report.month import Month
 from billframes.report.sheets import sheet_name, sheets
 from billframes.report.workbook import workbook
 from billframes.sandbox import Sandbox
-from billframes.widgets import _tabs, _views
-from billframes.widgets._filtered_book import FilteredBooks
-from billframes.widgets._state import FilterState, Range
-from billframes.widgets._views import views
+from billframes.widgets.filtered_book import FilteredBooks
+from billframes.widgets.state import FilterState, Range
+from billframes.widgets.tabs import AnalysisTab
+from billframes.widgets.views import views
 from tests.report.conftest import connection
 
 BY_AGE = "the headline of a table by age, where the sum of the buckets is called the total"
@@ -201,7 +201,7 @@ def in_the_explorer(month: Month) -> Iterator[Seen]:
     keys = MORE_KEYS if month.book.time_entries["amount"].notna().any() else KEYS
     for view in views():
         for key in keys.get(view.title, ()):
-            tab = _tabs.AnalysisTab(view, "UTC")
+            tab = AnalysisTab(view, "UTC")
             if key and tab.by.value != key:
                 tab.by.value = key
             tab.show(filtered)
@@ -268,7 +268,7 @@ def month(request, renamed, tmp_path_factory) -> Month:
 
 
 def test_the_day_of_the_data_is_in_the_firms_time_zone_everywhere(month, monkeypatch):
-    monkeypatch.setattr(_views, "picture", lambda *_given, **_options: ("", []))
+    monkeypatch.setattr("billframes.widgets.views.picture", lambda *_given, **_options: ("", []))
     # The sandbox's clock starts at 20:00 UTC on 31 October, which is the next day in Tokyo.
     day, zone = (
         ("1 November 2026", r"05:\d\d \(Asia/Tokyo\)") if month.currency else ("31 October 2026", r"20:\d\d UTC")
@@ -283,7 +283,7 @@ def seen(month) -> list[Seen]:
     with pytest.MonkeyPatch.context() as monkeypatch, warnings.catch_warnings(), share_checks():
         # Charts are drawn from the rows of the tables, and take most of the time.
         monkeypatch.setattr(sections, "_chart", lambda *_given, **_options: "")
-        monkeypatch.setattr(_views, "picture", lambda *_given, **_options: ("", []))
+        monkeypatch.setattr("billframes.widgets.views.picture", lambda *_given, **_options: ("", []))
         warnings.simplefilter("ignore")
         shown = [*on_the_page(month), *in_the_workbook(month, monkeypatch), *in_the_explorer(month)]
     return [each for each in shown if each.table not in LISTS]

@@ -20,13 +20,13 @@ from billframes.analysis.checks import values
 from billframes.analysis.explain import meaning
 from billframes.analysis.metrics import Measure
 from billframes.analysis.spec import measures
-from billframes.widgets import _filtered_analyses, _filtered_book, _html as html_module
-from billframes.widgets._filtered_book import FilteredBook, FilteredBooks
-from billframes.widgets._filtered_frames import BookFilters
-from billframes.widgets._html import download_links, records_table, result_table, tiles
-from billframes.widgets._state import read_state
-from billframes.widgets._tabs import AnalysisTab, Overview
-from billframes.widgets._views import views
+from billframes.widgets import filtered_analyses, filtered_book, html as html_module
+from billframes.widgets.filtered_book import FilteredBook, FilteredBooks
+from billframes.widgets.filtered_frames import BookFilters
+from billframes.widgets.html import download_links, records_table, result_table, tiles
+from billframes.widgets.state import read_state
+from billframes.widgets.tabs import AnalysisTab, Overview
+from billframes.widgets.views import views
 from tests.frames import assert_frame_equal
 from tests.widgets.conftest import HOSTILE_NAME
 
@@ -250,9 +250,9 @@ def test_a_change_of_the_period_checks_no_frame_again(client, monkeypatch):
     explorer = bf.explore(bf.book("2026-08", client=client))
     checked = []
     monkeypatch.setattr(values._FrameChecks, "of", lambda name, *_given, **_options: checked.append(name))
-    calculated, call = [], _filtered_analyses.call_analysis
+    calculated, call = [], filtered_analyses.call_analysis
     monkeypatch.setattr(
-        _filtered_analyses, "call_analysis", lambda *given: (calculated.append(given[0].name), call(*given))[1]
+        filtered_analyses, "call_analysis", lambda *given: (calculated.append(given[0].name), call(*given))[1]
     )
     explorer.panel.state = {"date": "2026-09"}
     assert checked == []
@@ -391,7 +391,7 @@ def test_the_warning_of_later_balances_is_recognised_by_its_class(filtered, monk
         warnings.warn("Reworded: balances are of a later day.", LaterBalancesWarning, stacklevel=1)
         return pd.DataFrame({"client_id": ["c1"], "client_name": ["Acme"], "91+": [1.0], "total": [1.0]})
 
-    monkeypatch.setattr(_filtered_book, "calculate", calculate)
+    monkeypatch.setattr(filtered_book, "calculate", calculate)
     tab = AnalysisTab(RECEIVABLES, "UTC")
     tab.show(filtered())
     notes = words_of(tab._notes)

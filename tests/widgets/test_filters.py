@@ -13,10 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from billframes.errors import MissingColumnError, ParameterError
-from billframes.widgets._describe import code, describe
-from billframes.widgets._filters import Filters
-from billframes.widgets._options import fold
-from billframes.widgets._state import FilterState, Range, read_state
+from billframes.widgets.describe import code, describe
+from billframes.widgets.filters import Filters
+from billframes.widgets.options import fold
+from billframes.widgets.state import FilterState, Range, read_state
 from tests.frames import assert_frame_equal
 
 

@@ -50,7 +50,7 @@ def page() -> Any:
     try:
         return _explorer_page()
     except BillframesError as error:
-        from billframes.widgets._html import escape_text, html_widget
+        from billframes.widgets.html import escape_text, html_widget
 
         return html_widget(f'<p role="alert">{escape_text(error)}</p>', "bf-complaint")
 
@@ -59,8 +59,8 @@ def _explorer_page() -> Any:
     import ipywidgets as w
 
     import billframes as bf
-    from billframes.widgets._html import button
     from billframes.widgets.dashboard.shared_frames import SharedFrames
+    from billframes.widgets.html import button
 
     folder = Path(os.environ[FOLDER_VARIABLE])
     frames = SharedFrames(folder)

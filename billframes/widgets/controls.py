@@ -18,11 +18,11 @@ import ipywidgets as w
 from ipywidgets.widgets.widget_bool import CheckboxStyle
 
 from billframes.periods import parse_period
-from billframes.widgets._describe import describe_range
-from billframes.widgets._fields import FilterField
-from billframes.widgets._html import button, escape_text, html_widget, set_visible
-from billframes.widgets._options import Codes, Options
-from billframes.widgets._state import Criterion, Range, Value
+from billframes.widgets.describe import describe_range
+from billframes.widgets.fields import FilterField
+from billframes.widgets.html import button, escape_text, html_widget, set_visible
+from billframes.widgets.options import Codes, Options
+from billframes.widgets.state import Criterion, Range, Value
 
 __all__ = ["Choices", "Control", "Dates", "Numbers", "OnChoose"]
 

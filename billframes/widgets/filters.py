@@ -15,9 +15,9 @@ import pandas as pd
 from billframes.analysis.column_types import IDS
 from billframes.analysis.frames import without_attrs
 from billframes.errors import ParameterError
-from billframes.widgets._fields import filter_fields
-from billframes.widgets._options import Codes, Mask, Options, options_of
-from billframes.widgets._state import Criterion, FilterState, Range
+from billframes.widgets.fields import filter_fields
+from billframes.widgets.options import Codes, Mask, Options, options_of
+from billframes.widgets.state import Criterion, FilterState, Range
 
 __all__ = ["Filters"]
 

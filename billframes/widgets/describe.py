@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from billframes.widgets._fields import FilterField
-from billframes.widgets._filters import Filters
-from billframes.widgets._state import Criterion, FilterState, Range, Values
+from billframes.widgets.fields import FilterField
+from billframes.widgets.filters import Filters
+from billframes.widgets.state import Criterion, FilterState, Range, Values
 
 __all__ = ["code", "describe", "describe_range"]
 

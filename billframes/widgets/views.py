@@ -21,8 +21,8 @@ from billframes.analysis.keys import TIMES, By
 from billframes.analysis.metrics import Measure, title_of_key
 from billframes.analysis.spec import Analysis, RecordsSpec, TabSpec, analyses, measures
 from billframes.book.slices import keep_rows
-from billframes.widgets._filtered_book import FilteredBook
-from billframes.widgets._html import picture, row_labels
+from billframes.widgets.filtered_book import FilteredBook
+from billframes.widgets.html import picture, row_labels
 
 __all__ = ["AnalysisView", "views"]
 

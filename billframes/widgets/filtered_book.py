@@ -20,9 +20,9 @@ from billframes.book import Book, check_begun
 from billframes.config.firm import describe_settings
 from billframes.periods import Period, period_before
 from billframes.report.footnotes import later_balances
-from billframes.widgets._filtered_analyses import calculate
-from billframes.widgets._filtered_frames import BookFilters, FilteredFrames, criteria_by_record
-from billframes.widgets._state import FilterState, Range
+from billframes.widgets.filtered_analyses import calculate
+from billframes.widgets.filtered_frames import BookFilters, FilteredFrames, criteria_by_record
+from billframes.widgets.state import FilterState, Range
 
 __all__ = ["FilteredBook", "FilteredBooks"]
 

@@ -14,8 +14,8 @@ from billframes.config.firm import FirmSettings
 from billframes.loading.enrich import join_details
 from billframes.loading.load_info import as_whole
 from billframes.report.distinct_names import DistinctNames
-from billframes.widgets._filters import Filters
-from billframes.widgets._state import FilterState
+from billframes.widgets.filters import Filters
+from billframes.widgets.state import FilterState
 
 __all__ = ["MARK", "YES", "BookFilters", "FilteredFrames", "criteria_by_record", "marked"]
 

@@ -15,8 +15,8 @@ from billframes.analysis.aging import LaterBalancesWarning
 from billframes.analysis.explain import meaning
 from billframes.analysis.explanation import definition_list
 from billframes.analysis.keys import TIMES
-from billframes.widgets._filtered_book import FilteredBook
-from billframes.widgets._html import (
+from billframes.widgets.filtered_book import FilteredBook
+from billframes.widgets.html import (
     busy,
     button,
     download_links,
@@ -28,7 +28,7 @@ from billframes.widgets._html import (
     set_visible,
     tiles,
 )
-from billframes.widgets._views import AnalysisView
+from billframes.widgets.views import AnalysisView
 
 __all__ = ["AnalysisTab", "Overview", "compared_with", "do_not_count"]
 

@@ -17,8 +17,8 @@ import pandas as pd
 from billframes._format import enum_label
 from billframes._names import distinct_names
 from billframes.analysis.keys import UNASSIGNED
-from billframes.widgets._fields import FilterField
-from billframes.widgets._state import Value, Values
+from billframes.widgets.fields import FilterField
+from billframes.widgets.state import Value, Values
 
 __all__ = ["Options", "options_of"]
 

@@ -26,7 +26,7 @@ from billframes.book.methods import FRAME_NAMES, call_analysis
 from billframes.book.slices import add_keys, keep_rows, row_of_zeros
 from billframes.config.firm import FirmSettings
 from billframes.periods import Period
-from billframes.widgets._filtered_frames import MARK, YES, FilteredFrames, marked
+from billframes.widgets.filtered_frames import MARK, YES, FilteredFrames, marked
 
 __all__ = ["calculate"]
 
