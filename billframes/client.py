@@ -27,6 +27,7 @@ from billframes.errors import BillframesWarning, ConfigError, ParameterError
 from billframes.loaders.loader_set import LoaderSet, Owner
 from billframes.loaders.server_check import check_server
 from billframes.loaders.server_findings import ServerCheck
+from billframes.loading.ids import identifier
 from billframes.loading.progress import Progress, check_progress
 from billframes.loading.select_names import SelectNames
 from billframes.transport.connections import CancelScope
@@ -94,7 +95,8 @@ class Client(LoaderSet):
         self.progress: bool | Progress | None = values["progress"]
         self.page_size: int = values["page_size"]
         self.concurrency: int = values["concurrency"]
-        self.acting_user: str | None = values["acting_user"]
+        acting = values["acting_user"]
+        self.acting_user: str | None = identifier(acting, "acting_user") if acting else None
         self.acting_user_header: str = values["acting_user_header"]
         self.health_path = absolute_path(values["health_path"]) if values["health_path"] else None
         self.select_names = SelectNames(values["select_names"])

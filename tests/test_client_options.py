@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import uuid
 from pathlib import Path
 
 import numpy as np
@@ -90,6 +91,14 @@ def test_a_value_of_a_wrong_type_is_named_before_a_request(options, said):
     with pytest.raises(bf.ParameterError) as raised:
         bf.Client(URL, **options)
     assert str(raised.value).startswith(said)
+
+
+def test_the_acting_user_is_an_id():
+    user = uuid.uuid4()
+    with bf.Client(URL, "t0ken", acting_user=user) as client:
+        assert client.acting_user == str(user)
+    with pytest.raises(bf.ParameterError, match="acting_user='Miriam Harrow' is not an id"):
+        bf.Client(URL, "t0ken", acting_user="Miriam Harrow")
 
 
 def test_numbers_may_be_those_of_numpy():

@@ -132,11 +132,15 @@ def encode_body(request: type[WriteBody], values: Mapping[str, Any]) -> bytes:
     Raises
     ------
     ParameterError
-        A value is not of its field's type. The message names the argument, and says what is accepted.
+        A value is not of its field's type, or can't be sent. The message names the argument, and says what is accepted.
     """
     fields = {field.name: field for field in fields_of(request)}
     given = {name: _value(name, fields[name], value) for name, value in values.items() if value is not UNSET}
-    return msgspec.json.encode(request(**given))
+    try:
+        return msgspec.json.encode(request(**given))
+    except UnicodeEncodeError as error:
+        character = ascii(error.object[error.start])
+    raise ParameterError(f"A text has half of a character ({character}), which can't be sent. Remove it.")
 
 
 def find_merges(request: type[WriteBody], values: Mapping[str, Any]) -> dict[str, str]:

@@ -170,8 +170,9 @@ def httpx_request(client: httpx.Client, base_url: str, request: ApiRequest) -> h
     Raises
     ------
     ParameterError
-        The path leads to another address, or can't be part of an address.
+        The path leads to another address, or can't be part of an address; or a text of the query can't be sent.
     """
+    unsendable = False
     try:
         built = client.build_request(
             request.method,
@@ -181,8 +182,13 @@ def httpx_request(client: httpx.Client, base_url: str, request: ApiRequest) -> h
             headers=dict(request.headers),
         )
         within = _is_within(built.url, httpx.URL(base_url)) and not _DOTS.search(unquote(request.path))
-    except httpx.InvalidURL:
-        within = False
+    except (httpx.InvalidURL, UnicodeEncodeError):
+        within, unsendable = False, bool(request.query)
+    if unsendable:
+        raise ParameterError(
+            f"{request.resource}: a text to filter by is too long, or has a character that can't be sent. Shorten it, or "
+            "remove the character."
+        )
     if within:
         return built
     raise ParameterError(

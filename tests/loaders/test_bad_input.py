@@ -387,3 +387,16 @@ def test_a_record_with_no_wrapper_or_a_wrong_one_is_a_decode_error(server, resou
     fake.answers = {f"{resource.path}/r1": body}
     with pytest.raises(bf.DecodeError, match=f"^{resource.name}: "):
         getattr(client, resource.name).get("r1")
+
+
+@pytest.mark.parametrize("text", ["x" * 100_000, "a\ud800"])
+def test_a_text_that_can_not_be_sent_is_refused(fake, connect, text):
+    with pytest.raises(bf.ParameterError, match="clients: a text to filter by is too long, or has a character"):
+        connect().clients(text, select="")
+    assert fake.requests == []
+
+
+def test_half_of_a_character_in_a_write_is_refused(fake, connect):
+    with pytest.raises(bf.ParameterError, match=r"half of a character \('\\ud800'\)"):
+        connect().clients.update("c1", notes="a\ud800")
+    assert fake.requests == []
