@@ -39,6 +39,8 @@ def json_flaw(body: bytes) -> str | None:
     >>> json_flaw('{"data": [], "note": "Größe"}'.encode("latin-1"))
     'is not valid UTF-8'
     """
+    if not body or body.isspace():
+        return "is empty"
     if not (body.isascii() or _is_utf8(body)):
         return "is not valid UTF-8"
     try:

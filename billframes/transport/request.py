@@ -186,8 +186,8 @@ def httpx_request(client: httpx.Client, base_url: str, request: ApiRequest) -> h
         within, unsendable = False, bool(request.query)
     if unsendable:
         raise ParameterError(
-            f"{request.resource}: a text to filter by is too long, or has a character that can't be sent. Shorten it, or "
-            "remove the character."
+            f"{request.resource}: a text to filter by is too long, or has a character that can't be sent. Shorten it, "
+            "or remove the character."
         )
     if within:
         return built

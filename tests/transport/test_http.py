@@ -107,6 +107,14 @@ def test_a_304_is_not_called_a_redirect(fake, connect):
     assert raised.value.status == 304
 
 
+@pytest.mark.parametrize("status", [200, 204])
+@pytest.mark.parametrize("body", [b"", b"\r\n"])
+def test_an_empty_response_is_called_empty(fake, connect, status, body):
+    fake.answers["/v2/practice-areas"] = httpx.Response(status, content=body)
+    with pytest.raises(bf.DecodeError, match="practice_areas: the server's response is empty"):
+        connect().practice_areas()
+
+
 @pytest.mark.parametrize("body", [b'{"data": []}', b"[]"])
 def test_a_byte_order_mark_before_the_json_is_ignored(fake, connect, body):
     fake.answers["/v2/practice-areas"] = b"\xef\xbb\xbf" + body
