@@ -50,7 +50,7 @@ __all__ = ["called_by_another", "check_values", "skip_checks", "unknown_values",
 C = nw.col
 
 # With fewer invoices, there may be no time yet.
-_SEVERAL = 5
+_SEVERAL = 10
 _UNKNOWN_INVOICE = "billed, but without invoice_id"
 # The enum that every row of a frame must have. Other enums can be missing, such as a role, or the invoice state of an
 # item that is on no invoice.
