@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -13,6 +14,8 @@ _HUMP = re.compile(r"(?<=[^\W_A-Z])(?=[A-Z])")
 _NOT_WORD = re.compile(r"[\W_]+")
 
 
+# Names of the API are few, and each load needs the same ones.
+@functools.lru_cache(maxsize=1024)
 def snake_case(name: str) -> str:
     """
     Return `name` in snake_case; empty if it has no letter or digit.

@@ -170,7 +170,7 @@ def _filter_arguments(resource: Resource) -> Iterator[Argument]:
             "start",
             "DateLike | None",
             "str, date, datetime, Timestamp or Period",
-            f'First day, inclusive, by `{snake_case(resource.date)}`. Without `end`, a whole period: "2026", '
+            f'First day, inclusive, by `{resource.date_column}`. Without `end`, a whole period: "2026", '
             '"2026-Q3", "2026-10", "last month", "this month", "last quarter" or "ytd". A single day without `end` '
             "is the first day of an open period. None is open.",
             positional=True,
@@ -194,7 +194,7 @@ def _filter(declared: Filter) -> Argument:
             " This filter is not in the API's description. It is sent, and also applied to the received rows. If the "
             "server ignores it, all rows that fit the other filters are loaded."
         )
-    return Argument(snake_case(declared.name), f"{annotation} | None", shown, text, positional=declared.positional)
+    return Argument(declared.argument, f"{annotation} | None", shown, text, positional=declared.positional)
 
 
 _FIELD_TYPES = {

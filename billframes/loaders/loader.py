@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import UUID
 
-from billframes._names import snake_case
 from billframes._suggestions import SuggestsNames
 from billframes.loaders.arguments import count_arguments, list_arguments
 from billframes.loaders.methods import declared_method, install_methods
@@ -99,7 +98,7 @@ class ListLoader(Loader):
         return frame
 
     def _request(self, arguments: dict[str, Any]) -> ListRequest:
-        names = [snake_case(each.name) for each in self.resource.filters]
+        names = self.resource.filters_by_argument
         filters = {name: arguments.pop(name) for name in names if name in arguments}
         return build_request(self.resource, filters, **arguments)
 

@@ -26,8 +26,8 @@ __all__ = ["apply_local_filters", "check_details", "check_filters", "check_rates
 def check_filters(table: pa.Table, request: ListRequest) -> None:
     """Raise `DecodeError` if a row does not fit the filters of the request."""
     resource, period = request.resource, request.period
-    if resource.date and (period.start or period.end):
-        dates = table.column(snake_case(resource.date))
+    if resource.date_column and (period.start or period.end):
+        dates = table.column(resource.date_column)
         if period.start:
             _require_all(table, pc.greater_equal(dates, pa.scalar(period.start)), request, "startDate")
         if period.end:
@@ -85,7 +85,7 @@ def _check_present(table: pa.Table, column: pa.ChunkedArray, request: ListReques
         record = table.filter(unknown).column(request.resource.id_column)[0].as_py()
         raise DecodeError(
             f"{request.resource.name}: record {record} is {flag} but has no {declared.field}, so rows can't be "
-            f"filtered by {snake_case(declared.name)}=. Leave the filter out."
+            f"filtered by {declared.argument}=. Leave the filter out."
         )
 
 

@@ -70,7 +70,7 @@ def build_request(
     period = resolve(start, end)
     chosen, excluded = _selected_names(resource, select)
     order = _sorted(resource, sort)
-    declared = {snake_case(each.name): each for each in resource.filters}
+    declared = resource.filters_by_argument
     values = {name: _checked(name, declared[name], given) for name, given in filters.items() if given is not None}
     since, own, rows = _instant(modified_since), _own_parameters(params), _limit(limit)
     fixed = [

@@ -15,7 +15,6 @@ from types import MappingProxyType
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from billframes._names import snake_case
 from billframes.schema.resources import (
     CLIENTS,
     EXPENSES,
@@ -103,7 +102,7 @@ class Table:
     @property
     def date(self) -> str | None:
         """The column by which periods are filtered."""
-        return snake_case(self.resource.date) if self.resource and self.resource.date else None
+        return self.resource.date_column if self.resource else None
 
     @property
     def date_sort(self) -> str | None:

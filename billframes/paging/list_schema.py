@@ -80,7 +80,7 @@ class ListSchema:
     @cached_property
     def date_of(self) -> Callable[[Any], dt.date]:
         """Read the date that startDate and endDate apply to."""
-        return attrgetter(snake_case(str(self.resource.date)))
+        return attrgetter(str(self.resource.date_column))
 
     @cached_property
     def date_sort(self) -> str | None:

@@ -12,7 +12,6 @@ from itertools import count
 from operator import attrgetter
 from typing import Any
 
-from billframes._names import snake_case
 from billframes.paging.list_schema import ListSchema
 from billframes.paging.page import Page, RecordBlock
 
@@ -137,7 +136,7 @@ class RecordStore:
 
     def days(self) -> DayIndex:
         """Return the index by day, for lists with dates; each call updates it with the changes since the last call."""
-        column = snake_case(str(self._schema.resource.date))
+        column = str(self._schema.resource.date_column)
         if self._index is None:
             days = [day for block in self.blocks for day in block.values(column)]
             self._index = DayIndex()

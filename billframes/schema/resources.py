@@ -77,6 +77,11 @@ class Filter:
     many: bool = False
     positional: bool = False
 
+    @property
+    def argument(self) -> str:
+        """The name of the loader's argument."""
+        return snake_case(self.name)
+
 
 @dataclass(frozen=True, slots=True)
 class Alternate:
@@ -156,6 +161,16 @@ class Resource:
     def id_column(self) -> str:
         """The name of `id` in frames and records: "time_entry_id"."""
         return snake_case(self.id)
+
+    @property
+    def date_column(self) -> str | None:
+        """The name of `date` in frames and records; None for a list without dates."""
+        return snake_case(self.date) if self.date else None
+
+    @property
+    def filters_by_argument(self) -> dict[str, Filter]:
+        """The filters by the names of the loader's arguments."""
+        return {each.argument: each for each in self.filters}
 
 
 def _values(annotation: object) -> tuple[str, ...]:
