@@ -40,6 +40,18 @@ def with_article(noun: str) -> str:
     return f"{'an' if noun[0] in 'aeiou' and not noun.startswith('user') else 'a'} {noun}"
 
 
+def type_in_words(value: object) -> str:
+    """
+    Return a value's type for a message.
+
+    Examples
+    --------
+    >>> type_in_words("x"), type_in_words(1), type_in_words(None)
+    ('a str', 'an int', 'None')
+    """
+    return "None" if value is None else with_article(type(value).__name__)
+
+
 def closest(name: object, accepted: Iterable[str]) -> str:
     """
     Return a hint with the most similar accepted name, preferably one that contains `name` as a word; else empty.

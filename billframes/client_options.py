@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Annotated, Any, TypedDict, TypeVar, get_type_hints
 
-from billframes._names import with_article
+from billframes._names import type_in_words
 from billframes._suggestions import check_names
 from billframes.config.secret import Secret, hide_headers
 from billframes.errors import ParameterError
@@ -89,8 +89,7 @@ class Option:
             return value
         if self.kinds and not isinstance(value, self.kinds):
             # The value may be a credential, so it is not shown.
-            given = "None" if value is None else with_article(type(value).__name__)
-            raise ParameterError(f"{name}= is {given}; it takes {self.type}.")
+            raise ParameterError(f"{name}= is {type_in_words(value)}; it takes {self.type}.")
         if not self.range:
             return value
         whole = isinstance(self.default, int)

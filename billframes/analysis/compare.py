@@ -16,7 +16,7 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
-from billframes._names import with_article
+from billframes._names import type_in_words
 from billframes.analysis.arguments import check_choice, read_whole_number
 from billframes.analysis.bridge import analysis_of
 from billframes.analysis.checked_frames import share_checks
@@ -167,7 +167,7 @@ def compare(
 def _time_of(results: Any) -> str:
     """Return the length of the periods: "month", "quarter" or "year"."""
     if not isinstance(results, Mapping):
-        kind = with_article(type(results).__name__)
+        kind = type_in_words(results)
         raise ParameterError(f"results is {kind}; pass a dict of results by period, or use book.compare().")
     for time, pattern in _LABELS.items():
         if results and all(re.fullmatch(pattern, str(label)) for label in results):

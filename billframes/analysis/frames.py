@@ -17,6 +17,7 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes._names import type_in_words
 from billframes.analysis.checks.values import called_by_another, check_values, warn_of_columns
 from billframes.analysis.column_types import (
     IDS,
@@ -140,7 +141,7 @@ def wrap_frame(native: Any, name: str, otherwise: str) -> Frame:
     try:
         return cast("Frame", nw.from_native(native))
     except TypeError as error:
-        raise ParameterError(f"{name} is a {type(native).__name__}; {otherwise}.") from error
+        raise ParameterError(f"{name} is {type_in_words(native)}; {otherwise}.") from error
 
 
 def to_native(frame: Frame, like: IntoFrameT) -> IntoFrameT:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import NoReturn
 
-from billframes._names import closest, with_article
+from billframes._names import closest, type_in_words
 from billframes.analysis.column_types import Frame, selects_for
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError, ParameterError
@@ -47,9 +47,7 @@ def names_in(by: By) -> list[str]:
         return [by] if by else []
     names = list(by) if isinstance(by, Iterable) else [by]
     if not all(isinstance(name, str) for name in names):
-        raise ParameterError(
-            f"by takes a name such as 'client', a list of names, or None; it is {with_article(type(by).__name__)}."
-        )
+        raise ParameterError(f"by takes a name such as 'client', a list of names, or None; it is {type_in_words(by)}.")
     return names
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from billframes._messages import warn
+from billframes._names import type_in_words
 from billframes.analysis.arguments import read_date, read_whole_number
 from billframes.analysis.expressions import RESIDUE
 from billframes.analysis.keys import TIMES, By, names_in
@@ -96,9 +97,9 @@ def _number(value: float | None, name: str) -> float:
     try:
         return math.nan if value is None else float(value)
     except (TypeError, ValueError) as error:
-        kind = type(value).__name__
         raise ParameterError(
-            f"{name} is a {kind}, not a number; from a frame with one row, pass a value such as frame['total'].iloc[0]."
+            f"{name} is {type_in_words(value)}, not a number; from a frame with one row, pass a value such as "
+            "frame['total'].iloc[0]."
         ) from error
 
 

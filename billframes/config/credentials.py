@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from billframes._messages import warn
-from billframes._names import with_article
+from billframes._names import type_in_words
 from billframes.config.profiles import config_file, read_profile
 from billframes.config.secret import Secret, check_token, hide
 from billframes.errors import BillframesWarning, ConfigError
@@ -182,7 +182,7 @@ def is_loopback(host: str) -> bool:
 
 def _filled(text: Any) -> str | None:
     if text is not None and not isinstance(text, str):
-        raise ConfigError(f"The address is {with_article(type(text).__name__)}, not a text such as {_EXAMPLE!r}.")
+        raise ConfigError(f"The address is {type_in_words(text)}, not a text such as {_EXAMPLE!r}.")
     return text.strip() or None if text else None
 
 

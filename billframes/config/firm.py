@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 from billframes._messages import warn
-from billframes._names import with_article
+from billframes._names import type_in_words
 from billframes._suggestions import suggest_fields, suggest_settings
 from billframes.config import read_keys
 from billframes.config.firm_values import READERS, WEEKDAYS, Target
@@ -229,7 +229,7 @@ def check_settings(settings: object) -> None:
         name = repr(str(settings))
         raise ParameterError(f"settings={name} is not FirmSettings; pass bf.FirmSettings.load({name}).")
     if settings is not None and not isinstance(settings, FirmSettings):
-        raise ParameterError(f"settings is {with_article(type(settings).__name__)}; pass FirmSettings(...).")
+        raise ParameterError(f"settings is {type_in_words(settings)}; pass FirmSettings(...).")
 
 
 def describe_settings(settings: FirmSettings | None) -> str:

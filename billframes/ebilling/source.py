@@ -16,7 +16,7 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from billframes._names import closest
+from billframes._names import closest, type_in_words
 from billframes.client import Client
 from billframes.errors import MissingColumnError, ParameterError
 from billframes.loading.load_info import load_info
@@ -283,7 +283,7 @@ def _open(native: Any, name: str) -> Any:
         return nw.from_native(native)
     except TypeError as error:
         raise ParameterError(
-            f"{name} is a {type(native).__name__}; it takes a pandas, Polars, Arrow, DuckDB or PySpark frame."
+            f"{name} is {type_in_words(native)}; it takes a pandas, Polars, Arrow, DuckDB or PySpark frame."
         ) from error
 
 

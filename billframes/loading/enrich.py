@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from billframes._names import closest, with_article
+from billframes._names import closest, type_in_words
 from billframes.errors import MissingColumnError, ParameterError
 from billframes.loading.load_info import attach_load_info, load_attrs
 
@@ -39,9 +39,7 @@ def checked_entities(by: str | Iterable[str]) -> list[str]:
 def kind_and_columns(frame: Any) -> tuple[str, Collection[str]]:
     """Return a frame's kind, as loaders take it, and its columns; raise `ParameterError` if it is not a frame."""
     if not hasattr(frame, "columns"):
-        raise ParameterError(
-            f"frame is {with_article(type(frame).__name__)}; pass a DataFrame of pandas, Polars or Arrow."
-        )
+        raise ParameterError(f"frame is {type_in_words(frame)}; pass a DataFrame of pandas, Polars or Arrow.")
     kind = type(frame).__module__.partition(".")[0]
     columns = getattr(frame, "column_names", None) or frame.columns
     return {"polars": "polars", "pyarrow": "arrow"}.get(kind, "pandas"), list(columns)

@@ -15,12 +15,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from billframes._format import MISSING, format_number
-from billframes._names import join_names
+from billframes._names import join_names, type_in_words
 from billframes._suggestions import suggest_arguments
 from billframes.analysis.metrics import BUCKET
 from billframes.analysis.result_rows import ResultRows, present_columns, read_result, total_of
 from billframes.analysis.spec import ChartSpec, analyses, measure
-from billframes.errors import MissingColumnError
+from billframes.errors import MissingColumnError, ParameterError
 from billframes.plots.axes import format_hours, format_money, format_percent
 from billframes.plots.drawing import KINDS, ChartData, axis_title
 
@@ -132,6 +132,8 @@ class Chart(ChartSpec):
 
     def draw(self, result: Any, ax: Axes | None, currency: str = "") -> Axes:
         """Draw a result."""
+        if ax is not None and not isinstance(ax, Axes):
+            raise ParameterError(f"ax is {type_in_words(ax)}; it takes one Axes, such as plt.subplots()[1].")
         needs = self.needs or present_columns(result, self.optional)
         rows = read_result(result, needs, self.analysis)
         buckets = self._buckets(rows.frame)

@@ -12,7 +12,7 @@ import ipywidgets as w
 import pandas as pd
 
 from billframes._format import long_date
-from billframes._names import join_names, with_article
+from billframes._names import join_names, type_in_words
 from billframes.book import Book, check_begun
 from billframes.errors import BillframesError, ParameterError
 from billframes.widgets.filtered_book import FilteredBooks
@@ -168,7 +168,7 @@ def explore(book: Book, *, today: dt.date | None = None, title: str = "", remark
     ('Overview', 'Utilization', 'Realization', 'Receivables')
     """
     if not isinstance(book, Book):
-        raise ParameterError(f"book is {with_article(type(book).__name__)}; pass a book, such as bf.book('2026-Q3').")
+        raise ParameterError(f"book is {type_in_words(book)}; pass a book, such as bf.book('2026-Q3').")
     day = today or book.loaded_on("time_entries") or day_loaded(book.time_entries)
     check_begun(book.period.start, day)
     return Explorer(book, day, title, remark)

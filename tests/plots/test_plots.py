@@ -120,6 +120,14 @@ def heights(container) -> list[float]:
     return [bar.get_height() for bar in container]
 
 
+@pytest.mark.parametrize("ax", [3, [1, 2], Figure()])
+def test_what_is_not_axes_is_refused(hours, ax):
+    with pytest.raises(ParameterError, match="it takes one Axes"):
+        plots.utilization(hours, ax=ax)
+    with pytest.raises(ParameterError, match="result is None; the chart takes a frame"):
+        plots.utilization(None)
+
+
 def test_people_are_bars_from_the_top_in_the_results_order(hours):
     ax = plots.utilization(hours)
     available, client = ax.containers

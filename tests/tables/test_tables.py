@@ -203,7 +203,7 @@ def test_a_declared_table_shows_columns_of_its_analysis(name):
 def test_a_frame_of_something_else_says_what_is_missing(name):
     with pytest.raises(MissingColumnError, match=rf"The table needs .* pass a result of billframes.{name}\(\)"):
         getattr(tables, name)(pd.DataFrame({"nothing": [1.0]}))
-    with pytest.raises(ParameterError, match="result is a int; the table takes a frame"):
+    with pytest.raises(ParameterError, match="result is an int; the table takes a frame"):
         getattr(tables, name)(5)
 
 
