@@ -31,7 +31,7 @@ COMMANDS = {
     "report": ("billframes.report.command", "Write a month's billing report."),
     "review": (
         "billframes.commands.review",
-        "Write the pre-bill review: one sheet per invoice, and a workbook.",
+        "Write the prebill review: one sheet per invoice, and a workbook.",
     ),
     "sandbox": ("billframes.sandbox.command", "Run the bundled sandbox server."),
     "sync": ("billframes.commands.sync", "Bring a local copy of all records up to date."),

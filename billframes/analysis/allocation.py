@@ -183,8 +183,8 @@ def billed_items(time: Frame | None, rates: Frame, frames: Mapping[str, Frame], 
     """
     Add up the amounts billed for items, by invoice and `by` (`matter_id`, `user_id` and their names).
 
-    Time, from `time_on_invoices` with the same `by`, counts with its net billed fees. Expenses and fixed fees count
-    with their amounts. The rest of an invoice's amount is not included.
+    Time, from `time_on_invoices` with the same `by`, counts with its net billed time fees. Expenses and fixed fees
+    count with their amounts. The rest of an invoice's amount is not included.
     """
     parts = []
     if time is not None:

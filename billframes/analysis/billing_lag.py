@@ -228,7 +228,7 @@ ANALYSIS = Analysis(
     cannot_tell=("when an invoice was sent: the invoice date counts",),
     columns=(
         *shared_measures("entries"),
-        sum_measure("total_lag_days", "Days in all", "days", "Days from work to invoice, of all entries."),
+        sum_measure("total_lag_days", "Total days", "days", "Days from work to invoice, of all entries."),
         ratio_measure(
             "mean_lag_days",
             "Mean lag",
@@ -240,7 +240,7 @@ ANALYSIS = Analysis(
         sum_measure("amount_days", "Days × worth", "days", "Days from work to invoice × worth."),
         ratio_measure(
             "amount_weighted_lag_days",
-            "Lag by worth",
+            "Lag weighted by worth",
             "amount_days / worked_amount",
             "Days from work to invoice, weighted by worth.",
             unit="days",
@@ -249,14 +249,14 @@ ANALYSIS = Analysis(
         sum_measure("hour_days", "Days × hours", "days", "Days from work to invoice × hours."),
         ratio_measure(
             "hours_weighted_lag_days",
-            "Lag by hours",
+            "Lag weighted by hours",
             "hour_days / billable_hours",
             "Days from work to invoice, weighted by hours.",
             unit="days",
         ),
         sum_measure(
             "postdated_entries",
-            "After the invoice",
+            "Entries after their invoice",
             "count",
             "Entries dated after their invoice; their days are negative.",
         ),

@@ -1,7 +1,7 @@
 """Bridge: split the change of a figure between two results of the same analysis into its causes.
 
 A ratio of sums changes for two reasons: a group itself changes (a client's realization falls), or work moves between
-groups (more work is for a client with a low realization). Billed fees change with hours, rates, realization and the
+groups (more work is for a client with a low realization). Fees billed change with hours, rates, realization and the
 mix of the work. Each part is measured at the mean of before and after (the midpoint rule). So the parts add up to the
 change exactly, in every row and in the total, and do not depend on the order of the calculation.
 """
@@ -43,14 +43,14 @@ __all__ = ["ANALYSIS", "analysis_of", "bridge", "bridge_of_book"]
 
 def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realization", *, by: By = None) -> IntoFrameT:
     """
-    Split the change of a ratio into own change and mix by group, or of billed fees into hours, rate and realization.
+    Split the change of a ratio into own change and mix by group, or of fees billed into hours, rate and realization.
 
     A ratio is R = Σ numerator ÷ Σ denominator. With r as a group's own ratio and w as its share of the denominator,
     the group's own change is ½ (w before + w after) * (r after - r before), and its mix is ½ ((r - R) before + (r - R)
     after) * (w after - w before): the ratio rises if work moves to a group above the average. The own changes and
     mixes of all groups add up to R after - R before.
 
-    Billed fees of a group are hours * rate (worth per hour) * realization (billed ÷ worth). The change of its hours at
+    Fees billed of a group are hours * rate (worth per hour) * realization (billed ÷ worth). The change of its hours at
     the effective rate of the whole is `hours_change_amount`. The change of its hours at the difference between its
     effective rate and that of the whole is `mix_change_amount`. The other parts are due to its own rate and
     realization.
@@ -76,14 +76,14 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
         - `before_part`, `before_whole`, `after_part`, `after_whole`: numerators and denominators
 
         for an hourly rate the same, as `before_rate`, `after_rate`, `own_change_rate`, `mix_change_rate` and
-        `change_rate`; and for billed fees
+        `change_rate`; and for fees billed
 
         - `before_amount`, `after_amount` and `change_amount`, which is after - before
         - `hours_change_amount`, `rate_change_amount`, `realization_change_amount`, `mix_change_amount`: its parts
         - `before_hours`, `after_hours`, `before_worked_amount`, `after_worked_amount`: the figures behind these
 
         A group that is in only one of the results has no own change: its change is mix (and hours). A numerator
-        without a denominator, such as a credit note, is own change; for billed fees it is a change of realization.
+        without a denominator, such as a credit note, is own change; for fees billed it is a change of realization.
         Lazy frames are collected, because rows are sorted; the result is lazy again.
 
     Raises
@@ -97,7 +97,7 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
     Warns
     -----
     RatesHiddenWarning
-        Worth is missing. For billed fees, the parts due to rate and realization are then missing; the parts due to
+        Worth is missing. For fees billed, the parts due to rate and realization are then missing; the parts due to
         hours and mix are known.
     IncompleteDataWarning
         A figure is missing in some rows, so the change can't be split.
@@ -161,7 +161,7 @@ def _split_of(measure: str, frames: Mapping[str, Frame]) -> Split:
         possible += [BILLED] if set(FeeSplit.columns) <= set(common) else []
         raise ParameterError(
             f"measure={measure!r} can't be split.{closest(measure, possible)} It takes a ratio of sums, an hourly "
-            "rate, or billed fees with their hours and worth; of these, the results have "
+            "rate, or fees billed with their hours and worth; of these, the results have "
             f"{', '.join(map(repr, possible)) or 'none'}."
         )
     pairs = [pair for pair in found.ratios if set(pair) <= set(common)]
@@ -202,7 +202,7 @@ def bridge_of_book(
     end: DateLike | None = None,
 ) -> pd.DataFrame:
     """
-    Split the change of a ratio or of billed fees since an earlier period by group.
+    Split the change of a ratio or of fees billed since an earlier period by group.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ def bridge_of_book(
         The columns of `billframes.bridge`: the keys and, for a ratio, `before_ratio`, `after_ratio`,
         `own_change_ratio`, `mix_change_ratio`, `change_ratio`, `before_part`, `before_whole`, `after_part` and
         `after_whole`; for an hourly rate `before_rate`, `after_rate`, `own_change_rate`, `mix_change_rate` and
-        `change_rate` in their place; for billed fees `before_amount`, `after_amount`, `hours_change_amount`,
+        `change_rate` in their place; for fees billed `before_amount`, `after_amount`, `hours_change_amount`,
         `rate_change_amount`, `realization_change_amount`, `mix_change_amount`, `change_amount`, `before_hours`,
         `before_worked_amount`, `after_hours` and `after_worked_amount`.
     """
@@ -286,10 +286,10 @@ _STEPS = (
 
 ANALYSIS = Analysis(
     name="bridge",
-    question="Why did a ratio or the billed fees change, and which clients, matters or people caused the change?",
+    question="Why did a ratio or the fees billed change, and which clients, matters or people caused the change?",
     summary=(
         "It splits the change of a ratio into the groups' own changes and the mix (work that moved between groups), "
-        "and the change of billed fees into hours, rate, realization and mix. The parts add up to the change exactly."
+        "and the change of fees billed into hours, rate, realization and mix. The parts add up to the change exactly."
     ),
     example=(
         "Acme's realization falls from 90% to 80%, and its share of the work from 80% to 50%. Bolt's realization stays "
@@ -299,16 +299,16 @@ ANALYSIS = Analysis(
     formula=(
         "for a ratio: own change = ½ (w before + w after) × (r after − r before); mix = ½ ((r − R) before + (r − R) "
         "after) × (w after − w before), with r the group's ratio, w its share of the denominator and R the ratio of "
-        "the whole. For billed fees: hours = ½ (E before + E after) × change of hours, with E the effective rate of "
+        "the whole. For fees billed: hours = ½ (E before + E after) × change of hours, with E the effective rate of "
         "the whole; mix = ½ ((e − E) before + (e − E) after) × change of hours, with e the group's effective rate; "
         "rate = mean hours × mean realization × change of worth per hour; realization = mean hours × mean worth per "
         "hour × change of billed ÷ worth"
     ),
-    numerator="The numerator of the ratio; for an effective rate, the billed fees.",
+    numerator="The numerator of the ratio; for an effective rate, the fees billed.",
     denominator="The denominator of the ratio; for an effective rate, the hours.",
     left_out=(
         "Nothing. A group that is in only one of the periods has no own change: its change is mix (and hours). A "
-        "numerator without a denominator, such as a credit note, is own change; for billed fees it is realization.",
+        "numerator without a denominator, such as a credit note, is own change; for fees billed it is realization.",
         "Rows that were not passed: pass whole results, not only the first ten rows.",
     ),
     cannot_tell=(
@@ -331,7 +331,7 @@ ANALYSIS = Analysis(
         words=(),
         shows="the steps from the figure before to the figure after.",
         more="For a ratio or a rate, a step is the change of a group (own change + mix); after 11 groups, all others "
-        "are one step. For billed fees, the steps are hours, rate, realization and mix. Compare the lengths of the "
+        "are one step. For fees billed, the steps are hours, rate, realization and mix. Compare the lengths of the "
         "steps only: the axis may not begin at 0.",
         example={
             "client_name": ["Acme", "Bolt"],

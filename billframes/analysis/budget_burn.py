@@ -1,6 +1,6 @@
 """Budget burn: the part of each matter's budget that is used.
 
-Work uses a budget when it is done, not when it is billed. Work on final invoices counts at its billed fees, other work
+Work uses a budget when it is done, not when it is billed. Work on final invoices counts at the fees billed, other work
 at its worth. A budget has no period, so all work on the matter counts.
 """
 
@@ -59,7 +59,7 @@ def budget_burn(
     matters: IntoFrameT | None = None,
 ) -> IntoFrameT:
     """
-    Part of each matter's budget that is used: (net billed fees + prebill + unbilled time) ÷ budget.
+    Part of each matter's budget that is used: (fees billed + fixed fees + prebills + unbilled time) ÷ budget.
 
     Counts all fees of the matter, of any date; expenses do not count. Pass all items and invoices.
 
@@ -319,7 +319,7 @@ ANALYSIS = Analysis(
         "Of a budget of 2000, fees of 800 are billed and work worth 300 is not billed yet: 1100 is used, which is 55%, "
         "and 900 remains."
     ),
-    formula="(net billed fees + prebill + unbilled time) ÷ budget",
+    formula="(fees billed + fixed fees + prebills + unbilled time) ÷ budget",
     numerator="net billed time fees and fixed fees on final invoices; time and fixed fees on prebills or unknown "
     "invoices, and unbilled time, at their worth",
     denominator="the matter's budget in the settings",
@@ -334,7 +334,7 @@ ANALYSIS = Analysis(
         *shared_measures("billed_amount", "fixed_fee_amount", "prebill_amount"),
         retitled("unbilled_amount", "Unbilled time", "Worth of the time on no invoice."),
         *shared_measures("unknown_amount"),
-        sum_measure("used_amount", "Used", "money", "Billed fees, prebills and unbilled time together."),
+        sum_measure("used_amount", "Used", "money", "Fees billed, fixed fees, prebills and unbilled time together."),
         sum_measure("remaining_amount", "Remaining", "money", "Budget − used."),
         ratio_measure(
             "budget_burn",

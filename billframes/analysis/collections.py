@@ -36,7 +36,7 @@ from billframes.analysis.engine import (
 from billframes.analysis.expressions import RESIDUE, as_float, midnight
 from billframes.analysis.frames import from_native, from_result, select_columns, to_native
 from billframes.analysis.keys import UNASSIGNED
-from billframes.analysis.metrics import Measure, shared_measures
+from billframes.analysis.metrics import SHARED, Measure, retitled
 from billframes.analysis.responsible import responsible_of_invoices
 from billframes.analysis.spec import Analysis, FromBook, TableSpec, TabSpec
 from billframes.config.firm import FirmSettings
@@ -310,7 +310,7 @@ ANALYSIS = Analysis(
     ),
     example=(
         "Acme owes 500 since 1 October, and 80 that are not due yet. From then to 31 October, 3 hours worth 600 were "
-        "worked for Acme. The row shows a balance of 500, 30 days, other balances of 80, 3 hours and 600."
+        "worked for Acme. The row shows 500 overdue for 30 days, other balances of 80, 3 hours and 600."
     ),
     formula="balance and days as in aging; hours and worth of the client's work after the due date up to the day",
     left_out=(
@@ -324,15 +324,20 @@ ANALYSIS = Analysis(
         "Who should collect the invoice if several people are responsible for its matters: all their names are shown.",
     ),
     columns=(
-        *shared_measures("balance"),
+        retitled("balance", SHARED["overdue"].title, "The open balance of the invoice."),
         Measure("days_overdue", "Days past due", "count", "Days since the due date."),
         Measure("other_balance", "Other balances", "money", "Balances of the client’s other invoices, due or not."),
-        Measure("other_overdue", "Others overdue", "money", "Balances of the client’s other overdue invoices."),
-        Measure("hours_since_due", "Hours since", "hours", "Hours worked for the client since the invoice was due."),
+        Measure("other_overdue", "Other overdue", "money", "The overdue part of the client’s other balances."),
+        Measure("hours_since_due", "Hours since due date", "hours", "Hours worked for the client after the due date."),
         Measure(
-            "worked_since_due", "Worked since", "money", "Worth of the work for the client since the invoice was due."
+            "worked_since_due", "Worth since due date", "money", "Worth of the work for the client after the due date."
         ),
-        Measure("last_date_since_due", "Last since", "date", "Last day of that work."),
+        Measure(
+            "last_date_since_due",
+            "Last work since due date",
+            "date",
+            "Last day of work for the client after the due date.",
+        ),
     ),
     table=TableSpec(
         title="Overdue invoices",

@@ -276,19 +276,20 @@ def _warn_of_unfinished_period(measure: str, label: str, end: dt.date | None, la
 
 
 def _measures() -> Iterator[Measure]:
-    titles = {"amount": "Amount", "rate": "Hourly rate", "hours": "Hours", "ratio": "Ratio"}
     texts = {
-        "now": ("in the period", "The figure of the period."),
-        "previous": ("in the period before", "The figure of the period before."),
-        "since_previous": ("changed", "The change from the period before."),
-        "year_ago": ("a year before", "The figure of the same period a year before."),
-        "since_year_ago": ("changed in a year", "The change from the same period a year before."),
-        "twelve_months": ("of twelve months", "The figure of the twelve months that end with the period."),
+        "now": ("{} in the period", "The figure of the period."),
+        "previous": ("{} in the period before", "The figure of the period before."),
+        "since_previous": ("Change of {} from the period before", "The change from the period before."),
+        "year_ago": ("{} a year before", "The figure of the same period a year before."),
+        "since_year_ago": ("Change of {} from a year before", "The change from the same period a year before."),
+        "twelve_months": ("{} in twelve months", "The figure of the twelve months that end with the period."),
     }
     for unit, short in FIGURES.items():
+        figure = {"rate": "hourly rate"}.get(short, short)
         for name, (words, meaning) in texts.items():
             shown = "points" if unit == "ratio" and "since" in name else unit
-            yield Measure(f"{name}_{short}", f"{titles[short]} {words}", cast("Any", shown), meaning)
+            title = words.format(figure)
+            yield Measure(f"{name}_{short}", f"{title[0].upper()}{title[1:]}", cast("Any", shown), meaning)
 
 
 _COLUMNS = tuple(_measures())

@@ -1,4 +1,4 @@
-"""Contribution: the billed fees by any key, largest first.
+"""Contribution: all fees by any key, largest first.
 
 Time fees and fixed fees on all final invoices of the period count, also those of contingency matters, which
 `realization` leaves out.
@@ -46,7 +46,7 @@ def contribution(
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
-    Billed fees by any key, with their share and running share, largest first.
+    All fees by any key, with their share and running share, largest first.
 
     Fees are the net billed time fees (see `realization`) and the fixed fees on final invoices dated in the period, of
     matters of every type. They add up to the invoices' amounts less their expenses. Pass items and invoices of any
@@ -171,7 +171,7 @@ def with_shares(totals: Frame, grouping: Grouping, amount: str, columns: Sequenc
 
 ANALYSIS = Analysis(
     name="contribution",
-    question="Which clients, matters or people do the billed fees come from?",
+    question="Which clients, matters or people do the fees come from?",
     summary=(
         "It shows the fees on final invoices by client, matter or person, and the share of each row in all fees. Rows "
         "are sorted from large to small."

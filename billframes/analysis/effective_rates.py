@@ -1,4 +1,4 @@
-"""Effective rates: billed fees per hour, beside the worth of the work per hour.
+"""Effective rates: fees billed per hour, beside the worth of the work per hour.
 
 The amounts and hours are calculated by `realization`; they are divided here.
 """
@@ -42,7 +42,7 @@ def effective_rates(
     matter_types: Collection[str] | None = None,
 ) -> IntoFrameT:
     """
-    Money per hour: billed fees, worth at the rates of the work, and, if the settings have them, standard rates.
+    Money per hour: fees billed, worth at the rates of the work, and, if the settings have them, standard rates.
 
     Amounts, hours, errors and warnings are those of `realization`.
 
@@ -72,7 +72,7 @@ def effective_rates(
         Of the same kind as the input, sorted by label: the keys and, as float64,
 
         - `billable_hours`: hours of the billable time on the final invoices counted
-        - `billed_amount`: net billed fees of this time; `effective_rate`: billed ÷ hours, known even if rates are
+        - `billed_amount`: net billed time fees of this time; `effective_rate`: billed ÷ hours, known even if rates are
           hidden
         - `worked_amount`: worth of this time at its rates; `worked_rate`: worth ÷ hours; both missing if rates are
           hidden
@@ -135,12 +135,12 @@ ANALYSIS = Analysis(
     name="effective_rates",
     question="How much do we bill for an hour, compared with its rate?",
     summary=(
-        "It divides billed fees by the hours they were billed for. It compares this effective rate with the rate at "
+        "It divides fees billed by the hours they were billed for. It compares this effective rate with the rate at "
         "which the hours were recorded."
     ),
     example="Four hours recorded at a rate of 250 are worth 1000. They are billed at 800, which is 200 per hour.",
-    formula="effective rate = billed ÷ hours; rate of the work = worth of billed work ÷ hours",
-    numerator="net billed time fees (billed), and worth of billed work, as in `realization`",
+    formula="effective rate = fees billed ÷ hours; worked rate = worth of billed work ÷ hours",
+    numerator="fees billed, and worth of billed work, as in `realization`",
     denominator="hours of the billable time on the final invoices counted",
     left_out=(
         "Time on contingency, pro bono and internal matters: it is in `left_out_hours`, `left_out_amount` and "
@@ -169,7 +169,7 @@ ANALYSIS = Analysis(
         title="What an hour of billable time brought",
         columns=("worked_rate", "effective_rate"),
         words=["{effective_rate}"],
-        shows="the effective rate (dark) on the rate of the work (pale).",
+        shows="the effective rate (dark) on the worked rate (pale).",
         more="The text beside a bar is the effective rate. If rates are hidden, only that is drawn.",
         example={"user_name": ["Ada"], "effective_rate": [320.4], "worked_rate": [400.0]},
         gives=(["320"], "What an hour of billable time brought by timekeeper"),

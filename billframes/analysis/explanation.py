@@ -12,7 +12,7 @@ __all__ = ["Explanation", "as_html", "definition_list"]
 
 _WIDTH = 100
 # Headings that can't be made from the name.
-_TITLES = {"lockup": "Lock-up", "prebill_review": "Pre-bill review", "wip": "Work in progress"}
+_TITLES = {"lockup": "Lock-up", "wip": "Work in progress"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

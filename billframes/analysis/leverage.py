@@ -183,7 +183,7 @@ def _warn_of_unknown(totals: Frame) -> None:
 
 ANALYSIS = Analysis(
     name="leverage",
-    question="How many client hours do others work for each hour of a principal?",
+    question="How many client hours do non-principals work for each hour of a principal?",
     summary=(
         "It divides the client hours of everyone else by the client hours of principals. It also divides the number of "
         "other people by the number of principals."
@@ -198,7 +198,7 @@ ANALYSIS = Analysis(
         sum_measure("principal_hours", "Principals’ hours", "hours", "Client hours of principals."),
         sum_measure(
             "non_principal_hours",
-            "Others’ hours",
+            "Non-principals’ hours",
             "hours",
             "Client hours of everyone whose role is known and is not principal.",
         ),
@@ -209,13 +209,15 @@ ANALYSIS = Analysis(
             "hours_leverage",
             "Leverage in hours",
             "non_principal_hours / principal_hours",
-            "Others’ hours ÷ principals’ hours.",
+            "Non-principals’ hours ÷ principals’ hours.",
             unit="multiple",
         ),
         Measure("principals", "Principals", "count", "Principals with work or available hours in the row."),
-        Measure("non_principals", "Others", "count", "People of another known role with work or available hours."),
+        Measure(
+            "non_principals", "Non-principals", "count", "People of another known role with work or available hours."
+        ),
         Measure("unknown_role_people", "People of unknown role", "count", "People whose role is unknown."),
-        Measure("heads_leverage", "Leverage in heads", "multiple", "Number of others ÷ number of principals."),
+        Measure("heads_leverage", "Leverage in people", "multiple", "Number of non-principals ÷ number of principals."),
     ),
     table=TableSpec(
         title="Leverage",
@@ -232,11 +234,11 @@ ANALYSIS = Analysis(
     ),
     chart=ChartSpec(
         kind="stacks",
-        title="Client hours of principals and others, and their ratio",
+        title="Client hours of principals and non-principals, and their ratio",
         columns=("principal_hours", "non_principal_hours", "unknown_role_hours"),
         words=["{hours_leverage}"],
-        shows="client hours of principals (pale), of others, and of people of unknown role (dark).",
-        more="The text beside a bar is others' hours ÷ principals' hours, without people of unknown role.",
+        shows="client hours of principals (pale), of non-principals, and of people of unknown role (dark).",
+        more="The text beside a bar is non-principals' hours ÷ principals' hours, without people of unknown role.",
         example={
             "client_name": ["Acme"],
             "principal_hours": [10.0],
@@ -244,6 +246,6 @@ ANALYSIS = Analysis(
             "unknown_role_hours": [0.0],
             "hours_leverage": [2.5],
         },
-        gives=(["2.50"], "Client hours of principals and others, and their ratio by client"),
+        gives=(["2.50"], "Client hours of principals and non-principals, and their ratio by client"),
     ),
 )

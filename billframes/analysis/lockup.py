@@ -143,7 +143,7 @@ def _warn_of_few_invoices(earliest: dt.date | None, first: dt.date, last: dt.dat
     days, known = (last - first).days + 1, (last - earliest).days + 1
     warn(
         f"lockup: the earliest final invoice is of {earliest}, so fees_amount has the fees of {known} days and not of "
-        f"{days}. Days of work, days of receivables and lock-up are too high. Pass days={known}.",
+        f"{days}. Days of work in progress, days of receivables and lock-up are too high. Pass days={known}.",
         IncompleteDataWarning,
     )
 
@@ -208,7 +208,7 @@ ANALYSIS = Analysis(
     ),
     cannot_tell=(
         "Days until cash is received: the billing system has no dates of payment, so the days are an estimate from "
-        "billed fees.",
+        "the fees.",
         "The fees before the first invoice of the data. If a book's invoices begin more than a month after the first "
         "day of the fees, a warning names the number of days that have fees.",
     ),
@@ -224,18 +224,23 @@ ANALYSIS = Analysis(
         *shared_measures("receivable_amount"),
         retitled(
             "fees_amount",
-            "All fees up to the day",
+            "All fees counted",
             "Net billed time fees and fixed fees on final invoices of the days counted, a year by default.",
         ),
         Measure("days", "Days of fees", "days", "The number of days in which the fees were billed."),
-        Measure("wip_days", "Days of work", "days", "Work in progress counted ÷ all fees up to the day × days."),
-        Measure("receivable_days", "Days of receivables", "days", "Receivables ÷ all fees up to the day × days."),
-        Measure("lockup_days", "Lock-up", "days", "Days of work + days of receivables."),
+        Measure(
+            "wip_days",
+            "Days of work in progress",
+            "days",
+            "Work in progress counted ÷ all fees counted × days of fees.",
+        ),
+        Measure("receivable_days", "Days of receivables", "days", "Receivables ÷ all fees counted × days of fees."),
+        Measure("lockup_days", "Lock-up", "days", "Days of work in progress + days of receivables."),
         sum_measure(
             "left_out_wip_amount",
-            "Work in progress left out",
+            "On contingency, left out",
             "money",
-            "Worth of the work in progress on contingency matters.",
+            "Work in progress on contingency matters, which lock-up leaves out.",
         ),
     ),
     table=TableSpec(

@@ -221,7 +221,10 @@ SHARED: dict[str, Measure] = {
             "Amounts whose invoice was not passed, or whose invoice state or billing type is unknown.",
         ),
         sum_measure(
-            "standard_amount", "At standard rates", "money", "Hours × standard rates; missing if someone has none."
+            "standard_amount",
+            "Worth at standard rates",
+            "money",
+            "Hours × standard rates; missing if someone has none.",
         ),
         ratio_measure(
             "standard_rate",
@@ -265,7 +268,7 @@ SHARED: dict[str, Measure] = {
         ),
         ratio_measure(
             "worked_rate",
-            "Rate of the work",
+            "Worked rate",
             "worked_amount / billable_hours",
             "Worth of billed work ÷ hours: the worth of an hour.",
             unit="rate",
@@ -282,7 +285,10 @@ SHARED: dict[str, Measure] = {
         Measure("invoices", "Invoices", "count", "Number of invoices with items of the row."),
         sum_measure("entries", "Entries", "count", "Number of entries; fractions if rows are by originator."),
         Measure(
-            "weighted_days_overdue", "Days overdue", "days", "Days past due of overdue debts, weighted by balance."
+            "weighted_days_overdue",
+            "Average days past due",
+            "days",
+            "Average days past due of what is overdue, weighted by balance. Credits do not count.",
         ),
     )
 }

@@ -1,7 +1,7 @@
-"""Split the change of a ratio, or of billed fees, into parts that add up to it exactly, by the midpoint rule.
+"""Split the change of a ratio, or of fees billed, into parts that add up to it exactly, by the midpoint rule.
 
 The change of a product a * b is mean(a) * change(b) + mean(b) * change(a). These two parts have no rest, and don't
-depend on an order. A ratio of sums is Σ w * r, with r a group's ratio and w its share of the denominator. Billed fees
+depend on an order. A ratio of sums is Σ w * r, with r a group's ratio and w its share of the denominator. Fees billed
 are Σ hours * rate * realization.
 """
 
@@ -67,7 +67,7 @@ class RatioSplit:
 
 @dataclass(frozen=True, slots=True)
 class FeeSplit:
-    """Split the change of billed fees into hours, rate, realization and mix."""
+    """Split the change of fees billed into hours, rate, realization and mix."""
 
     columns: ClassVar[tuple[str, ...]] = (BILLED, "billable_hours", "worked_amount")
     change: ClassVar[str] = "change_amount"

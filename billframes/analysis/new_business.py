@@ -317,7 +317,7 @@ ANALYSIS = Analysis(
     formula="fees of new clients ÷ fees; fees of the largest clients ÷ fees",
     numerator="fees, as in contribution and origination, of the new clients, or of the firm's largest clients (10, or "
     "the number in `largest`)",
-    denominator="billed time fees and fixed fees on final invoices dated in the period",
+    denominator="net billed time fees and fixed fees on final invoices dated in the period",
     left_out=(
         "Expenses: they are not fees.",
         "Matters without a date in `opened`: they are counted in `undated_matters`.",
@@ -332,7 +332,10 @@ ANALYSIS = Analysis(
     columns=(
         sum_measure("opened_matters", "Matters opened", "count", "Matters opened in the period; parts by originator."),
         sum_measure(
-            "undated_matters", "Matters of unknown day", "count", "Matters without the day on which they were opened."
+            "undated_matters",
+            "Matters without opening date",
+            "count",
+            "Matters without the day on which they were opened.",
         ),
         *shared_measures("fees_amount"),
         sum_measure(
@@ -348,29 +351,35 @@ ANALYSIS = Analysis(
             "Fees of new clients ÷ all fees.",
         ),
         sum_measure(
-            "largest_amount", "Fees of the largest", "money", "Fees of the firm’s largest clients of the period."
+            "largest_amount",
+            "Fees of the largest clients",
+            "money",
+            "Fees of the firm’s largest clients of the period.",
         ),
         ratio_measure(
-            "largest_share", "Share of the largest", "largest_amount / fees_amount", "Fees of the largest ÷ all fees."
+            "largest_share",
+            "Share of the largest clients",
+            "largest_amount / fees_amount",
+            "Fees of the largest clients ÷ all fees.",
         ),
         sum_measure("fees_before_amount", "All fees a year before", "money", "All fees of the period a year before."),
         sum_measure(
             "largest_before_amount",
-            "Fees of the largest then",
+            "Fees of the largest clients a year before",
             "money",
-            "Fees a year before of the clients that were the largest then.",
+            "Fees of the clients that were the firm’s largest a year before.",
         ),
         ratio_measure(
             "largest_share_before",
-            "Share of the largest then",
+            "Share of the largest clients a year before",
             "largest_before_amount / fees_before_amount",
-            "Fees of the largest ÷ all fees, a year before.",
+            "Fees of the largest clients a year before ÷ all fees a year before.",
         ),
         Measure(
             "largest_share_change",
-            "Change of that share",
+            "Change in the share of the largest clients",
             "points",
-            "Share of the largest − share of the largest a year before; only for the whole firm.",
+            "Share of the largest clients − their share a year before; only for the whole firm.",
         ),
         sum_measure("new_clients", "New clients", "count", "Clients that are new within twelve months."),
         sum_measure(

@@ -1,4 +1,4 @@
-"""Pre-bill review: the items of invoices that are not final yet, with flags for items that should be checked.
+"""Prebill review: the items of invoices that are not final yet, with flags for items that should be checked.
 
 The amounts of invoices are calculated by `reconcile`, and the client's overdue balance by `aging`. Flags come from
 `duplicates`, `code_check` and the limit for late entries of `timekeeping_lag`.
@@ -363,7 +363,7 @@ ANALYSIS = Analysis(
         Measure("client_overdue", "Client’s overdue", "money", "The overdue balances of the client."),
     ),
     table=TableSpec(
-        title="Pre-bill review",
+        title="Prebill review",
         columns=("description", "hours", "rate", "item_amount", "flags"),
         keys=("invoice_number", "date", "user_name", "matter_name"),
         cents=True,

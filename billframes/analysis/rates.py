@@ -1,4 +1,4 @@
-"""Rates by year: worth and billed fees per hour, their growth, and the rates in use.
+"""Rates by year: worth and fees billed per hour, their growth, and the rates in use.
 
 The figures are calculated by `effective_rates`, grouped by the hourly rate of the time entries, too. This gives the
 lowest and the highest rate in use.
@@ -215,15 +215,15 @@ ANALYSIS = Analysis(
     name="rates",
     question="How did our rates develop from year to year, and do we really bill more for an hour?",
     summary=(
-        "It shows the rate of the work and the effective rate for each year, with the growth from the year before. The "
+        "It shows the worked rate and the effective rate for each year, with the growth from the year before. The "
         "lowest and the highest rate in use show how much agreed rates differ."
     ),
     example=(
-        "Ada's rate is 200 in 2025. In 2026 she has four hours at 200 and four at 250, so the rate of the work is 225, "
+        "Ada's rate is 200 in 2025. In 2026 she has four hours at 200 and four at 250, so the worked rate is 225, "
         "12.5% more. The hours are billed at 1620, which is 202.50 per hour, only 1.25% more."
     ),
     formula="growth = rate ÷ rate of the year before − 1; spread = (highest − lowest) ÷ worked rate",
-    numerator="The rates of `effective_rates`: worth of billed work ÷ hours, and billed ÷ hours.",
+    numerator="The rates of `effective_rates`: worth of billed work ÷ hours, and fees billed ÷ hours.",
     denominator="The same rate of the year before, for the same person or other key.",
     left_out=(
         "Rates whose hours add up to 0 or less, for example after a correction: they are not in use.",
@@ -240,9 +240,9 @@ ANALYSIS = Analysis(
         *shared_measures("billable_hours", "worked_amount", "worked_rate"),
         Measure(
             "worked_rate_growth",
-            "Growth of the rate of the work",
+            "Growth of the worked rate",
             "ratio",
-            "Rate of the work ÷ rate of the work in the year before − 1.",
+            "Worked rate ÷ worked rate of the year before − 1.",
         ),
         *shared_measures("billed_amount", "effective_rate"),
         Measure(
@@ -261,7 +261,7 @@ ANALYSIS = Analysis(
         Measure("lowest_rate", "Lowest rate", "rate", "The lowest hourly rate with more than 0 hours."),
         Measure("highest_rate", "Highest rate", "rate", "The highest hourly rate with more than 0 hours."),
         Measure("rates_in_use", "Rates in use", "count", "Number of hourly rates with more than 0 hours."),
-        Measure("rate_spread", "Spread of rates", "ratio", "(Highest − lowest rate) ÷ rate of the work."),
+        Measure("rate_spread", "Spread of rates", "ratio", "(Highest − lowest rate) ÷ worked rate."),
         *shared_measures(*_LEFT_OUT),
     ),
     table=TableSpec(
@@ -278,7 +278,7 @@ ANALYSIS = Analysis(
         words=["{effective_rate} · {effective_rate_growth}", "{effective_rate}"],
         hidden="worked_rate",
         instead={"title": "Effective rate each year", "words": ["{effective_rate}"]},
-        shows="the effective rate (dark) on the rate of the work (pale), year by year.",
+        shows="the effective rate (dark) on the worked rate (pale), year by year.",
         more="The text beside a bar is the effective rate and its growth from the year before.",
         example={
             "user_name": ["Ada", "Ada"],

@@ -1,4 +1,4 @@
-"""Realization: the part of the work's worth that was billed, and the part of the billed fees that is settled."""
+"""Realization: the part of the work's worth that was billed, and the part of the fees billed that is settled."""
 
 from __future__ import annotations
 
@@ -210,8 +210,8 @@ ANALYSIS = Analysis(
     name="realization",
     question="How much of the worth of the work was billed, and how much of that is settled?",
     summary=(
-        "It compares the billed time fees with the worth of that time at its rates; the difference was written down. "
-        "Settlement is the part of the billed fees that is no longer open."
+        "It compares the fees billed for time with the worth of that time at its rates; the difference was written "
+        "down. Settlement is the part of the fees billed that is no longer open."
     ),
     example=(
         "An invoice of 900 has expenses of 100, so its time is billed at 800. The time is worth 1000: a realization of "
@@ -284,42 +284,48 @@ ANALYSIS = Analysis(
         ),
         *shared_measures("unknown_amount"),
         ratio_measure(
-            "billed_to_worked", "Billed to worked", "billed_amount / cohort_amount", "Fees billed ÷ fees worked."
+            "billed_to_worked",
+            "Fees billed to fees worked",
+            "billed_amount / cohort_amount",
+            "Fees billed ÷ fees worked.",
         ),
         *shared_measures("standard_amount"),
         ratio_measure(
             "worked_to_standard",
-            "Worth to standard",
+            "Worth to worth at standard rates",
             "worked_amount / standard_amount",
-            "Worth of billed work ÷ at standard rates.",
+            "Worth of billed work ÷ worth at standard rates.",
         ),
         ratio_measure(
             "billed_to_standard",
-            "Billed to standard",
+            "Fees billed to worth at standard rates",
             "billed_amount / standard_amount",
-            "Fees billed ÷ at standard rates.",
+            "Fees billed ÷ worth at standard rates.",
         ),
         *shared_measures("left_out_hours", "left_out_amount", "left_out_billed_amount"),
         sum_measure(
             "mixed_amount",
-            "Worth beside fixed fees",
+            "Worth on mixed invoices",
             "money",
             "Worth of the work on invoices that also bill fixed fees.",
         ),
         sum_measure(
             "due_amount",
-            "Billed and due",
+            "Fees billed and due",
             "money",
             "Fees billed on invoices due on or before the requested day.",
         ),
         sum_measure(
-            "due_settled_amount", "Settled of due", "money", "The part of billed and due that is no longer open."
+            "due_settled_amount",
+            "Settled part of fees due",
+            "money",
+            "The part of fees billed and due that is no longer open.",
         ),
         ratio_measure(
             "due_settlement_ratio",
-            "Settlement of due",
+            "Settlement of fees due",
             "due_settled_amount / due_amount",
-            "Settled of due ÷ billed and due.",
+            "Settled part of fees due ÷ fees billed and due.",
         ),
     ),
     table=TableSpec(
@@ -335,9 +341,9 @@ ANALYSIS = Analysis(
         words=["{billing_realization}"],
         hidden="worked_amount",
         instead={"title": "Fees billed", "words": ["{billed_amount:axis}"]},
-        shows="billed fees (dark) on the worth of the same work (pale), and their ratio.",
+        shows="fees billed (dark) on the worth of the same work (pale), and their ratio.",
         more="Months, quarters and years are side by side; by other keys, there is one bar per row, in the order of "
-        "the result. If rates are hidden, only billed fees are drawn.",
+        "the result. If rates are hidden, only fees billed are drawn.",
         example={
             "month": ["2026-09", "2026-10"],
             "worked_amount": [1000.0, 0.0],

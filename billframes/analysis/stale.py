@@ -326,7 +326,7 @@ ANALYSIS = Analysis(
     question="Which work waits too long, and which matters should be billed, closed or woken up?",
     summary=(
         "It lists old work in progress, and archived matters with work in progress or receivables. It also lists "
-        "matters without recent work or invoices, and fixed fees that are not invoiced yet, with the effort so far."
+        "matters without recent work or invoices, and fixed fees that are not invoiced yet."
     ),
     example=(
         'The matter "Sale" is archived, and its work of June worth 600 is on no invoice. This gives two findings: old '
@@ -344,11 +344,16 @@ ANALYSIS = Analysis(
     ),
     columns=(
         Measure("finding", "Finding", "text", "The reason for the row, such as old work in progress."),
-        Measure("since", "Since", "date", "The day from which the days count."),
-        Measure("days_since", "Days since", "count", "Days from that day."),
-        Measure("open_amount", "Open", "money", "The open amount: work in progress, receivables or the fee."),
+        Measure("since", "Waiting since", "date", "The day from which the days count."),
+        Measure("days_since", "Days waiting", "count", "Days from that day to the day of the report."),
+        Measure(
+            "open_amount",
+            "Open amount",
+            "money",
+            "The work in progress, the receivables or the fixed fee of the finding.",
+        ),
         *shared_measures("hours"),
-        Measure("effort_amount", "Effort", "money", "Hours linked to the fixed fee at standard rates."),
+        Measure("effort_amount", "Worth of hours", "money", "Hours linked to the fixed fee, at standard rates."),
         *shared_measures("last_work_date", "last_invoice_date"),
     ),
     table=TableSpec(

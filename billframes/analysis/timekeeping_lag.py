@@ -254,15 +254,24 @@ ANALYSIS = Analysis(
     columns=(
         *shared_measures("entries"),
         Measure("median_lag_days", "Median lag", "days", "Half of the entries were made within this number of days."),
-        Measure("p90_lag_days", "90th percentile", "days", "Nine in ten entries were made within this number of days."),
-        sum_measure("same_day_entries", "Same day", "count", "Entered on the day of the work or before it."),
-        ratio_measure("same_day_ratio", "Same day share", "same_day_entries / entries", "Same day ÷ entries."),
+        Measure(
+            "p90_lag_days",
+            "90th percentile of lag",
+            "days",
+            "Nine in ten entries were made within this number of days.",
+        ),
+        sum_measure("same_day_entries", "On the same day", "count", "Entered on the day of the work or before it."),
+        ratio_measure(
+            "same_day_ratio", "Share on the same day", "same_day_entries / entries", "On the same day ÷ entries."
+        ),
         sum_measure("next_day_entries", "By the next day", "count", "Entered at most a day after the work."),
-        ratio_measure("next_day_ratio", "Next day share", "next_day_entries / entries", "By the next day ÷ entries."),
-        sum_measure("late_entries", "Late", "count", "Entered more than 7 days after the work."),
-        ratio_measure("late_ratio", "Late share", "late_entries / entries", "Late ÷ entries."),
+        ratio_measure(
+            "next_day_ratio", "Share by the next day", "next_day_entries / entries", "By the next day ÷ entries."
+        ),
+        sum_measure("late_entries", "Entered late", "count", "Entered more than 7 days after the work."),
+        ratio_measure("late_ratio", "Share entered late", "late_entries / entries", "Entered late ÷ entries."),
         sum_measure("future_dated_entries", "Future-dated", "count", "Entered before the day of the work."),
-        sum_measure("unknown_entries", "Of unknown time", "count", "Entries whose time of entry is unknown."),
+        sum_measure("unknown_entries", "Time of entry unknown", "count", "Entries whose time of entry is unknown."),
     ),
     table=TableSpec(
         title="Days from work to entry",

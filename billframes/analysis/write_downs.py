@@ -82,8 +82,8 @@ def write_downs(
     """
     Write-downs on final invoices by any key, largest first, with their share and the number of invoices.
 
-    A write-down is the worth of the work on an invoice less its billed fees; the sums equal those of `realization`.
-    Pass items and invoices of any date, as for `realization`; the period is applied here.
+    A write-down is the worth of the work on an invoice less the fees billed for it; the sums equal those of
+    `realization`. Pass items and invoices of any date, as for `realization`; the period is applied here.
 
     Parameters
     ----------
@@ -235,15 +235,16 @@ ANALYSIS = Analysis(
     question="Whose work is billed at less than its worth, and by how much?",
     summary=(
         "It adds up the worth of billed work less the fees billed, largest first, and counts the invoices. Write-ups "
-        "and credits reduce these sums; the full table also shows them in separate columns."
+        "and credits reduce these sums."
     ),
     example=(
         "Ada's work worth 1000 is billed at 900, so 100 is written down, which is 10%. Ben's work worth 400 is billed "
         "at 440, which is a write-down of -40 and a write-up of 40."
     ),
-    formula="write-down = worth of the work on final invoices − billed fees; share = write-down ÷ all write-downs",
-    numerator="worth − net billed time fees of final invoices dated in the period, as in realization",
-    denominator="for the share, the same of all rows together; for the ratio, the worth",
+    formula="write-down = worth of billed work − fees billed; share = write-down ÷ all write-downs",
+    numerator="worth of billed work − fees billed, on final invoices dated in the period, as in `realization`; "
+    "`write_up_amount` and `no_time_amount` show what reduced or added to it",
+    denominator="for the share, the same of all rows together; for the ratio, the worth of billed work",
     left_out=(
         "Contingency, pro bono and internal matters, unless `matter_types` names them: they are in `left_out_amount` "
         "and `left_out_billed_amount`.",
@@ -258,7 +259,10 @@ ANALYSIS = Analysis(
     columns=(
         *shared_measures("worked_amount", "billed_amount", "write_down_amount", "share", "running_share"),
         ratio_measure(
-            "write_down_ratio", "Write-down ratio", "write_down_amount / worked_amount", "Write-down ÷ worth."
+            "write_down_ratio",
+            "Write-down ratio",
+            "write_down_amount / worked_amount",
+            "Written down ÷ worth of billed work.",
         ),
         sum_measure(
             "write_up_amount",
@@ -268,13 +272,16 @@ ANALYSIS = Analysis(
         ),
         sum_measure(
             "no_time_amount",
-            "On no time",
+            "Written down without time",
             "money",
             "The part of the write-down on invoices without time: credit notes and reduced fixed fees.",
         ),
         *shared_measures("invoices"),
         Measure(
-            "written_down_invoices", "Invoices written down", "count", "Invoices with a write-down of at least a cent."
+            "written_down_invoices",
+            "Invoices with a write-down",
+            "count",
+            "Invoices with a write-down of at least a cent.",
         ),
         *shared_measures("unknown_amount", "left_out_amount", "left_out_billed_amount"),
     ),

@@ -163,7 +163,7 @@ class BookSlice:
     def contribution(
         self, by: By = "client", *, start: DateLike | None = None, end: DateLike | None = None
     ) -> pd.DataFrame:
-        """Billed fees by any key, and their share of the whole firm's fees; see `Book.contribution`."""
+        """All fees by any key, and their share of the whole firm's fees; see `Book.contribution`."""
         return self._rows("contribution", by, start=start, end=end)
 
     def reconcile(self, *, start: DateLike | None = None, end: DateLike | None = None) -> pd.DataFrame:

@@ -63,7 +63,7 @@ class FirmSettings:
     leave : mapping of user to list of date or (first, last)
         Days of leave; of a pair, both ends are inclusive. A pair must be in a list: `[("2026-08-03", "2026-08-14")]`.
     targets : mapping of user to Target
-        `{"hours": 1600, "fees": 480000, "period": "year"}`, or `"month"`: client hours, billed fees, or both.
+        `{"hours": 1600, "fees": 480000, "period": "year"}`, or `"month"`: client hours, fees billed, or both.
     realization_floor : float, optional
         The billing realization below which the monthly report names practice areas and clients, such as 0.9 for 90%.
     standard_rates, cost_rates : mapping of user to float

@@ -22,7 +22,7 @@ _MOST_HOURS = {"month": 744.0, "year": 8784.0}
 
 
 class Target(TypedDict):
-    """The client hours, the billed fees or both that a person should reach each month or each year."""
+    """The client hours, the fees billed or both that a person should reach each month or each year."""
 
     hours: NotRequired[float]
     fees: NotRequired[float]

@@ -1,19 +1,19 @@
 """The headline figures of a month beside those of earlier periods, and people's targets beside their figures.
 
 Headlines are compared with the month before and the same month a year ago, and years to date with each other. Targets
-of client hours and billed fees are for the month and for the year to date.
+of client hours and fees billed are for the month and for the year to date.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import pandas as pd
 
-from billframes._format import MISSING, format_change, format_number, long_date, month_name
+from billframes._format import format_change, format_number, long_date, month_name
 from billframes.analysis.capacity import prorated_targets
 from billframes.analysis.metrics import Measure, ratio_measure, sum_measure
 from billframes.analysis.spec import measure, measures
@@ -44,8 +44,8 @@ class Headline:
         The heading above it.
     column : str
         The analysis column of the figure; empty if there is none.
-    currency : str
-        Empty if the figure is not money.
+    shown_unit : str
+        The unit beside its name: the currency or "days"; empty for other units.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Headline:
     mark: str = ""
     group: str = ""
     column: str = ""
-    currency: str = ""
+    shown_unit: str = ""
 
     @property
     def measure(self) -> Measure | None:
@@ -102,7 +102,7 @@ class Tile:
 
     name: str
     value: str
-    currency: str
+    unit: str
     lines: tuple[str, ...]
     warning: str = ""
 
@@ -147,13 +147,12 @@ def tiles(month: Month, rows: list[Headline]) -> list[Tile]:
     owed, overdue, share = (found[name] for name in ("Receivables", "of which overdue", "Overdue share"))
     lines = (f"{overdue.cells[0].text} overdue ({share.cells[0].text})",)
     warning = f"balances of {long_date(month.balances_day)}" if month.balances_day else ""
-    top.append(Tile(owed.name, owed.cells[0].text, owed.currency, lines, warning))
+    top.append(Tile(owed.name, owed.cells[0].text, owed.shown_unit, lines, warning))
     lockup, work_days, owed_days = (
         found[name] for name in ("Lock-up", "of which work in progress", "of which receivables")
     )
-    days = (f"{work_days.cells[0].text} in work, {owed_days.cells[0].text} in receivables",)
-    text = lockup.cells[0].text
-    return [*top, Tile(lockup.name, text if text == MISSING else f"{text} days", "", days, warning)]
+    days = (f"{work_days.cells[0].text} in work in progress, {owed_days.cells[0].text} in receivables",)
+    return [*top, Tile(lockup.name, lockup.cells[0].text, lockup.shown_unit, days, warning)]
 
 
 def _tile(month: Month, each: Headline) -> Tile:
@@ -163,7 +162,7 @@ def _tile(month: Month, each: Headline) -> Tile:
     floor = month.settings.realization_floor
     if each.column == "billing_realization" and floor is not None:
         lines.append(f"floor {format_number(floor, 'ratio')}")
-    return Tile(each.name, each.cells[0].text, each.currency, tuple(lines))
+    return Tile(each.name, each.cells[0].text, each.shown_unit, tuple(lines))
 
 
 def _compared(month: Month, names: tuple[str, ...], group: str) -> list[Headline]:
@@ -179,7 +178,7 @@ def _compared(month: Month, names: tuple[str, ...], group: str) -> list[Headline
             mark="*" if name in _STILL_CHANGING else "",
             group=group,
             column=name,
-            currency=unit_of(found.unit, month.currency),
+            shown_unit=unit_of(found.title, found.unit, month.currency),
         )
         for name, found in ((name, _NOT_IN_ANALYSES.get(name) or measures()[name]) for name in names)
     ]
@@ -205,7 +204,7 @@ def _open(month: Month) -> list[Headline]:
             mark="" if any(earlier) else "†",
             group=groups[group],
             column=column,
-            currency=unit_of(unit, month.currency),
+            shown_unit=unit_of(name, unit, month.currency),
         )
         for name, unit, group, column in _BALANCES
     ]
@@ -245,17 +244,15 @@ def month_targets(month: Month, kind: Literal["hours", "fees"]) -> Targets:
     """
     users = month.firm_book.users
     settings = month.settings_by_id
-    unit: Literal["hours", "money"] = "hours" if kind == "hours" else "money"
     title = {"hours": "Client hours and targets", "fees": "Fees billed and targets"}[kind]
-    reached = measures()[{"hours": "client_hours", "fees": "billed_amount"}[kind]].title
-    names = (("", month.first, f"in {month.name}"), ("_to_date", month.first.replace(month=1), "in the year to date"))
+    names = (("", month.first), ("_to_date", month.first.replace(month=1)))
     columns: list[Measure] = []
     ids = list(settings.targets_of(kind))
     people = users.set_index("user_id")["name"].reindex(ids)
     rows = month.with_distinct_names(
         pd.DataFrame({"user_id": ids, "user_name": people.fillna("Unknown").to_list()}, dtype="str")
     )
-    for end, first, words in names:
+    for end, first in names:
         amounts = _reached(month, kind, first)
         rows[f"reached{end}"] = [float(amounts.get(each, 0.0)) for each in ids]
         goals = prorated_targets(settings, kind, first, month.last)
@@ -263,15 +260,34 @@ def month_targets(month: Month, kind: Literal["hours", "fees"]) -> Targets:
         rows[f"pace{end}"] = rows[f"reached{end}"] / rows[f"target{end}"].where(rows[f"target{end}"] > 0)
         later = ", year to date" if end else ""
         columns += [
-            sum_measure(f"reached{end}", f"{reached}{later}", unit, f"{reached} {words}."),
-            sum_measure(f"target{end}", f"Target{later}", unit, f"The target, prorated by working days, {words}."),
-            ratio_measure(f"pace{end}", f"Pace{later}", f"reached{end} / target{end}", "Reached ÷ target."),
+            replace(declared, name=f"{name}{end}", title=f"{declared.title}{later}")
+            for name, declared in zip(("reached", "target", "pace"), _target_columns(kind), strict=True)
         ]
     rows = rows.sort_values("pace", ascending=False, kind="stable", ignore_index=True)
     if kind == "fees":
         return Targets(title, tuple(columns), rows)
     idle = rows["reached"].abs() < LEAST_HOURS
     return Targets(title, tuple(columns), rows[~idle].reset_index(drop=True), _without_hours(rows[idle], month))
+
+
+def _target_columns(kind: Literal["hours", "fees"]) -> tuple[Measure, ...]:
+    """Return the declared columns of what was reached, the target, and their ratio."""
+    if kind == "hours":
+        return tuple(measures()[name] for name in ("client_hours", "target_hours", "pace"))
+    return (measures()["billed_amount"], *_TARGET_OF_FEES)
+
+
+_TARGET_OF_FEES = (
+    sum_measure("target_amount", "Target fees", "money", "The target, prorated by working days."),
+    ratio_measure(
+        "target_ratio",
+        "Target reached",
+        "billed_amount / target_amount",
+        "Fees billed ÷ target fees.",
+        below="credits exceed the fees billed",
+        above="more fees billed than the target",
+    ),
+)
 
 
 def _without_hours(idle: pd.DataFrame, month: Month) -> str:

@@ -17,7 +17,9 @@ from billframes.report.month import YEAR, Month
 from billframes.report.report_tables import ReportTable
 
 __all__ = [
+    "BUDGETS",
     "BY_MONTH",
+    "BY_TARGET",
     "LIMITS",
     "SCOPE_HOURS",
     "TARGETS",
@@ -57,14 +59,17 @@ _RECEIVABLES = (
 )
 _WIP = (
     "Work in progress is the worth of time, expenses and fixed fees that are on no final invoice, by days since the "
-    "work. Lock-up is work in progress plus receivables, ÷ the time fees and fixed fees billed in the last 365 days, "
-    "× 365. Work on contingency matters is part of work in progress, but not of lock-up, which shows its worth in a "
-    "separate column."
+    "work. Lock-up is (work in progress counted + receivables) ÷ all fees counted × 365. All fees counted are the time "
+    "fees and fixed fees billed in the last 365 days. Work in progress counted leaves out contingency "
+    "matters, whose work is under “On contingency, left out”."
 )
-TARGETS = (
-    "Targets are the firm’s own, prorated by working days. Pace is what was reached ÷ target. Fees are net billed time "
-    "fees on invoices dated in the month, by timekeeper. The used part of a budget is billed fees, prebills and "
-    "unbilled time over the matter’s whole life."
+TARGETS = "Targets are the firm’s own, prorated by working days."
+BY_TARGET = {
+    "hours": "Pace is client hours ÷ target hours.",
+    "fees": "Target reached is fees billed ÷ target fees. Fees billed are on invoices of these days.",
+}
+BUDGETS = (
+    "The used part of a budget is fees billed, fixed fees, prebills and unbilled time over the matter’s whole life."
 )
 SCOPE_HOURS = (
     "Hours on these matters. Client hours are billable and fixed-fee time, except on internal matters. Available hours "

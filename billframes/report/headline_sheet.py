@@ -74,7 +74,7 @@ def _write_figures(book: Any, page: Any, month: Month, row: int) -> int:
 
 
 def _write_row(book: Any, page: Any, row: int, each: Headline) -> None:
-    number_format = _FORMATS[each.unit] + (f" [${each.currency}]" if each.currency else "")
+    number_format = _FORMATS[each.unit] + (f" [${each.shown_unit}]" if each.shown_unit else "")
     cell = book.add_format({"num_format": number_format})
     now, before, year_ago, to_date, year_ago_to_date = each.by_period
     pairs = ((now, before, 3), (now, year_ago, 5), (to_date, year_ago_to_date, 8))

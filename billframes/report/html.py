@@ -58,7 +58,7 @@ class PageTable:
     caption : str
         Empty if the section's heading is enough.
     headings : sequence of (str, str)
-        Titles and currencies.
+        Titles and the units beside them.
     rows : sequence of (str, sequence of Cell)
         The rows' names and cells.
     total : sequence of Cell
@@ -100,15 +100,27 @@ def page_table(
     below = total.to_dict("records") if len(rows) > 1 else []
     return PageTable(
         caption,
-        [(heading[:1].upper() + heading[1:], ""), *((each.title, unit_of(each.unit, currency)) for each in columns)],
+        [
+            (heading[:1].upper() + heading[1:], ""),
+            *((each.title, unit_of(each.title, each.unit, currency)) for each in columns),
+        ],
         [(str(row[label]), [_cell(row, each) for each in columns]) for row in rows.to_dict("records")],
         [_cell(row, each) for row in below for each in columns],
     )
 
 
-def unit_of(unit: str, currency: str) -> str:
-    """Return the currency for a unit of money, else an empty text."""
-    return currency if unit in PRICED else ""
+def unit_of(name: str, unit: str, currency: str) -> str:
+    """
+    Return the unit that is shown beside a figure's name: the currency, or days if the name does not say so.
+
+    Examples
+    --------
+    >>> unit_of("Receivables", "money", "USD"), unit_of("Lock-up", "days", "USD"), unit_of("Days of fees", "days", "")
+    ('USD', 'days', '')
+    """
+    if unit in PRICED:
+        return currency
+    return "days" if unit == "days" and "days" not in name.lower() else ""
 
 
 def outside_notes(names: Iterable[str], values: Iterable[float], column: Measure) -> list[str]:

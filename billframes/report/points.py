@@ -60,7 +60,7 @@ def key_points(month: Month) -> list[Point]:
 
 
 def _fees(month: Month) -> Iterator[Point]:
-    """Say how billed fees changed, with the main cause and the client that contributed most."""
+    """Say how fees billed changed, with the main cause and the client that contributed most."""
     table = report_tables.change(month, "billed_amount")
     if table is None:
         return

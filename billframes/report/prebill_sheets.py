@@ -1,4 +1,4 @@
-"""The pre-bill review on paper and as a workbook: invoices for partners to mark up before they are sent.
+"""The prebill review on paper and as a workbook: invoices for partners to mark up before they are sent.
 
 Each invoice is printed on one sheet of paper, in the largest type with which all its items fit. If they don't fit in
 the smallest type, the sheet has the items with flags and then those with the largest amounts, and a line states the
@@ -265,7 +265,7 @@ def prebill_workbook(rows: pd.DataFrame) -> bytes:
     buffer = io.BytesIO()
     with xlsxwriter.Workbook(buffer, WRITER_OPTIONS) as book:
         # A fixed date, so that the same data give the same file.
-        book.set_properties({"title": "Pre-bill review", "created": dt.datetime(2000, 1, 1)})  # noqa: DTZ001
+        book.set_properties({"title": "Prebill review", "created": dt.datetime(2000, 1, 1)})  # noqa: DTZ001
         items = rows[rows["item"].notna()]
         kinds = {"time_entry": "Time", "expense": "Expense", "fixed_fee": "Fixed fee"}
         shown = items.assign(item=items["item"].map(kinds), billing_type=items["billing_type"].map(_label))

@@ -178,25 +178,24 @@ def targets(month: Month) -> Section | None:
     """Show the firm's targets with the year to date, and budgets. Return None if it has none, or for a part of it."""
     if month.scope:
         return None
-    both = [month_targets(month, what) for what in ("hours", "fees")]
+    both = {kind: month_targets(month, kind) for kind in ("hours", "fees")}
+    shown = {kind: each for kind, each in both.items() if len(each.rows)}
     blocks = [
         page_table(
-            "timekeeper",
-            "user_name",
-            each.columns,
-            each.rows,
-            each.rows.iloc[:0],
+            *("timekeeper", "user_name", each.columns, each.rows, each.rows.iloc[:0]),
             caption=each.title,
             currency=month.currency,
         )
-        for each in both
-        if len(each.rows)
+        for each in shown.values()
     ]
-    idle = [each.note for each in both if each.note]
-    notes = [*idle, footnotes.TARGETS]
+    idle = [each.note for each in both.values() if each.note]
+    notes = [*idle, " ".join([footnotes.TARGETS, *(footnotes.BY_TARGET[kind] for kind in shown)])] if blocks else idle
+    for each in shown.values():
+        notes += _outside_notes(each.columns, each.rows, "user_name")
     if month.settings.budgets and len((table := report_tables.budgets(month)).rows):
         rows = _top(table, 10)
         blocks.append(_table(month, table, rows, "Budgets"))
+        notes.append(footnotes.BUDGETS)
         notes += _outside_notes(table.columns(brief=True), rows, table.label)
     if not (blocks or idle):
         return None

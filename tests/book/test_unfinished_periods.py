@@ -128,7 +128,7 @@ def test_lockup_warns_if_the_invoices_begin_within_the_days_of_its_fees(client):
     (message,) = [str(each.message) for each in caught if "lockup" in str(each.message)]
     assert message == (
         f"lockup: the earliest final invoice is of {first}, so fees_amount has the fees of {days} days and not of 365. "
-        f"Days of work, days of receivables and lock-up are too high. Pass days={days}."
+        f"Days of work in progress, days of receivables and lock-up are too high. Pass days={days}."
     )
     with pytest.warns(IncompleteDataWarning) as caught:
         shorter = book.lockup(days=days).iloc[0]

@@ -331,7 +331,7 @@ def test_a_point_before_the_work_is_not_cut_off():
 
 def test_hidden_rates_show_the_lag_by_hours():
     ax = plots.billing_lag(every_measure(2).assign(amount_weighted_lag_days=None))
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["Mean lag", "Lag by hours"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["Mean lag", "Lag weighted by hours"]
 
 
 def test_fixed_fees_without_standard_rates_say_what_an_hour_brought():

@@ -69,6 +69,22 @@ def test_the_page_fits_the_width_of_the_window(report_page, width):
     assert report_page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 
 
+@pytest.mark.parametrize("width", [760, 900, 1280])
+def test_a_months_name_is_on_one_line(report_page, width):
+    report_page.set_viewport_size({"width": width, "height": 900})
+    lines = report_page.evaluate(
+        """() => [...document.querySelectorAll("th")]
+            .filter(each => /^[A-Z][a-z]{2} 20\\d\\d$/.test(each.textContent.trim()))
+            .map(each => {
+                const range = document.createRange()
+                range.selectNodeContents(each)
+                return [each.textContent.trim(), new Set([...range.getClientRects()].map(box => box.top)).size]
+            })"""
+    )
+    assert len(lines) >= 15
+    assert [name for name, count in lines if count > 1] == []
+
+
 @pytest.mark.parametrize("paper", ["A4", "Letter"])
 def test_it_prints_on_eight_to_ten_pages(report_page, paper):
     pdf = report_page.pdf(format=paper, prefer_css_page_size=False)

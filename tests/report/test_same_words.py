@@ -46,6 +46,8 @@ OTHER_NAMES = {
     ("current", "Receivables, current"): "in a chart beside work in progress, which can't be current",
 }
 """Columns with a second name somewhere, and the reason."""
+SAME_FIGURE = {("collections", "balance"): "overdue"}
+"""Columns that are a figure of another analysis under another name, and so have its title."""
 
 
 class Named(NamedTuple):
@@ -61,15 +63,16 @@ def named(month: Month) -> Iterator[Named]:
     """List the titles of each column in results, charts, tiles, headlines and the sheets of a review."""
     for analysis in analyses().values():
         for each in analysis.columns:
-            yield Named(each.name, each.meaning, each.title, analysis.name)
+            column = SAME_FIGURE.get((analysis.name, each.name), each.name)
+            yield Named(column, each.meaning, each.title, analysis.name)
         chart = analysis.chart
         drawn = (*chart.columns, *chart.instead.get("columns", ()), *filter(None, [chart.mark])) if chart else ()
         for name in drawn:
             found = analysis.measure(name)
             yield Named(name, found.meaning, chart.legend.get(name, found.title), f"chart of {analysis.name}")
         for name in analysis.tab.tiles if analysis.tab else ():
-            found = analysis.measure(name)
-            yield Named(name, found.meaning, found.title, f"tile of {analysis.name}")
+            found, column = analysis.measure(name), SAME_FIGURE.get((analysis.name, name), name)
+            yield Named(column, found.meaning, found.title, f"tile of {analysis.name}")
     review = analyses()["prebill_review"]
     for sheet in (prebill_sheets._INVOICE_COLUMNS, prebill_sheets._ITEM_COLUMNS):
         for name, (title, *_form) in sheet.items():
@@ -122,6 +125,7 @@ class Seen(NamedTuple):
     row: str
     words: str
     text: str
+    marked: bool = False
 
 
 # Their rows have no name of their own.
@@ -132,6 +136,7 @@ KEYS = {
     "Realization": ("Client",),
     "Receivables": ("Client",),
     "Work in progress": ("Client",),
+    "Overdue invoices": (None,),
 }
 MORE_KEYS = KEYS | {"Realization": ("Client", "Timekeeper"), "Exposure": ("Client",), "Scorecard": (None,)}
 BY_TABLE = {"Total"}
@@ -139,7 +144,7 @@ BY_TABLE = {"Total"}
 SAME = {
     "Receivables: of which overdue": ("", "Overdue"),
     "Work in progress: of which older than 90 days": ("Work in progress", "91+ days"),
-    "Lock-up: of which work in progress": ("", "Days of work"),
+    "Lock-up: of which work in progress": ("", "Days of work in progress"),
     "Lock-up: of which receivables": ("", "Days of receivables"),
 }
 """The words in tables of what headlines call a part, with the title that completes them."""
@@ -148,9 +153,10 @@ SAME = {
 def texts_of(view: str, title: str, table) -> Iterator[Seen]:
     heads = [each.get_text().strip() for each in table.thead.find_all("th")]
     for row in table.select("tbody tr, tfoot tr"):
-        name, *texts = (each.get_text().strip() for each in row.find_all(["th", "td"]))
-        for words, text in zip(heads[1:], texts, strict=True):
-            yield Seen(view, title, name, words, text)
+        name, *cells = row.find_all(["th", "td"])
+        for words, cell in zip(heads[1:], cells, strict=True):
+            marked = "outside" in cell.get("class", ())
+            yield Seen(view, title, name.get_text().strip(), words, cell.get_text().strip(), marked)
 
 
 def on_the_page(month: Month) -> Iterator[Seen]:
@@ -173,7 +179,7 @@ def on_the_page(month: Month) -> Iterator[Seen]:
         shown = headlines(month) if rows else ()
         for row, (each, words) in zip(rows, shown, strict=True):
             assert row.th.get_text().strip() == each.name
-            yield Seen("page", "", "Total", words, row.td.get_text())
+            yield Seen("page", "", "Total", words, row.td.get_text(), "outside" in row.td.get("class", ()))
 
 
 def in_the_workbook(month: Month, monkeypatch) -> Iterator[Seen]:
@@ -286,7 +292,7 @@ def seen(month) -> list[Seen]:
         monkeypatch.setattr("billframes.widgets.views.picture", lambda *_given, **_options: ("", []))
         warnings.simplefilter("ignore")
         shown = [*on_the_page(month), *in_the_workbook(month, monkeypatch), *in_the_explorer(month)]
-    return [each for each in shown if each.table not in LISTS]
+    return [each for each in shown if each.table not in LISTS or each.row == "Total"]
 
 
 def test_page_workbook_and_explorer_show_one_figure_under_the_same_words(month, seen):
@@ -308,6 +314,33 @@ def test_page_workbook_and_explorer_show_one_figure_under_the_same_words(month, 
     everywhere = {words for (*_, words), views in where.items() if len(views) == 3}
     hours = {"Client hours", "Available hours", "Utilization", "All hours"}
     assert everywhere >= hours | {"Fees billed", "Settlement", "Overdue", "Total", "91+ days", "On prebills"}
+
+
+def test_a_figure_is_marked_in_all_tables_of_the_page_or_in_none(month, seen):
+    tables = defaultdict(lambda: defaultdict(set))
+    for each in seen:
+        if each.view == "page":
+            tables[place_of(each, month)][each.marked].add(each.table)
+    assert {place: dict(found) for place, found in tables.items() if len(found) > 1} == {}
+    paced = [each.table for each in seen if each.words == "Pace" and each.row != "Total" and each.marked]
+    assert not month.currency or sorted(paced) == ["Client hours and targets", "Utilization by timekeeper"]
+
+
+ALSO_EQUAL = {
+    "On contingency, left out": "the work in progress on contingency, which lock-up leaves out",
+    "Fees billed after": "the fees billed of the month that is compared with the month before",
+    "Fees worked: of which on no final invoice yet": "none of the month's work is on a final invoice yet",
+}
+"""Figures of the firm that equal another one here, and the reason."""
+
+
+def test_a_figure_of_the_firm_has_one_name(month, seen):
+    names = defaultdict(set)
+    for each in seen:
+        subject, row, table, words = place_of(each, month)
+        if (subject, row) == ("", "Total") and sum(map(str.isdigit, each.text)) >= 6 and words not in ALSO_EQUAL:
+            names[each.text].add(f"{table} {words}".strip().removesuffix(" Total"))
+    assert {text: found for text, found in names.items() if len(found) > 1} == {}
 
 
 def test_the_figures_equal_those_of_plain_pandas(month, seen):

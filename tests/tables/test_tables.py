@@ -185,7 +185,7 @@ def test_buckets_are_those_of_the_result():
         {"0-45": [5.0], "46+": [-1.0], "total": [4.0], "overdue": [0.0], "weighted_days_overdue": [None]}
     )
     table = tables.aging(owed)
-    assert headings(table)[1:] == ["0–45 days", "46+ days", "Total", "Overdue", "Days overdue"]
+    assert headings(table)[1:] == ["0–45 days", "46+ days", "Total", "Overdue", "Average days past due"]
     assert grid(table) == [["All", "5", "−1", "4", "0", "–"]]
 
 
