@@ -24,14 +24,20 @@ from billframes.analysis.frames import from_native, require, to_native
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import Measure
 from billframes.analysis.midpoint import BILLED, FeeSplit, RatioSplit, Split, split_columns
-from billframes.analysis.side_by_side import Group, common_keys, key_types, pair_results, result_frame
+from billframes.analysis.side_by_side import (
+    Group,
+    analyses_of_period,
+    common_keys,
+    key_types,
+    pair_results,
+    result_frame,
+)
 from billframes.analysis.spec import (
     Analysis,
     ChartSpec,
     FromBook,
     TableSpec,
     analyses,
-    analyses_of_period,
     measure as measure_of,
     measures,
 )

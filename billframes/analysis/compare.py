@@ -30,6 +30,7 @@ from billframes.analysis.side_by_side import (
     COLUMNS,
     PERIODS_PER_YEAR,
     FiguresByPeriod,
+    analyses_of_period,
     earlier_period,
     key_columns,
     key_types,
@@ -43,7 +44,6 @@ from billframes.analysis.spec import (
     FromBook,
     TableSpec,
     analyses,
-    analyses_of_period,
     measure as measure_of,
 )
 from billframes.errors import IncompleteDataWarning, ParameterError

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ from billframes.analysis.engine import eager_from_arrow
 from billframes.analysis.expressions import or_nan, quotient
 from billframes.analysis.keys import PEOPLE_AND_MATTERS, TIMES, By, names_in
 from billframes.analysis.metrics import FIGURES, Measure
-from billframes.analysis.spec import analyses_of_period, measure
+from billframes.analysis.spec import analyses, measure
 from billframes.errors import ParameterError
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "FiguresByPeriod",
     "Group",
     "Pair",
+    "analyses_of_period",
     "common_keys",
     "earlier_period",
     "key_columns",
@@ -41,6 +43,24 @@ PERIODS_PER_YEAR = {"month": 12, "quarter": 4, "year": 1}
 COLUMNS = ("now", "previous", "since_previous", "year_ago", "since_year_ago", "twelve_months")
 Pair = tuple[float, float]
 """A figure before and after, or the numerator and the denominator of a ratio."""
+
+
+@functools.cache
+def analyses_of_period(name: str) -> tuple[str, ...]:
+    """
+    Return the names of the analyses of a period that have a measure, the most usual first.
+
+    Other analyses, such as `aging`, are of one day.
+
+    Examples
+    --------
+    >>> analyses_of_period("billed_amount")[0], analyses_of_period("overdue")
+    ('realization', ())
+    """
+    # A scorecard has also balances of one day, although it takes a period.
+    dated = [each for each in analyses().values() if each.name != "scorecard" and "start" in each.takes]
+    found = [each.name for each in dated if any(column.name == name for column in each.columns)]
+    return tuple(sorted(found, key=lambda each: (each not in ("realization", "utilization"), each)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,6 @@ __all__ = [
     "TabSpec",
     "TableSpec",
     "analyses",
-    "analyses_of_period",
     "measure",
     "measures",
 ]
@@ -363,24 +362,6 @@ def analyses() -> dict[str, Analysis]:
     names = sorted(each.name for each in pkgutil.iter_modules(package.__path__) if not each.name.startswith("_"))
     modules = [importlib.import_module(f"{__package__}.{name}") for name in names]
     return {each.ANALYSIS.name: each.ANALYSIS for each in modules if hasattr(each, "ANALYSIS")}
-
-
-@functools.cache
-def analyses_of_period(name: str) -> tuple[str, ...]:
-    """
-    Return the names of the analyses of a period that have a measure, the most usual first.
-
-    Other analyses, such as `aging`, are of one day.
-
-    Examples
-    --------
-    >>> analyses_of_period("billed_amount")[0], analyses_of_period("overdue")
-    ('realization', ())
-    """
-    # A scorecard has also balances of one day, although it takes a period.
-    dated = [each for each in analyses().values() if each.name != "scorecard" and "start" in each.takes]
-    found = [each.name for each in dated if any(column.name == name for column in each.columns)]
-    return tuple(sorted(found, key=lambda each: (each not in ("realization", "utilization"), each)))
 
 
 @functools.cache
