@@ -226,8 +226,11 @@ def warn_of_short_history(
         for name in ("time_entries", "invoices")
         if load_info(natives[name]) is None
     }
-    late = [f"the first of the {name.replace('_', ' ')} is of {day.date()}" for name, day in firsts.items()
-            if day > begin + _MONTH]  # fmt: skip
+    late = [
+        f"the first of the {name.replace('_', ' ')} is of {day.date()}"
+        for name, day in firsts.items()
+        if day > begin + _MONTH
+    ]
     if late and older >= _SEVERAL:
         warn(
             f"new_business: {join_names(late)}, but {older} clients have matters opened before {begin.date()}. So "
