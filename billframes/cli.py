@@ -53,8 +53,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 if the work was done; 2 if it could not be done; 1 after a bug in billframes, or if the keyring refuses a
-        token; 130 after Ctrl-C. `ledes` returns 1 if it writes no file, or if `--check` finds something to reject.
+        0 if the work was done; 2 if it could not be done; 1 after a bug in billframes, if a file can't be read or
+        written, or if the keyring refuses a token; 130 after Ctrl-C. `ledes` returns 1 if it writes no file, or if
+        `--check` finds something to reject.
 
     Examples
     --------
@@ -77,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         place = f" ({error.filename})" if error.filename else ""
         say_error(error, args, f"A file can't be read or written: {error.strerror or error}{place}.")
-        return FAILED
+        return BROKEN
     except Exception as error:  # noqa: BLE001 - a bug
         name = type(error).__name__
         say_error(error, args, f"A bug in billframes: {name}: {error}. Add --debug to see where, and report it.")

@@ -65,10 +65,10 @@ def test_an_error_is_one_sentence_on_stderr(capsys, arguments, said):
 @pytest.mark.parametrize(
     ("error", "code", "said"),
     [
-        (OSError(28, "No space left on device"), 2, "A file can't be read or written: No space left on device.\n"),
+        (OSError(28, "No space left on device"), 1, "A file can't be read or written: No space left on device.\n"),
         (
             PermissionError(13, "Permission denied", "/x.csv"),
-            2,
+            1,
             "can't be read or written: Permission denied (/x.csv).\n",
         ),
         (KeyError("hours"), 1, "A bug in billframes: KeyError: 'hours'. Add --debug to see where, and report it.\n"),
