@@ -63,7 +63,7 @@ def fees_by(
     -------
     Frame, Grouping
         The key columns and those of `FEES`: the worth of billable time, missing if rates are hidden; its net billed
-        fees, and the settled part of these; fixed fees; and billed and fixed fees together. Also the grouping, to
+        time fees, and the settled part of these; fixed fees; and billed and fixed fees together. Also the grouping, to
         `finish` the rows.
     """
     grouping, fees = _sum_fees(analysis, by, [period], settings, natives)

@@ -175,7 +175,11 @@ _TERMS = (
         "standard rate",
         "The firm's own rate for a person, from its settings. The billing system has no standard rates.",
     ),
-    Term("target", "Client hours that a person should reach in a month or a year, prorated by working days."),
+    Term(
+        "target",
+        "Client hours, or fees billed, that a person should reach in a month or a year, prorated by working days. Pace "
+        "compares the hours, and “target reached” the fees.",
+    ),
     Term("timekeeper", "A person whose role is principal, attorney, paralegal or timekeeper."),
     Term("unassigned", "The row of records without the key, such as fees without a user. It makes the rows add up."),
     Term("unbilled", "On no invoice at all."),
@@ -199,6 +203,7 @@ _TERMS = (
         "The value of a time entry at its own rate: hours × rate, which is its amount before any discount. The worth "
         "of an expense or a fixed fee is its amount.",
     ),
+    Term("worked rate", "Worth of billed work ÷ hours: the worth of an hour, before any discount."),
     Term(
         "worth of billed work",
         "Worth of the billable time on the final invoices counted, whenever the work was done; `worked_amount`. Fees "

@@ -54,6 +54,7 @@ PHRASES = {
     r"\bwitness(es)?\b": "check, evidence",
     r"\bbeneath\b": "below, before",
     r"\bwhat (is|are) asked\b": "the requested …",
+    r"\b[Bb]illed fees\b": "fees billed",
 }
 
 
@@ -136,6 +137,7 @@ def test_no_phrase_is_hard_to_read(path):
         "Ask the sandbox's own database: the other witness.",
         "So nothing is taken away beneath a spread.",
         "Other errors are shown as ever.",
+        "Settlement is the part of the billed fees that is no longer open.",
     ],
 )
 def test_the_phrases_are_found(text):

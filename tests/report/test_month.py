@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import datetime as dt
+import re
 import warnings
 from collections import Counter
 
@@ -268,6 +269,19 @@ def test_a_note_names_people_with_a_target_but_no_hours(october):
     assert list(cells(section, "Client hours and targets")) == ["Thomas Whitfield"]
     assert "hours in October 2026: Daniel O’Rourke (year to date: 0.0 of 1,4" in section._repr_html_()
     assert " available hours and target of 1" in report.utilization(month)._repr_html_()
+
+
+def test_notes_name_only_columns_that_the_page_has(october):
+    made = [
+        *(report.write_downs(october), report.stale(october), report.collections(october), report.realization(october)),
+        *(report.work_in_progress(october), report.receivables(october), report.utilization(october)),
+    ]
+    for section in made:
+        page = BeautifulSoup(section._repr_html_(), "html.parser")
+        notes = page.select_one("div.about").get_text()
+        headings = " | ".join(each.get_text() for each in page.select("thead th"))
+        assert [name for name in re.findall("“(.+?)”", notes) if name not in headings] == []
+        assert not re.search("separate column|full table|effort", notes)
 
 
 def test_a_shared_name_has_its_reference_even_if_the_other_client_has_no_row(october):
