@@ -33,8 +33,9 @@ class Term:
     also: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return "\n".join([self.name.capitalize(), *textwrap.wrap(self.meaning, _WIDTH, initial_indent="  ",
-                                                                 subsequent_indent="  ")])  # fmt: skip
+        return "\n".join(
+            [self.name.capitalize(), *textwrap.wrap(self.meaning, _WIDTH, initial_indent="  ", subsequent_indent="  ")]
+        )
 
     def _repr_markdown_(self) -> str:
         return f"**{self.name.capitalize()}**: {self.meaning}"

@@ -145,7 +145,10 @@ def _ratio_columns(unit: str, title: str) -> tuple[Measure, ...]:
     return (
         *(
             ratio_measure(
-                f"{end}_{unit}", f"{title} {end}", f"{end}_part / {end}_whole", f"The group’s own {unit} {end}.",
+                f"{end}_{unit}",
+                f"{title} {end}",
+                f"{end}_part / {end}_whole",
+                f"The group’s own {unit} {end}.",
                 unit=units[0],
             )
             for end in ENDS
@@ -154,7 +157,7 @@ def _ratio_columns(unit: str, title: str) -> tuple[Measure, ...]:
             sum_measure(f"{name}_{unit}", f"{heading}{of_rate}", units[1], meaning.format(unit))
             for name, heading, meaning in changes
         ),
-    )  # fmt: skip
+    )
 
 
 def split_columns() -> tuple[Measure, ...]:

@@ -255,8 +255,9 @@ class _Findings:
                 yield self.row(IDLE, matter_id, since, amount)
 
 
-def _findings(natives: Mapping[str, Any], frames: Mapping[str, Frame], day: dt.date, limit: int,
-              settings: FirmSettings) -> tuple[_Findings, Frame]:  # fmt: skip
+def _findings(
+    natives: Mapping[str, Any], frames: Mapping[str, Frame], day: dt.date, limit: int, settings: FirmSettings
+) -> tuple[_Findings, Frame]:
     """Collect the open amounts and the activity of matters; also return the work in progress by fixed fee."""
     items = {name: natives[name] for name in ("time_entries", "expenses", "fixed_fees", "invoices", "matters")}
     by_fee = from_result(wip(**items, as_of=day, by=["matter", "fixed_fee_id"], buckets=(limit,), settings=settings))

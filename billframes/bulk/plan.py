@@ -177,9 +177,7 @@ def _rows_of(change: Change) -> Iterable[tuple[Any, ...]]:
         return
     for cell in change.cells:
         before, after = text_of_cell(cell.before), text_of_cell(cell.after)
-        yield (
-            change.id, cell.column, before, after, cell.status, cell.reason or None, change.action, change.place
-        )  # fmt: skip
+        yield (change.id, cell.column, before, after, cell.status, cell.reason or None, change.action, change.place)
 
 
 def make_plan(

@@ -84,18 +84,23 @@ def warn_of_other_units(figure: str, counts: Mapping[str, float]) -> bool:
     """
     warn_of_no_worth(figure, counts["rows"], counts["gross"])
     if counts["low"] >= _SEVERAL and counts["low_worth"] * 2 > counts["worth"]:
-        _warn(figure, f"{int(counts['low'])} invoices bill about a hundredth of the worth of their time",
-              "the time entries")  # fmt: skip
+        _warn(
+            figure,
+            f"{int(counts['low'])} invoices bill about a hundredth of the worth of their time",
+            "the time entries",
+        )
     for name, limit in (("expenses", _EXPENSES), ("fixed_fees", _FIXED_FEES)):
         invoices, items, total = (counts[f"{count}_{name}"] for count in ("on", "sum", "total"))
         if invoices >= _SEVERAL and items > limit * total:
             words = name.replace("_", " ")
-            _warn(figure, f"{words} of {items:,.2f} are on {int(invoices)} invoices that bill {total:,.2f} in all",
-                  f"the {words}")  # fmt: skip
+            _warn(
+                figure,
+                f"{words} of {items:,.2f} are on {int(invoices)} invoices that bill {total:,.2f} in all",
+                f"the {words}",
+            )
     if counts["high"] < _SEVERAL or counts["high"] * 2 <= counts["over"]:
         return False
-    _warn(figure, f"{int(counts['high'])} invoices bill about a hundred times the worth of their time",
-          "the invoices")  # fmt: skip
+    _warn(figure, f"{int(counts['high'])} invoices bill about a hundred times the worth of their time", "the invoices")
     return True
 
 
