@@ -324,7 +324,7 @@ def _sort_key(row: _Row) -> tuple[Any, ...]:
 
 ANALYSIS = Analysis(
     name="stale",
-    question="Which work waits too long, and which matters should be billed, closed or woken up?",
+    question="Which work waits too long, and which matters should be billed, closed or resumed?",
     summary=(
         "It lists old work in progress, and archived matters with work in progress or receivables. It also lists "
         "matters without recent work or invoices, and fixed fees that are not invoiced yet."
@@ -336,7 +336,7 @@ ANALYSIS = Analysis(
     formula=("one row per finding and matter or fixed fee; amounts as in work in progress and receivables by matter"),
     left_out=(
         "Idle matters that are archived, and matters that were opened, worked on or invoiced within the limit.",
-        "Work and fees dated after the day, and items on a final invoice by then.",
+        "Work and fees dated after the day, and items on a final invoice dated on or before the day.",
     ),
     cannot_tell=(
         "Whether work waits for a reason, such as a contingency or a fee due at the end.",
