@@ -217,10 +217,15 @@ def _refuse(name: str, column: str, dtype: Any, engine: str) -> NoReturn:
             "firm is. Convert it to the firm's time zone first, here for example Europe/Berlin: "
             f"{_TO_DATE[engine].format(column=column)}."
         )
-    raise ParameterError(f"{name}: {column} is of the type {dtype}, {_hint(column)}")
+    raise ParameterError(f"{name}: {column} is of the type {dtype}, {_hint(column, dtype)}")
 
 
-def _hint(column: str) -> str:
+def _hint(column: str, dtype: Any) -> str:
+    if column in DATES and dtype.is_numeric():
+        example = f"pandas.to_datetime(frame['{column}'].astype('str'), format='%Y%m%d')"
+        return f"not dates. Convert it first, for example 20261031 with {example}."
+    if column in NUMBERS and dtype == nw.Duration:
+        return f"not numbers. Convert it to hours first, in pandas with frame['{column}'].dt.total_seconds() / 3600."
     if column in DATES:
         return f"not dates. Convert it first, for example with pandas.to_datetime(frame['{column}'])."
     if column in NUMBERS:

@@ -26,12 +26,12 @@ from billframes.analysis.metrics import Measure, title_of_key
 from billframes.analysis.spec import measure, measures
 from billframes.errors import MissingColumnError, ParameterError
 
-__all__ = ["MEASURE", "ResultRows", "present_columns", "read_result", "total_of"]
+__all__ = ["MEASURE", "ResultRows", "present_columns", "read_result", "refuse_total", "total_of"]
 
 # Fewer clients can have the same name.
 _SEVERAL = 3
 # Rounded rows differ from their rounded total by less.
-_ROUNDED = 0.01
+_ROUNDED, _A_CENT = 0.01, 0.01
 _TOTALS = {"total", "totals", "grand total", "sum", "all", "overall"}
 
 MEASURE = "measure"
@@ -107,7 +107,7 @@ def read_result(result: Any, needs: Sequence[str], analysis: str, shown: str = "
             f"billframes.{analysis}(). It has: {', '.join(map(str, frame.columns))}."
         )
     columns = list(itertools.takewhile(lambda name: name not in needs and not _is_number(name), frame.columns))
-    _refuse_total(frame, columns)
+    refuse_total(frame, columns)
     _refuse_repeated(frame, columns, result)
     keys = _keys(columns)
     over_time = len(keys) == 1 and keys[0] in TIMES
@@ -175,8 +175,19 @@ def _refuse_repeated(frame: pd.DataFrame, columns: list[str], result: Any) -> No
     )
 
 
-def _refuse_total(frame: pd.DataFrame, columns: list[str]) -> None:
-    """Refuse a row that is the total of the others: it has no id, no name or the name of a total, and their sums."""
+def refuse_total(frame: pd.DataFrame, columns: list[str], name: str = "The frame") -> None:
+    """
+    Refuse a row that is the total of the others: it has no id, no name or the name of a total, and their sums.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A result.
+    columns : list of str
+        Its key columns.
+    name : str
+        The beginning of the error.
+    """
     if not columns or len(frame) < _SEVERAL:
         return
     texts = _texts(frame, columns)
@@ -184,12 +195,16 @@ def _refuse_total(frame: pd.DataFrame, columns: list[str]) -> None:
     named = texts.map(lambda text: text.casefold().strip(" .:") in _TOTALS).any(axis=1)
     for row in frame.index[(texts == "").all(axis=1) | (named & frame[ids].isna().all(axis=1))]:
         others = total_of(frame.drop(row))
-        sums = {name: frame.loc[row, name] for name in others if cast("Measure", measure(str(name))).adds_up}
-        known = {name: value for name, value in sums.items() if pd.notna(value) and value}
-        if known and all(math.isclose(value, others[name], rel_tol=_ROUNDED) for name, value in known.items()):
+        sums = {each: frame.loc[row, each] for each in others if cast("Measure", measure(each)).adds_up}
+        known = {each: value for each, value in sums.items() if pd.notna(value)}
+        # The row of a missing key can equal the only other row with figures.
+        parts = frame.drop(row)[list(known)].fillna(0.0).ne(0.0).any(axis=1).sum()
+        if parts > 1 and all(
+            math.isclose(value, others[each], rel_tol=_ROUNDED, abs_tol=_A_CENT) for each, value in known.items()
+        ):
             raise ParameterError(
-                "The frame has a row that is the total of the other rows, so the total would be counted twice. Remove "
-                f"it (row {row}): charts leave the total out, and tables add it."
+                f"{name} has a row that is the total of the other rows, so they would be counted twice. Remove it (row "
+                f"{row})."
             )
 
 

@@ -17,6 +17,7 @@ from billframes.analysis.engine import eager_from_arrow
 from billframes.analysis.expressions import or_nan, quotient
 from billframes.analysis.keys import PEOPLE_AND_MATTERS, TIMES, By, names_in
 from billframes.analysis.metrics import FIGURES, Measure
+from billframes.analysis.result_rows import refuse_total
 from billframes.analysis.spec import analyses, measure
 from billframes.errors import ParameterError
 
@@ -112,7 +113,9 @@ def pair_results(tables: Mapping[str, pa.Table], keys: Sequence[str], columns: S
     groups: dict[tuple[Any, ...], Group] = {}
     for end, name in enumerate(ENDS):
         rows = tables[name].to_pylist()
-        _refuse_repeated(rows, name, _identifying_keys(key_columns(tables[name].column_names)))
+        own_keys = key_columns(tables[name].column_names)
+        _refuse_repeated(rows, name, _identifying_keys(own_keys))
+        refuse_total(tables[name].to_pandas(ignore_metadata=True), own_keys, name)
         for row in rows:
             group = groups.setdefault(tuple(row[key] for key in ids), Group({}, dict.fromkeys(columns, (0.0, 0.0))))
             # If a name has changed, the later one is used.
@@ -176,6 +179,7 @@ class FiguresByPeriod:
         for label in sorted(tables):
             rows = tables[label].to_pylist()
             _refuse_repeated(rows, f"results[{label!r}]", ids)
+            refuse_total(tables[label].to_pandas(ignore_metadata=True), [*keys], f"results[{label!r}]")
             self._rows[label] = {tuple(row[name] for name in ids): row for row in rows}
             self._labels |= {key: {name: row[name] for name in keys} for key, row in self._rows[label].items()}
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
-from billframes.analysis import bridge
+from billframes.analysis import bridge, compare
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError, RatesHiddenWarning
 from tests.examples import examples
 
@@ -136,6 +136,18 @@ def test_input_that_would_give_a_wrong_split_is_refused(case):
     frames, options, message = REFUSED[case]
     with pytest.raises(ParameterError, match=message):
         bridge(*frames, **options)
+
+
+def test_a_result_with_its_total_among_the_rows_is_refused():
+    before, after = result({"c1": (2.0, 100.0, 150.0), "c2": (3.0, 100.0, 250.0)}), result({"c1": (1.0, 100.0, 90.0)})
+    total = pd.DataFrame([{"worked_amount": 500.0, "billed_amount": 400.0, "billable_hours": 5.0}])
+    for row in (total, total.assign(client_name="Total")):
+        with pytest.raises(ParameterError, match=r"before has a row that is the total of the other rows.*\(row 2\)"):
+            bridge(pd.concat([before, row]), after)
+        with pytest.raises(ParameterError, match=r"results\['2026-09'\] has a row that is the total of the other rows"):
+            compare({"2026-09": pd.concat([before, row]), "2026-10": after}, "billed_amount")
+    same = result({"c1": (2.0, 100.0, 150.0), "c2": (0.0, 0.0, 0.0), None: (2.0, 100.0, 150.0)})
+    assert len(bridge(same, after)) == 3
 
 
 def test_a_frame_that_is_not_a_result_says_what_is_missing():

@@ -555,6 +555,20 @@ def test_swapped_rates_and_amounts_are_warned_of(firm):
 
 
 @on_spark
+def test_hours_and_minutes_in_place_of_decimal_hours_are_warned_of(firm):
+    frames = {"expenses": items(firm), "fixed_fees": no_fees(firm), "invoices": invoices(firm)}
+    wip(repeat_row(firm, entries, hours=1.5, rate=300.0, amount=450.0), **frames, as_of="2026-12-31")
+    with expect_warnings("time_entries: hours seem to be hours and minutes"):
+        wip(repeat_row(firm, entries, hours=1.3, rate=300.0, amount=450.0), **frames, as_of="2026-12-31")
+
+
+@on_spark
+def test_amounts_that_are_0_on_most_invoices_are_warned_of(firm):
+    with expect_warnings("invoices: amount is 0 on most invoices"):
+        realization(entries(firm), repeat_row(firm, invoices, amount=0.0, balance=0.0), items(firm), no_fees(firm))
+
+
+@on_spark
 def test_missing_dates_are_warned_of(firm):
     work = entries(firm, date=pa.array([day(1), None], pa.date32()))
     with pytest.warns(

@@ -559,6 +559,17 @@ def test_a_load_without_time_entries_is_not_warned_of(client, whole):
     wip(**frames | {"time_entries": client.time_entries(None, "1990-01-31")}, as_of="1990-01-31")
 
 
+def test_hours_that_are_durations_and_days_that_are_numbers_are_refused_with_a_conversion_that_works(whole):
+    frames = {each: whole["pandas"][each] for each in ("time_entries", "matters", "users")}
+    entries = frames["time_entries"]
+    for column, other, words in (
+        ("hours", pd.to_timedelta(entries["hours"], unit="h"), r"frame\['hours'\].dt.total_seconds\(\) / 3600"),
+        ("date", entries["date"].dt.strftime("%Y%m%d").astype(int), r"frame\['date'\].*format='%Y%m%d'"),
+    ):
+        with pytest.raises(ParameterError, match=words):
+            utilization(**frames | {"time_entries": entries.assign(**{column: other})}, start=MONTH)
+
+
 @pytest.mark.parametrize("name", ["expenses", "fixed_fees"])
 def test_expenses_and_fixed_fees_with_negative_amounts_are_warned_of(name, whole):
     for to in ("pandas", "polars"):

@@ -89,6 +89,17 @@ def _is_not_swapped(hours: Any, rate: Any, amount: Any) -> Any:
     return ((hours.abs() - 1.0).abs() > 0.05) & (due.abs() > 0) & ((amount - due).abs() < 0.01)
 
 
+def _is_in_minutes(rate: Any, amount: Any, hours: Any) -> Any:
+    decimal = hours - hours % 1 + hours % 1 / 0.6
+    fits = (amount - decimal * rate).abs() < amount.abs() * 0.01
+    fits = fits & ((amount - hours * rate).abs() > amount.abs() * 0.05)
+    return _if_unequal(hours, rate, amount, fits & (hours > 0) & (rate > 0))
+
+
+def _is_decimal(rate: Any, amount: Any, hours: Any) -> Any:
+    return (hours % 1 > 0.05) & (rate > 0) & ((amount - hours * rate).abs() < amount.abs() * 0.01)
+
+
 def _negative_amounts(name: str, words: str) -> _ColumnCheck:
     return _ColumnCheck(
         "negative",
@@ -123,8 +134,26 @@ _CHECKS = {
             "time_entries: rate is hours times amount, so the two seem to be swapped. Each entry's amount is its hours "
             "times its rate.",
         ),
+        _ColumnCheck(
+            "minutes",
+            ("rate", "amount", "hours"),
+            False,
+            _is_in_minutes,
+            _is_decimal,
+            "time_entries: hours seem to be hours and minutes, such as 1.30 for an hour and a half, because amount is "
+            "rate times 1.5. Hours are decimal: add the minutes divided by 60 to the whole hours.",
+        ),
     ),
     "invoices": (
+        _ColumnCheck(
+            "empty",
+            ("balance", "amount"),
+            False,
+            lambda balance, amount: (amount.abs() < 0.005) & (balance.abs() < 0.005),
+            lambda _balance, amount: amount.abs() > 0.005,
+            "invoices: amount is 0 on most invoices, so it seems to be the balance or another column. The amount is "
+            "that of the whole invoice, paid or not.",
+        ),
         _ColumnCheck(
             "open",
             ("amount", "balance"),
