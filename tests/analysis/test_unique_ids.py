@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import narwhals.stable.v2 as nw
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from hypothesis import given, strategies as st
 
-from billframes.analysis.checks.repeated_ids import is_unique
+from billframes.analysis.checks.repeated_ids import _has_repeats, is_unique
 
 IDS = {
     "nine letters": [f"t{number:08}" for number in range(2_000)],
@@ -30,3 +32,18 @@ def test_ids_of_one_length_are_unique_unless_one_occurs_twice(ids, engine):
 def test_other_ids_are_not_checked_quickly(ids):
     native = pd.DataFrame({"time_entry_id": ids})
     assert not is_unique(nw.from_native(native, eager_only=True), native, "time_entry_id")
+
+
+@given(st.lists(st.one_of(st.integers(0, 9), st.integers(0, (1 << 64) - 1)), min_size=2, max_size=60))
+def test_a_repeated_number_is_found_wherever_its_place_is(numbers):
+    assert _has_repeats(np.array(numbers, np.uint64)) == (len(set(numbers)) < len(numbers))
+
+
+@pytest.mark.parametrize("shift", [0, 40])
+def test_many_numbers_that_share_few_places_or_none_are_compared(shift):
+    numbers = np.arange(50_000, dtype=np.uint64) << np.uint64(shift)
+    assert not _has_repeats(numbers)
+    for first, second in ((0, 49_999), (17, 18), (30_000, 2)):
+        repeated = numbers.copy()
+        repeated[first] = repeated[second]
+        assert _has_repeats(repeated)

@@ -1,8 +1,7 @@
 """Check quickly whether ids are unique and written alike in all frames, and drop repeated rows.
 
 An unchanged frame of a loader has unique ids, because the load proved it. In other frames, every id is converted to a
-number, and the numbers are sorted, so that equal numbers are neighbours. If two different ids have the same number, the
-ids themselves are compared.
+number, and equal numbers are searched for. If two different ids have the same number, the ids themselves are compared.
 """
 
 from __future__ import annotations
@@ -93,9 +92,22 @@ def _texts_as_numbers(texts: pa.LargeStringArray) -> Numbers | None:
 
 
 def _has_repeats(numbers: Numbers) -> bool:
-    """Tell whether a number occurs twice. Sorting with NumPy is faster than a hash table."""
-    ordered = np.sort(numbers)
-    return bool((ordered[1:] == ordered[:-1]).any())
+    """
+    Tell whether a number occurs twice.
+
+    The first bits of a number are its place in a table that has a few times as many places. Only numbers that share
+    their place with another are sorted, so that equal ones are neighbours.
+    """
+    bits = len(numbers).bit_length() + 2
+    places = (numbers >> np.uint64(64 - bits)).astype(np.intp)
+    rows = np.arange(len(numbers))
+    row_at = np.empty(1 << bits, np.intp)
+    row_at[places] = rows
+    same_place = row_at[places]
+    sharing = np.flatnonzero(same_place != rows)
+    ordered = np.sort(numbers[sharing])
+    equals_its_place = numbers[sharing] == numbers[same_place[sharing]]
+    return bool(equals_its_place.any() or (ordered[1:] == ordered[:-1]).any())
 
 
 def drop_repeated(frame: Frame, name: str, id_: str) -> Frame:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
+import numpy as np
 import pandas as pd
 
 from billframes.analysis.column_types import Frame
@@ -38,7 +39,7 @@ class _ColumnCheck:
     dates : bool
         Whether the columns are dates; otherwise they are numbers.
     implausible, plausible : callable
-        Functions of these columns, as expressions or as pandas Series, that tell whether a row is (im)plausible. A row
+        Functions of these columns, as expressions or as arrays, that tell whether a row is (im)plausible. A row
         can be neither, for example if a value is missing.
     message : str
         The warning.
@@ -55,49 +56,54 @@ class _ColumnCheck:
         """Count the rows that are `implausible` or `plausible`."""
         return count_if(condition(*[C(name) for name in self.columns]))
 
-    def fails(self, rows: Mapping[str, pd.Series]) -> bool:
+    def fails(self, rows: Mapping[str, Any]) -> bool:
         """Tell whether several of these rows are implausible, and more than are plausible."""
         columns = [rows[name] for name in self.columns]
-        count = int(self.implausible(*columns).sum())
-        return count >= _SEVERAL and count > int(self.plausible(*columns).sum())
+        with np.errstate(all="ignore"):
+            count = int(self.implausible(*columns).sum())
+            return count >= _SEVERAL and count > int(self.plausible(*columns).sum())
+
+
+def _abs(values: Any) -> Any:
+    return values.abs() if isinstance(values, nw.Expr) else np.abs(values)
 
 
 def _if_unequal(hours: Any, rate: Any, amount: Any, condition: Any) -> Any:
     """Return the condition for rows whose amount is not hours × rate; a database computes it for these rows only."""
-    unequal = (amount - hours * rate).abs() >= 0.01
+    unequal = _abs(amount - hours * rate) >= 0.01
     return nw.when(unequal).then(condition) if isinstance(unequal, nw.Expr) else unequal & condition
 
 
 def _is_scaled(hours: Any, rate: Any, amount: Any) -> Any:
-    due = (hours * rate).abs()
-    return _if_unequal(hours, rate, amount, (amount.abs() > due * _SCALE) & (due > 0))
+    due = _abs(hours * rate)
+    return _if_unequal(hours, rate, amount, (_abs(amount) > due * _SCALE) & (due > 0))
 
 
 def _is_not_scaled(hours: Any, rate: Any, amount: Any) -> Any:
-    due = (hours * rate).abs()
-    return (due > 0) & (amount.abs() <= due * _SCALE)
+    due = _abs(hours * rate)
+    return (due > 0) & (_abs(amount) <= due * _SCALE)
 
 
 def _is_swapped(hours: Any, rate: Any, amount: Any) -> Any:
     # For one hour, rate and amount are equal.
-    swapped = ((rate - hours * amount).abs() < 0.01) & (rate != 0) & ((hours.abs() - 1.0).abs() > 0.05)
+    swapped = (_abs(rate - hours * amount) < 0.01) & (rate != 0) & (_abs(_abs(hours) - 1.0) > 0.05)
     return _if_unequal(hours, rate, amount, swapped)
 
 
 def _is_not_swapped(hours: Any, rate: Any, amount: Any) -> Any:
     due = hours * rate
-    return ((hours.abs() - 1.0).abs() > 0.05) & (due.abs() > 0) & ((amount - due).abs() < 0.01)
+    return (_abs(_abs(hours) - 1.0) > 0.05) & (_abs(due) > 0) & (_abs(amount - due) < 0.01)
 
 
 def _is_in_minutes(rate: Any, amount: Any, hours: Any) -> Any:
     decimal = hours - hours % 1 + hours % 1 / 0.6
-    fits = (amount - decimal * rate).abs() < amount.abs() * 0.01
-    fits = fits & ((amount - hours * rate).abs() > amount.abs() * 0.05)
+    fits = _abs(amount - decimal * rate) < _abs(amount) * 0.01
+    fits = fits & (_abs(amount - hours * rate) > _abs(amount) * 0.05)
     return _if_unequal(hours, rate, amount, fits & (hours > 0) & (rate > 0))
 
 
 def _is_decimal(rate: Any, amount: Any, hours: Any) -> Any:
-    return (hours % 1 > 0.05) & (rate > 0) & ((amount - hours * rate).abs() < amount.abs() * 0.01)
+    return (hours % 1 > 0.05) & (rate > 0) & (_abs(amount - hours * rate) < _abs(amount) * 0.01)
 
 
 def _negative_amounts(name: str, words: str) -> _ColumnCheck:
@@ -149,8 +155,8 @@ _CHECKS = {
             "empty",
             ("balance", "amount"),
             False,
-            lambda balance, amount: (amount.abs() < 0.005) & (balance.abs() < 0.005),
-            lambda _balance, amount: amount.abs() > 0.005,
+            lambda balance, amount: (_abs(amount) < 0.005) & (_abs(balance) < 0.005),
+            lambda _balance, amount: _abs(amount) > 0.005,
             "invoices: amount is 0 on most invoices, so it seems to be the balance or another column. The amount is "
             "that of the whole invoice, paid or not.",
         ),
@@ -158,8 +164,8 @@ _CHECKS = {
             "open",
             ("amount", "balance"),
             False,
-            lambda amount, balance: balance.abs() > amount.abs() + 0.005,
-            lambda amount, balance: balance.abs() < amount.abs() - 0.005,
+            lambda amount, balance: _abs(balance) > _abs(amount) + 0.005,
+            lambda amount, balance: _abs(balance) < _abs(amount) - 0.005,
             "invoices: balance is more than amount on most invoices that are not fully open, so the two seem to be "
             "swapped or in different units. The balance is the part of the amount that is still open.",
         ),
@@ -205,11 +211,12 @@ def implausible_counts(name: str, frame: Frame, schema: Mapping[str, Any]) -> di
     return {check.name: nw.len() for check in checks if check.fails(rows)}
 
 
-def _first_rows(frame: nw.DataFrame[Any], columns: Mapping[str, bool]) -> dict[str, pd.Series]:
-    """Return the first values of columns of dates or numbers, for pandas: a query would take longer to build."""
+def _first_rows(frame: nw.DataFrame[Any], columns: Mapping[str, bool]) -> dict[str, Any]:
+    """Return the first values of columns of dates or numbers as arrays: a query would take longer to build."""
     series = {name: frame.get_column(name).head(_FIRST) for name in columns}
     return {
-        name: pd.Series((each if columns[name] else each.cast(nw.Float64)).to_numpy()) for name, each in series.items()
+        name: pd.Series(each.to_numpy()) if columns[name] else each.cast(nw.Float64).to_numpy()
+        for name, each in series.items()
     }
 
 
