@@ -33,7 +33,7 @@ from billframes.analysis.checks.missing_work import (
 )
 from billframes.analysis.column_types import Frame, column_names
 from billframes.analysis.engine import collect, collect_counts, join_by_id, sum_by
-from billframes.analysis.expressions import as_float, map_values, null_column, ratio, value_if
+from billframes.analysis.expressions import RESIDUE, as_float, map_values, null_column, ratio, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.metrics import Measure, ratio_measure, retitled, shared_measures, sum_measure
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
@@ -267,7 +267,7 @@ def _counts(used: Frame, budgets: dict[str, float]) -> dict[str, float]:
         "spread": C("_hidden_billed_amount"),
         "unbudgeted_amount": value_if(other, "_amount"),
         "unbudgeted_hidden": value_if(other, "_hidden"),
-        "unbudgeted_matters": value_if(other & ~C("matter_id").is_null(), as_float(C("_amount") != 0)),
+        "unbudgeted_matters": value_if(other & ~C("matter_id").is_null(), as_float(~(C("_amount").abs() <= RESIDUE))),
     }
     return collect_counts((rows, {name: column.sum() for name, column in sums.items()}))
 

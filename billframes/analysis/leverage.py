@@ -12,7 +12,7 @@ from billframes.analysis.checks.loads import need_period
 from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import ENUMS, Frame
 from billframes.analysis.engine import collect_counts
-from billframes.analysis.expressions import as_float, ratio, value_if
+from billframes.analysis.expressions import RESIDUE, as_float, ratio, value_if
 from billframes.analysis.frames import from_native, from_result, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import UNKNOWN, By, names_in
@@ -164,7 +164,7 @@ def _by_role(people: Frame) -> Frame:
     """Put each person's client hours, and the person, into the columns of their role."""
     principal, unknown = C("role") == "principal", ~C("role").is_in(ENUMS["role"])
     roles = (principal, ~principal & ~unknown, unknown)
-    counts = (C("client_hours").abs() > 0) | (C("capacity_hours").fill_null(0.0) > 0)
+    counts = (C("client_hours").abs() > RESIDUE) | (C("capacity_hours").fill_null(0.0) > 0)
     hours = {name: value_if(role, "client_hours") for name, role in zip(_HOURS, roles, strict=True)}
     heads = {name: as_float(role & counts) for name, role in zip(_HEADS, roles, strict=True)}
     return people.with_columns(C("role").fill_null(UNKNOWN)).with_columns(**hours, **heads)

@@ -212,6 +212,14 @@ def test_a_budget_without_matters_frame_still_has_its_row(firm):
     assert (row["unbudgeted_matters"], row["unbudgeted_amount"]) == (2, 400.0 + 900.0 + 30.0)
 
 
+def test_a_matter_whose_work_was_taken_back_has_no_fees(firm):
+    """The floats 0.1 + 0.2 - 0.3 add up to slightly more than 0."""
+    taken_back = [("2026-10-11", "u2", "c3", "m4", "billable", 1.0, amount, None) for amount in (0.1, 0.2, -0.3)]
+    settings = FirmSettings(budgets={"m1": 2000})
+    (row,) = burned(firm, (*WORK, *taken_back), settings=settings)
+    assert row["unbudgeted_matters"] == burned(firm, settings=settings)[0]["unbudgeted_matters"]
+
+
 def test_budgets_with_hidden_rates_and_unknown_invoices(firm):
     settings = FirmSettings(budgets={"m1": 2000, "m2": 2000})
     with pytest.warns(IncompleteDataWarning, match="1 time entries and fixed fees name an invoice"):

@@ -66,6 +66,13 @@ def test_a_row_without_principals_has_no_leverage(firm):
     assert sum(row["non_principal_hours"] for row in rows) == 35.0
 
 
+def test_hours_that_were_taken_back_count_nobody(firm):
+    """The floats 0.1 + 0.2 - 0.3 add up to slightly more than 0."""
+    corrected = [("2026-10-06", "u2", "c3", "m5", "billable", hours, 0.0, None) for hours in (0.1, 0.2, -0.3)]
+    rows = run(firm, *corrected, by="client")
+    assert {row["client_id"]: row["non_principals"] for row in rows} == {"c1": 1.0, "c2": 1.0, "c3": 1.0}
+
+
 def test_people_count_with_hours_or_with_available_hours(firm):
     """People who left before the period, or started after it, count only with hours."""
     gone = FirmSettings(user_end={"u1": "2026-09-30", "u2": "2026-09-30"})
