@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 from matplotlib.transforms import blended_transform_factory
 
 from billframes._format import MINUS, MISSING, format_number, format_rounded
@@ -56,13 +56,20 @@ SHORT = 22
 _REFERENCE = re.compile(r" \([^()]+\)$")
 
 
+class _WholeFigure(Figure):
+    """A figure that is saved with its whole title and legend: long names push the axes, and so both, to the right."""
+
+    def savefig(self, fname: Any, *, transparent: bool | None = None, **kwargs: Any) -> None:
+        """Save the figure as matplotlib does, by default with `bbox_inches="tight"`."""
+        super().savefig(fname, transparent=transparent, **{"bbox_inches": "tight", **kwargs})
+
+
 class _PngAxes(Axes):
     """Axes that notebooks show as a picture."""
 
     def _repr_png_(self) -> bytes:
         buffer = io.BytesIO()
-        figure = cast("Figure", self.figure)
-        figure.savefig(buffer, format="png", dpi=110, bbox_inches="tight", metadata={"Software": None})
+        cast("Figure", self.figure).savefig(buffer, format="png", dpi=110, metadata={"Software": None})
         return buffer.getvalue()
 
 
@@ -70,7 +77,7 @@ def axes_for(ax: Axes | None, *, height: float = 3.2) -> Axes:
     """Return `ax`, or axes on a new figure of this height in inches."""
     if ax is not None:
         return ax
-    figure = Figure(figsize=(_WIDTH, height), layout="constrained")
+    figure = _WholeFigure(figsize=(_WIDTH, height), layout="constrained")
     return figure.add_subplot(axes_class=_PngAxes)
 
 
@@ -93,6 +100,9 @@ def style_axes(ax: Axes, title: str, *, values: str, unit: Any, name: str = "") 
     ax.set_title(title, loc="left", fontsize=SIZE + 1.5, color=INK, fontweight="bold", pad=pad)
     axis, other = (ax.xaxis, ax.yaxis) if values == "x" else (ax.yaxis, ax.xaxis)
     axis.set_major_formatter(FuncFormatter(lambda value, _position: unit(value, exact=True)))
+    if values == "x" and unit is format_percent:
+        # Matplotlib expects shorter labels, and would let those such as "90.75%" overlap.
+        axis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
     axis.set_label_text(name, fontsize=SIZE - 0.5, color=MUTED)
     axis.grid(visible=True, color="#e4e4e4", linewidth=0.6)
     other.grid(visible=False)
@@ -167,10 +177,12 @@ def format_percent(value: float, *, exact: bool = False) -> str:
     --------
     >>> [format_percent(value) for value in (0.745, 1.0, float("nan"))], format_percent(0.8825, exact=True)
     (['74.5%', '100.0%', '–'], '88.25%')
+    >>> [format_percent(value, exact=True) for value in (0.0, 0.2, -0.05)]
+    ['0%', '20%', '−5%']
     """
-    if not exact or value != value or _decimals(value * 100, 1) == 1:
+    if not exact or value != value:
         return format_number(value, "ratio")
-    return f"{_digits(value * 100, 1, exact).replace('-', MINUS)}%"
+    return f"{_digits(value * 100, 0, exact).replace('-', MINUS)}%"
 
 
 def _digits(value: float, places: int, exact: bool) -> str:

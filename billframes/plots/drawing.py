@@ -15,7 +15,19 @@ from matplotlib.patheffects import withStroke
 from billframes._format import format_number
 from billframes.analysis.result_rows import ResultRows
 from billframes.analysis.spec import measure
-from billframes.plots.axes import DARK, INK, MUTED, PALE, RAMP, SIZE, add_legend, axes_for, shorten_label, style_axes
+from billframes.plots.axes import (
+    DARK,
+    INK,
+    MUTED,
+    PALE,
+    RAMP,
+    SIZE,
+    add_legend,
+    axes_for,
+    format_money,
+    shorten_label,
+    style_axes,
+)
 
 __all__ = ["KINDS", "ChartData", "axis_title", "height_for"]
 
@@ -241,7 +253,7 @@ def waterfall(chart: ChartData, ax: Axes | None) -> Axes:
     ax.vlines(starts, positions[:-1], positions[1:], **_LINE)
     ax.plot([first, last], positions[[0, -1]], "D", color=INK, markersize=6.5)
     values = np.array([first, *np.fmax(starts[:-1], starts[1:]), last])
-    shown = [chart.unit(first), *changes, chart.unit(last)]
+    shown = [_end(chart, first), *changes, _end(chart, last)]
     _annotate(ax, shown, zip(np.nan_to_num(values), positions, strict=True), (8, 0), va="center")
     _label_rows(ax, ["Before", *names, "After"])
     # Bars and points need a margin on both sides, because the axis does not begin at 0.
@@ -250,6 +262,11 @@ def waterfall(chart: ChartData, ax: Axes | None) -> Axes:
     if ax.get_legend_handles_labels()[0]:
         add_legend(ax)
     return chart.style_axes(ax)
+
+
+def _end(chart: ChartData, value: float) -> str:
+    """Format an end of a waterfall; money in full, as the changes beside it."""
+    return format_number(value, "money") if chart.unit is format_money else chart.unit(value)
 
 
 def _steps(chart: ChartData) -> tuple[list[str], Any, list[str]]:

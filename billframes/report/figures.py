@@ -156,7 +156,8 @@ def tiles(month: Month, rows: list[Headline]) -> list[Tile]:
 
 
 def _tile(month: Month, each: Headline) -> Tile:
-    earlier = [month_name(month.earlier(back), short=True) for back in (1, YEAR)]
+    # A month's name stays on one line.
+    earlier = [month_name(month.earlier(back), short=True).replace(" ", "\N{NO-BREAK SPACE}") for back in (1, YEAR)]
     against = zip((each.cells[2].text, each.cells[4].text), earlier, strict=True)
     lines = [f"{text} on {name}" for text, name in against if text != "–"]
     floor = month.settings.realization_floor

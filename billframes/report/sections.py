@@ -170,7 +170,7 @@ def _list(month: Month, table: ReportTable, top: int, empty: str, noun: str) -> 
 def _summary_of(table: ReportTable) -> str:
     """Return a note that says what the analysis of the table does."""
     analysis = analyses()[table.analysis]
-    summary = plain_words(analysis.summary, analysis)
+    summary = plain_words(analysis.summary, analysis).replace("'", "’")
     return f"This table {summary.removeprefix('It ')}" if summary.startswith("It ") else summary
 
 
@@ -196,7 +196,7 @@ def targets(month: Month) -> Section | None:
         rows = _top(table, 10)
         blocks.append(_table(month, table, rows, "Budgets"))
         notes.append(footnotes.BUDGETS)
-        notes += _outside_notes(table.columns(brief=True), rows, table.label)
+        notes += _outside_notes(table.columns(brief=True), rows, table.label, table.total)
     if not (blocks or idle):
         return None
     return Section("section.html", title="Targets and budgets", blocks=blocks, notes=notes, empty=" ".join(idle))
@@ -274,12 +274,16 @@ def _section(
     """Show charts, a table, and notes on what it means."""
     rows = table.rows if rows is None else rows
     blocks = [*charts, _table(month, table, rows)] if len(rows) else []
-    notes = [*notes, *_outside_notes(table.columns(brief=True), rows, table.label)]
+    notes = [*notes, *_outside_notes(table.columns(brief=True), rows, table.label, table.total)]
     return Section("section.html", title=table.title, blocks=blocks, notes=notes, empty=empty)
 
 
-def _outside_notes(columns: Iterable[Measure], rows: pd.DataFrame, label: str) -> list[str]:
-    """Say what the ratios mean that the table marks because they are outside 0% to 100%."""
+def _outside_notes(
+    columns: Iterable[Measure], rows: pd.DataFrame, label: str, total: pd.DataFrame | None = None
+) -> list[str]:
+    """Say what the ratios mean that the table marks because they are outside 0% to 100%; also of its total."""
+    if total is not None and len(total) and len(rows) > 1:
+        rows = pd.concat([rows, total.assign(**{label: "Total"})[[label, *(each.name for each in columns)]]])
     return [f"‡ {note}" for each in columns for note in outside_notes(rows[label], rows[each.name], each)]
 
 

@@ -227,6 +227,36 @@ def test_a_chart_shows_itself_in_a_notebook(hours):
     assert plots.utilization(hours)._repr_png_().startswith(b"\x89PNG")
 
 
+def test_a_saved_chart_has_its_whole_title_and_legend(owed):
+    long = owed.assign(client_name=["The Long-Named Mutual Fire and Marine Insurance Company", "Acme"])
+    figure = plots.aging(long).figure
+    saved, cut = io.BytesIO(), io.BytesIO()
+    figure.savefig(saved, format="png", dpi=100)
+    figure.savefig(cut, format="png", dpi=100, bbox_inches=None)
+    assert figure.axes[0].get_legend().get_window_extent().x1 > figure.bbox.x1
+    assert width_of(saved) >= figure.get_tightbbox().width * 100 > width_of(cut) == 720
+
+
+def width_of(png: io.BytesIO) -> int:
+    return int.from_bytes(png.getvalue()[16:20], "big")
+
+
+def test_labels_of_percentages_do_not_overlap():
+    names = [f"{'W' * 31} {each}" for each in range(8)]
+    changes = [-0.448, 0.32, -0.32, -0.32, -0.256, 0.256, 0.192, 0.192]
+    made = [
+        pd.DataFrame(
+            {"client_name": names, "worked_amount": 100.0, "billed_amount": billed, "billing_realization": 0.0}
+        )
+        for billed in (92.3, [92.3 + 100 * each for each in changes])
+    ]
+    ax = plots.bridge(bridge(*made))
+    ax.figure.savefig(io.BytesIO(), format="png")
+    boxes = [each.get_window_extent() for each in ax.get_xticklabels() if each.get_text()]
+    assert len(boxes) > 3
+    assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
+
+
 def test_an_empty_result_is_an_empty_chart(hours, fees, owed):
     for draw, frame in ((plots.utilization, hours), (plots.realization, fees), (plots.aging, owed)):
         assert words(draw(frame.iloc[:0])) == []
@@ -291,7 +321,7 @@ def test_a_waterfall_of_fees_steps_from_hours_to_mix():
         "Due to realization",
         "Due to mix",
     ]
-    assert words(ax) == ["200", "+1,500", "+1,500", "+1,500", "+1,500", "6.2k"]
+    assert words(ax) == ["200", "+1,500", "+1,500", "+1,500", "+1,500", "6,200"]
 
 
 def test_after_eleven_steps_the_others_are_one():

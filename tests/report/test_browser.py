@@ -85,6 +85,36 @@ def test_a_months_name_is_on_one_line(report_page, width):
     assert [name for name, count in lines if count > 1] == []
 
 
+@pytest.mark.parametrize("width", [390, 900, 1280])
+def test_a_heading_of_one_word_is_not_divided_at_its_hyphen(report_page, width):
+    report_page.set_viewport_size({"width": width, "height": 900})
+    heights = report_page.evaluate(
+        """() => [...document.querySelectorAll("thead th")]
+            .filter(each => each.firstChild.textContent.trim() === "Lock-up")
+            .map(each => {
+                const range = document.createRange()
+                range.selectNodeContents(each.firstChild)
+                return range.getClientRects().length
+            })"""
+    )
+    assert heights == [1]
+
+
+@pytest.mark.skipif(shutil.which("pdftotext") is None, reason="needs pdftotext")
+def test_on_paper_no_heading_within_a_table_is_the_last_row_of_a_page(report_page, tmp_path):
+    for height in range(240, 300, 4):
+        paper = report_page.pdf(width="210mm", height=f"{height}mm", prefer_css_page_size=False)
+        (tmp_path / "report.pdf").write_bytes(paper)
+        command = ["pdftotext", "-l", "2", "-layout", tmp_path / "report.pdf", "-"]
+        text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        for page in text.split("\f")[:2]:
+            # The last line is the number of the page.
+            last = [line.strip() for line in page.splitlines() if line.strip()][-2]
+            assert not last.startswith(("Invoices dated", "Receivables aged", "Work in progress on", "Lock-up on")), (
+                height
+            )
+
+
 @pytest.mark.parametrize("paper", ["A4", "Letter"])
 def test_it_prints_on_eight_to_ten_pages(report_page, paper):
     pdf = report_page.pdf(format=paper, prefer_css_page_size=False)

@@ -7,7 +7,11 @@ import re
 import sqlite3
 from decimal import ROUND_HALF_UP, Decimal
 
+import pandas as pd
 import pytest
+
+from billframes.analysis.metrics import Measure
+from billframes.report import sections
 
 SCALE = 10_000
 OCTOBER = "BETWEEN '2026-10-01' AND '2026-10-31'"
@@ -217,6 +221,22 @@ def test_no_caption_is_repeated_and_nobody_without_hours_is_listed(page):
     assert [
         name for name, (_client, _other, done, available, *_) in hours.items() if {done, available} <= {"0.0", "–"}
     ] == []
+
+
+def test_a_total_outside_0_to_100_percent_is_named_in_the_explanation():
+    pace = Measure("pace", "Pace", "ratio", "", above="more than the target")
+    people, total = pd.DataFrame({"user_name": ["Ada", "Ben"], "pace": [1.2, 0.9]}), pd.DataFrame({"pace": [1.1]})
+    notes = sections._outside_notes([pace], people, "user_name", total)
+    assert notes == ["‡ Pace above 100%: Ada, Total (more than the target)."]
+    # A table of one row has no total.
+    alone = sections._outside_notes([pace], people.head(1), "user_name", total)
+    assert alone == ["‡ Pace above 100%: Ada (more than the target)."]
+
+
+def test_notes_have_typographic_apostrophes(page):
+    notes = [each.get_text() for each in page.select(".about p")]
+    assert any("client’s" in each for each in notes)
+    assert [each for each in notes if "'" in each] == []
 
 
 def test_each_ratio_outside_0_to_100_percent_has_an_explanation(page):
