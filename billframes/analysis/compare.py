@@ -24,7 +24,7 @@ from billframes.analysis.column_types import column_names
 from billframes.analysis.engine import to_arrow
 from billframes.analysis.frames import from_native, require, to_native
 from billframes.analysis.keys import TIMES, By
-from billframes.analysis.metrics import FIGURES, Measure
+from billframes.analysis.metrics import FIGURES, UNITS, Measure
 from billframes.analysis.result_rows import MEASURE
 from billframes.analysis.side_by_side import (
     COLUMNS,
@@ -180,8 +180,13 @@ def _time_of(results: Any) -> str:
 
 def _measure_of(name: str, *, of_each_day: bool) -> Measure:
     found = measure_of(name)
-    if found is None or found.unit not in FIGURES:
+    if found is None:
         raise ParameterError(f"measure={name!r} is not a figure of an analysis; pass the name of a result's column.")
+    if found.unit not in FIGURES:
+        raise ParameterError(
+            f"measure={name!r} (unit: {UNITS[found.unit]}) can't be compared. compare takes money, hourly rates, hours "
+            "and percentages."
+        )
     if not of_each_day and not analyses_of_period(name):
         raise ParameterError(
             f"measure={name!r} is a figure of one day, and the billing system keeps no history of it: frames loaded "

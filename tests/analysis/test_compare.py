@@ -123,6 +123,12 @@ def test_balances_need_results_of_each_day(book):
     assert rows["twelve_months_amount"].isna().all()
 
 
+def test_a_measure_of_another_unit_is_refused_with_its_unit():
+    results = {"2026-10": pd.DataFrame({"mean_lag_days": [20.0]})}
+    with pytest.raises(ParameterError, match=r"'mean_lag_days' \(unit: days\) can't be compared"):
+        compare(results, "mean_lag_days")
+
+
 ONE = pd.DataFrame({"billed_amount": [1.0]})
 REFUSED = {
     "no periods": ({}, "has the periods none"),
