@@ -12,6 +12,16 @@ __all__ = ["closest", "distinct_names", "first_few", "join_names", "snake_case",
 
 _HUMP = re.compile(r"(?<=[^\W_A-Z])(?=[A-Z])")
 _NOT_WORD = re.compile(r"[\W_]+")
+# Words of other libraries and of law firms, and the name that billframes has for them.
+_OTHER_WORDS = {
+    **dict.fromkeys(("from", "since", "begin", "first", "start_date", "date_from", "from_date"), "start"),
+    **dict.fromkeys(("until", "stop", "through", "last", "end_date", "date_to", "to_date"), "end"),
+    **dict.fromkeys(("columns", "fields", "usecols"), "select"),
+    **dict.fromkeys(("group", "group_by", "groupby"), "by"),
+    **dict.fromkeys(("order", "order_by", "sort_by"), "sort"),
+    **dict.fromkeys(("receivables", "accounts_receivable", "ar", "debtors"), "aging"),
+    **dict.fromkeys(("work_in_progress", "unbilled"), "wip"),
+}
 
 
 # Names of the API are few, and each load needs the same ones.
@@ -54,7 +64,9 @@ def type_in_words(value: object) -> str:
 
 def closest(name: object, accepted: Iterable[str]) -> str:
     """
-    Return a hint with the most similar accepted name, preferably one that contains `name` as a word; else empty.
+    Return a hint with the accepted name that means the same, contains `name` as a word, or is the most similar.
+
+    It is empty if there is none.
 
     Examples
     --------
@@ -62,9 +74,13 @@ def closest(name: object, accepted: Iterable[str]) -> str:
     " Did you mean 'billable'?"
     >>> closest("state", ["start", "invoice_state"])
     " Did you mean 'invoice_state'?"
+    >>> closest("stop", ["start", "end", "to"])
+    " Did you mean 'end'?"
     """
     lowered = {each.lower(): each for each in accepted}
     word = snake_case(str(name))
+    if (same := _OTHER_WORDS.get(word)) in lowered:
+        return f" Did you mean {lowered[same]!r}?"
     containing = [each for each, spelled in lowered.items() if word in snake_case(spelled).split("_")]
     found = containing if len(containing) == 1 else get_close_matches(str(name).lower(), containing or lowered, n=1)
     return f" Did you mean {lowered[found[0]]!r}?" if found else ""

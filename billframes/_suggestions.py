@@ -43,7 +43,7 @@ def bound_arguments(
     call: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> inspect.BoundArguments:
     """
-    Bind arguments to the signature of a method, whose first parameter is `self`.
+    Bind arguments to the signature of a function, or of a method, whose first parameter is `self`.
 
     Raises
     ------
@@ -55,12 +55,13 @@ def bound_arguments(
         return signature.bind(*args, **kwargs)
     except TypeError as error:
         reason = str(error)
-    raise CallError(f"{call}(): {reason}.")
+    takes = ", ".join(name for name in signature.parameters if name != "self")
+    raise CallError(f"{call}(): {reason}. It takes {takes or 'none'}.")
 
 
 def suggest_arguments(function: FunctionType, module: str = "billframes") -> Callable[..., Any]:
     """
-    Wrap a public function of `module`, so that it suggests a name if a keyword argument is wrong.
+    Wrap a public function of `module`, so that it suggests a name if an argument is wrong, and names a missing one.
 
     A function with `**kwargs` checks the names itself and is not wrapped. `connect` takes a token, which a traceback
     would show among the arguments of the wrapper.
@@ -71,7 +72,7 @@ def suggest_arguments(function: FunctionType, module: str = "billframes") -> Cal
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        check_names(function.__name__, kwargs, signature.parameters)
+        bound_arguments(function.__name__, signature, args, kwargs)
         return function(*args, **kwargs)
 
     # Users find it in `module`, and so must pickle.

@@ -208,3 +208,25 @@ def test_a_missing_argument_is_named(call):
 )
 def test_the_signature_says_what_a_call_returns(method, returned):
     assert inspect.signature(attrgetter(method)(bf)).return_annotation == returned
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [("stop", "end"), ("from_", "start"), ("end_date", "end"), ("columns", "select"), ("order_by", "sort")],
+)
+def test_a_word_of_other_libraries_suggests_the_argument_that_means_the_same(wrong, right):
+    with pytest.raises(bf.CallError, match=rf"unexpected keyword argument '{wrong}'\. Did you mean '{right}'\?"):
+        bf.time_entries("2026-10", **{wrong: "2026-10-31"})
+
+
+def test_a_law_firms_word_suggests_the_analysis():
+    for word, name in (("receivables", "aging"), ("ar", "aging"), ("unbilled", "wip")):
+        with pytest.raises(bf.UnknownNameError, match=f"has no '{word}'. Did you mean '{name}'?"):
+            getattr(bf, word)
+
+
+def test_a_function_without_a_required_argument_names_it_and_the_others():
+    with pytest.raises(
+        bf.CallError, match=r"realization\(\): missing a required argument: 'invoices'\. It takes .*users"
+    ):
+        bf.realization("2026-10")
