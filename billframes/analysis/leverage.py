@@ -17,7 +17,7 @@ from billframes.analysis.frames import from_native, from_result, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import UNKNOWN, By, names_in
 from billframes.analysis.metrics import Measure, ratio_measure, sum_measure
-from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
+from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec
 from billframes.analysis.utilization import utilization
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, MissingColumnError
@@ -247,5 +247,14 @@ ANALYSIS = Analysis(
             "hours_leverage": [2.5],
         },
         gives=(["2.50"], "Client hours of principals and non-principals, and their ratio by client"),
+    ),
+    book=FromBook(
+        defaults={
+            "end": BookArgument(
+                lambda book, period: book.until_load(period, ["time_entries"], "leverage").end,
+                "By default the last day of the period. If the period is not over, it is the day of the load, as in "
+                "`utilization`.",
+            )
+        }
     ),
 )

@@ -43,10 +43,15 @@ def test_a_period_that_has_not_begun_is_refused_in_the_words_of_the_explorer(nov
     assert str(refused.value).startswith("The period begins on 1 November 2026, after the day of the data, 31 October")
 
 
-@pytest.mark.parametrize("name", ["utilization", "scorecard", "new_business"])
+@pytest.mark.parametrize("name", ["utilization", "scorecard", "new_business", "leverage"])
 def test_analyses_that_end_with_the_load_refuse_such_a_period_too(november, name):
     with pytest.raises(ParameterError, match="after the day of the data, 31 October 2026"):
         getattr(november, name)()
+
+
+def test_leverage_counts_nobody_in_months_after_the_load(year):
+    assert year.leverage(by="month")["month"].tolist()[-1] == "2026-10"
+    assert year.leverage(by="month")["non_principals"].min() > 0
 
 
 def test_sums_of_a_period_that_has_not_begun_are_what_is_dated_in_it(november):
