@@ -175,9 +175,11 @@ def title_of_key(column: str) -> str:
     --------
     >>> title_of_key("user_name"), title_of_key("practice_area_label"), title_of_key("cf_billing_office")
     ('timekeeper', 'practice area', 'billing office')
+    >>> title_of_key("client_cf_industry")
+    'client industry'
     """
     stem = column.removesuffix("_name").removesuffix("_label")
-    return KEY_TITLES.get(stem, stem.removeprefix("cf_").replace("_", " "))
+    return KEY_TITLES.get(stem, f"_{stem}".replace("_cf_", "_", 1).strip("_").replace("_", " "))
 
 
 SHARED: dict[str, Measure] = {
