@@ -280,8 +280,10 @@ def _replace_addresses(values: Mapping[str, Any], ids: Mapping[str, str], key: s
     for user, value in values.items():
         user_id = ids.get(user.lower()) if "@" in user else user
         if user_id is None:
-            raise ParameterError(f"{key} names {user!r}, but no user has that e-mail address.")
+            raise ParameterError(
+                f"{key} names {user!r}, but no user has that e-mail address. Correct it, or use the user_id."
+            )
         if user_id in renamed:
-            raise ParameterError(f"{key} names the user {user!r} twice, by id and by e-mail address.")
+            raise ParameterError(f"{key} names the user {user!r} twice, by id and by e-mail address. Keep one of them.")
         renamed[user_id] = value
     return renamed

@@ -53,7 +53,7 @@ def _working_days(value: Any, key: str) -> tuple[str, ...]:
 
 def _number(value: Any, key: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ParameterError(f"{key}={value!r} is not a number.")
+        raise ParameterError(f"{key}={value!r} is not a number; write a number such as 7.5.")
     return float(value)
 
 
@@ -70,7 +70,7 @@ def _dated_rate(value: Any, key: str) -> float | dict[dt.date, float]:
         raise ParameterError(f"{key} has no rate; it takes a rate, or rates by the date from which they hold.")
     rates = {_date(day, key): _not_negative(rate, f"{key}[{str(day)!r}]") for day, rate in value.items()}
     if len(rates) < len(value):
-        raise ParameterError(f"{key} names one date twice.")
+        raise ParameterError(f"{key} names one date twice; give each date one rate.")
     return dict(sorted(rates.items()))
 
 
@@ -119,7 +119,7 @@ def _target(value: Any, key: str) -> Target:
     if value["period"] not in {"month", "year"}:
         raise ParameterError(f"{key} has the period {value['period']!r}; it takes 'month' or 'year'.")
     if "hours" in value and _not_negative(value["hours"], key) > _MOST_HOURS[value["period"]]:
-        raise ParameterError(f"{key}={value!r} are more hours than a {value['period']} has.")
+        raise ParameterError(f"{key}={value!r} has more hours than a {value['period']}; check hours and period.")
     return cast(
         "Target", {name: each if name == "period" else _not_negative(each, key) for name, each in value.items()}
     )
@@ -146,7 +146,7 @@ def _role(value: Any, key: str) -> str:
 
 def _sequence(value: Any, key: str) -> Iterable[Any]:
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
-        raise ParameterError(f"{key}={value!r} is not a list.")
+        raise ParameterError(f"{key}={value!r} is not a list; put the values in brackets, such as [{value!r}].")
     return value
 
 

@@ -88,7 +88,7 @@ def test_users_may_be_named_by_address():
         ),
         ({"targets": {"u1": {"hours": 1600}}}, r"targets\['u1'\].*is not a target"),
         ({"targets": {"u1": {"hours": 1600, "period": "week"}}}, "the period 'week'"),
-        ({"targets": {"u1": {"hours": 1600, "period": "month"}}}, "are more hours than a month has"),
+        ({"targets": {"u1": {"hours": 1600, "period": "month"}}}, "has more hours than a month"),
         ({"targets": {"u1": {"period": "year"}}}, r"targets\['u1'\].*is not a target"),
         ({"currency": "usd"}, "'usd' is not a currency code"),
         ({"currency": "$"}, "three capital letters"),
