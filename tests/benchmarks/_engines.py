@@ -30,9 +30,8 @@ def grown(place: Path, copies: int) -> None:
     old = catalogue.newest()
     at = dict(old.tables)
     for name in _GROWN:
-        parts = storage.parts(name, old.tables[name])
-        for part in parts:
-            rows = storage.dataset(name, old.tables[name], parts=[part]).to_table()
+        for file in storage.data_files(name, old.tables[name]):
+            rows = storage.dataset(name, old.tables[name], data_files=[file]).to_table()
             stored = StoredTable(storage, TABLES[name], at[name])
             stored.append(_copies(rows, name, copies))
             at[name] = stored.current_version
