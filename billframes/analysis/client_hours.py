@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 
 from billframes._messages import warn
 from billframes.analysis.capacity import DateRange, available_hours, prorated_targets, split_dates
-from billframes.analysis.checks.repeated_ids import are_many
+from billframes.analysis.checks.repeated_ids import count_many_missing
 from billframes.analysis.column_types import Frame, column_names
 from billframes.analysis.engine import collect, collect_counts, join_by_id, lazy, sum_by
 from billframes.analysis.expressions import as_float, in_period, map_values, null_column, ratio, value_if
@@ -156,12 +156,11 @@ def _warn_of_people_not_passed(work: Frame, listed: Frame) -> None:
     """Warn if many people with entries are not among the users passed."""
     people = work.filter(C("user_id") != _NO_USER).select("user_id").unique()
     found = join_by_id(people, listed.select("user_id", _found="user_id"), "user_id")
-    counts = collect_counts((found, {"all": nw.len(), "found": C("_found").count()}))
-    if are_many(int(counts["all"] - counts["found"]), int(counts["all"])):
+    if many := count_many_missing(found):
         warn(
-            f"{counts['all'] - counts['found']:.0f} of {counts['all']:.0f} people with entries are not among the users "
-            "passed. They have capacity_hours if they worked for clients, and so do the users passed. Pass all users, "
-            "from the same firm, or only the entries of the people passed.",
+            f"{many[0]} of {many[1]} people with entries are not among the users passed. They have capacity_hours if "
+            "they worked for clients, and so do the users passed. Pass all users, from the same firm, or only the "
+            "entries of the people passed.",
             IncompleteDataWarning,
         )
 

@@ -24,7 +24,7 @@ import narwhals.stable.v2 as nw
 
 from billframes._messages import warn
 from billframes.analysis.arguments import resolve_users
-from billframes.analysis.checks.repeated_ids import are_many
+from billframes.analysis.checks.repeated_ids import count_many_missing
 from billframes.analysis.column_types import ENUMS, ITEMS, Frame, column_names
 from billframes.analysis.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.expressions import as_float, map_values, null_column, period_numbers
@@ -361,12 +361,10 @@ def _with_types(part: Frame, types: Mapping[str, Any]) -> Frame:
 def _warn_of_unmatched(frame: Frame, name: str, key: Key) -> None:
     """Warn if many of the rows' matters, users or clients are not in the frame that a key is taken from (`_found`)."""
     ids = frame.select(_id=C(f"{name}_id"), _found=C("_found")).filter(~C("_id").is_null()).unique()
-    counts = collect_counts((ids, {"all": nw.len(), "found": C("_found").count()}))
-    if are_many(int(counts["all"] - counts["found"]), int(counts["all"])):
-        missing = f"{counts['all'] - counts['found']:.0f} of {counts['all']:.0f} {name}s"
+    if many := count_many_missing(ids):
         warn(
-            f"by={key.columns[-1]!r}: {missing} are not among the {name}s passed, so they are in the row "
-            f"{key.missing}. Pass all {name}s, from the same firm.",
+            f"by={key.columns[-1]!r}: {many[0]} of {many[1]} {name}s are not among the {name}s passed, so they are in "
+            f"the row {key.missing}. Pass all {name}s, from the same firm.",
             IncompleteDataWarning,
         )
 

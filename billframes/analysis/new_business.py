@@ -38,6 +38,7 @@ from billframes.analysis.metrics import Measure, ratio_measure, shared_measures,
 from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
+from billframes.loading.load_info import load_info
 from billframes.periods import DateLike, Period
 
 __all__ = ["ANALYSIS", "new_business"]
@@ -205,12 +206,14 @@ def new_business(
 
 
 def _warn_of_matters_not_passed(native: Any, frames: Mapping[str, Frame]) -> None:
-    """Compare the matters of frames in memory; on lazy frames this would be another query."""
+    """Compare the matters of frames in memory without information about their load; lazy ones need another query."""
+    if load_info(native) is not None:
+        return
     worked, passed = (select_columns(frames[name], name, ("matter_id",)) for name in ("time_entries", "matters"))
     if isinstance(worked, nw.DataFrame) and isinstance(passed, nw.DataFrame):
         ids = [each.get_column("matter_id").unique().to_list() for each in (worked, passed)]
         consequence = "the matters opened, and the clients' first days, are incomplete"
-        warn_of_matters_not_passed("new_business", native, ids[0], ids[1], consequence)
+        warn_of_matters_not_passed("new_business", ids[0], ids[1], consequence)
 
 
 def _refuse_people_and_periods(by: By, grouping: Grouping) -> None:

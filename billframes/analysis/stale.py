@@ -29,6 +29,7 @@ from billframes.analysis.metrics import Measure, shared_measures
 from billframes.analysis.spec import Analysis, FromBook, TableSpec
 from billframes.analysis.wip import wip
 from billframes.config.firm import FirmSettings
+from billframes.loading.load_info import load_info
 from billframes.periods import DateLike
 
 __all__ = ["ANALYSIS", "FINDINGS", "stale"]
@@ -186,9 +187,9 @@ def stale(
         findings, open_work = _findings(natives, frames, day, wip_days, resolved)
     given = {name: native for name, native in natives.items() if name != "users"}
     warn_of_partial_frames("stale", given, frames, "matters can wrongly look idle, and amounts are incomplete")
-    warn_of_matters_not_passed(
-        "stale", matters, findings.activity, findings.matters, "it is unknown whether they are archived or idle"
-    )
+    if load_info(matters) is None:
+        consequence = "it is unknown whether they are archived or idle"
+        warn_of_matters_not_passed("stale", findings.activity, findings.matters, consequence)
     rows = [*findings.old_work(), *findings.archived(), *findings.idle(idle_days)]
     rows += [findings.row(OPEN_FEE, **fee) for fee in _open_fees(frames, open_work, day, resolved)]
     table = pa.Table.from_pylist(sorted(rows, key=_sort_key), pa.schema(_SCHEMA))

@@ -94,17 +94,15 @@ def warn_of_partial_frames(
 
 
 def warn_of_matters_not_passed(
-    analysis: str, matters: Any, worked: Collection[str | None], passed: Collection[str | None], consequence: str
+    analysis: str, worked: Collection[str | None], passed: Collection[str | None], consequence: str
 ) -> None:
     """
-    Warn if many matters with work are not among the matters passed.
+    Warn if many matters with work are not among the matters passed; `loads` checks matters with load information.
 
     Parameters
     ----------
     analysis : str
         The name of the analysis, for the message.
-    matters : frame
-        The matters as the user passed them. If they have information about their load, `loads` uses that instead.
     worked, passed : collection of str
         The ids of the matters with work, and of the matters passed.
     consequence : str
@@ -112,7 +110,7 @@ def warn_of_matters_not_passed(
     """
     ids = set(worked) - {None}
     missing = len(ids - set(passed))
-    if load_info(matters) is None and are_many(missing, len(ids)):
+    if are_many(missing, len(ids)):
         warn(
             f"{analysis}: {missing} of {len(ids)} matters with work are not among the matters passed, so "
             f"{consequence}. Pass all matters, archived ones too.",

@@ -19,11 +19,19 @@ import pyarrow as pa
 
 from billframes._messages import warn
 from billframes.analysis.column_types import IDS, Frame, as_arrow, column_names
-from billframes.analysis.engine import collect_values, to_dicts
+from billframes.analysis.engine import collect_counts, collect_values, to_dicts
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.loading.load_info import load_info
 
-__all__ = ["are_many", "drop_repeated", "is_unique", "refuse_unlike_ids", "repeated_span", "row_count"]
+__all__ = [
+    "are_many",
+    "count_many_missing",
+    "drop_repeated",
+    "is_unique",
+    "refuse_unlike_ids",
+    "repeated_span",
+    "row_count",
+]
 
 C = nw.col
 
@@ -254,3 +262,14 @@ def are_many(missing: int, count: int) -> bool:
     (True, False, False, True, False)
     """
     return (missing >= _SEVERAL and missing > count * _SHARE) or missing == count >= _FEW
+
+
+def count_many_missing(ids: Frame) -> tuple[int, int] | None:
+    """
+    Count the ids that another frame lacks (rows without `_found`), and all ids; None if they are not many.
+
+    One query is computed.
+    """
+    counts = collect_counts((ids, {"all": nw.len(), "found": C("_found").count()}))
+    missing, count = int(counts["all"] - counts["found"]), int(counts["all"])
+    return (missing, count) if are_many(missing, count) else None
