@@ -103,19 +103,22 @@ def _has_repeats(numbers: Numbers) -> bool:
     """
     Tell whether a number occurs twice.
 
-    The first bits of a number are its place in a table that has a few times as many places. Only numbers that share
-    their place with another are sorted, so that equal ones are neighbours.
+    The first bits of a number are its place in a table that has two to four times as many places. Only numbers that
+    share their place with another are sorted, so that equal ones are neighbours. The table is small enough for the
+    processor's cache.
     """
-    bits = len(numbers).bit_length() + 2
-    places = (numbers >> np.uint64(64 - bits)).astype(np.intp)
-    rows = np.arange(len(numbers))
-    row_at = np.empty(1 << bits, np.intp)
+    bits = len(numbers).bit_length() + 1
+    places = (numbers >> np.uint64(64 - bits)).view(np.int64)
+    rows = np.arange(len(numbers), dtype=np.uint32)
+    row_at = np.empty(1 << bits, np.uint32)
     row_at[places] = rows
     same_place = row_at[places]
     sharing = np.flatnonzero(same_place != rows)
-    ordered = np.sort(numbers[sharing])
-    equals_its_place = numbers[sharing] == numbers[same_place[sharing]]
-    return bool(equals_its_place.any() or (ordered[1:] == ordered[:-1]).any())
+    sharers = numbers[sharing]
+    if (sharers == numbers[same_place[sharing]]).any():
+        return True
+    sharers.sort()
+    return bool((sharers[1:] == sharers[:-1]).any())
 
 
 def drop_repeated(frame: Frame, name: str, id_: str) -> Frame:
