@@ -55,7 +55,7 @@ def _require_all(table: pa.Table, fits: pa.ChunkedArray, request: ListRequest, n
         example = wrong.column(resource.id_column)[0].as_py()
         raise DecodeError(
             f"{resource.name}: {wrong.num_rows} of {table.num_rows} rows do not fit the filter {name}, such as record "
-            f"{example}. The server ignores the filter, so its rows can't be trusted."
+            f"{example}. The server ignores the filter. Load without it, and filter the frame."
         )
 
 

@@ -116,7 +116,7 @@ class _Attempt:
         if all(schema.id_of(record) in self._store for record in page.records):
             raise DecodeError(
                 f"{schema.name}: the page at offset {page.offset} has only records of earlier pages. The server "
-                "ignores offset, so its rows can't be trusted."
+                "ignores offset, so the list can't be loaded."
             )
 
     def _checked_pages(self) -> list[Page]:
