@@ -353,8 +353,8 @@ def resume(journal: str | Path, *, client: Client | None = None, progress: bool 
         own, other = about.get("base_url", ""), getattr(connection, "base_url", "")
         if not same_server(own, other):
             raise ParameterError(
-                f"The journal {path} is of {own}, and the client is connected to {other or 'a mirror'}. Connect to the "
-                "journal's server to resume it."
+                f"The journal {path} has changes for {own}, and the client is connected to {other or 'a mirror'}. "
+                "Connect to the journal's server to resume it."
             )
         if about.get("finished"):
             raise ParameterError(f"The journal {path} is finished, so there is nothing to resume.")

@@ -160,7 +160,10 @@ def _check_count(request: PageRequest, page: Page, schema: ListSchema) -> Iterat
 def _check_ids(_request: PageRequest, page: Page, schema: ListSchema) -> Iterator[BillframesError]:
     ids = set(map(schema.id_of, page.records))
     if len(ids) < len(page.records):
-        yield PagingError(f"{schema.name}: a record is twice in one response, so the rows can't be trusted.")
+        yield PagingError(
+            f"{schema.name}: a record is twice in one response, so the list can't be shown to be complete. "
+            "Try again later."
+        )
     if "" in ids:
         yield DecodeError(f"{schema.name}: a record has no {schema.resource.id}.")
 
@@ -172,8 +175,8 @@ def _check_filters(request: PageRequest, page: Page, schema: ListSchema) -> Iter
         stray = next((record for record in page.records if not fits(record)), None)
         if stray is not None:
             yield DecodeError(
-                f"{schema.name}: record {schema.id_of(stray)} does not fit the filter {name}. The server ignores "
-                "the filter, so its rows can't be trusted."
+                f"{schema.name}: record {schema.id_of(stray)} does not fit the filter {name}. The server ignores the "
+                "filter, and without it the list can't be shown to be complete. Tell the people who run the server."
             )
 
 

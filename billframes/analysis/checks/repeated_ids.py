@@ -104,8 +104,8 @@ def _has_repeats(numbers: Numbers) -> bool:
     Tell whether a number occurs twice.
 
     The first bits of a number are its place in a table that has two to four times as many places. Only numbers that
-    share their place with another are sorted, so that equal ones are neighbours. The table is small enough for the
-    processor's cache.
+    share their place with another are sorted, so that equal ones are neighbours. Up to some hundred thousand numbers,
+    the table fits the processor's cache.
     """
     bits = len(numbers).bit_length() + 1
     places = (numbers >> np.uint64(64 - bits)).view(np.int64)
