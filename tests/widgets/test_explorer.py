@@ -26,7 +26,7 @@ from billframes.widgets.filtered_frames import BookFilters
 from billframes.widgets.html import download_links, records_table, result_table, tiles
 from billframes.widgets.state import read_state
 from billframes.widgets.tabs import AnalysisTab, Overview
-from billframes.widgets.views import views
+from billframes.widgets.views import AnalysisView, views
 from tests.frames import assert_frame_equal
 from tests.widgets.conftest import HOSTILE_NAME
 
@@ -52,6 +52,12 @@ def book_filters(books) -> BookFilters:
 def october(october_book) -> bf.Book:
     """A book that several explorers share, so that its frames are loaded once."""
     return october_book
+
+
+@pytest.fixture
+def without_charts(monkeypatch) -> None:
+    """Draw no charts, which take nearly half of the time, in tests that look at figures and words only."""
+    monkeypatch.setattr(AnalysisView, "picture", lambda *_given, **_options: ("", []))
 
 
 @pytest.fixture
@@ -147,6 +153,7 @@ def with_targets(client) -> bf.Explorer:
     return bf.explore(bf.book("2026-09", client=client, settings=settings))
 
 
+@pytest.mark.usefixtures("without_charts")
 @pytest.mark.parametrize("column", ["client_id", "matter_id", "billing_type", "billed", "user_id", "user_role"])
 def test_no_tab_compares_a_part_of_the_hours_with_all_available_hours(with_targets, column):
     explorer = with_targets
@@ -246,6 +253,7 @@ def test_tiles_are_compared_with_the_period_before(filtered, book_filters):
     assert "bf-then" not in receivables._tiles.value
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_a_change_of_the_period_checks_no_frame_again(client, monkeypatch):
     explorer = bf.explore(bf.book("2026-08", client=client))
     checked = []
@@ -297,6 +305,7 @@ def test_clients_with_one_name_have_their_reference_everywhere(client, filtered,
     assert set(rows["client_name"]) == {named[some_id]}
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_the_firm_and_the_period_are_at_the_top(october):
     explorer = bf.explore(october, title="Harrow & <b>", remark="Made up.")
     page = BeautifulSoup(explorer._top.value, "html.parser")
@@ -349,6 +358,7 @@ def test_a_download_without_excel_says_why(monkeypatch):
     assert "pip install 'billframes[excel]'" in download_links("hours", frame)
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_a_tab_that_fails_shows_the_error(october, monkeypatch):
     explorer = bf.explore(october)
     view = explorer.tabs.children[1]
@@ -363,6 +373,7 @@ def test_a_tab_that_fails_shows_the_error(october, monkeypatch):
     assert not {"bf-failed", "bf-busy"} & set(view._dom_classes)
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_only_the_visible_tab_is_computed(october):
     explorer = bf.explore(october)
     overview, first = explorer.tabs.children[:2]
@@ -400,6 +411,7 @@ def test_the_warning_of_later_balances_is_recognised_by_its_class(filtered, monk
     assert "Reworded" not in notes
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_a_period_after_the_data_is_refused_and_old_figures_are_grey(client, october):
     with pytest.raises(bf.ParameterError, match="begins on 1 January 2027, after the day of the data, 31 October 2026"):
         bf.explore(bf.book("2027", client=client))
@@ -432,6 +444,7 @@ def test_figures_are_grey_from_the_click_until_the_new_ones_are_complete(october
     assert "bf-busy" not in first._dom_classes
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_each_tab_says_which_settings_apply(client):
     settings = bf.FirmSettings(hours_per_day=7.5, holidays=["2026-10-12"])
     explorer = bf.explore(bf.book("2026-10", client=client, settings=settings))
@@ -446,6 +459,7 @@ def unfiltered(books, book_filters) -> FilteredBook:
     return FilteredBook(books, read_state({"date": "2026-Q3"}, book_filters.for_frame("time_entries").fields))
 
 
+@pytest.mark.usefixtures("without_charts")
 @pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
 @pytest.mark.parametrize("column", ["client_id", "client_cf_industry", "responsible_id", "user_role", "billing_type"])
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.analysis.name)
@@ -467,6 +481,7 @@ def test_each_tab_says_truthfully_which_filters_count(filtered, unfiltered, book
         assert view.tab.about_filters not in figures_of(overview)
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_the_panel_says_in_which_tabs_a_filter_does_not_count(october):
     explorer = bf.explore(october)
     remark = explorer.panel._remark
