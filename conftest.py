@@ -25,16 +25,18 @@ settings.load_profile("ci" if os.environ.get("CI") else "desk")
 
 # One more than two cores, because many tests wait for a browser, a kernel or a fault.
 PROCESSES = 3
-# The slowest files run first, so that no process runs one of them at the end while the others are idle.
+# The slowest files run first, so that no process runs one of them at the end while the others are idle. Among the first
+# are those that mostly wait, beside those that compute.
 LONGEST = (
     "tests/analysis/test_spark.py",
+    "tests/bulk/test_kills.py",
+    "tests/faults/",
     "tests/widgets/",
     "tests/notebooks/",
     "tests/analysis/test_engines.py",
     "tests/mirror/",
     "tests/docs/test_site.py",
     "tests/report/",
-    "tests/faults/",
     "tests/typing/",
     "tests/benchmarks/",
     "tests/bulk/",

@@ -562,6 +562,16 @@ def test_hours_and_minutes_in_place_of_decimal_hours_are_warned_of(firm):
         wip(repeat_row(firm, entries, hours=1.3, rate=300.0, amount=450.0), **frames, as_of="2026-12-31")
 
 
+def test_hours_in_days_are_warned_of(firm):
+    frames = {"expenses": items(firm), "fixed_fees": no_fees(firm), "invoices": invoices(firm)}
+    # A spreadsheet stores an hour and a half as 0.0625 of a day, and some people write 0.19 of a working day.
+    for hours in (0.0625, 0.19):
+        with expect_warnings("time_entries: hours seem to be days"):
+            wip(repeat_row(firm, entries, hours=hours, rate=300.0, amount=450.0), **frames, as_of="2026-12-31")
+    for amount in (450.0, 45.0, 400.0, 900.0, 0.0):
+        wip(repeat_row(firm, entries, hours=1.5, rate=300.0, amount=amount), **frames, as_of="2026-12-31")
+
+
 @on_spark
 def test_amounts_that_are_0_on_most_invoices_are_warned_of(firm):
     with expect_warnings("invoices: amount is 0 on most invoices"):

@@ -350,7 +350,9 @@ def test_a_journal_of_another_firm_is_refused(firm, journal):
     loaded = firm.client.time_entries("2026-10", billed=False).head(1)
     firm.client.time_entries.plan(loaded.assign(description="Ours")).apply(journal)
     other = bf.Client("https://other.example.com", "token")
-    with pytest.raises(bf.ParameterError, match=r"is of http://127.*connected to https://other\.example\.com"):
+    with pytest.raises(
+        bf.ParameterError, match=r"has changes for http://127.*connected to https://other\.example\.com"
+    ):
         bf.resume(journal, client=other)
 
 

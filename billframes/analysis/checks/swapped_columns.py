@@ -24,6 +24,9 @@ _FIRST = 1_000
 _SEVERAL = 5
 # Amounts in cents are 100 times too high. A lower limit allows for other differences.
 _SCALE = 40.0
+# The hours of a day, which is a spreadsheet's unit of time, and of a working day. Days may be rounded.
+_DAYS = (24.0, 8.0)
+_ROUNDING = 0.03
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +109,17 @@ def _is_decimal(rate: Any, amount: Any, hours: Any) -> Any:
     return (hours % 1 > 0.05) & (rate > 0) & (_abs(amount - hours * rate) < _abs(amount) * 0.01)
 
 
+def _is_in_days(rate: Any, amount: Any, hours: Any) -> Any:
+    due, value = _abs(hours * rate), _abs(amount)
+    whole, working = (_abs(value - due * day) < value * _ROUNDING for day in _DAYS)
+    return _if_unequal(hours, rate, amount, (whole | working) & (due > 0))
+
+
+def _is_in_hours(rate: Any, amount: Any, hours: Any) -> Any:
+    due = _abs(hours * rate)
+    return (due > 0) & (_abs(_abs(amount) - due) < due * _ROUNDING)
+
+
 def _negative_amounts(name: str, words: str) -> _ColumnCheck:
     return _ColumnCheck(
         "negative",
@@ -148,6 +162,15 @@ _CHECKS = {
             _is_decimal,
             "time_entries: hours seem to be hours and minutes, such as 1.30 for an hour and a half, because amount is "
             "rate times 1.5. Hours are decimal: add the minutes divided by 60 to the whole hours.",
+        ),
+        _ColumnCheck(
+            "days",
+            ("rate", "amount", "hours"),
+            False,
+            _is_in_days,
+            _is_in_hours,
+            "time_entries: hours seem to be days, because amount is 24 or 8 times hours times rate in most rows. Hours "
+            "are decimal hours, such as 1.5: multiply days by 24, or working days by 8.",
         ),
     ),
     "invoices": (
