@@ -97,6 +97,8 @@ def test_a_write_down_of_more_than_the_fees_is_not_spread():
     assert rejections(given, LINES) == [
         ("5 INVOICE_TOTAL", "the write-down is more than the fees it would be spread over")
     ]
+    all_fees = ledes_lines([(1.0, 100.0, 100.0)], [500.0], amount=500.0, profile=LINES)
+    assert all_fees["line_item_total"].tolist() == ["0.00", "500.00"]
 
 
 def test_an_invoice_above_its_items_is_always_refused():

@@ -127,6 +127,9 @@ def test_units_are_number_formats_days_are_dates_and_missing_values_are_empty_ce
     work = book["Work in progress by client"]
     assert isinstance(work["M2"].value, dt.datetime)
     assert work["M2"].number_format == "[$-409]d mmm yyyy"
+    months = [cell for cell in book["Twelve months"]["A"] if isinstance(cell.value, dt.datetime)]
+    assert len(months) == 12
+    assert {cell.number_format for cell in months} == {"[$-409]mmm yyyy"}
     overdue = [cell.value for cell in book["Receivables by client"]["I"][1:-2]]
     assert None in overdue
     assert all(value is None or isinstance(value, int | float) for value in overdue)
