@@ -77,6 +77,11 @@ def _if_unequal(hours: Any, rate: Any, amount: Any, condition: Any) -> Any:
     return nw.when(unequal).then(condition) if isinstance(unequal, nw.Expr) else unequal & condition
 
 
+def _is_near(amount: Any, due: Any, share: float) -> Any:
+    """Tell whether an amount differs from what is due by less than a share of it; an amount of 0 is near nothing."""
+    return _abs(amount - due) < _abs(amount) * share
+
+
 def _is_scaled(hours: Any, rate: Any, amount: Any) -> Any:
     due = _abs(hours * rate)
     return _if_unequal(hours, rate, amount, (_abs(amount) > due * _SCALE) & (due > 0))
@@ -100,24 +105,22 @@ def _is_not_swapped(hours: Any, rate: Any, amount: Any) -> Any:
 
 def _is_in_minutes(rate: Any, amount: Any, hours: Any) -> Any:
     decimal = hours - hours % 1 + hours % 1 / 0.6
-    fits = _abs(amount - decimal * rate) < _abs(amount) * 0.01
+    fits = _is_near(amount, decimal * rate, 0.01)
     fits = fits & (_abs(amount - hours * rate) > _abs(amount) * 0.05)
     return _if_unequal(hours, rate, amount, fits & (hours > 0) & (rate > 0))
 
 
 def _is_decimal(rate: Any, amount: Any, hours: Any) -> Any:
-    return (hours % 1 > 0.05) & (rate > 0) & (_abs(amount - hours * rate) < _abs(amount) * 0.01)
+    return (hours % 1 > 0.05) & (rate > 0) & _is_near(amount, hours * rate, 0.01)
 
 
 def _is_in_days(rate: Any, amount: Any, hours: Any) -> Any:
-    due, value = _abs(hours * rate), _abs(amount)
-    whole, working = (_abs(value - due * day) < value * _ROUNDING for day in _DAYS)
-    return _if_unequal(hours, rate, amount, (whole | working) & (due > 0))
+    whole, working = (_is_near(amount, hours * rate * day, _ROUNDING) for day in _DAYS)
+    return _if_unequal(hours, rate, amount, whole | working)
 
 
 def _is_in_hours(rate: Any, amount: Any, hours: Any) -> Any:
-    due = _abs(hours * rate)
-    return (due > 0) & (_abs(_abs(amount) - due) < due * _ROUNDING)
+    return _is_near(amount, hours * rate, _ROUNDING)
 
 
 def _negative_amounts(name: str, words: str) -> _ColumnCheck:
