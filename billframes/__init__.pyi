@@ -28,7 +28,6 @@ from .analysis.billing_lag import billing_lag as billing_lag
 from .analysis.bridge import bridge as bridge
 from .analysis.budget_burn import budget_burn as budget_burn
 from .analysis.code_check import code_check as code_check
-from .analysis.collections import collections as collections
 from .analysis.compare import compare as compare
 from .analysis.contribution import contribution as contribution
 from .analysis.duplicates import duplicates as duplicates
@@ -42,6 +41,7 @@ from .analysis.missing_time import missing_time as missing_time
 from .analysis.new_business import new_business as new_business
 from .analysis.normalize_balances import normalize_balances as normalize_balances
 from .analysis.origination import origination as origination
+from .analysis.overdue_invoices import overdue_invoices as overdue_invoices
 from .analysis.prebill_review import prebill_review as prebill_review
 from .analysis.profitability import profitability as profitability
 from .analysis.rates import rates as rates

@@ -12,7 +12,7 @@ __all__ = ["closest", "distinct_names", "first_few", "join_names", "snake_case",
 
 _HUMP = re.compile(r"(?<=[^\W_A-Z])(?=[A-Z])")
 _NOT_WORD = re.compile(r"[\W_]+")
-# Words of other libraries and of law firms, and the name that billframes has for them.
+# Words of other libraries and of law firms, and earlier names of billframes, with the name that it has for them.
 _OTHER_WORDS = {
     **dict.fromkeys(("from", "since", "begin", "first", "start_date", "date_from", "from_date"), "start"),
     **dict.fromkeys(("until", "stop", "through", "last", "end_date", "date_to", "to_date"), "end"),
@@ -21,6 +21,10 @@ _OTHER_WORDS = {
     **dict.fromkeys(("order", "order_by", "sort_by"), "sort"),
     **dict.fromkeys(("receivables", "accounts_receivable", "ar", "debtors"), "aging"),
     **dict.fromkeys(("work_in_progress", "unbilled"), "wip"),
+    "collections": "overdue_invoices",
+    "hours_a_day": "hours_per_day",
+    "normalize_balances": "client_balances",
+    "rates": "effective_rates",
 }
 
 

@@ -37,7 +37,7 @@ RESULTS = {
     "budget_burn": (
         'book.budget_burn(settings=bf.FirmSettings(budgets=dict.fromkeys(book.matters["matter_id"].head(8), 20_000.0)))'
     ),
-    "collections": "book.collections().head(12)",
+    "overdue_invoices": "book.overdue_invoices().head(12)",
     "contribution": 'book.contribution(by="client")',
     "effective_rates": 'book.effective_rates(by="user")',
     "exposure": "book.exposure().head(12)",

@@ -42,16 +42,16 @@ class LaterBalancesWarning(IncompleteDataWarning):
 def aging(
     invoices: IntoFrameT,
     *,
-    as_of: DateLike,
-    by: By = None,
-    basis: Literal["due_date", "invoice_date"] = "due_date",
-    buckets: Sequence[int] = (30, 60, 90),
     time_entries: IntoFrameT | None = None,
     expenses: IntoFrameT | None = None,
     fixed_fees: IntoFrameT | None = None,
     matters: IntoFrameT | None = None,
     users: IntoFrameT | None = None,
     clients: IntoFrameT | None = None,
+    as_of: DateLike,
+    by: By = None,
+    basis: Literal["due_date", "invoice_date"] = "due_date",
+    buckets: Sequence[int] = (30, 60, 90),
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
@@ -70,6 +70,12 @@ def aging(
     ----------
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `due_date`, `balance`, and the columns that `by` needs.
+    time_entries, expenses, fixed_fees : frame, optional
+        All items of the invoices. Required to group by matter, user or a key that depends on them.
+    matters, users : frame, optional
+        With `matter_id` or `user_id` and the columns that `by` names.
+    clients : frame, optional
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     as_of : str or date
         The day to measure from.
     by : str or list of str, optional
@@ -78,12 +84,6 @@ def aging(
         Whether buckets count days past due or days since the invoice's date.
     buckets : sequence of int
         Upper bounds of the buckets in days, rising; the last bucket has no upper bound.
-    time_entries, expenses, fixed_fees : frame, optional
-        All items of the invoices. Required to group by matter, user or a key that depends on them.
-    matters, users : frame, optional
-        With `matter_id` or `user_id` and the columns that `by` names.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         Used are `originator_weights`, `roles`, and the time zone, in which the day of the load is calculated.
 

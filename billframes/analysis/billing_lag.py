@@ -43,14 +43,14 @@ _NOT_PASSED = -1.0
 
 def billing_lag(
     time_entries: IntoFrameT,
-    invoices: IntoFrameT,
     *,
-    by: By = None,
-    start: DateLike | None = None,
-    end: DateLike | None = None,
+    invoices: IntoFrameT,
     matters: IntoFrameT | None = None,
     users: IntoFrameT | None = None,
     clients: IntoFrameT | None = None,
+    by: By = None,
+    start: DateLike | None = None,
+    end: DateLike | None = None,
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
@@ -64,15 +64,15 @@ def billing_lag(
         With `date`, `hours`, `billing_type`, `amount` and `invoice_id`, and the columns that `by` needs; of any period.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
+    matters, users : frame, optional
+        With `matter_id` or `user_id` and the columns that `by` names.
+    clients : frame, optional
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     by : str or list of str, optional
         Keys to group by; None gives one row. Months are those of the invoice.
     start, end : str or date, optional
         First and last day of the invoices, inclusive; None leaves an end open. `start` also takes a whole period
         such as "2026-Q3".
-    matters, users : frame, optional
-        With `matter_id` or `user_id` and the columns that `by` names.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `originator_weights` divide entries among originators.
 
@@ -124,7 +124,7 @@ def billing_lag(
     ...     "invoice_id": ["i1"], "invoice_date": pd.to_datetime(["2026-10-01"]), "invoice_state": ["final"],
     ...     "amount": [1000.0], "balance": [0.0],
     ... })
-    >>> billing_lag(entries, invoices, start="2026-10")[
+    >>> billing_lag(entries, invoices=invoices, start="2026-10")[
     ...     ["entries", "mean_lag_days", "amount_weighted_lag_days", "hours_weighted_lag_days"]]
        entries  mean_lag_days  amount_weighted_lag_days  hours_weighted_lag_days
     0      2.0           20.0                      12.0                     15.0

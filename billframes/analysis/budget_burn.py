@@ -51,12 +51,12 @@ _MEASURES = (*_USED, *_HIDDEN, "_hidden_billed_amount", "unbilled_fixed_fee_amou
 
 def budget_burn(
     time_entries: IntoFrameT,
-    invoices: IntoFrameT,
+    *,
     expenses: IntoFrameT | None = None,
     fixed_fees: IntoFrameT | None = None,
-    *,
-    settings: FirmSettings | None = None,
+    invoices: IntoFrameT,
     matters: IntoFrameT | None = None,
+    settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
     Part of each matter's budget that is used: (fees billed + fixed fees + prebills + unbilled time) ÷ budget.
@@ -67,14 +67,14 @@ def budget_burn(
     ----------
     time_entries : frame
         With `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`.
-    invoices : frame
-        With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     expenses, fixed_fees : frame, optional
         With `invoice_id` and `amount`, the fixed fees also with `matter_id`. None counts as no rows, with a warning.
-    settings : FirmSettings
-        With `budgets`: money by matter id.
+    invoices : frame
+        With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     matters : frame, optional
         With `matter_id` and `name`: the matters' names.
+    settings : FirmSettings
+        With `budgets`: money by matter id.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def budget_burn(
     ... })
     >>> none = pd.DataFrame(columns=["invoice_id", "matter_id", "amount"])
     >>> firm = FirmSettings(budgets={"m1": 2000})
-    >>> result = budget_burn(entries, invoices, none, none, settings=firm)
+    >>> result = budget_burn(entries, expenses=none, fixed_fees=none, invoices=invoices, settings=firm)
     >>> result[["matter_name", "budget_amount", "used_amount", "remaining_amount", "budget_burn"]]
       matter_name  budget_amount  used_amount  remaining_amount  budget_burn
     0        Sale         2000.0       1100.0             900.0         0.55

@@ -71,12 +71,12 @@ class _Rules:
 
 def code_check(
     time_entries: IntoFrameT,
-    matters: IntoFrameT,
-    codes: IntoFrameT,
-    code_sets: IntoFrameT | None = None,
     *,
     expenses: IntoFrameT | None = None,
     fixed_fees: IntoFrameT | None = None,
+    matters: IntoFrameT,
+    codes: IntoFrameT,
+    code_sets: IntoFrameT | None = None,
     start: DateLike | None = None,
     end: DateLike | None = None,
 ) -> IntoFrameT:
@@ -96,6 +96,11 @@ def code_check(
     ----------
     time_entries : frame
         With `time_entry_id`, `date`, `matter_id`, `activity_code` and `task_code`.
+    expenses : frame, optional
+        With `expense_id`, `date`, `matter_id` and `expense_code`.
+    fixed_fees : frame, optional
+        With `fixed_fee_id`, `date`, `matter_id`, `activity_code` and `task_code`. The API's lists of expenses and
+        fixed fees have no codes; single records have them (`expenses.get(id)`).
     matters : frame
         With `matter_id`, `ledes_enabled`, `ledes_activity_code_required`, `ledes_task_code_required`,
         `ledes_expense_code_required` and `ledes_code_set_ids` (the loader's `select` "ledesConfiguration").
@@ -103,11 +108,6 @@ def code_check(
         With `code_type`, `code`, `code_set_id` and `selectable`; a missing value counts as selectable.
     code_sets : frame, optional
         With `code_set_id`, to check that the code sets of the matters exist.
-    expenses : frame, optional
-        With `expense_id`, `date`, `matter_id` and `expense_code`.
-    fixed_fees : frame, optional
-        With `fixed_fee_id`, `date`, `matter_id`, `activity_code` and `task_code`. The API's lists of expenses and
-        fixed fees have no codes; single records have them (`expenses.get(id)`).
     start, end : str or date, optional
         First and last day of the items, inclusive; None leaves an end open. `start` also takes a whole period such
         as "2026-10".
@@ -154,7 +154,7 @@ def code_check(
     ...     "code_type": ["activity", "task", "task"], "code": ["A101", "L100", "L110"],
     ...     "code_set_id": ["ACT", "LIT", "LIT"], "selectable": [True, False, True],
     ... })
-    >>> code_check(entries, matters, codes)[["item_id", "field", "code", "problem"]]
+    >>> code_check(entries, matters=matters, codes=codes)[["item_id", "field", "code", "problem"]]
       item_id          field  code         problem
     0      t1      task_code  L100  not selectable
     1      t2  activity_code   NaN         missing

@@ -33,16 +33,16 @@ _AMOUNTS = ("billed_amount", "fixed_fee_amount", "fees_amount")
 
 def contribution(
     time_entries: IntoFrameT,
-    invoices: IntoFrameT,
+    *,
     expenses: IntoFrameT | None = None,
     fixed_fees: IntoFrameT | None = None,
-    *,
-    by: By = "client",
-    start: DateLike | None = None,
-    end: DateLike | None = None,
+    invoices: IntoFrameT,
     matters: IntoFrameT | None = None,
     users: IntoFrameT | None = None,
     clients: IntoFrameT | None = None,
+    by: By = "client",
+    start: DateLike | None = None,
+    end: DateLike | None = None,
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
@@ -56,20 +56,20 @@ def contribution(
     ----------
     time_entries : frame
         With `hours`, `billing_type`, `amount` and `invoice_id`, and the columns that `by` needs.
-    invoices : frame
-        With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     expenses, fixed_fees : frame, optional
         With `invoice_id` and `amount`, the fixed fees also with the ids that `by` needs. None counts as no rows,
         with a warning.
+    invoices : frame
+        With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
+    matters, users : frame, optional
+        With `matter_id` or `user_id` and the columns that `by` names.
+    clients : frame, optional
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     by : str or list of str, optional
         Keys to group by; None gives one row. Months are those of the invoices' dates.
     start, end : str or date, optional
         First and last day of the invoices' dates, inclusive; None leaves an end open. `start` also takes a whole
         period.
-    matters, users : frame, optional
-        With `matter_id` or `user_id` and the columns that `by` names.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `originator_weights` and `roles`.
 
@@ -116,7 +116,7 @@ def contribution(
     ... })
     >>> expenses = pd.DataFrame({"invoice_id": ["i1"], "amount": [100.0]})
     >>> fees = pd.DataFrame({"client_id": ["c1"], "invoice_id": ["i1"], "amount": [200.0]})
-    >>> result = contribution(entries, invoices, expenses, fees, start="2026-10")
+    >>> result = contribution(entries, expenses=expenses, fixed_fees=fees, invoices=invoices, start="2026-10")
     >>> result[["client_name", "billed_amount", "fees_amount", "share", "running_share"]]
       client_name  billed_amount  fees_amount  share  running_share
     0        Acme          700.0        900.0   0.75           0.75

@@ -27,17 +27,17 @@ _STANDARD_COLUMNS = ("standard_amount", "standard_rate")
 
 def effective_rates(
     time_entries: IntoFrameT,
-    invoices: IntoFrameT,
+    *,
     expenses: IntoFrameT | None = None,
     fixed_fees: IntoFrameT | None = None,
-    *,
+    invoices: IntoFrameT,
+    matters: IntoFrameT | None = None,
+    users: IntoFrameT | None = None,
+    clients: IntoFrameT | None = None,
     by: By = "user",
     basis: Literal["invoice_date", "work_date"] = "invoice_date",
     start: DateLike | None = None,
     end: DateLike | None = None,
-    matters: IntoFrameT | None = None,
-    users: IntoFrameT | None = None,
-    clients: IntoFrameT | None = None,
     settings: FirmSettings | None = None,
     matter_types: Collection[str] | None = None,
 ) -> IntoFrameT:
@@ -48,8 +48,12 @@ def effective_rates(
 
     Parameters
     ----------
-    time_entries, invoices, expenses, fixed_fees : frame
+    time_entries, expenses, fixed_fees, invoices : frame
         As for `realization`.
+    matters, users : frame, optional
+        With `matter_id` and `matter_type`, or `user_id` and `name`, and the columns that `by` names.
+    clients : frame, optional
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     by : str or list of str, optional
         Keys to group by; None gives one row.
     basis : {"invoice_date", "work_date"}
@@ -57,10 +61,6 @@ def effective_rates(
         period that is now on a final invoice.
     start, end : str or date, optional
         First and last day, inclusive; None leaves an end open. `start` also takes a whole period such as "2026-Q3".
-    matters, users : frame, optional
-        With `matter_id` and `matter_type`, or `user_id` and `name`, and the columns that `by` names.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `standard_rates` add the standard columns.
     matter_types : collection of str, optional
@@ -96,23 +96,23 @@ def effective_rates(
     ... })
     >>> none = pd.DataFrame(columns=["invoice_id", "amount"])
     >>> matters = pd.DataFrame({"matter_id": ["m1"], "matter_type": ["hourly"]})
-    >>> result = effective_rates(entries, invoices, none, none, matters=matters)
+    >>> result = effective_rates(entries, expenses=none, fixed_fees=none, invoices=invoices, matters=matters)
     >>> result[["user_name", "billable_hours", "effective_rate", "worked_rate"]]
       user_name  billable_hours  effective_rate  worked_rate
     0       Ada             4.0           200.0        250.0
     """
     amounts_by_key = realization(
         time_entries,
-        invoices,
-        expenses,
-        fixed_fees,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        invoices=invoices,
+        matters=matters,
+        users=users,
+        clients=clients,
         by=by,
         basis=basis,
         start=start,
         end=end,
-        matters=matters,
-        users=users,
-        clients=clients,
         settings=settings,
         matter_types=matter_types,
     )

@@ -50,16 +50,16 @@ _DATES = ("last_work_date", "last_invoice_date")
 
 def exposure(
     time_entries: IntoFrameT,
-    expenses: IntoFrameT | None,
-    fixed_fees: IntoFrameT | None,
-    invoices: IntoFrameT,
     *,
-    as_of: DateLike,
-    by: By = "client",
-    buckets: Sequence[int] = (30, 60, 90),
+    expenses: IntoFrameT | None = None,
+    fixed_fees: IntoFrameT | None = None,
+    invoices: IntoFrameT,
     matters: IntoFrameT | None = None,
     users: IntoFrameT | None = None,
     clients: IntoFrameT | None = None,
+    as_of: DateLike,
+    by: By = "client",
+    buckets: Sequence[int] = (30, 60, 90),
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
@@ -73,21 +73,21 @@ def exposure(
     ----------
     time_entries : frame
         With `date`, `billing_type`, `hours`, `amount` and `invoice_id`, and the columns that `by` needs; all of them.
-    expenses, fixed_fees : frame or None
+    expenses, fixed_fees : frame, optional
         With `date`, `amount` and `invoice_id`, and the ids that `by` needs. None counts as no rows, with a warning;
         if there are no rows, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `due_date`, `amount`, `balance` and `client_id`.
+    matters, users : frame, optional
+        With `matter_id` or `user_id` and the columns that `by` names.
+    clients : frame, optional
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     as_of : str or date
         The day to measure from; items and invoices dated on it count.
     by : str or list of str, optional
         Keys to group by, except months, quarters and years; None gives one row.
     buckets : sequence of int
         Upper bounds of the receivables' buckets in days past due, rising; the last bucket has no upper bound.
-    matters, users : frame, optional
-        With `matter_id` or `user_id` and the columns that `by` names.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `originator_weights` and `roles`.
 
@@ -146,7 +146,7 @@ def exposure(
     ... })
     >>> none = pd.DataFrame({"date": pd.to_datetime([]), "client_id": [], "matter_id": [], "amount": [],
     ...                      "invoice_id": []})
-    >>> result = exposure(entries, none, none, invoices, as_of="2026-10-31")
+    >>> result = exposure(entries, expenses=none, fixed_fees=none, invoices=invoices, as_of="2026-10-31")
     >>> result[["client_name", "wip_amount", "overdue", "exposure_amount", "days_since_work"]]
       client_name  wip_amount  overdue  exposure_amount  days_since_work
     0        Acme       300.0     50.0            350.0              1.0

@@ -48,14 +48,14 @@ _SUMS = (
 
 def fixed_fee_realization(
     time_entries: IntoFrameT,
-    fixed_fees: IntoFrameT,
     *,
-    by: By = None,
-    start: DateLike | None = None,
-    end: DateLike | None = None,
+    fixed_fees: IntoFrameT,
     matters: IntoFrameT | None = None,
     users: IntoFrameT | None = None,
     clients: IntoFrameT | None = None,
+    by: By = None,
+    start: DateLike | None = None,
+    end: DateLike | None = None,
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
@@ -73,15 +73,15 @@ def fixed_fee_realization(
         period.
     fixed_fees : frame
         With `fixed_fee_id`, `date` and `amount`, and the client, matter or user id that `by` needs; of any period.
+    matters, users : frame, optional
+        With `matter_id` or `user_id` and the columns that `by` names.
+    clients : frame, optional
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     by : str or list of str, optional
         Keys to group by; None gives one row. Months are those of the fee.
     start, end : str or date, optional
         First and last day of the fees, inclusive; None leaves an end open. `start` also takes a whole period such
         as "2026-Q3".
-    matters, users : frame, optional
-        With `matter_id` or `user_id` and the columns that `by` names.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `standard_rates`, money per hour by user. Without them, the columns that need them are missing.
 
@@ -123,8 +123,9 @@ def fixed_fee_realization(
     ... })
     >>> fees = pd.DataFrame({
     ...     "fixed_fee_id": ["f1", "f2"], "date": pd.to_datetime(["2026-10-01"] * 2), "amount": [3000.0, 500.0]})
-    >>> result = fixed_fee_realization(entries, fees, start="2026-10",
-    ...                                settings=FirmSettings(standard_rates={"u1": 400.0}))
+    >>> result = fixed_fee_realization(
+    ...     entries, fixed_fees=fees, start="2026-10", settings=FirmSettings(standard_rates={"u1": 400.0})
+    ... )
     >>> result[["fee_amount", "effective_rate", "fixed_fee_realization", "unlinked_fee_amount"]]
        fee_amount  effective_rate  fixed_fee_realization  unlinked_fee_amount
     0      3000.0           300.0                   0.75                500.0

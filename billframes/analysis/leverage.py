@@ -34,12 +34,12 @@ _HEADS = ("principals", "non_principals", "unknown_role_people")
 def leverage(
     time_entries: IntoFrameT,
     *,
+    matters: IntoFrameT | None = None,
+    users: IntoFrameT | None = None,
+    clients: IntoFrameT | None = None,
     start: DateLike,
     end: DateLike | None = None,
     by: By = None,
-    users: IntoFrameT | None = None,
-    clients: IntoFrameT | None = None,
-    matters: IntoFrameT | None = None,
     settings: FirmSettings | None = None,
     include_fixed_fee: bool = True,
     include_probono: bool = False,
@@ -56,19 +56,19 @@ def leverage(
     ----------
     time_entries : frame
         With `date`, `user_id`, `matter_id`, `hours` and `billing_type`; of any period, it is filtered here.
+    matters : frame, optional
+        With `matter_id` and `matter_type`; needed if the entries have no `matter_type`.
+    users : frame, optional
+        With `user_id`, `name` and `role`. Required unless the settings have `roles`, or the entries have a column
+        `user_role`.
+    clients : frame, optional
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     start : str or date
         First day, inclusive; or a whole period such as "2026-10" or "2026-Q3".
     end : str or date, optional
         Last day, inclusive. Needed if `start` is a date.
     by : str or list of str, optional
         Keys to group by; None gives one row.
-    users : frame, optional
-        With `user_id`, `name` and `role`. Required unless the settings have `roles`, or the entries have a column
-        `user_role`.
-    matters : frame, optional
-        With `matter_id` and `matter_type`; needed if the entries have no `matter_type`.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `roles` take precedence over the users list; the calendar shows which people were at the firm.
     include_fixed_fee, include_probono, roster

@@ -42,11 +42,11 @@ _FIELDS: dict[str, pa.DataType] = {
 def missing_time(
     time_entries: IntoFrameT,
     *,
+    matters: IntoFrameT | None = None,
+    users: IntoFrameT | None = None,
     start: DateLike,
     end: DateLike | None = None,
     threshold: float | None = None,
-    users: IntoFrameT | None = None,
-    matters: IntoFrameT | None = None,
     settings: FirmSettings | None = None,
     roster: Literal["timekeepers", "active"] = "timekeepers",
 ) -> IntoFrameT:
@@ -60,6 +60,10 @@ def missing_time(
     ----------
     time_entries : frame
         With `date`, `user_id`, `matter_id`, `hours` and `billing_type`; of any period, it is filtered here.
+    matters : frame, optional
+        With `matter_id` and `matter_type`, for the roster; needed if the entries have no `matter_type`.
+    users : frame, optional
+        With `user_id`, `name` and `role`: the people on the roster, also those without entries.
     start : str or date
         First day, inclusive; or a whole period such as "2026-10" or "2026-Q3".
     end : str or date, optional
@@ -68,10 +72,6 @@ def missing_time(
     threshold : float, optional
         A day with fewer hours is listed; above 0 and at most 24. By default half of the person's hours a day, so that
         a day which is only a little short is not listed.
-    users : frame, optional
-        With `user_id`, `name` and `role`: the people on the roster, also those without entries.
-    matters : frame, optional
-        With `matter_id` and `matter_type`, for the roster; needed if the entries have no `matter_type`.
     settings : FirmSettings, optional
         The calendar, people's hours, start, end and leave.
     roster : {"timekeepers", "active"}

@@ -55,17 +55,17 @@ _SUMS = (*_MATTER_COUNTS, *_PERIOD_AMOUNTS, *_YEAR_BEFORE_AMOUNTS, *_CLIENT_COUN
 
 def new_business(
     time_entries: IntoFrameT,
-    invoices: IntoFrameT,
+    *,
     expenses: IntoFrameT | None = None,
     fixed_fees: IntoFrameT | None = None,
-    *,
+    invoices: IntoFrameT,
     matters: IntoFrameT,
+    users: IntoFrameT | None = None,
+    clients: IntoFrameT | None = None,
     start: DateLike,
     end: DateLike | None = None,
     by: By = "practice_area",
     largest: int = 10,
-    users: IntoFrameT | None = None,
-    clients: IntoFrameT | None = None,
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
@@ -80,14 +80,18 @@ def new_business(
     time_entries : frame
         All of them, with `date`, `client_id`, `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and
         the columns that `by` needs.
-    invoices : frame
-        All of them, with `invoice_id`, `invoice_date`, `invoice_state`, `client_id`, `amount` and `balance`.
     expenses, fixed_fees : frame, optional
         With `invoice_id` and `amount`, the fixed fees also with `client_id` and `matter_id`. None counts as no
         rows, with a warning.
+    invoices : frame
+        All of them, with `invoice_id`, `invoice_date`, `invoice_state`, `client_id`, `amount` and `balance`.
     matters : frame
         All of them, archived ones too, with `matter_id`, `client_id`, `opened` and the columns that `by` names;
         `client_name` for labels.
+    users : frame, optional
+        With `user_id` and `name`: the names of originators.
+    clients : frame, optional
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     start, end : str or date
         First and last day, inclusive, of the days on which matters were opened and of the invoices' dates; `start` also
         takes a whole period. If the period is not over, end it on the day of the load: the fees of the year before are
@@ -97,10 +101,6 @@ def new_business(
         "client". None gives one row.
     largest : int
         The number of clients that count as the largest.
-    users : frame, optional
-        With `user_id` and `name`: the names of originators.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `originator_weights`, which also divide the number of matters opened.
 
@@ -167,7 +167,10 @@ def new_business(
     ...     "client_name": ["Acme", "Zenith"], "opened": pd.to_datetime(["2024-05-01", "2026-10-01"]),
     ... })
     >>> none = pd.DataFrame(columns=["invoice_id", "client_id", "matter_id", "amount"])
-    >>> result = new_business(entries, invoices, none, none, matters=matters, start="2026-10", by=None, largest=1)
+    >>> result = new_business(
+    ...     entries, expenses=none, fixed_fees=none, invoices=invoices, matters=matters, start="2026-10", by=None,
+    ...     largest=1,
+    ... )
     >>> result[["opened_matters", "fees_amount", "new_client_share", "largest_share", "new_clients"]]
        opened_matters  fees_amount  new_client_share  largest_share  new_clients
     0             1.0        800.0              0.25           0.75          1.0

@@ -17,16 +17,16 @@ __all__ = ["ANALYSIS", "origination"]
 
 def origination(
     time_entries: IntoFrameT,
-    invoices: IntoFrameT,
+    *,
     expenses: IntoFrameT | None = None,
     fixed_fees: IntoFrameT | None = None,
-    *,
+    invoices: IntoFrameT,
     matters: IntoFrameT,
+    users: IntoFrameT | None = None,
+    clients: IntoFrameT | None = None,
     by: By = None,
     start: DateLike | None = None,
     end: DateLike | None = None,
-    users: IntoFrameT | None = None,
-    clients: IntoFrameT | None = None,
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
@@ -40,21 +40,21 @@ def origination(
     ----------
     time_entries : frame
         With `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and the columns that `by` needs.
-    invoices : frame
-        With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     expenses, fixed_fees : frame, optional
         With `invoice_id` and `amount`, the fixed fees also with `matter_id`. None counts as no rows, with a warning.
+    invoices : frame
+        With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     matters : frame
         With `matter_id` and `originator_ids`, and `originator_names` for labels.
+    users : frame, optional
+        With `user_id` and `name`: the names of originators.
+    clients : frame, optional
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     by : str or list of str, optional
         More keys, after the originator, such as "client".
     start, end : str or date, optional
         First and last day of the invoices' dates, inclusive; None leaves an end open. `start` also takes a whole
         period.
-    users : frame, optional
-        With `user_id` and `name`: the names of originators.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `originator_weights`, which add up to 1 for each matter.
 
@@ -103,12 +103,15 @@ def origination(
     ... })
     >>> none = pd.DataFrame(columns=["invoice_id", "matter_id", "amount"])
     >>> columns = ["originator_name", "worked_amount", "billed_amount", "settled_amount"]
-    >>> origination(entries, invoices, none, none, matters=matters)[columns]
+    >>> origination(entries, expenses=none, fixed_fees=none, invoices=invoices, matters=matters)[columns]
       originator_name  worked_amount  billed_amount  settled_amount
     0             Ada          500.0          400.0           200.0
     1             Ben          500.0          400.0           200.0
     >>> firm = FirmSettings(originator_weights={"m1": {"u1": 0.75, "u2": 0.25}})
-    >>> origination(entries, invoices, none, none, matters=matters, settings=firm)["billed_amount"].tolist()
+    >>> result = origination(
+    ...     entries, expenses=none, fixed_fees=none, invoices=invoices, matters=matters, settings=firm
+    ... )
+    >>> result["billed_amount"].tolist()
     [600.0, 200.0]
     """
     more = names_in(by)

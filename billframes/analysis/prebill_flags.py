@@ -57,7 +57,7 @@ class ReviewedItems:
         names = ("time_entry_id", "date", "matter_id", "activity_code", "task_code")
         time = self._time.select(["item_id", *names[1:]]).rename_columns(names)
         problems: dict[str, list[str]] = defaultdict(list)
-        checked = code_check(to_native(eager_from_arrow(self.entries, time), self.native), matters, **lists)
+        checked = code_check(to_native(eager_from_arrow(self.entries, time), self.native), matters=matters, **lists)
         for row in to_arrow(from_result(checked)).to_pylist():
             words = {"unknown": "is unknown", "not selectable": "can't be selected"}
             problem = words.get(row["problem"], row["problem"])

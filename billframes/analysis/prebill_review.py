@@ -1,4 +1,4 @@
-"""Prebill review: the items of invoices that are not final yet, with flags for items that should be checked.
+"""Prebill review: the items of invoices that are not final yet, with findings for items that should be checked.
 
 The amounts of invoices are calculated by `reconcile`, and the client's overdue balance by `aging`. Flags come from
 `duplicates`, `code_check` and the limit for late entries of `timekeeping_lag`.
@@ -47,7 +47,7 @@ _SCHEMA = {
     "date": _DATE,
     **dict.fromkeys(("user_id", "user_name", "description", "billing_type"), _TEXT),
     **dict.fromkeys(("hours", "rate", "item_amount"), _MONEY),
-    **dict.fromkeys(("activity_code", "task_code", "flags"), _TEXT),
+    **dict.fromkeys(("activity_code", "task_code", "findings"), _TEXT),
     **dict.fromkeys(("invoice_amount", *_INVOICE_SUMS, "client_overdue"), _MONEY),
 }
 _RESPONSIBLE = ("responsible_id", "responsible_name")
@@ -64,21 +64,21 @@ _TIME_COLUMNS = ("billing_type", "hours", "rate", "amount", "activity_code", "ta
 
 def prebill_review(
     time_entries: IntoFrameT,
-    invoices: IntoFrameT,
+    *,
     expenses: IntoFrameT | None = None,
     fixed_fees: IntoFrameT | None = None,
-    *,
-    invoice: str | Collection[str] | None = None,
-    responsible: str | None = None,
-    as_of: DateLike | None = None,
-    hours_a_day: float = 12.0,
+    invoices: IntoFrameT,
     matters: IntoFrameT | None = None,
     codes: IntoFrameT | None = None,
     code_sets: IntoFrameT | None = None,
+    invoice: str | Collection[str] | None = None,
+    responsible: str | None = None,
+    as_of: DateLike | None = None,
+    hours_per_day: float = 12.0,
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
-    Items of draft, review and approved invoices, one row each, with narratives and flags.
+    Items of draft, review and approved invoices, one row each, with narratives and findings.
 
     An invoice without items has one row, in which the columns of the item are missing. Narratives are confidential, so
     reports and exports include these rows only on request.
@@ -88,12 +88,16 @@ def prebill_review(
     time_entries : frame
         All of them, with `time_entry_id`, `date`, `user_id`, `matter_id`, `description`, `billing_type`, `hours`,
         `amount` and `invoice_id`; optionally with names, `rate`, `created_at` and codes.
-    invoices : frame
-        All of them, with `invoice_id`, `invoice_date`, `invoice_state`, `due_date`, `amount`, `balance`, `client_id`
-        and `client_name`; optionally with `invoice_number`.
     expenses, fixed_fees : frame, optional
         With `expense_id` or `fixed_fee_id`, `date`, `matter_id`, `amount` and `invoice_id`. None counts as no rows,
         with a warning.
+    invoices : frame
+        All of them, with `invoice_id`, `invoice_date`, `invoice_state`, `due_date`, `amount`, `balance`, `client_id`
+        and `client_name`; optionally with `invoice_number`.
+    matters : frame, optional
+        With `matter_id`, `responsible_id` and `responsible_name`, and for `codes` the LEDES configuration.
+    codes, code_sets : frame, optional
+        As in `code_check`. If `codes` is omitted, codes are not checked.
     invoice : str or collection of str, optional
         Numbers or ids of the invoices; all invoices that are not final by default.
     responsible : str, optional
@@ -101,12 +105,8 @@ def prebill_review(
         with all their items. Requires `matters`.
     as_of : str or date, optional
         The day for which the client's overdue balance is calculated. If omitted, `client_overdue` is missing.
-    hours_a_day : float
+    hours_per_day : float
         Time is flagged if a person has more hours than this on one day, on all matters together.
-    matters : frame, optional
-        With `matter_id`, `responsible_id` and `responsible_name`, and for `codes` the LEDES configuration.
-    codes, code_sets : frame, optional
-        As in `code_check`. If `codes` is omitted, codes are not checked.
     settings : FirmSettings, optional
         Only the time zone is used, to calculate the day on which an entry was made.
 
@@ -119,8 +119,8 @@ def prebill_review(
         "fixed_fee"), `item_id`, `date`, `user_id`, `user_name`, `description`, `billing_type`, and as float64
         `hours`, `rate`, `item_amount`; then `activity_code`, `task_code`, and
 
-        - `flags`: texts separated by "; ", missing if an item has no flag: "possible duplicate" (see `duplicates`),
-          "entered 9 days later" (more than 7), "16 hours on that day" (more than `hours_a_day`), "task code missing"
+        - `findings`: texts separated by "; ", missing if an item has none: "possible duplicate" (see `duplicates`),
+          "entered 9 days later" (more than 7), "16 hours on that day" (more than `hours_per_day`), "task code missing"
           and similar (see `code_check`), "no narrative", "dated after the invoice", "no amount"
         - `invoice_amount`, `items_amount`, `unexplained_amount`: of the invoice, as in `reconcile`; `client_overdue`:
           the client's overdue balance, as in `aging`. These are the same in all rows of an invoice
@@ -160,9 +160,9 @@ def prebill_review(
     ...     "client_name": ["Acme"], "amount": [300.0], "balance": [300.0],
     ... })
     >>> none = pd.DataFrame({"invoice_id": [], "matter_id": [], "amount": []})
-    >>> result = prebill_review(entries, invoices, none, none)
-    >>> result[["description", "item_amount", "flags"]]
-      description  item_amount               flags
+    >>> result = prebill_review(entries, expenses=none, fixed_fees=none, invoices=invoices)
+    >>> result[["description", "item_amount", "findings"]]
+      description  item_amount            findings
     0        Call        200.0  possible duplicate
     1       call.        200.0  possible duplicate
     >>> result[["invoice_amount", "unexplained_amount"]]
@@ -189,13 +189,13 @@ def prebill_review(
     with skip_checks(natives, frames):
         _add_figures(prebills, natives, day, settings)
     given = {name: native for name, native in natives.items() if name != "matters"}
-    warn_of_partial_frames("prebill_review", given, frames, "items, flags or overdue balances can be missing")
+    warn_of_partial_frames("prebill_review", given, frames, "items, findings or overdue balances can be missing")
     items = items.filter(pc.is_in(items["invoice_id"], value_set=pa.array(list(prebills), _TEXT))).combine_chunks()
     invoices_of_items = _invoice_columns(items, prebills)
     reviewed = ReviewedItems(items, frames["time_entries"], natives["time_entries"])
     wrong = {} if codes is None else reviewed.wrong_codes(natives["matters"], codes=codes, code_sets=code_sets)
-    flags = reviewed.flags(invoices_of_items["invoice_date"], hours_a_day, wrong)
-    table = _in_order(items.append_column("flags", flags), prebills, people)
+    flags = reviewed.flags(invoices_of_items["invoice_date"], hours_per_day, wrong)
+    table = _in_order(items.append_column("findings", flags), prebills, people)
     return to_native(eager_from_arrow(frames["time_entries"], table), time_entries)
 
 
@@ -263,7 +263,7 @@ def _column(table: pa.Table, name: str, kind: pa.DataType) -> pa.ChunkedArray:
 
 def _invoice_columns(items: pa.Table, prebills: Mapping[str, Mapping[str, Any]]) -> pa.Table:
     """Return the columns of the invoice of each item."""
-    names = [name for name in _SCHEMA if name not in _ITEM and name not in ("flags", *_RESPONSIBLE)]
+    names = [name for name in _SCHEMA if name not in _ITEM and name not in ("findings", *_RESPONSIBLE)]
     invoices = pa.Table.from_pylist(list(prebills.values()), pa.schema({name: _SCHEMA[name] for name in names}))
     return invoices.take(pc.index_in(items["invoice_id"], value_set=pa.array(list(prebills), _TEXT)))
 
@@ -318,8 +318,8 @@ def _add_figures(
     prebills: dict[str, dict[str, Any]], natives: Mapping[str, Any], day: dt.date | None, settings: FirmSettings
 ) -> None:
     """Add the figures of `reconcile` and of `aging` to the invoices."""
-    names = ("time_entries", "invoices", "expenses", "fixed_fees")
-    figures = from_result(reconcile(*[natives[name] for name in names])).select("invoice_id", *_INVOICE_SUMS)
+    given = {name: natives[name] for name in (*ITEMS, "invoices")}
+    figures = from_result(reconcile(**given)).select("invoice_id", *_INVOICE_SUMS)
     for row in to_dicts(join_by_id(figures, ids_frame(figures, "invoice_id", prebills), "invoice_id", "inner")):
         prebills[row.pop("invoice_id")] |= row
     overdue = {}
@@ -357,14 +357,14 @@ ANALYSIS = Analysis(
         *shared_measures("hours"),
         Measure("rate", "Rate", "rate", "Rate of the entry."),
         Measure("item_amount", "Item’s amount", "money", "Worth of the item.", adds_up=True, missing_is_none=True),
-        Measure("flags", "Flags", "text", "What should be checked; missing if nothing was found."),
+        Measure("findings", "Findings", "text", "What should be checked; missing if nothing was found."),
         Measure("invoice_amount", "Invoice amount", "money", "Amount of the invoice, the same in each of its rows."),
         *shared_measures("items_amount", "unexplained_amount"),
         Measure("client_overdue", "Client’s overdue", "money", "The overdue balances of the client."),
     ),
     table=TableSpec(
         title="Prebill review",
-        columns=("description", "hours", "rate", "item_amount", "flags"),
+        columns=("description", "hours", "rate", "item_amount", "findings"),
         keys=("invoice_number", "date", "user_name", "matter_name"),
         cents=True,
     ),

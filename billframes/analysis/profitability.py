@@ -47,17 +47,17 @@ class _Options:
 
 def profitability(
     time_entries: IntoFrameT,
-    invoices: IntoFrameT,
+    *,
     expenses: IntoFrameT | None = None,
     fixed_fees: IntoFrameT | None = None,
-    *,
+    invoices: IntoFrameT,
+    matters: IntoFrameT | None = None,
+    users: IntoFrameT | None = None,
+    clients: IntoFrameT | None = None,
     by: By = None,
     basis: Literal["invoice_date", "work_date"] = "invoice_date",
     start: DateLike | None = None,
     end: DateLike | None = None,
-    matters: IntoFrameT | None = None,
-    users: IntoFrameT | None = None,
-    clients: IntoFrameT | None = None,
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
@@ -76,11 +76,15 @@ def profitability(
     time_entries : frame
         With `date`, `user_id`, `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and the columns
         that `by` needs; of any date, as for `realization`.
-    invoices : frame
-        With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     expenses, fixed_fees : frame, optional
         With `invoice_id` and `amount`, fixed fees also with `date` (by work date) and the ids that `by` needs.
         None counts as no rows, with a warning.
+    invoices : frame
+        With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
+    matters, users : frame, optional
+        With `matter_id` or `user_id` and the columns that `by` names.
+    clients : frame, optional
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     by : str or list of str, optional
         Keys to group by; None gives one row. A fixed fee counts for its own matter, client and user, not for
         the people who did the work under it.
@@ -91,10 +95,6 @@ def profitability(
         is the only difference.
     start, end : str or date, optional
         First and last day, inclusive; None leaves an end open. `start` also takes a whole period such as "2026-Q3".
-    matters, users : frame, optional
-        With `matter_id` or `user_id` and the columns that `by` names.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `cost_rates`, money per hour by user.
 
@@ -143,8 +143,10 @@ def profitability(
     ...     "amount": [1000.0], "balance": [0.0],
     ... })
     >>> fees = pd.DataFrame({"invoice_id": ["i1"], "amount": [200.0]})
-    >>> result = profitability(entries, invoices, fees.head(0), fees, start="2026-10",
-    ...                        settings=FirmSettings(cost_rates={"u1": 120.0}))
+    >>> result = profitability(
+    ...     entries, expenses=fees.head(0), fixed_fees=fees, invoices=invoices, start="2026-10",
+    ...     settings=FirmSettings(cost_rates={"u1": 120.0}),
+    ... )
     >>> result[["fees_amount", "total_hours", "cost_amount", "profit_amount", "margin_ratio"]]
        fees_amount  total_hours  cost_amount  profit_amount  margin_ratio
     0       1000.0          5.0        600.0          400.0           0.4

@@ -125,7 +125,7 @@ def rates(
     ...     "invoice_state": ["final", "final"], "amount": [400.0, 1620.0], "balance": [0.0, 0.0],
     ... })
     >>> none = pd.DataFrame({"invoice_id": [], "amount": []})
-    >>> result = rates(entries, invoices, none, none)
+    >>> result = rates(entries, expenses=none, fixed_fees=none, invoices=invoices)
     >>> result[["year", "worked_rate", "worked_rate_growth", "effective_rate", "effective_rate_growth"]]
        year  worked_rate  worked_rate_growth  effective_rate  effective_rate_growth
     0  2025        200.0                 NaN           200.0                    NaN

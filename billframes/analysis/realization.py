@@ -24,17 +24,17 @@ __all__ = ["ANALYSIS", "realization"]
 
 def realization(
     time_entries: IntoFrameT,
-    invoices: IntoFrameT,
+    *,
     expenses: IntoFrameT | None = None,
     fixed_fees: IntoFrameT | None = None,
-    *,
+    invoices: IntoFrameT,
+    matters: IntoFrameT | None = None,
+    users: IntoFrameT | None = None,
+    clients: IntoFrameT | None = None,
     by: By = None,
     basis: Literal["invoice_date", "work_date"] = "invoice_date",
     start: DateLike | None = None,
     end: DateLike | None = None,
-    matters: IntoFrameT | None = None,
-    users: IntoFrameT | None = None,
-    clients: IntoFrameT | None = None,
     settings: FirmSettings | None = None,
     matter_types: Collection[str] | None = None,
     discounts: Literal["time", "items"] = "time",
@@ -55,11 +55,15 @@ def realization(
     ----------
     time_entries : frame
         With `date`, `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and the columns that `by` needs.
-    invoices : frame
-        With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     expenses, fixed_fees : frame, optional
         With `invoice_id` and `amount`. None counts as no rows, with a warning; if there are no rows, pass an empty
         frame.
+    invoices : frame
+        With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
+    matters, users : frame, optional
+        With `matter_id` and `matter_type`, or `user_id`, `name` and `role`, and the columns that `by` names.
+    clients : frame, optional
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     by : str or list of str, optional
         Keys to group by; None gives one row. Months are those of the basis.
     basis : {"invoice_date", "work_date"}
@@ -67,10 +71,6 @@ def realization(
         in the period, on invoices of any date or on none; invoices without time are left out.
     start, end : str or date, optional
         First and last day, inclusive; None leaves an end open. `start` also takes a whole period such as "2026-Q3".
-    matters, users : frame, optional
-        With `matter_id` and `matter_type`, or `user_id`, `name` and `role`, and the columns that `by` names.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `standard_rates` add the standard columns; `originator_weights` divide fees among originators.
     matter_types : collection of str, optional
@@ -153,8 +153,10 @@ def realization(
     ... })
     >>> expenses = pd.DataFrame({"invoice_id": ["i1"], "amount": [100.0]})
     >>> matters = pd.DataFrame({"matter_id": ["m1"], "matter_type": ["hourly"]})
-    >>> result = realization(entries, invoices, expenses, expenses.head(0), by="user", start="2026-10",
-    ...                      matters=matters)
+    >>> result = realization(
+    ...     entries, expenses=expenses, fixed_fees=expenses.head(0), invoices=invoices, matters=matters, by="user",
+    ...     start="2026-10",
+    ... )
     >>> result[["user_name", "worked_amount", "billed_amount", "billing_realization", "effective_rate"]]
       user_name  worked_amount  billed_amount  billing_realization  effective_rate
     0       Ada          600.0          480.0                  0.8           240.0

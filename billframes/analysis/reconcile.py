@@ -46,14 +46,14 @@ _WORK_KEYS = ("matter_type", "role")
 
 def reconcile(
     time_entries: IntoFrameT,
-    invoices: IntoFrameT,
+    *,
     expenses: IntoFrameT | None = None,
     fixed_fees: IntoFrameT | None = None,
-    *,
+    invoices: IntoFrameT,
+    clients: IntoFrameT | None = None,
     by: By = "invoice",
     start: DateLike | None = None,
     end: DateLike | None = None,
-    clients: IntoFrameT | None = None,
 ) -> IntoFrameT:
     """
     Each invoice's amount beside the sum of its items, as a check of the other figures.
@@ -64,20 +64,20 @@ def reconcile(
     ----------
     time_entries : frame
         With `invoice_id`, `matter_id`, `billing_type`, `hours` and `amount`.
-    invoices : frame
-        With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`; optionally with `invoice_number`,
-        `client_id` and `client_name`.
     expenses, fixed_fees : frame, optional
         With `invoice_id`, `matter_id` and `amount`. None counts as no rows, with a warning; if there are no rows,
         pass an empty frame.
+    invoices : frame
+        With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`; optionally with `invoice_number`,
+        `client_id` and `client_name`.
+    clients : frame, optional
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     by : str or list of str, optional
         "invoice" gives one row per invoice. Else the keys to add up invoices by: "client", "month", "quarter", "year"
         (of the invoice date), `invoice_state`, or another column of the invoices or clients. None gives one row.
     start, end : str or date, optional
         First and last day of the invoices' dates, inclusive; None leaves an end open. `start` also takes a whole
         period.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
 
     Returns
     -------
@@ -126,7 +126,7 @@ def reconcile(
     ...     "amount": [900.0], "balance": [225.0],
     ... })
     >>> expenses = pd.DataFrame({"invoice_id": ["i1"], "matter_id": ["m1"], "amount": [100.0]})
-    >>> result = reconcile(entries, invoices, expenses, expenses.head(0))
+    >>> result = reconcile(entries, expenses=expenses, fixed_fees=expenses.head(0), invoices=invoices)
     >>> result[["invoice_id", "items_amount", "amount", "unexplained_amount", "matter_count"]]
       invoice_id  items_amount  amount  unexplained_amount  matter_count
     0         i1        1100.0   900.0              -200.0             2

@@ -68,18 +68,18 @@ _FRAMES = ("time_entries", "invoices")
 
 def scorecard(
     time_entries: IntoFrameT,
-    invoices: IntoFrameT,
+    *,
     expenses: IntoFrameT | None = None,
     fixed_fees: IntoFrameT | None = None,
-    *,
+    invoices: IntoFrameT,
+    matters: IntoFrameT | None = None,
+    users: IntoFrameT | None = None,
+    clients: IntoFrameT | None = None,
     start: DateLike,
     end: DateLike | None = None,
     as_of: DateLike | None = None,
     by: By = "user",
     beside: Literal["firm", "role"] = "firm",
-    matters: IntoFrameT | None = None,
-    users: IntoFrameT | None = None,
-    clients: IntoFrameT | None = None,
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
@@ -93,10 +93,14 @@ def scorecard(
     time_entries : frame
         With `date`, `user_id`, `matter_id`, `hours`, `billing_type`, `amount`, `invoice_id` and `created_at`, and
         the columns that `by` needs; of all days.
-    invoices : frame
-        With `invoice_id`, `invoice_date`, `invoice_state`, `due_date`, `amount`, `balance` and `client_id`.
     expenses, fixed_fees : frame, optional
         With `date`, `amount`, `invoice_id` and the ids that `by` needs. None counts as no rows, with a warning.
+    invoices : frame
+        With `invoice_id`, `invoice_date`, `invoice_state`, `due_date`, `amount`, `balance` and `client_id`.
+    matters, users : frame, optional
+        With `matter_id` and `matter_type`, or `user_id`, `name` and `role`, and the columns that `by` names.
+    clients : frame, optional
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     start, end : str or date
         First and last day, inclusive; `start` also takes a whole period such as "2026-Q3".
     as_of : str or date, optional
@@ -108,10 +112,6 @@ def scorecard(
     beside : {"firm", "role"}
         Whether the columns `peer_…` are figures of all rows, or of the rows of the same role. For "role", `by` needs
         "user", and the result has a column `role`.
-    matters, users : frame, optional
-        With `matter_id` and `matter_type`, or `user_id`, `name` and `role`, and the columns that `by` names.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         The calendar, targets, roles and people's hours.
 
@@ -166,7 +166,10 @@ def scorecard(
     >>> users = pd.DataFrame({"user_id": ["u1", "u2"], "name": ["Ada", "Ben"], "role": ["principal", "attorney"]})
     >>> none = pd.DataFrame({"date": pd.to_datetime([]), "matter_id": [], "user_id": [], "amount": [],
     ...                      "invoice_id": []})
-    >>> rows = scorecard(entries, invoices, none, none, start="2026-10-01", end="2026-10-02", users=users)
+    >>> rows = scorecard(
+    ...     entries, expenses=none, fixed_fees=none, invoices=invoices, users=users, start="2026-10-01",
+    ...     end="2026-10-02",
+    ... )
     >>> rows[["user_name", "client_hours", "utilization", "peer_utilization", "missing_days"]]
       user_name  client_hours  utilization  peer_utilization  missing_days
     0       Ada           8.0          0.5              0.25           1.0

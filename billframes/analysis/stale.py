@@ -65,15 +65,15 @@ _SCHEMA = {
 
 def stale(
     time_entries: IntoFrameT,
-    expenses: IntoFrameT | None,
-    fixed_fees: IntoFrameT | None,
+    *,
+    expenses: IntoFrameT | None = None,
+    fixed_fees: IntoFrameT | None = None,
     invoices: IntoFrameT,
     matters: IntoFrameT,
-    *,
+    users: IntoFrameT | None = None,
     as_of: DateLike,
     wip_days: int = 90,
     idle_days: int = 180,
-    users: IntoFrameT | None = None,
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
@@ -92,14 +92,14 @@ def stale(
     matters : frame
         All of them, archived ones included, with `matter_id`, `name`, `archived`, `client_id`, `client_name`,
         `responsible_id` and `responsible_name`; optionally with `opened`.
+    users : frame, optional
+        With `user_id` and `email`, for settings that name people by their e-mail address.
     as_of : str or date
         The day to measure from.
     wip_days : int
         Work in progress is old if it is older than this number of days.
     idle_days : int
         A matter is idle if its last work and its last final invoice are more than this number of days ago.
-    users : frame, optional
-        With `user_id` and `email`, for settings that name people by their e-mail address.
     settings : FirmSettings, optional
         `standard_rates`, for the effort on fixed fees.
 
@@ -163,7 +163,10 @@ def stale(
     ...     "matter_id": ["m1", "m2"], "name": ["Sale", "Lease"], "archived": [True, False], "client_id": ["c1", "c1"],
     ...     "client_name": ["Acme", "Acme"], "responsible_id": ["u1", "u1"], "responsible_name": ["Ada", "Ada"],
     ... })
-    >>> result = stale(entries, none, none.assign(fixed_fee_id=[]), invoices, matters, as_of="2026-10-31")
+    >>> result = stale(
+    ...     entries, expenses=none, fixed_fees=none.assign(fixed_fee_id=[]), invoices=invoices, matters=matters,
+    ...     as_of="2026-10-31",
+    ... )
     >>> result[["finding", "matter_name", "since", "open_amount"]]
                               finding matter_name      since  open_amount
     0            old work in progress        Sale 2026-06-01        600.0

@@ -94,12 +94,12 @@ class _LagCounts:
 def timekeeping_lag(
     time_entries: IntoFrameT,
     *,
+    matters: IntoFrameT | None = None,
+    users: IntoFrameT | None = None,
+    clients: IntoFrameT | None = None,
     start: DateLike | None = None,
     end: DateLike | None = None,
     by: By = "user",
-    users: IntoFrameT | None = None,
-    clients: IntoFrameT | None = None,
-    matters: IntoFrameT | None = None,
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
@@ -109,15 +109,15 @@ def timekeeping_lag(
     ----------
     time_entries : frame
         With `date` and `created_at` (UTC; the loader's `select` "meta" supplies it), and the columns that `by` needs.
+    matters, users : frame, optional
+        With `matter_id` or `user_id` and the columns that `by` names.
+    clients : frame, optional
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     start, end : str or date, optional
         First and last day of the work, inclusive; None leaves an end open. `start` also takes a whole period such
         as "2026-Q3".
     by : str or list of str, optional
         Keys to group by; None gives one row.
-    users, matters : frame, optional
-        With `matter_id` or `user_id` and the columns that `by` names.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `time_zone`, in which the day of creation is calculated; UTC by default.
 

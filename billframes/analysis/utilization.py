@@ -44,12 +44,12 @@ LATER_DAYS = ("available hours of later days count, and utilization is too low",
 def utilization(
     time_entries: IntoFrameT,
     *,
+    matters: IntoFrameT | None = None,
+    users: IntoFrameT | None = None,
+    clients: IntoFrameT | None = None,
     start: DateLike,
     end: DateLike | None = None,
     by: By = "user",
-    users: IntoFrameT | None = None,
-    clients: IntoFrameT | None = None,
-    matters: IntoFrameT | None = None,
     settings: FirmSettings | None = None,
     include_fixed_fee: bool = True,
     include_probono: bool = False,
@@ -68,6 +68,12 @@ def utilization(
     ----------
     time_entries : frame
         With `date`, `user_id`, `matter_id`, `hours` and `billing_type`; of any period, it is filtered here.
+    matters : frame, optional
+        With `matter_id` and `matter_type`; needed if the entries have no `matter_type`.
+    users : frame, optional
+        With `user_id`, `name` and `role`: the people on the roster, also those without hours.
+    clients : frame, optional
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     start : str or date
         First day, inclusive; or a whole period such as "2026-10" or "2026-Q3".
     end : str or date, optional
@@ -75,12 +81,6 @@ def utilization(
     by : str or list of str, optional
         Keys to group by; None gives one row. By keys of the work (client, matter, practice area), `capacity_hours`,
         `utilization` and targets are missing, because a person's day is not divided among them.
-    users : frame, optional
-        With `user_id`, `name` and `role`: the people on the roster, also those without hours.
-    matters : frame, optional
-        With `matter_id` and `matter_type`; needed if the entries have no `matter_type`.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         The calendar, people's hours, leave and targets.
     include_fixed_fee : bool

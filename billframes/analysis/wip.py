@@ -29,18 +29,18 @@ __all__ = ["ANALYSIS", "wip"]
 
 def wip(
     time_entries: IntoFrameT,
-    expenses: IntoFrameT | None,
-    fixed_fees: IntoFrameT | None,
-    invoices: IntoFrameT,
     *,
+    expenses: IntoFrameT | None = None,
+    fixed_fees: IntoFrameT | None = None,
+    invoices: IntoFrameT,
+    matters: IntoFrameT | None = None,
+    users: IntoFrameT | None = None,
+    clients: IntoFrameT | None = None,
     as_of: DateLike,
     by: By = None,
     include_prebill: bool = True,
     buckets: Sequence[int] = (30, 60, 90),
     matter_types: Collection[str] | None = None,
-    matters: IntoFrameT | None = None,
-    users: IntoFrameT | None = None,
-    clients: IntoFrameT | None = None,
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
@@ -57,11 +57,15 @@ def wip(
     ----------
     time_entries : frame
         With `date`, `billing_type`, `hours`, `amount` and `invoice_id`, and the columns that `by` needs.
-    expenses, fixed_fees : frame
+    expenses, fixed_fees : frame, optional
         With `date`, `amount` and `invoice_id`, and the ids that `by` needs. None counts as no rows, with a warning;
         if there are no rows, pass an empty frame. Those without a user are `Unassigned`.
     invoices : frame
         With `invoice_id`, `invoice_state` and `invoice_date`.
+    matters, users : frame, optional
+        With `matter_id` or `user_id` and the columns that `by` names.
+    clients : frame, optional
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     as_of : str or date
         The day to measure from; items dated on it count.
     by : str or list of str, optional
@@ -73,10 +77,6 @@ def wip(
     matter_types : collection of str, optional
         Types of matter that count; all types by default. "Unknown" selects items on matters without a known type, and
         is included if all five types are given.
-    matters, users : frame, optional
-        With `matter_id` or `user_id` and the columns that `by` names.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `originator_weights` and `roles`.
 
@@ -138,7 +138,7 @@ def wip(
     ...     "invoice_id": ["i1", "i2"], "invoice_state": ["final", "final"],
     ...     "invoice_date": pd.to_datetime(["2026-09-05", "2026-11-05"]),
     ... })
-    >>> result = wip(entries, costs, costs.head(0), invoices, as_of="2026-10-31")
+    >>> result = wip(entries, expenses=costs, fixed_fees=costs.head(0), invoices=invoices, as_of="2026-10-31")
     >>> result[["0-30", "31-60", "total", "unbilled_amount", "prebill_amount", "hours"]]
         0-30  31-60  total  unbilled_amount  prebill_amount  hours
     0  350.0  600.0  950.0            350.0           600.0    3.0

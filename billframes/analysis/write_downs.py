@@ -64,19 +64,19 @@ _HALF_A_CENT = 0.005
 
 def write_downs(
     time_entries: IntoFrameT,
-    invoices: IntoFrameT,
+    *,
     expenses: IntoFrameT | None = None,
     fixed_fees: IntoFrameT | None = None,
-    *,
+    invoices: IntoFrameT,
+    matters: IntoFrameT | None = None,
+    users: IntoFrameT | None = None,
+    clients: IntoFrameT | None = None,
     by: By = "responsible",
     start: DateLike | None = None,
     end: DateLike | None = None,
     sizes: Sequence[float] = (1_000, 5_000, 20_000),
     matter_types: Collection[str] | None = None,
     discounts: Literal["time", "items"] = "time",
-    matters: IntoFrameT | None = None,
-    users: IntoFrameT | None = None,
-    clients: IntoFrameT | None = None,
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
@@ -89,10 +89,14 @@ def write_downs(
     ----------
     time_entries : frame
         With `hours`, `billing_type`, `amount`, `matter_id` and `invoice_id`, and the columns that `by` needs.
-    invoices : frame
-        With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     expenses, fixed_fees : frame, optional
         With `invoice_id` and `amount`. None counts as no rows, with a warning.
+    invoices : frame
+        With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
+    matters, users : frame, optional
+        With `matter_id` or `user_id` and the columns that `by` names.
+    clients : frame, optional
+        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     by : str or list of str, optional
         Keys to group by; None gives one row. Months are those of the invoices' dates. "size" is the size of the
         invoice (see `sizes`).
@@ -106,10 +110,6 @@ def write_downs(
         Types of matter that count; all but contingency, pro bono and internal by default, as in `realization`.
     discounts : {"time", "items"}
         Which items bear an invoice's discount, as in `realization`.
-    matters, users : frame, optional
-        With `matter_id` or `user_id` and the columns that `by` names.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     settings : FirmSettings, optional
         `originator_weights` and `roles`.
 
@@ -164,7 +164,7 @@ def write_downs(
     ...     "invoice_state": ["final", "final"], "amount": [900.0, 440.0], "balance": [0.0, 0.0],
     ... })
     >>> none = pd.DataFrame({"invoice_id": [], "amount": []})
-    >>> result = write_downs(entries, invoices, none, none, start="2026-10")
+    >>> result = write_downs(entries, expenses=none, fixed_fees=none, invoices=invoices, start="2026-10")
     >>> result[["responsible_name", "write_down_amount", "write_down_ratio", "write_up_amount"]]
       responsible_name  write_down_amount  write_down_ratio  write_up_amount
     0              Ada              100.0               0.1              0.0

@@ -178,8 +178,10 @@ class Book(BookAnalyses, SuggestsNames):
         start, end : date-like
             First and last day, both inclusive.
         """
-        items: Any = (self.time_entries, self.invoices, self.expenses, self.fixed_fees)
-        return float(contribution(*items, by=None, start=start, end=end)["fees_amount"].iloc[0])
+        given: dict[str, Any] = {
+            name: getattr(self, name) for name in ("time_entries", "expenses", "fixed_fees", "invoices")
+        }
+        return float(contribution(**given, by=None, start=start, end=end)["fees_amount"].iloc[0])
 
     def span(self, start: DateLike | None, end: DateLike | None) -> tuple[dt.date | None, dt.date | None]:
         """Return the first and last day of a period, or of the book's period if neither day is given."""

@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--overwrite", action="store_true", help="replace existing files")
     parser.add_argument(
-        "--hours-a-day", type=float, default=12.0, metavar="HOURS", help="flag days with more hours (default: 12)"
+        "--hours-per-day", type=float, default=12.0, metavar="HOURS", help="flag days with more hours (default: 12)"
     )
     parser.add_argument("--settings", metavar="FILE", help="the firm's settings (default: the profile's)")
     add_connection(parser, mirror=False)
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     with connected(args) as client:
         settings = FirmSettings.load(args.settings) if args.settings else client.settings
         book = Book(Period(), settings=settings, client=client)
-        rows = book.prebill_review(args.responsible, invoice=args.invoice, hours_a_day=args.hours_a_day)
+        rows = book.prebill_review(args.responsible, invoice=args.invoice, hours_per_day=args.hours_per_day)
         files = _files(rows, args.responsible or "", book)
     count = rows["invoice_id"].nunique()
     if not count:
@@ -71,9 +71,9 @@ def run(args: argparse.Namespace) -> int:
     for name, content in files.items():
         write(out / name, content)
         say(out / name)
-    items, flagged = int(rows["item"].notna().sum()), int(rows["flags"].notna().sum())
+    items, flagged = int(rows["item"].notna().sum()), int(rows["findings"].notna().sum())
     invoices, noun = f"{count} invoice{'' if count == 1 else 's'}", f"item{'' if items == 1 else 's'}"
-    say(f"{invoices}, {items} {noun}, {flagged} with flags.")
+    say(f"{invoices}, {items} {noun}, {flagged} with findings.")
     return 0
 
 
@@ -90,8 +90,8 @@ def _check_options(args: argparse.Namespace, out: Path) -> None:
     """Raise an error for invalid options before any work starts."""
     if not (args.responsible or args.invoice or args.demo):
         raise ParameterError("Choose the invoices: add --responsible NAME or --invoice NUMBER.")
-    if args.hours_a_day <= 0:
-        raise ParameterError(f"--hours-a-day {args.hours_a_day:g} is not above 0.")
+    if args.hours_per_day <= 0:
+        raise ParameterError(f"--hours-per-day {args.hours_per_day:g} is not above 0.")
     if out.exists() and not out.is_dir():
         raise ParameterError(f"--out {out} is a file; give the name of a folder.")
     if not out.parent.is_dir():

@@ -286,10 +286,10 @@ def _code_findings(
     tables = {kind: _table(kind, [item for item in checked if item.kind == kind]) for kind in KINDS}
     found = code_check(
         tables["time_entry"],
-        _code_settings({item.matter_id for item in checked}, source, profile),
-        _codes(source),
         expenses=tables["expense"],
         fixed_fees=tables["fixed_fee"],
+        matters=_code_settings({item.matter_id for item in checked}, source, profile),
+        codes=_codes(source),
     )
     for row in found.to_pylist():
         bill, item = items[row["item_id"]]

@@ -1,7 +1,7 @@
 """The prebill review on paper and as a workbook: invoices for partners to mark up before they are sent.
 
 Each invoice is printed on one sheet of paper, in the largest type with which all its items fit. If they don't fit in
-the smallest type, the sheet has the items with flags and then those with the largest amounts, and a line states the
+the smallest type, the sheet has the items with findings and then those with the largest amounts, and a line states the
 number, hours and amount of all others. No text is shortened, and the workbook has every item.
 """
 
@@ -53,7 +53,7 @@ class PaperSheet:
     not_printed : str
         A sentence about the other items; empty if all are printed.
     flagged : int
-        How many items have flags.
+        How many items have findings.
     several_matters : bool
         Whether the items are on several matters.
     """
@@ -117,7 +117,7 @@ def _sheet(rows: pd.DataFrame) -> PaperSheet:
         [_item(row) for row in printed.to_dict("records")],
         type_size,
         _not_printed(items.drop(index=printed.index)),
-        int(items["flags"].notna().sum()),
+        int(items["findings"].notna().sum()),
         several_matters,
     )
 
@@ -136,7 +136,7 @@ def _fit(items: pd.DataFrame, *, several_matters: bool) -> tuple[float, pd.DataF
         if sum(heights) <= _HEIGHT:
             return size, items
     order = items.assign(
-        _flagged=items["flags"].notna(), _amount=items["item_amount"].abs().fillna(0.0), _height=heights
+        _flagged=items["findings"].notna(), _amount=items["item_amount"].abs().fillna(0.0), _height=heights
     )
     order = order.sort_values(["_flagged", "_amount"], ascending=False, kind="stable")
     free, chosen = _HEIGHT, []
@@ -154,7 +154,7 @@ def _heights(items: pd.DataFrame, size: float, *, several_matters: bool) -> list
     widths = {"user_name": _PERSON, "matter_name": _MATTER} if several_matters else {"user_name": _PERSON}
     heights = []
     for row in items.to_dict("records"):
-        lines = _lines(row["description"], narrative / letter) + _lines(row["flags"], narrative / letter)
+        lines = _lines(row["description"], narrative / letter) + _lines(row["findings"], narrative / letter)
         others = (_lines(row[name], width / letter, spare=1) for name, width in widths.items())
         codes = _lines(_codes(row), _CODES / letter, spare=1)
         heights.append(max(lines, codes, 1, *others) * size * _POINT * _LINE + _SPACE)
@@ -174,7 +174,7 @@ def _codes(row: Mapping[Any, Any]) -> str:
 def _item(row: Mapping[Any, Any]) -> dict[str, str]:
     kind = _ITEM_KINDS[row["item"]]
     who = ", ".join(filter(None, [kind, _text(row["user_name"])]))
-    texts = {name: _text(row[name]) for name in ("description", "flags", "matter_name")}
+    texts = {name: _text(row[name]) for name in ("description", "findings", "matter_name")}
     return {
         **texts,
         "who": who,
@@ -191,11 +191,11 @@ def _not_printed(items: pd.DataFrame) -> str:
     """Return a sentence about the items that are not printed."""
     if items.empty:
         return ""
-    flagged = int(items["flags"].notna().sum())
+    flagged = int(items["findings"].notna().sum())
     hours, amount = (format_number(items[name].sum(), "cents") for name in ("hours", "item_amount"))
-    with_flags = f"{flagged} of them with flags" if flagged else "none with flags"
+    with_findings = f"{flagged} of them with findings" if flagged else "none with findings"
     count = f"{len(items)} more items" if len(items) > 1 else "1 more item"
-    return f"Not printed: {count}, {with_flags}; {hours} hours, {amount}. The workbook has them."
+    return f"Not printed: {count}, {with_findings}; {hours} hours, {amount}. The workbook has them."
 
 
 def _text(value: Any) -> str:
@@ -213,7 +213,7 @@ _INVOICE_COLUMNS = {
     "invoice_amount": ("Invoice amount", "money", 14),
     "client_overdue": ("Client’s overdue", "money", 14),
     "items": ("Items counted", "count", 9),
-    "flagged": ("With flags", "count", 9),
+    "flagged": ("With findings", "count", 9),
     "": ("Decision", "text", 16),
     " ": ("Remark", "text", 40),
 }
@@ -232,7 +232,7 @@ _ITEM_COLUMNS = {
     "item_amount": ("Item’s amount", "money", 12),
     "activity_code": ("Activity", "text", 9),
     "task_code": ("Task", "text", 9),
-    "flags": ("Flags", "text", 30),
+    "findings": ("Findings", "text", 30),
     "": ("Change to", "text", 14),
     " ": ("Remark", "text", 30),
 }
@@ -280,7 +280,7 @@ def _invoices(rows: pd.DataFrame) -> pd.DataFrame:
     people = grouped["responsible_name"].agg(lambda names: ", ".join(names.dropna().unique()))
     counts: dict[str, Any] = {
         "items": grouped["item"].count(),
-        "flagged": grouped["flags"].count(),
+        "flagged": grouped["findings"].count(),
         "responsible_name": people,
     }
     first = rows.drop_duplicates("invoice_id").set_index("invoice_id").assign(**counts)

@@ -24,12 +24,12 @@ __all__ = [
     "ReportTable",
     "budgets",
     "change",
-    "collections",
     "exposure",
     "invoices",
     "lockup",
     "month_by_month",
     "new_business",
+    "overdue_invoices",
     "prebills",
     "rates",
     "realization",
@@ -191,15 +191,15 @@ def write_downs(month: Month, by: str = "responsible") -> ReportTable:
     return _by("write_downs", title, month, rows, total, "write_down_amount")
 
 
-def collections(month: Month) -> ReportTable:
+def overdue_invoices(month: Month) -> ReportTable:
     """Return the firm's overdue invoices, the largest balance first."""
-    rows = month.result("collections", as_of=month.as_of)
+    rows = month.result("overdue_invoices", as_of=month.as_of)
     rows = _largest_first(month.with_distinct_names(rows), "balance")
     client = rows["client_name"].astype("str").fillna("No client")
     rows = rows.assign(invoice=client + ", " + rows["invoice_number"].astype("str").fillna(""))
     none = rows.iloc[:0]
     return ReportTable(
-        title="Overdue invoices", analysis="collections", label="invoice", rows=rows, total=none, order="balance"
+        title="Overdue invoices", analysis="overdue_invoices", label="invoice", rows=rows, total=none, order="balance"
     )
 
 

@@ -24,12 +24,12 @@ from billframes.report.report_tables import NARRATIVES, TRENDS, ReportTable, top
 __all__ = [
     "Section",
     "changes",
-    "collections",
     "cover",
     "headlines",
     "key_points",
     "narratives",
     "notes",
+    "overdue_invoices",
     "realization",
     "receivables",
     "stale",
@@ -146,11 +146,11 @@ def write_downs(month: Month, by: str = "responsible", *, top: int = 10) -> Sect
     return _section(month, table, [], [_summary_of(table)], empty, _top(table, top))
 
 
-def collections(month: Month, *, top: int = 10) -> Section | None:
+def overdue_invoices(month: Month, *, top: int = 10) -> Section | None:
     """Show the firm's largest overdue invoices and the work for these clients since. Return None for a part of it."""
     if month.scope:
         return None
-    return _list(month, report_tables.collections(month), top, "No invoice is overdue.", "invoices")
+    return _list(month, report_tables.overdue_invoices(month), top, "No invoice is overdue.", "invoices")
 
 
 def stale(month: Month, *, top: int = 10) -> Section | None:

@@ -100,7 +100,7 @@ def _sheets(month: Month, *, narratives: bool) -> Iterator[Sheet]:
 def _sheets_of_firm(month: Month, *, narratives: bool) -> Iterator[Sheet]:
     """Return the sheets that only the firm's report has."""
     yield _sheet_of(report_tables.write_downs(month))
-    yield _sheet_of(report_tables.collections(month))
+    yield _sheet_of(report_tables.overdue_invoices(month))
     yield _sheet_of(report_tables.stale(month))
     yield _sheet_of(report_tables.exposure(month))
     yield _sheet_of(*report_tables.scorecard(month))
@@ -186,7 +186,7 @@ _FINDINGS = Measure("findings", "Findings", "count", "The number of findings; ea
 
 def _prebills(month: Month, *, narratives: bool) -> Sheet:
     table = report_tables.prebills(month, narratives=narratives)
-    texts = ("description", "flags") if narratives else ("flags",)
+    texts = ("description", "findings") if narratives else ("findings",)
     labels = ("invoice_number", "client_name", "responsible_name", "date", "user_name", "matter_name", *texts)
     sheet = _sheet_of(table)
     measures = tuple(each for each in sheet.measures if each.name not in labels)

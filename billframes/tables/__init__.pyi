@@ -5,7 +5,6 @@ aging: TableOf
 billing_lag: TableOf
 bridge: TableOf
 budget_burn: TableOf
-collections: TableOf
 compare: TableOf
 contribution: TableOf
 effective_rates: TableOf
@@ -16,6 +15,7 @@ lockup: TableOf
 missing_time: TableOf
 new_business: TableOf
 origination: TableOf
+overdue_invoices: TableOf
 prebill_review: TableOf
 profitability: TableOf
 rates: TableOf

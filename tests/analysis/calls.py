@@ -16,7 +16,6 @@ from billframes.analysis import (
     bridge,
     budget_burn,
     code_check,
-    collections,
     compare,
     contribution,
     duplicates,
@@ -28,6 +27,7 @@ from billframes.analysis import (
     new_business,
     normalize_balances,
     origination,
+    overdue_invoices,
     prebill_review,
     profitability,
     rates,
@@ -241,10 +241,10 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
     "write-downs by size and originator": call(write_downs, *WORK, by=["size", "originator"], settings=SETTINGS),
     "write-downs of the firm": call(write_downs, *WORK, by=None, matter_types=["hourly"]),
     "prebill review": call(
-        prebill_review, *ITEMS, "matters", "codes", "code_sets", as_of="2026-11-15", hours_a_day=0.5
+        prebill_review, *ITEMS, "matters", "codes", "code_sets", as_of="2026-11-15", hours_per_day=0.5
     ),
     "prebill review of a lawyer": call(prebill_review, *ITEMS, "matters", responsible="ada", settings=SETTINGS),
-    "collections": call(collections, *ITEMS, "matters", as_of="2026-11-15"),
+    "overdue_invoices": call(overdue_invoices, *ITEMS, "matters", as_of="2026-11-15"),
     "stale": call(stale, *ITEMS, "matters", "users", as_of="2026-11-15", wip_days=20, idle_days=30, settings=SETTINGS),
     "new business by practice area": call(new_business, *WORK, start="2026-10", settings=SETTINGS, largest=2),
     "new business by originator": call(
@@ -326,7 +326,7 @@ SPARK_CALLS = (
     "bridge of the fees by user",
     "exposure by client",
     "write-downs by responsible",
-    "collections",
+    "overdue_invoices",
     "stale",
     "prebill review",
     "scorecard beside the role",

@@ -32,7 +32,7 @@ WORK = (
 def run(firm, work=WORK, **options):
     entries = firm.entries(*work)
     options = {"start": "2026-10", "matters": firm.matters(), "users": firm.users()} | options
-    result = billing_lag(entries, firm.invoices(*INVOICES), **options)
+    result = billing_lag(entries, invoices=firm.invoices(*INVOICES), **options)
     assert type(result) is type(entries)
     return firm.rows(result)
 
@@ -119,7 +119,7 @@ def test_an_invoice_that_was_not_passed_and_is_of_another_period_is_not_missed(p
         named = entries.assign(time_entry_id=["t1", "t2"], invoice_date=pd.to_datetime(other))
         with warnings.catch_warnings(record=True) as given:
             warnings.simplefilter("always")
-            billing_lag(named, pandas_firm.invoices(*INVOICES), start="2026-10")
+            billing_lag(named, invoices=pandas_firm.invoices(*INVOICES), start="2026-10")
         assert len(given) == warned
 
 
@@ -128,4 +128,4 @@ def test_bad_input(pandas_firm):
     with pytest.raises(ParameterError, match="by='usr'"):
         run(firm, by="usr")
     with pytest.raises(MissingColumnError, match="'invoice_date'"):
-        billing_lag(firm.entries(), firm.invoices().drop(columns="invoice_date"))
+        billing_lag(firm.entries(), invoices=firm.invoices().drop(columns="invoice_date"))

@@ -54,7 +54,9 @@ def codes(firm):
 
 def run(firm, entries=ENTRIES, configured=None, **options):
     entries = firm.frame(WORK, *entries)
-    result = code_check(entries, matters(firm) if configured is None else configured, codes(firm), **options)
+    result = code_check(
+        entries, matters=matters(firm) if configured is None else configured, codes=codes(firm), **options
+    )
     assert type(result) is type(entries)
     return firm.rows(result)
 
@@ -114,4 +116,4 @@ def test_lists_without_codes_are_refused(pandas_firm):
     with pytest.raises(MissingColumnError, match="'ledes_enabled'"):
         run(firm, configured=firm.matters())
     with pytest.raises(MissingColumnError, match="'activity_code'"):
-        code_check(firm.entries(), matters(firm), codes(firm))
+        code_check(firm.entries(), matters=matters(firm), codes=codes(firm))

@@ -104,7 +104,13 @@ def test_a_period_as_key_is_refused_with_what_to_do(book):
 
 def test_a_load_of_one_month_is_refused(client, book):
     with pytest.raises(ParameterError, match=r"time_entries up to 2026-10-31|time entries up to 2026-10-31"):
-        exposure(client.time_entries("2026-10"), book.expenses, book.fixed_fees, book.invoices, as_of=DAY)
+        exposure(
+            client.time_entries("2026-10"),
+            expenses=book.expenses,
+            fixed_fees=book.fixed_fees,
+            invoices=book.invoices,
+            as_of=DAY,
+        )
 
 
 def test_hidden_rates_leave_receivables(pandas_firm):

@@ -42,8 +42,9 @@ def items(firm, *rows):
 
 def run(firm, analysis, work=WORK, bills=BILLS, **options):
     options = {"start": "2026-10", "matters": firm.matters()} | options
-    result = analysis(firm.entries(*work), firm.invoices(*bills), items(firm, *COSTS), items(firm, *FEES), **options)
-    return firm.rows(result)
+    costs, fees = items(firm, *COSTS), items(firm, *FEES)
+    entries, invoices = firm.entries(*work), firm.invoices(*bills)
+    return firm.rows(analysis(entries, expenses=costs, fixed_fees=fees, invoices=invoices, **options))
 
 
 def test_contribution_is_largest_first_and_adds_up_to_one(firm):
@@ -102,7 +103,9 @@ def test_contribution_of_nothing_has_no_share(firm):
 
 def test_contribution_gives_back_the_kind_of_frame_it_got(firm):
     entries = firm.entries(*WORK)
-    result = contribution(entries, firm.invoices(*BILLS), items(firm, *COSTS), items(firm, *FEES))
+    result = contribution(
+        entries, expenses=items(firm, *COSTS), fixed_fees=items(firm, *FEES), invoices=firm.invoices(*BILLS)
+    )
     assert type(result) is type(entries)
 
 
@@ -197,8 +200,14 @@ def test_a_budget_is_used_by_what_is_billed_prebilled_and_unbilled(firm):
 
 def burned(firm, work=WORK, bills=BILLS, settings=FIRM, **options):
     options = {"matters": firm.matters()} | options
-    frames = (firm.entries(*work), firm.invoices(*bills), items(firm, *COSTS), items(firm, *FEES))
-    return firm.rows(budget_burn(*frames, settings=settings, **options))
+    costs, fees = items(firm, *COSTS), items(firm, *FEES)
+    frames = {
+        "time_entries": firm.entries(*work),
+        "expenses": costs,
+        "fixed_fees": fees,
+        "invoices": firm.invoices(*bills),
+    }
+    return firm.rows(budget_burn(**frames, settings=settings, **options))
 
 
 def test_a_budget_without_matters_frame_still_has_its_row(firm):
@@ -244,9 +253,10 @@ def test_bad_input_is_named_before_anything_is_computed(pandas_firm, analysis):
         run(pandas_firm, analysis, start="2026-10-02", end="2026-10-01")
     with pytest.raises(ParameterError, match="All frames must be of one engine"):
         run(pandas_firm, analysis, matters=_arrow_matters())
-    frames = pandas_firm.entries(*WORK), pandas_firm.invoices(*BILLS).drop(columns="balance")
+    none, bills = items(pandas_firm), pandas_firm.invoices(*BILLS).drop(columns="balance")
+    work = pandas_firm.entries(*WORK)
     with pytest.raises(MissingColumnError, match=r"invoices has no column 'balance'"):
-        analysis(*frames, items(pandas_firm), items(pandas_firm), matters=pandas_firm.matters())
+        analysis(work, expenses=none, fixed_fees=none, invoices=bills, matters=pandas_firm.matters())
 
 
 def _arrow_matters():
@@ -265,25 +275,33 @@ def test_items_that_were_not_passed_are_warned_about(pandas_firm):
     entries, bills = pandas_firm.entries(*WORK), pandas_firm.invoices(*BILLS)
     absent = pytest.warns(IncompleteDataWarning, match="No expenses and fixed_fees were passed")
     with absent, pytest.warns(IncompleteDataWarning, match=r"2 invoices bill 1,150\.00 more than"):
-        result = contribution(entries, bills, start="2026-10", by=None)
+        result = contribution(entries, invoices=bills, start="2026-10", by=None)
     assert result["fees_amount"].tolist() == pytest.approx([2400.0])
     with pytest.warns(IncompleteDataWarning, match="1 billable time entries name an invoice"):
-        contribution(entries, bills[bills["invoice_id"] != "i6"], items(pandas_firm, *COSTS), items(pandas_firm, *FEES))
+        contribution(
+            entries,
+            expenses=items(pandas_firm, *COSTS),
+            fixed_fees=items(pandas_firm, *FEES),
+            invoices=bills[bills["invoice_id"] != "i6"],
+        )
 
 
 def test_inputs_are_left_alone_and_types_are_pandas_own(pandas_firm):
-    frames = [
-        pandas_firm.entries(*WORK), pandas_firm.invoices(*BILLS), items(pandas_firm, *COSTS), items(pandas_firm, *FEES),
-    ]  # fmt: skip
-    before = [each.copy(deep=True) for each in frames]
+    frames = {
+        "time_entries": pandas_firm.entries(*WORK),
+        "expenses": items(pandas_firm, *COSTS),
+        "fixed_fees": items(pandas_firm, *FEES),
+        "invoices": pandas_firm.invoices(*BILLS),
+    }
+    before = {name: each.copy(deep=True) for name, each in frames.items()}
     matters = pandas_firm.matters()
     results = [
-        contribution(*frames, by="originator", matters=matters),
-        origination(*frames, matters=matters),
-        effective_rates(*frames, matters=matters),
-        budget_burn(*frames, settings=FirmSettings(budgets={"m1": 5, "m9": 1})),
+        contribution(**frames, by="originator", matters=matters),
+        origination(**frames, matters=matters),
+        effective_rates(**frames, matters=matters),
+        budget_burn(**frames, settings=FirmSettings(budgets={"m1": 5, "m9": 1})),
     ]
     for result in results:
         assert {str(dtype) for dtype in result.dtypes} <= {"str", "float64", "int64"}
-    for one, other in zip(before, frames, strict=True):
-        pd.testing.assert_frame_equal(one, other)
+    for name, each in before.items():
+        pd.testing.assert_frame_equal(each, frames[name])

@@ -30,7 +30,7 @@ def run(firm, work=WORK, fees=FEES, **options):
     entries = firm.frame("date user_id matter_id client_id billing_type hours fixed_fee_id", *work)
     options = {"start": "2026-10", "settings": RATES, "matters": firm.matters(), "users": firm.users()} | options
     frame = firm.frame("fixed_fee_id date matter_id client_id user_id amount", *fees)
-    result = fixed_fee_realization(entries, frame, **options)
+    result = fixed_fee_realization(entries, fixed_fees=frame, **options)
     assert type(result) is type(entries)
     return firm.rows(result)
 
@@ -92,4 +92,4 @@ def test_bad_input(pandas_firm):
     with pytest.raises(ParameterError, match="by='usr'"):
         run(firm, by="usr")
     with pytest.raises(MissingColumnError, match="fixed_fee_id"):
-        fixed_fee_realization(firm.entries(), firm.items())
+        fixed_fee_realization(firm.entries(), fixed_fees=firm.items())

@@ -23,7 +23,7 @@ def test_work_in_progress_of_empty_frames_of_text_is_0():
     entries = pd.DataFrame(columns=columns, dtype="str")
     items = pd.DataFrame(columns=["matter_id", "client_id", "date", "amount", "invoice_id"], dtype="str")
     invoices = pd.DataFrame(columns=["invoice_id", "invoice_date", "invoice_state"], dtype="str")
-    result = bf.wip(entries, items, items, invoices, as_of="2026-10-31", by=None)
+    result = bf.wip(entries, expenses=items, fixed_fees=items, invoices=invoices, as_of="2026-10-31", by=None)
     assert result["total"].tolist() == [0.0]
 
 

@@ -193,35 +193,50 @@ def test_an_invoice_with_a_missing_balance_does_not_count_as_paid(firm):
 
 @on_spark
 def test_an_expense_without_an_amount_leaves_the_fees_of_its_invoice_unknown(firm):
-    frames = entries(firm), invoices(firm), items(firm, amount=[float("nan")]), no_fees(firm)
+    frames = {
+        "time_entries": entries(firm),
+        "expenses": items(firm, amount=[float("nan")]),
+        "fixed_fees": no_fees(firm),
+        "invoices": invoices(firm),
+    }
     with pytest.warns(bf.IncompleteDataWarning, match=r"expenses: amount is missing in 1 row .*expense_id e1"):
-        found = realization(*frames, by="client")
+        found = realization(**frames, by="client")
     assert by(firm, found, "client_id", "billed_amount") == {"c1": None, "c2": 1000.0}
     assert by(firm, found, "client_id", "worked_amount") == {"c1": 900.0, "c2": 1000.0}
     with pytest.warns(bf.IncompleteDataWarning, match="amount is missing"):
-        bills = reconcile(*frames)
+        bills = reconcile(**frames)
     assert by(firm, bills, "invoice_id", "unexplained_amount") == {"i1": None, "i2": 0.0}
 
 
 @on_spark
 def test_the_fees_of_an_invoice_without_an_amount_are_unknown(firm):
-    frames = entries(firm), invoices(firm, amount=[float("nan"), 1000.0]), items(firm), no_fees(firm)
+    frames = {
+        "time_entries": entries(firm),
+        "expenses": items(firm),
+        "fixed_fees": no_fees(firm),
+        "invoices": invoices(firm, amount=[float("nan"), 1000.0]),
+    }
     with pytest.warns(bf.IncompleteDataWarning, match=r"invoices: amount is missing in 1 row"):
-        fees = contribution(*frames, by="client")
+        fees = contribution(**frames, by="client")
     assert by(firm, fees, "client_id", "fees_amount") == {"c1": None, "c2": 1000.0}
     # If the total is unknown, each share is, too.
     assert by(firm, fees, "client_id", "share") == {"c1": None, "c2": None}
     settings = bf.FirmSettings(cost_rates={"u1": 100.0, "u2": 100.0})
     with pytest.warns(bf.IncompleteDataWarning, match="amount is missing"):
-        left = profitability(*frames, by="client", settings=settings)
+        left = profitability(**frames, by="client", settings=settings)
     assert by(firm, left, "client_id", "profit_amount") == {"c1": None, "c2": 500.0}
 
 
 @on_spark
 def test_missing_hours_do_not_hide_fees_that_are_allocated_by_worth(firm):
-    frames = entries(firm, hours=[float("nan"), 5.0]), invoices(firm), items(firm), no_fees(firm)
+    frames = {
+        "time_entries": entries(firm, hours=[float("nan"), 5.0]),
+        "expenses": items(firm),
+        "fixed_fees": no_fees(firm),
+        "invoices": invoices(firm),
+    }
     with pytest.warns(bf.IncompleteDataWarning, match="hours is missing"):
-        found = realization(*frames, by="client")
+        found = realization(**frames, by="client")
     assert by(firm, found, "client_id", "billed_amount") == {"c1": 700.0, "c2": 1000.0}
     assert by(firm, found, "client_id", "billable_hours") == {"c1": None, "c2": 5.0}
     assert by(firm, found, "client_id", "effective_rate") == {"c1": None, "c2": 200.0}
@@ -229,9 +244,14 @@ def test_missing_hours_do_not_hide_fees_that_are_allocated_by_worth(firm):
 
 @on_spark
 def test_an_amount_of_time_that_is_nan_is_hidden_like_one_that_is_null(firm):
-    frames = entries(firm, amount=[float("nan"), 1000.0]), invoices(firm), items(firm), no_fees(firm)
+    frames = {
+        "time_entries": entries(firm, amount=[float("nan"), 1000.0]),
+        "expenses": items(firm),
+        "fixed_fees": no_fees(firm),
+        "invoices": invoices(firm),
+    }
     with pytest.warns(bf.RatesHiddenWarning, match="1 billable time entries have no amount"):
-        found = realization(*frames, by="client")
+        found = realization(**frames, by="client")
     assert by(firm, found, "client_id", "worked_amount") == {"c1": None, "c2": 1000.0}
     assert by(firm, found, "client_id", "billed_amount") == {"c1": 700.0, "c2": 1000.0}
 
@@ -282,9 +302,14 @@ def test_two_versions_of_one_invoice_are_refused_and_equal_ones_count_once(firm)
 @on_spark
 def test_expenses_loaded_twice_are_subtracted_once(firm):
     once = items(Firm(lambda table: table))
-    frames = entries(firm), invoices(firm), twice(firm, once), no_fees(firm)
+    frames = {
+        "time_entries": entries(firm),
+        "expenses": twice(firm, once),
+        "fixed_fees": no_fees(firm),
+        "invoices": invoices(firm),
+    }
     with pytest.warns(bf.IncompleteDataWarning, match="expenses: 1 row repeated"):
-        found = realization(*frames, by="client")
+        found = realization(**frames, by="client")
     assert by(firm, found, "client_id", "billed_amount") == {"c1": 700.0, "c2": 1000.0}
 
 
@@ -334,7 +359,14 @@ def test_columns_of_a_wrong_type_are_refused_with_the_names_of_frame_and_column(
         aging(invoices(firm, balance=["800", "500"]), as_of="2026-11-30")
     matters = make_frame(firm, matter_id=["m1"], originator_ids=["['u1']"])
     with pytest.raises(bf.ParameterError, match=r"matters: originator_ids is of the type .*, not lists of text"):
-        realization(entries(firm), invoices(firm), items(firm), no_fees(firm), by="originator", matters=matters)
+        realization(
+            entries(firm),
+            expenses=items(firm),
+            fixed_fees=no_fees(firm),
+            invoices=invoices(firm),
+            matters=matters,
+            by="originator",
+        )
 
 
 @on_spark
@@ -418,14 +450,21 @@ def test_balances_of_invoices_of_an_unknown_state_are_unknown_amounts(firm):
 
 def test_the_worth_of_work_of_unknown_type_or_on_an_invoice_of_unknown_state_is_an_unknown_amount(firm):
     for basis in ("invoice_date", "work_date"):
-        frames = entries(firm), invoices(firm, invoice_state=["final", "sent"]), items(firm), no_fees(firm)
+        frames = {
+            "time_entries": entries(firm),
+            "expenses": items(firm),
+            "fixed_fees": no_fees(firm),
+            "invoices": invoices(firm, invoice_state=["final", "sent"]),
+        }
         with expect_warnings("'sent'"):
-            found = realization(*frames, by="client", basis=basis)
+            found = realization(**frames, by="client", basis=basis)
         assert by(firm, found, "client_id", "billed_amount") == {"c1": 700.0, "c2": 0.0}
         assert by(firm, found, "client_id", "unknown_amount") == {"c1": 0.0, "c2": 1000.0}
         work = entries(firm, billing_type=["billable", None])
         with expect_warnings(r"billing_type are unknown: missing \(1 row, hours 5.00\)"):
-            found = realization(work, invoices(firm), items(firm), no_fees(firm), by="client", basis=basis)
+            found = realization(
+                work, expenses=items(firm), fixed_fees=no_fees(firm), invoices=invoices(firm), by="client", basis=basis
+            )
         assert by(firm, found, "client_id", "worked_amount") == {"c1": 900.0, "c2": 0.0}
         assert by(firm, found, "client_id", "unknown_amount") == {"c1": 0.0, "c2": 1000.0}
 
@@ -437,10 +476,15 @@ def test_work_of_unknown_type_and_work_on_an_invoice_of_unknown_state_are_counte
         "time_entry_id": ["t1", "t2", "t3"], "client_id": ["c1", "c2", "c3"], "invoice_id": ["i1", "i2", "i1"],
         "billing_type": ["billable", "billable", None],
     })  # fmt: skip
-    frames = work, invoices(firm, invoice_state=["final", "sent"]), items(firm), no_fees(firm)
+    frames = {
+        "time_entries": work,
+        "expenses": items(firm),
+        "fixed_fees": no_fees(firm),
+        "invoices": invoices(firm, invoice_state=["final", "sent"]),
+    }
     for basis in ("invoice_date", "work_date"):
         with expect_warnings("'sent'", r"billing_type are unknown: missing \(1 row, hours 3.00\)"):
-            found = realization(*frames, by="client", basis=basis)
+            found = realization(**frames, by="client", basis=basis)
         assert by(firm, found, "client_id", "billed_amount") == {"c1": 700.0, "c2": 0.0, "c3": 0.0}
         assert by(firm, found, "client_id", "worked_amount") == {"c1": 900.0, "c2": 0.0, "c3": 0.0}
         assert by(firm, found, "client_id", "unknown_amount") == {"c1": 0.0, "c2": 1000.0, "c3": 900.0}
@@ -451,10 +495,15 @@ _WORK = ("date", "user_id", "user_name", "matter_id", "matter_type", "hours", "a
 
 @on_spark
 def test_work_of_an_unknown_type_uses_the_budget(firm):
-    frames = entries(firm, billing_type=["billable", "other"]), invoices(firm), items(firm), no_fees(firm)
+    frames = {
+        "time_entries": entries(firm, billing_type=["billable", "other"]),
+        "expenses": items(firm),
+        "fixed_fees": no_fees(firm),
+        "invoices": invoices(firm),
+    }
     settings = bf.FirmSettings(budgets={"m1": 1000.0, "m2": 2000.0})
     with expect_warnings("'other'"):
-        found = budget_burn(*frames, settings=settings)
+        found = budget_burn(**frames, settings=settings)
     assert by(firm, found, "matter_id", "unknown_amount") == {"m1": 0.0, "m2": 1000.0}
     assert by(firm, found, "matter_id", "used_amount") == {"m1": 700.0, "m2": 1000.0}
 
@@ -479,9 +528,9 @@ def test_a_person_of_unknown_role_does_not_count_as_a_non_principal(firm):
 @on_spark
 def test_an_unknown_matter_type_can_be_chosen_as_unknown(firm):
     work = entries(firm, matter_type=["hourly", "retainer"])
-    frames = work, invoices(firm), items(firm), no_fees(firm)
+    frames = {"time_entries": work, "expenses": items(firm), "fixed_fees": no_fees(firm), "invoices": invoices(firm)}
     with expect_warnings("matter_type are unknown: 'retainer'"):
-        found = one(firm, realization(*frames, matter_types=["hourly", "Unknown"]))
+        found = one(firm, realization(**frames, matter_types=["hourly", "Unknown"]))
     assert (found["worked_amount"], found["left_out_hours"]) == (1900.0, 0.0)
 
 
@@ -575,7 +624,12 @@ def test_hours_in_days_are_warned_of(firm):
 @on_spark
 def test_amounts_that_are_0_on_most_invoices_are_warned_of(firm):
     with expect_warnings("invoices: amount is 0 on most invoices"):
-        realization(entries(firm), repeat_row(firm, invoices, amount=0.0, balance=0.0), items(firm), no_fees(firm))
+        realization(
+            entries(firm),
+            expenses=items(firm),
+            fixed_fees=no_fees(firm),
+            invoices=repeat_row(firm, invoices, amount=0.0, balance=0.0),
+        )
 
 
 @on_spark

@@ -63,17 +63,19 @@ def test_other_analyses_refuse_frames_of_one_month_too(of_month, whole):
     with pytest.raises(ParameterError, match="reconcile needs all work on the invoices counted"):
         analysis.reconcile(**month)
     with pytest.raises(ParameterError, match="billing_lag needs all work on the invoices counted"):
-        analysis.billing_lag(month["time_entries"], month["invoices"], start=MONTH)
+        analysis.billing_lag(month["time_entries"], invoices=month["invoices"], start=MONTH)
     with pytest.raises(ParameterError, match="budget_burn needs all invoices, whenever they were made"):
         budget_burn(**month, settings=settings)
     with pytest.raises(ParameterError, match="fixed_fee_realization needs all time entries"):
-        analysis.fixed_fee_realization(month["time_entries"], month["fixed_fees"], start=MONTH)
+        analysis.fixed_fee_realization(month["time_entries"], fixed_fees=month["fixed_fees"], start=MONTH)
     items = {name: month[name] for name in ITEMS}
     owed, matters = whole["pandas"]["invoices"], whole["pandas"]["matters"]
-    with pytest.raises(ParameterError, match="collections needs all time entries up to 2026-10-31"):
-        analysis.collections(owed, month["time_entries"], as_of="2026-10-31")
-    with pytest.warns(IncompleteDataWarning, match="collections: rows of time_entries were removed after the load"):
-        analysis.collections(owed, whole["pandas"]["time_entries"].head(100), as_of="2026-10-31")
+    with pytest.raises(ParameterError, match="overdue_invoices needs all time entries up to 2026-10-31"):
+        analysis.overdue_invoices(owed, time_entries=month["time_entries"], as_of="2026-10-31")
+    with pytest.warns(
+        IncompleteDataWarning, match="overdue_invoices: rows of time_entries were removed after the load"
+    ):
+        analysis.overdue_invoices(owed, time_entries=whole["pandas"]["time_entries"].head(100), as_of="2026-10-31")
     with pytest.raises(ParameterError, match="wip needs all time entries up to 2026-10-31"):
         analysis.stale(**items, invoices=owed, matters=matters, as_of="2026-10-31")
     with pytest.raises(ParameterError, match="aging needs all work on the invoices counted"):
@@ -108,12 +110,16 @@ def test_a_filter_that_leaves_work_out_is_refused(client, whole):
 def test_filters_that_leave_out_only_unneeded_records_are_accepted(client, whole):
     frames = whole["pandas"]
     others = {name: frames[name] for name in ("expenses", "fixed_fees", "matters")}
-    everything = realization(frames["time_entries"], frames["invoices"], **others, start=MONTH)
+    everything = realization(frames["time_entries"], invoices=frames["invoices"], **others, start=MONTH)
     needed = client.time_entries("2024-01-01", "2026-10-31", billing_type="billable", billed=True)
-    pd.testing.assert_frame_equal(realization(needed, client.invoices(MONTH), **others, start=MONTH), everything)
+    pd.testing.assert_frame_equal(
+        realization(needed, invoices=client.invoices(MONTH), **others, start=MONTH), everything
+    )
     one = frames["invoices"].query("invoice_state == 'final'")["client_id"].mode()[0]
     own = {name: getattr(client, name)(client_id=one) for name in KINDS}
-    by_client = realization(frames["time_entries"], frames["invoices"], **others, by="client").set_index("client_id")
+    by_client = realization(frames["time_entries"], invoices=frames["invoices"], **others, by="client").set_index(
+        "client_id"
+    )
     alone = realization(**own, matters=frames["matters"])
     assert alone["billed_amount"].iloc[0] == pytest.approx(by_client.loc[one, "billed_amount"])
 
@@ -139,7 +145,7 @@ def test_work_of_the_period_only_is_refused_for_less_than_a_year_and_warned_of_f
     # Without an end and without invoices, the last day that counts is unknown.
     none = others["invoices"].head(0)
     with pytest.raises(ParameterError, match="time_entries was loaded for 2026-01-01 to 2026-10-31 only"):
-        realization(client.time_entries("2026-01-01", "2026-10-31"), none, start="2026-01-01")
+        realization(client.time_entries("2026-01-01", "2026-10-31"), invoices=none, start="2026-01-01")
 
 
 def test_records_that_may_be_open_must_be_loaded_for_a_year(client):
@@ -170,7 +176,7 @@ WORK = (
 
 
 OPEN_WORK = {"as_of": "2026-10-31"}
-BESIDE_INVOICES = ("exposure", "stale", "collections", "prebill_review")
+BESIDE_INVOICES = ("exposure", "stale", "overdue_invoices", "prebill_review")
 
 
 def sheet(name, frames):
@@ -278,26 +284,36 @@ def test_archived_matters_left_out_are_warned_of(whole):
 
 def test_invoices_that_bill_more_than_the_work_passed_are_warned_of_on_every_engine(firm):
     none, matters = firm.items(), firm.matters()
-    (row,) = firm.rows(realization(firm.entries(*WORK), firm.invoices(*BILLS), none, none, matters=matters))
+    (row,) = firm.rows(
+        realization(
+            firm.entries(*WORK), expenses=none, fixed_fees=none, invoices=firm.invoices(*BILLS), matters=matters
+        )
+    )
     assert row["billing_realization"] == pytest.approx(1000 / 1100)
     with pytest.warns(IncompleteDataWarning, match=r"realization: 1 invoice bills 400\.00 more than"):
-        realization(firm.entries(WORK[0]), firm.invoices(*BILLS), none, none, matters=matters)
+        realization(
+            firm.entries(WORK[0]), expenses=none, fixed_fees=none, invoices=firm.invoices(*BILLS), matters=matters
+        )
     with pytest.warns(IncompleteDataWarning, match=r"contribution: 1 invoice bills 400\.00 more than"):
-        contribution(firm.entries(WORK[0]), firm.invoices(*BILLS), none, none, by=None)
+        contribution(firm.entries(WORK[0]), expenses=none, fixed_fees=none, invoices=firm.invoices(*BILLS), by=None)
 
 
 def test_a_contingency_fee_above_the_worth_of_its_hours_gives_no_warning(firm):
     header = "invoice_id invoice_date invoice_state due_date client_id matter_id amount balance"
     bills = firm.frame(header, ("i1", "2026-10-05", "final", "2026-11-04", "c1", "m5", 90_000.0, 0.0))
     work, none = ("2026-09-01", "u1", "c1", "m5", "billable", 2.0, 600.0, "i1"), firm.items()
-    (row,) = firm.rows(realization(firm.entries(work), bills, none, none, matters=firm.matters()))
+    (row,) = firm.rows(
+        realization(firm.entries(work), expenses=none, fixed_fees=none, invoices=bills, matters=firm.matters())
+    )
     assert (row["billed_amount"], row["left_out_billed_amount"]) == (0.0, 90_000.0)
 
 
 def test_an_invoice_written_up_a_little_gives_no_warning(firm):
     none = firm.items()
     bills = firm.invoices(("i1", "2026-10-05", "final", "2026-11-04", "c1", 1200.0, 0.0))
-    (row,) = firm.rows(realization(firm.entries(*WORK), bills, none, none, matters=firm.matters()))
+    (row,) = firm.rows(
+        realization(firm.entries(*WORK), expenses=none, fixed_fees=none, invoices=bills, matters=firm.matters())
+    )
     assert row["billing_realization"] == pytest.approx(1200 / 1100)
 
 
@@ -460,9 +476,9 @@ def test_removed_older_work_is_warned_of_in_frames_without_load_information(to, 
         wip(**cut, as_of="2026-10-31")
     for name, other in (("billing_lag", "invoices"), ("fixed_fee_realization", "fixed_fees")):
         call = getattr(analysis, name)
-        call(to(frames["time_entries"]), to(frames[other]), start=MONTH)
+        call(to(frames["time_entries"]), **{other: to(frames[other])}, start=MONTH)
         with pytest.warns(IncompleteDataWarning, match=f"{name}: the earliest of the time entries passed is of"):
-            call(to(late), to(frames[other]), start=MONTH)
+            call(to(late), **{other: to(frames[other])}, start=MONTH)
 
 
 def test_a_creation_time_without_a_time_zone_is_warned_of_if_the_firm_is_not_in_utc(whole):
@@ -548,9 +564,9 @@ def test_time_entries_of_which_a_filter_left_no_row_are_warned_of(to, whole):
         wip(**none, as_of="2026-10-31")
     with (
         pytest.warns(IncompleteDataWarning, match="time_entries has no rows, but invoices has .* rows"),
-        pytest.warns(IncompleteDataWarning, match="collections: the invoices bill"),
+        pytest.warns(IncompleteDataWarning, match="overdue_invoices: the invoices bill"),
     ):
-        analysis.collections(**none, as_of="2026-10-31")
+        analysis.overdue_invoices(**none, as_of="2026-10-31")
     wip(**none | {"invoices": frames["invoices"].head(3)}, as_of="2020-10-31")
 
 

@@ -221,17 +221,19 @@ def test_loads_that_do_not_reach_back_are_refused(book, client):
     items = {name: getattr(book, name) for name in ("expenses", "fixed_fees", "matters")}
     short = client.time_entries("2025-01-01", "2026-10-31")
     with pytest.raises(ParameterError, match="new_business needs all time entries from 2024-11-01 to 2026-10-31"):
-        new_business(short, book.invoices, **items, start="2026-10")
+        new_business(short, invoices=book.invoices, **items, start="2026-10")
     with pytest.raises(ParameterError, match="new_business needs all invoices from 2025-10-01 to 2026-10-31"):
-        new_business(book.time_entries, client.invoices("2026-10"), **items, start="2026-10")
+        new_business(book.time_entries, invoices=client.invoices("2026-10"), **items, start="2026-10")
     archived = client.matters(archived=False)
     with pytest.raises(ParameterError, match="needs all matters, but matters was loaded with archived="):
-        new_business(book.time_entries, book.invoices, **items | {"matters": archived}, start="2026-10")
+        new_business(book.time_entries, invoices=book.invoices, **items | {"matters": archived}, start="2026-10")
     with (
         pytest.warns(IncompleteDataWarning, match="new_business: rows of matters were removed after the load"),
         pytest.warns(IncompleteDataWarning, match="matters are not among the matters passed"),
     ):
-        new_business(book.time_entries, book.invoices, **items | {"matters": book.matters.head(5)}, start="2026-10")
+        new_business(
+            book.time_entries, invoices=book.invoices, **items | {"matters": book.matters.head(5)}, start="2026-10"
+        )
 
 
 def test_frames_without_a_past_make_every_client_new_and_say_so(pandas_firm):

@@ -98,9 +98,11 @@ def results(firm, book, by, order=slice(None), scale=1.0, basis="invoice_date"):
     joined = {"matters": firm.matters(), "users": firm.users(), "settings": FIRM, "by": by, "start": "2026-10"}
     return {
         "leverage": leverage(entries, **joined),
-        "fixed_fee_realization": fixed_fee_realization(entries, fixed, **joined),
-        "profitability": profitability(entries, invoices, firm.items(), fixed, basis=basis, **joined),
-        "billing_lag": billing_lag(entries, invoices, **joined),
+        "fixed_fee_realization": fixed_fee_realization(entries, fixed_fees=fixed, **joined),
+        "profitability": profitability(
+            entries, expenses=firm.items(), fixed_fees=fixed, invoices=invoices, basis=basis, **joined
+        ),
+        "billing_lag": billing_lag(entries, invoices=invoices, **joined),
         "timekeeping_lag": timekeeping_lag(entries, **joined),
     }
 
@@ -123,7 +125,7 @@ def lists(firm, work, order=slice(None), scale=1.0):
     return {
         "missing_time": missing_time(entries, start="2026-10", users=users, matters=matters, settings=FIRM),
         "duplicates": duplicates(entries, by=["user", "matter", "description"]),
-        "code_check": code_check(entries, firm.frame(ledes, *rules), codes),
+        "code_check": code_check(entries, matters=firm.frame(ledes, *rules), codes=codes),
     }
 
 

@@ -36,12 +36,16 @@ def run(firm, work=WORK, frames=None, **options):
     costs = firm.frame(header, ("2026-10-09", "m1", None, 40.0, "i1"))
     bills = firm.invoices(*BILLS)
     options = {"matters": firm.matters(), "as_of": "2026-10-31", **options}
-    return firm.rows(prebill_review(firm.entries(*work, **NOTED), bills, costs, firm.frame(header), **options))
+    return firm.rows(
+        prebill_review(
+            firm.entries(*work, **NOTED), expenses=costs, fixed_fees=firm.frame(header), invoices=bills, **options
+        )
+    )
 
 
 def test_items_of_prebills_with_flags_and_the_invoices_figures(firm):
     rows = run(firm)
-    names = ("invoice_id", "item", "responsible_name", "item_amount", "flags")
+    names = ("invoice_id", "item", "responsible_name", "item_amount", "findings")
     assert [[row[name] for name in names] for row in rows] == [
         ["i1", "time_entry", "Ada", 2400.0, "13 hours on that day"],
         ["i1", "time_entry", "Ben", 100.0, "possible duplicate; entered 9 days later"],
@@ -58,7 +62,7 @@ def test_items_of_prebills_with_flags_and_the_invoices_figures(firm):
 def test_the_firms_day_decides_what_was_entered_late(firm):
     """Half past three of the 11th in UTC is the evening of the 10th in New York: 8 days, not 9."""
     rows = run(firm, settings=FirmSettings(time_zone="America/New_York"))
-    assert rows[1]["flags"] == "possible duplicate; entered 8 days later"
+    assert rows[1]["findings"] == "possible duplicate; entered 8 days later"
 
 
 def test_a_lawyers_invoices_have_all_their_items(firm):
@@ -74,7 +78,7 @@ def test_hidden_rates_are_missing_and_flagged(pandas_firm):
     hidden = [(*row[:6], None, row[7]) for row in WORK]
     with pytest.warns(RatesHiddenWarning):
         rows = run(pandas_firm, hidden)
-    assert rows[0]["flags"] == "13 hours on that day; no amount"
+    assert rows[0]["findings"] == "13 hours on that day; no amount"
     assert rows[0]["items_amount"] is None
 
 
@@ -97,7 +101,7 @@ def test_errors_do_not_quote_narratives(pandas_firm):
     entries = pandas_firm.entries(*WORK, **NOTED).drop(columns="hours")
     bills = pandas_firm.invoices(*BILLS)
     with pytest.raises(MissingColumnError, match="time_entries has no column 'hours'") as refused:
-        prebill_review(entries, bills, matters=pandas_firm.matters())
+        prebill_review(entries, invoices=bills, matters=pandas_firm.matters())
     assert "Brief" not in str(refused.value)
 
 
@@ -107,8 +111,8 @@ def test_errors_do_not_quote_narratives(pandas_firm):
 def test_items_re_add_to_what_reconcile_and_aging_say(pandas_firm, book):
     entries, bills, costs, fees = frames(pandas_firm, book)
     entries = entries.assign(time_entry_id=[f"t{nth}" for nth in range(len(entries))], description="Call")
-    rows = prebill_review(entries, bills, costs, fees, as_of="2026-10-31")
-    compared = reconcile(entries, bills, costs, fees).set_index("invoice_id")
+    rows = prebill_review(entries, expenses=costs, fixed_fees=fees, invoices=bills, as_of="2026-10-31")
+    compared = reconcile(entries, expenses=costs, fixed_fees=fees, invoices=bills).set_index("invoice_id")
     assert set(rows["invoice_id"]) == set(compared.index[compared["invoice_state"] != "final"])
     overdue = aging(bills, as_of="2026-10-31", by="client").set_index("client_id")["overdue"]
     for invoice, items in rows.groupby("invoice_id"):

@@ -30,7 +30,9 @@ def run(firm, work=WORK, **options):
     entries = firm.entries(*work)
     fees = firm.frame("matter_id client_id user_id date amount invoice_id", *FEES)
     options = {"start": "2026-10", "settings": COSTS, "matters": firm.matters(), "users": firm.users()} | options
-    result = profitability(entries, firm.invoices(*INVOICES), firm.items(), fees, **options)
+    result = profitability(
+        entries, expenses=firm.items(), fixed_fees=fees, invoices=firm.invoices(*INVOICES), **options
+    )
     assert type(result) is type(entries)
     return firm.rows(result)
 
@@ -99,7 +101,14 @@ def test_fees_are_those_of_realization(firm):
     fees = firm.frame("matter_id client_id user_id date amount invoice_id", *FEES)
     every = ("hourly", "fixedFee", "contingency", "probono", "internal")
     billed = realization(
-        entries, invoices, firm.items(), fees, by="matter", matters=firm.matters(), matter_types=every, start="2026-10"
+        entries,
+        expenses=firm.items(),
+        fixed_fees=fees,
+        invoices=invoices,
+        matters=firm.matters(),
+        by="matter",
+        matter_types=every,
+        start="2026-10",
     )
     wanted = {row["matter_id"]: row["billed_amount"] for row in firm.rows(billed)}
     found = {row["matter_id"]: row["billed_amount"] for row in run(firm, by="matter")}

@@ -61,8 +61,19 @@ def results(firm, book, by, order=slice(None), scale=1.0):
     invoices = firm.invoices(*bills[order])
     return (
         utilization(entries, start="2026-10", by=by, **joined),
-        realization(entries, invoices, items, firm.items(), by=by, start="2026-10", **joined),
-        realization(entries, invoices, items, firm.items(), by=by, basis="work_date", start="2026-10", **joined),
+        realization(
+            entries, expenses=items, fixed_fees=firm.items(), invoices=invoices, by=by, start="2026-10", **joined
+        ),
+        realization(
+            entries,
+            expenses=items,
+            fixed_fees=firm.items(),
+            invoices=invoices,
+            by=by,
+            basis="work_date",
+            start="2026-10",
+            **joined,
+        ),
         aging(
             invoices, as_of="2026-11-15", by=by, time_entries=entries, expenses=items, fixed_fees=firm.items(), **joined
         ),

@@ -78,21 +78,26 @@ def frames(firm, book, order=slice(None)):
     return firm.entries(*work[order]), firm.invoices(*bills[order]), *others
 
 
+def by_name(firm, book, order=slice(None)):
+    names = ("time_entries", "invoices", "expenses", "fixed_fees")
+    return dict(zip(names, frames(firm, book, order), strict=True))
+
+
 def open_work(firm, book, by, order=slice(None)):
-    entries, bills, costs, fees = frames(firm, book, order)
-    result = work_in_progress(entries, costs, fees, bills, as_of="2026-10-31", by=by, matters=firm.matters())
+    given_frames = by_name(firm, book, order)
+    result = work_in_progress(**given_frames, as_of="2026-10-31", by=by, matters=firm.matters())
     return result.to_pandas()
 
 
 def results(firm, book, by, order=slice(None)):
-    given_frames, matters = frames(firm, book, order), firm.matters()
+    given_frames, matters = by_name(firm, book, order), firm.matters()
     more = [] if by == "originator" else by
     found = (
-        contribution(*given_frames, by=by, matters=matters),
-        origination(*given_frames, by=more, matters=matters),
-        effective_rates(*given_frames, by=by, matters=matters),
-        budget_burn(*given_frames, settings=BUDGETS, matters=matters),
-        reconcile(*given_frames),
+        contribution(**given_frames, by=by, matters=matters),
+        origination(**given_frames, by=more, matters=matters),
+        effective_rates(**given_frames, by=by, matters=matters),
+        budget_burn(**given_frames, settings=BUDGETS, matters=matters),
+        reconcile(**given_frames),
     )
     return open_work(firm, book, by, order), *(each.to_pandas() for each in found)
 
@@ -127,7 +132,7 @@ def test_states_kinds_and_buckets_each_add_up_to_the_work_in_progress(polars_fir
 @given(book=BOOKS)
 def test_fees_are_the_final_invoices_less_their_expenses(polars_firm, book):
     """Fees are the same by all analyses. The budgets and the rest are all fees and all work not billed."""
-    rows = reconcile(*frames(polars_firm, book)).to_pandas()
+    rows = reconcile(**by_name(polars_firm, book)).to_pandas()
     final = rows["invoice_state"] == "final"
     fees = (rows["amount"] - rows["expense_amount"])[final].sum()
     _, by_client, by_originator, _, budgets, _ = results(polars_firm, book, "client")

@@ -42,7 +42,11 @@ BILLS = (
 def run(firm, work=WORK, hourly=RATES, **options):
     none = firm.frame("matter_id user_id client_id amount invoice_id")
     entries = firm.entries(*work, rate=hourly)
-    return firm.rows(rates(entries, firm.invoices(*BILLS), none, none, matters=firm.matters(), **options))
+    return firm.rows(
+        rates(
+            entries, expenses=none, fixed_fees=none, invoices=firm.invoices(*BILLS), matters=firm.matters(), **options
+        )
+    )
 
 
 def figures(rows, *names):
@@ -110,7 +114,7 @@ def test_entries_without_rates_column_are_refused(pandas_firm):
     none = pandas_firm.frame("matter_id user_id client_id amount invoice_id")
     entries, bills = pandas_firm.entries(*WORK), pandas_firm.invoices(*BILLS)
     with pytest.raises(MissingColumnError, match="time_entries has no column 'rate'"):
-        rates(entries, bills, none, none, matters=pandas_firm.matters())
+        rates(entries, expenses=none, fixed_fees=none, invoices=bills, matters=pandas_firm.matters())
 
 
 @QUICK
@@ -123,9 +127,9 @@ def test_hours_amounts_and_rates_are_those_of_effective_rates(pandas_firm, book,
     entries, bills, costs, fees = frames(pandas_firm, book)
     hours = entries["hours"].where(entries["hours"] != 0)
     entries = entries.assign(rate=(entries["amount"] / hours).round(2))
-    given_frames = (entries, bills, costs, fees)
+    given_frames = {"time_entries": entries, "expenses": costs, "fixed_fees": fees, "invoices": bills}
     options = {"by": [*by, "year"], "basis": basis, "matters": pandas_firm.matters()}
-    rows, wanted = rates(*given_frames, **options), effective_rates(*given_frames, **options)
+    rows, wanted = rates(**given_frames, **options), effective_rates(**given_frames, **options)
     shared = [name for name in wanted.columns if name in rows.columns]
     assert shared == list(wanted.columns)
     pd.testing.assert_frame_equal(rows[shared], wanted, check_dtype=False, atol=1e-6)

@@ -54,7 +54,11 @@ FEES = (("m2", "u2", 400.0, "i1"), ("m2", None, 900.0, "i4"))
 def run(firm, work=WORK, bills=INVOICES, **options):
     options = {"start": "2026-10", "matters": firm.matters()} | options
     result = realization(
-        firm.entries(*work), firm.invoices(*bills), firm.items(*EXPENSES), firm.items(*FEES), **options
+        firm.entries(*work),
+        expenses=firm.items(*EXPENSES),
+        fixed_fees=firm.items(*FEES),
+        invoices=firm.invoices(*bills),
+        **options,
     )
     return firm.rows(result)
 
@@ -65,10 +69,22 @@ def test_the_worked_table(firm):
     assert list(row) == [*COLUMNS, "unknown_amount", *LEFT_OUT]
     assert list(row.values()) == pytest.approx(
         [
-            1800.0, 1400.0, 400.0, 1400 / 1800, 950.0, 950 / 1400, 950 / 1800, 7.0, 200.0,
-            0.0, 1.0, 300.0, 300.0, 1200.0,
+            1800.0,
+            1400.0,
+            400.0,
+            1400 / 1800,
+            950.0,
+            950 / 1400,
+            950 / 1800,
+            7.0,
+            200.0,
+            0.0,
+            1.0,
+            300.0,
+            300.0,
+            1200.0,
         ]
-    )  # fmt: skip
+    )
 
 
 def test_only_invoices_that_are_due_should_be_settled(firm):
@@ -145,9 +161,24 @@ def totals():
 
 @pytest.mark.parametrize(
     "by",
-    ["practice_area", "responsible", "originator", "matter_type", "role", "month", "quarter", "year", "cf_tier",
-     "matter_cf_tier", "cf_office", "billing_type", ["user", "client", "month"], "matter_id", "client_name"],
-)  # fmt: skip
+    [
+        "practice_area",
+        "responsible",
+        "originator",
+        "matter_type",
+        "role",
+        "month",
+        "quarter",
+        "year",
+        "cf_tier",
+        "matter_cf_tier",
+        "cf_office",
+        "billing_type",
+        ["user", "client", "month"],
+        "matter_id",
+        "client_name",
+    ],
+)
 def test_rows_re_add_by_every_key(firm, by, totals):
     for basis, discounts in (("invoice_date", "time"), ("work_date", "items")):
         options = {"basis": basis, "discounts": discounts, "as_of": "2026-11-04"}
@@ -192,9 +223,13 @@ def test_entries_whose_invoice_date_is_in_another_period_give_no_warning(pandas_
     bills = pandas_firm.invoices(*INVOICES[:4], INVOICES[5])
     entries = pandas_firm.entries(*WORK).assign(invoice_date=pd.Timestamp("2026-11-02"))
     row = realization(
-        entries, bills, pandas_firm.items(*EXPENSES), pandas_firm.items(*FEES), start="2026-10",
+        entries,
+        expenses=pandas_firm.items(*EXPENSES),
+        fixed_fees=pandas_firm.items(*FEES),
+        invoices=bills,
         matters=pandas_firm.matters(),
-    )  # fmt: skip
+        start="2026-10",
+    )
     assert row["billed_amount"].tolist() == pytest.approx([1400.0])
 
 
@@ -282,7 +317,14 @@ def test_by_a_boolean_key_the_credit_note_is_a_separate_row(firm):
     )
     bills = firm.invoices(INVOICES[0], INVOICES[2])
     rows = firm.rows(
-        realization(entries, bills, firm.items(*EXPENSES), firm.items(*FEES), by="billed", matters=firm.matters())
+        realization(
+            entries,
+            expenses=firm.items(*EXPENSES),
+            fixed_fees=firm.items(*FEES),
+            invoices=bills,
+            matters=firm.matters(),
+            by="billed",
+        )
     )
     assert [(row["billed"], row["billed_amount"]) for row in rows] == [(True, 1000.0), (None, -200.0)]
 
@@ -290,9 +332,13 @@ def test_by_a_boolean_key_the_credit_note_is_a_separate_row(firm):
 @pytest.mark.parametrize("by", ["user", "matter", "originator", "practice_area", "month", "cf_tier"])
 def test_pandas_columns_have_pandas_types(pandas_firm, by):
     result = realization(
-        pandas_firm.entries(*WORK), pandas_firm.invoices(*INVOICES), pandas_firm.items(*EXPENSES),
-        pandas_firm.items(*FEES), by=by, matters=pandas_firm.matters(),
-    )  # fmt: skip
+        pandas_firm.entries(*WORK),
+        expenses=pandas_firm.items(*EXPENSES),
+        fixed_fees=pandas_firm.items(*FEES),
+        invoices=pandas_firm.invoices(*INVOICES),
+        matters=pandas_firm.matters(),
+        by=by,
+    )
     assert {str(dtype) for dtype in result.dtypes} == {"str", "float64"}
 
 
@@ -317,7 +363,7 @@ def test_empty_frames_give_the_same_columns(firm):
 def test_absent_expenses_and_matters_are_warned_about(pandas_firm):
     entries, bills = pandas_firm.entries(WORK[0]), pandas_firm.invoices(INVOICES[0])
     with pytest.warns(IncompleteDataWarning) as caught:
-        row = realization(entries, bills)
+        row = realization(entries, invoices=bills)
     messages = " ".join(str(each.message) for each in caught)
     assert "No expenses and fixed_fees were passed" in messages
     assert "1 time entries are on matters of unknown type; they are counted" in messages
@@ -343,7 +389,11 @@ def test_bad_arguments(pandas_firm, options, message):
 
 def test_missing_columns_say_what_supplies_them(pandas_firm):
     with pytest.raises(MissingColumnError, match=r"invoices has no column 'balance'.*invoices\(\)"):
-        realization(pandas_firm.entries(*WORK), pandas_firm.invoices(*INVOICES).drop(columns="balance"),
-                    pandas_firm.items(), pandas_firm.items())  # fmt: skip
+        realization(
+            pandas_firm.entries(*WORK),
+            expenses=pandas_firm.items(),
+            fixed_fees=pandas_firm.items(),
+            invoices=pandas_firm.invoices(*INVOICES).drop(columns="balance"),
+        )
     with pytest.raises(MissingColumnError, match="select=.*responsible"):
         run(pandas_firm, by="responsible", matters=None)

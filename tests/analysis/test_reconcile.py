@@ -27,7 +27,14 @@ FEES = (("m4", None, 400.0, "i1"), (None, None, 5.0, "i2"))
 
 
 def reconciled(firm, work=WORK, bills=BILLS):
-    return firm.rows(reconcile(firm.entries(*work), firm.invoices(*bills), firm.items(*COSTS), firm.items(*FEES)))
+    return firm.rows(
+        reconcile(
+            firm.entries(*work),
+            expenses=firm.items(*COSTS),
+            fixed_fees=firm.items(*FEES),
+            invoices=firm.invoices(*bills),
+        )
+    )
 
 
 def test_each_invoice_is_one_row_sorted_by_date(firm):
@@ -65,8 +72,13 @@ def test_items_on_invoices_that_were_not_passed_are_counted(firm):
 
 def test_no_invoices_give_the_same_columns(pandas_firm):
     empty = pandas_firm.items()
-    result = reconcile(pandas_firm.entries(), pandas_firm.invoices(), empty, empty)
-    some = reconcile(pandas_firm.entries(*WORK), pandas_firm.invoices(*BILLS), empty, pandas_firm.items(*FEES))
+    result = reconcile(pandas_firm.entries(), expenses=empty, fixed_fees=empty, invoices=pandas_firm.invoices())
+    some = reconcile(
+        pandas_firm.entries(*WORK),
+        expenses=empty,
+        fixed_fees=pandas_firm.items(*FEES),
+        invoices=pandas_firm.invoices(*BILLS),
+    )
     assert list(result) == list(some)
     assert result.empty
 
@@ -76,11 +88,16 @@ def test_bad_input_is_named(pandas_firm):
 
     entries, bills = pandas_firm.entries(*WORK), pandas_firm.invoices(*BILLS)
     with pytest.raises(MissingColumnError, match=r"expenses has no column 'matter_id'.*expenses\(\)"):
-        reconcile(entries, bills, pandas_firm.items().drop(columns="matter_id"), pandas_firm.items())
+        reconcile(
+            entries,
+            expenses=pandas_firm.items().drop(columns="matter_id"),
+            fixed_fees=pandas_firm.items(),
+            invoices=bills,
+        )
     with pytest.raises(ParameterError, match="All frames must be of one engine"):
-        reconcile(entries, pa.table({"invoice_id": ["i1"]}))
+        reconcile(entries, invoices=pa.table({"invoice_id": ["i1"]}))
     with pytest.warns(IncompleteDataWarning, match="No expenses and fixed_fees were passed"):
-        reconcile(entries, bills)
+        reconcile(entries, invoices=bills)
 
 
 def test_cents_that_agree_leave_nothing_unexplained(firm):
@@ -89,5 +106,5 @@ def test_cents_that_agree_leave_nothing_unexplained(firm):
         (f"2026-09-0{day}", "u1", "c1", "m1", "billable", 1.0, amount, "i1") for day, amount in ((1, 0.1), (2, 0.2))
     ]
     bills = firm.invoices(("i1", "2026-10-05", "final", "2026-11-04", "c1", 0.3, 0.0))
-    (row,) = firm.rows(reconcile(firm.entries(*work), bills, firm.items(), firm.items()))
+    (row,) = firm.rows(reconcile(firm.entries(*work), expenses=firm.items(), fixed_fees=firm.items(), invoices=bills))
     assert row["unexplained_amount"] == 0.0

@@ -118,7 +118,7 @@ def test_misleading_input_is_refused(book, client):
     with pytest.raises(ParameterError, match="leaves an end open"):
         book.scorecard(start="2026-10-01")
     with pytest.raises(ParameterError, match="was loaded for 2026-10-01 to 2026-10-31 only"):
-        scorecard(client.time_entries("2026-10"), book.invoices, start="2026-10", matters=book.matters)
+        scorecard(client.time_entries("2026-10"), invoices=book.invoices, matters=book.matters, start="2026-10")
 
 
 def test_hidden_rates_leave_hours_and_fees(pandas_firm):

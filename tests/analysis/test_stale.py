@@ -42,11 +42,17 @@ FIRM = {
 def given_frames(firm, work=WORK):
     costs = firm.frame("date matter_id user_id amount invoice_id")
     fees = firm.frame("date matter_id user_id amount invoice_id fixed_fee_id", *FEES)
-    return firm.entries(*work, fixed_fee_id=LINKS), costs, fees, firm.invoices(*BILLS), firm.matters(**FIRM)
+    return {
+        "time_entries": firm.entries(*work, fixed_fee_id=LINKS),
+        "expenses": costs,
+        "fixed_fees": fees,
+        "invoices": firm.invoices(*BILLS),
+        "matters": firm.matters(**FIRM),
+    }
 
 
 def run(firm, work=WORK, **options):
-    return firm.rows(stale(*given_frames(firm, work), **{"as_of": "2026-10-31", **options}))
+    return firm.rows(stale(**given_frames(firm, work), **{"as_of": "2026-10-31", **options}))
 
 
 def test_each_finding_with_its_amount_and_days(firm):
@@ -95,9 +101,10 @@ def test_hidden_rates_leave_amounts_missing_and_findings_there(firm):
 
 
 def test_a_missing_column_is_named(pandas_firm):
-    *others, matters = given_frames(pandas_firm)
+    frames = given_frames(pandas_firm)
+    frames["matters"] = frames["matters"].drop(columns="archived")
     with pytest.raises(MissingColumnError, match="matters has no column 'archived'"):
-        stale(*others, matters.drop(columns="archived"), as_of="2026-10-31")
+        stale(**frames, as_of="2026-10-31")
 
 
 @pytest.mark.filterwarnings("ignore:.*Work seems to be missing:billframes.errors.IncompleteDataWarning")
@@ -108,14 +115,14 @@ def test_amounts_are_those_of_work_in_progress_and_aging(pandas_firm, book):
     header = "date user_id client_id matter_id amount invoice_id"
     entries = pandas_firm.entries(*work, fixed_fee_id=["f0" if fees and nth % 3 else None for nth in range(len(work))])
     fixed = pandas_firm.frame(header, *fees).assign(fixed_fee_id=[f"f{nth}" for nth in range(len(fees))])
-    frames = entries, pandas_firm.frame(header, *costs), fixed, pandas_firm.invoices(*bills)
+    spent, invoices = pandas_firm.frame(header, *costs), pandas_firm.invoices(*bills)
+    frames = {"time_entries": entries, "expenses": spent, "fixed_fees": fixed, "invoices": invoices}
     archived = {"archived": [True] * 5, "client_id": ["c1"] * 5, "client_name": ["Acme"] * 5}
     matters = pandas_firm.matters(**archived)
-    rows = stale(*frames, matters, as_of="2026-10-31", wip_days=30)
+    rows = stale(**frames, matters=matters, as_of="2026-10-31", wip_days=30)
     amounts = rows.groupby(["finding", "matter_id"])["open_amount"].sum()
-    waiting = wip(*frames, as_of="2026-10-31", by="matter", buckets=(30,)).set_index("matter_id")
-    owed = aging(frames[3], as_of="2026-10-31", by="matter", time_entries=entries, expenses=frames[1],
-                 fixed_fees=fixed, matters=matters).set_index("matter_id")  # fmt: skip
+    waiting = wip(**frames, as_of="2026-10-31", by="matter", buckets=(30,)).set_index("matter_id")
+    owed = aging(**frames, as_of="2026-10-31", by="matter", matters=matters).set_index("matter_id")
     wanted = {
         "old work in progress": waiting["31+"],
         "archived with work in progress": waiting["total"],
@@ -125,7 +132,7 @@ def test_amounts_are_those_of_work_in_progress_and_aging(pandas_firm, book):
     for matter in CLIENT_OF:
         for finding, figures in wanted.items():
             assert amounts.get((finding, matter), 0.0) == pytest.approx(figures.get(matter, 0.0), abs=1e-6)
-    effort = fixed_fee_realization(entries.query("date <= '2026-10-31'"), fixed, by="fixed_fee_id")
+    effort = fixed_fee_realization(entries.query("date <= '2026-10-31'"), fixed_fees=fixed, by="fixed_fee_id")
     hours = effort.set_index("fixed_fee_id")["linked_hours"]
     for row in rows[rows["finding"] == "open fixed fee"].to_dict("records"):
         known = hours.get(row["fixed_fee_id"], 0.0)

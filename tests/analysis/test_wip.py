@@ -14,9 +14,20 @@ from billframes.errors import IncompleteDataWarning, MissingColumnError, Paramet
 DAY = "2026-10-31"
 BUCKETS = ["0-30", "31-60", "61-90", "91+"]
 COLUMNS = [
-    *BUCKETS, "total", "unbilled_amount", "prebill_amount", "unknown_amount", "time_amount", "expense_amount",
-    "fixed_fee_amount", "hours", "fixed_fee_hours", "oldest_date", "unpriced_hours", "contingent_amount",
-]  # fmt: skip
+    *BUCKETS,
+    "total",
+    "unbilled_amount",
+    "prebill_amount",
+    "unknown_amount",
+    "time_amount",
+    "expense_amount",
+    "fixed_fee_amount",
+    "hours",
+    "fixed_fee_hours",
+    "oldest_date",
+    "unpriced_hours",
+    "contingent_amount",
+]
 
 # 0, 30, 31, 60, 61 (on a draft), 90 (on a final invoice of tomorrow) and 91 days old; a correction; then what does
 # not count.
@@ -56,7 +67,13 @@ def dated(firm, *rows):
 def waiting(firm, work=WORK, costs=COSTS, fees=FEES, bills=BILLS, **options):
     options = {"as_of": DAY, "matters": firm.matters(), "users": firm.users()} | options
     return firm.rows(
-        wip(firm.entries(*work), dated(firm, *costs), dated(firm, *fees), firm.invoices(*bills), **options)
+        wip(
+            firm.entries(*work),
+            expenses=dated(firm, *costs),
+            fixed_fees=dated(firm, *fees),
+            invoices=firm.invoices(*bills),
+            **options,
+        )
     )
 
 
@@ -94,8 +111,10 @@ def test_two_clients_of_one_name_stay_two_rows(firm):
         ("c3", "Zenith", 576.0),
     ]
     assert [row["oldest_date"] for row in rows] == [
-        dt.datetime(2026, 7, 1), dt.datetime(2026, 8, 2), dt.datetime(2026, 8, 1),
-    ]  # fmt: skip
+        dt.datetime(2026, 7, 1),
+        dt.datetime(2026, 8, 2),
+        dt.datetime(2026, 8, 1),
+    ]
 
 
 def test_expenses_and_fees_without_a_user_are_unassigned(firm):
@@ -156,13 +175,24 @@ def test_one_entry_without_an_amount_leaves_the_known_sum_and_is_named(firm):
     with pytest.warns(
         IncompleteDataWarning, match=r"^1 of the billable .*\(time_entry_id t04\).* their 1 hours"
     ) as caught:
-        result = wip(entries, dated(firm, *COSTS), dated(firm, *FEES), firm.invoices(*BILLS), as_of=DAY, by="user",
-                     matters=firm.matters())  # fmt: skip
+        result = wip(
+            entries,
+            expenses=dated(firm, *COSTS),
+            fixed_fees=dated(firm, *FEES),
+            invoices=firm.invoices(*BILLS),
+            matters=firm.matters(),
+            as_of=DAY,
+            by="user",
+        )
     assert [each.category for each in caught] == [IncompleteDataWarning]
     rows = {row["user_id"]: row for row in firm.rows(result)}
     assert [rows["u2"][name] for name in ("total", "61-90", "prebill_amount", "hours", "unpriced_hours")] == [
-        32.0 + 8.0 - 8.0, 32.0, 32.0, 2.0, 1.0,
-    ]  # fmt: skip
+        32.0 + 8.0 - 8.0,
+        32.0,
+        32.0,
+        2.0,
+        1.0,
+    ]
     assert rows["u1"]["unpriced_hours"] == 0.0
 
 
@@ -201,8 +231,11 @@ def test_hidden_rates_leave_costs_and_hours_known(firm):
     ada = rows["Ada"]
     assert [ada[name] for name in COLUMNS[:6]] == [None, None, 0.0, 0.0, None, None]
     assert [ada[name] for name in ("prebill_amount", "time_amount", "expense_amount", "hours")] == [
-        0.0, None, 128.0, 3.5,
-    ]  # fmt: skip
+        0.0,
+        None,
+        128.0,
+        3.5,
+    ]
     assert rows["Unassigned"]["total"] == 768.0
 
 
@@ -221,15 +254,20 @@ def test_empty_frames_give_the_same_columns(firm):
 @pytest.mark.parametrize("by", [None, "user", "originator", "month", ["client", "cf_tier"]])
 def test_pandas_columns_have_pandas_types(pandas_firm, by):
     result = wip(
-        pandas_firm.entries(*WORK), dated(pandas_firm, *COSTS), dated(pandas_firm), pandas_firm.invoices(*BILLS),
-        as_of=DAY, by=by, matters=pandas_firm.matters(),
-    )  # fmt: skip
+        pandas_firm.entries(*WORK),
+        expenses=dated(pandas_firm, *COSTS),
+        fixed_fees=dated(pandas_firm),
+        invoices=pandas_firm.invoices(*BILLS),
+        matters=pandas_firm.matters(),
+        as_of=DAY,
+        by=by,
+    )
     assert {str(dtype) for dtype in result.dtypes} <= {"str", "float64", "datetime64[us]"}
 
 
 def test_costs_that_were_not_passed_are_warned_about(pandas_firm):
     with pytest.warns(IncompleteDataWarning, match="No expenses and fixed_fees were passed"):
-        result = wip(pandas_firm.entries(*WORK), None, None, pandas_firm.invoices(*BILLS), as_of=DAY)
+        result = wip(pandas_firm.entries(*WORK), invoices=pandas_firm.invoices(*BILLS), as_of=DAY)
     assert result["total"].tolist() == [124.0]
 
 
@@ -250,16 +288,21 @@ def test_bad_arguments(pandas_firm, options, message):
 def test_missing_columns_say_what_supplies_them(pandas_firm):
     work, costs, bills = pandas_firm.entries(*WORK), dated(pandas_firm, *COSTS), pandas_firm.invoices(*BILLS)
     with pytest.raises(MissingColumnError, match=r"expenses has no column 'user_id'.*expenses\(\)"):
-        wip(work, costs.drop(columns="user_id"), costs, bills, as_of=DAY, by="user")
+        wip(work, expenses=costs.drop(columns="user_id"), fixed_fees=costs, invoices=bills, as_of=DAY, by="user")
     with pytest.raises(MissingColumnError, match=r"invoices has no column 'invoice_state'.*invoices\(\)"):
-        wip(work, costs, costs, bills.drop(columns="invoice_state"), as_of=DAY)
+        wip(work, expenses=costs, fixed_fees=costs, invoices=bills.drop(columns="invoice_state"), as_of=DAY)
     with pytest.raises(MissingColumnError, match=r"by='practice_area' needs"):
-        wip(work, costs, costs, bills, as_of=DAY, by="practice_area")
+        wip(work, expenses=costs, fixed_fees=costs, invoices=bills, as_of=DAY, by="practice_area")
 
 
 def test_inputs_are_left_alone(pandas_firm):
-    frames = [pandas_firm.entries(*WORK), dated(pandas_firm, *COSTS), dated(pandas_firm), pandas_firm.invoices(*BILLS)]
-    before = [each.copy(deep=True) for each in frames]
-    wip(*frames, as_of=DAY, by="client")
-    for one, other in zip(before, frames, strict=True):
-        pd.testing.assert_frame_equal(one, other)
+    frames = {
+        "time_entries": pandas_firm.entries(*WORK),
+        "expenses": dated(pandas_firm, *COSTS),
+        "fixed_fees": dated(pandas_firm),
+        "invoices": pandas_firm.invoices(*BILLS),
+    }
+    before = {name: each.copy(deep=True) for name, each in frames.items()}
+    wip(**frames, as_of=DAY, by="client")
+    for name, each in before.items():
+        pd.testing.assert_frame_equal(each, frames[name])

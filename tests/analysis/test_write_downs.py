@@ -39,7 +39,14 @@ def run(firm, work=WORK, bills=BILLS, **options):
     header = "matter_id user_id client_id amount invoice_id"
     costs, fees = firm.frame(header), firm.frame(header, *FEES)
     return firm.rows(
-        write_downs(firm.entries(*work), firm.invoices(*bills), costs, fees, matters=firm.matters(), **options)
+        write_downs(
+            firm.entries(*work),
+            expenses=costs,
+            fixed_fees=fees,
+            invoices=firm.invoices(*bills),
+            matters=firm.matters(),
+            **options,
+        )
     )
 
 
@@ -81,22 +88,22 @@ def test_hidden_rates_leave_write_downs_missing_and_invoices_counted(firm):
 
 def test_absent_costs_are_warned_of(pandas_firm):
     with pytest.warns(IncompleteDataWarning, match="No expenses and fixed_fees were passed"):
-        write_downs(pandas_firm.entries(*WORK), pandas_firm.invoices(*BILLS), matters=pandas_firm.matters())
+        write_downs(pandas_firm.entries(*WORK), invoices=pandas_firm.invoices(*BILLS), matters=pandas_firm.matters())
 
 
 @given(book=BOOKS, by=KEYS)
 @QUICK
 def test_write_downs_are_those_of_realization_and_of_reconcile(pandas_firm, book, by):
     entries, bills, costs, fees = frames(pandas_firm, book)
-    natives = (entries, bills, costs, fees)
+    natives = {"time_entries": entries, "expenses": costs, "fixed_fees": fees, "invoices": bills}
     matters = pandas_firm.matters()
-    every = write_downs(*natives, by=by, matters=matters, matter_types=MATTER_TYPES)
-    wanted = realization(*natives, by=by, matters=matters, matter_types=MATTER_TYPES)
+    every = write_downs(**natives, by=by, matters=matters, matter_types=MATTER_TYPES)
+    wanted = realization(**natives, by=by, matters=matters, matter_types=MATTER_TYPES)
     keys = [name for name in every if name.endswith(("_id", "month"))]
     for name in ("worked_amount", "billed_amount", "write_down_amount", "unknown_amount", "left_out_amount"):
         ours, theirs = (each.set_index(keys)[name].sort_index() for each in (every, wanted))
         assert ours.tolist() == pytest.approx(theirs.tolist(), abs=1e-6)
-    whole = reconcile(*natives, by="invoice_state").set_index("invoice_state")["unexplained_amount"]
+    whole = reconcile(**natives, by="invoice_state").set_index("invoice_state")["unexplained_amount"]
     assert every["write_down_amount"].sum() == pytest.approx(-whole.get("final", 0.0), abs=1e-6)
     assert every["running_share"].iloc[-1:].dropna().tolist() == pytest.approx(
         [1.0] * int(every["share"].notna().any()), abs=1e-6

@@ -63,11 +63,11 @@ def realized(place: str, engine: str, columns: str = "needed") -> dict[str, floa
     entries = [*items, "client_id", "client_name", "matter_id", "date", "hours", "billing_type"]
     result = bf.realization(
         mirror.scan("time_entries", engine=engine, columns=entries if few else None),
-        mirror.scan("invoices", engine=engine),
-        mirror.scan("expenses", engine=engine, columns=items if few else None),
-        mirror.scan("fixed_fees", engine=engine, columns=items if few else None),
-        by="client",
+        expenses=mirror.scan("expenses", engine=engine, columns=items if few else None),
+        fixed_fees=mirror.scan("fixed_fees", engine=engine, columns=items if few else None),
+        invoices=mirror.scan("invoices", engine=engine),
         matters=mirror.scan("matters", engine=engine),
+        by="client",
         start="2024-01-01",
         end="2026-12-31",
     )

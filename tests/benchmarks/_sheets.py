@@ -109,9 +109,9 @@ SHEETS = (
         lambda firm: [analysis.realization(**_all(firm), **SPAN, by="responsible")],
     ),
     Sheet(
-        "collections",
+        "overdue_invoices",
         "aging by matter, spread over entries",
-        lambda firm: [analysis.collections(**_work(firm), as_of=AS_OF, matters=firm.matters)],
+        lambda firm: [analysis.overdue_invoices(**_work(firm), as_of=AS_OF, matters=firm.matters)],
         lambda firm: [analysis.aging(**_work(firm), as_of=AS_OF, by="matter", matters=firm.matters)],
     ),
     Sheet(

@@ -82,7 +82,7 @@ COLLECTIONS = """
 
 
 def test_overdue_invoices_and_the_work_since_are_the_databases(book, sql):
-    rows = book.collections()
+    rows = book.overdue_invoices()
     names = ["balance", "days_overdue", "other_balance", "hours_since_due", "worked_since_due"]
     wanted = {invoice: [figure or 0.0 for figure in figures] for invoice, *figures in sql(COLLECTIONS)}
     found = {row["invoice_id"]: [row[name] for name in names] for row in rows.to_dict("records")}
@@ -169,7 +169,7 @@ LATE = """
 
 
 def test_the_review_of_prebills_is_the_databases(book, sql):
-    rows = book.prebill_review(as_of="2026-10-31", hours_a_day=6)
+    rows = book.prebill_review(as_of="2026-10-31", hours_per_day=6)
     by_kind = rows.pivot_table("item_amount", "invoice_id", "item", aggfunc="sum", observed=True).fillna(0.0)
     hours = rows.groupby("invoice_id")["hours"].sum()
     heads = rows.drop_duplicates("invoice_id").set_index("invoice_id")
@@ -182,7 +182,7 @@ def test_the_review_of_prebills_is_the_databases(book, sql):
         figures = ["invoice_amount", "items_amount", "unexplained_amount", "client_overdue"]
         expected = [amount, sum(items), amount - sum(items), overdue]
         assert head[figures].tolist() == pytest.approx(expected, abs=1e-6)
-    flags = rows.set_index("item_id")["flags"].fillna("")
+    flags = rows.set_index("item_id")["findings"].fillna("")
     for query, flag in ((LONG_DAYS, "hours on that day"), (LATE, "days later")):
         assert set(flags[flags.str.contains(flag)].index) == {entry for (entry,) in sql(query)} != set()
 

@@ -21,7 +21,7 @@ def year(client):
     return bf.book("2026", client=client)
 
 
-@pytest.mark.parametrize("name", ["aging", "wip", "lockup", "exposure", "stale", "collections"])
+@pytest.mark.parametrize("name", ["aging", "wip", "lockup", "exposure", "stale", "overdue_invoices"])
 def test_open_amounts_are_those_of_the_day_of_the_load(year, october_book, name):
     method = getattr(year, name)
     assert_frame_equal(method(), method(as_of=LOADED))
@@ -33,7 +33,9 @@ def november(client):
     return bf.book("2026-11", client=client)
 
 
-@pytest.mark.parametrize("name", ["aging", "wip", "lockup", "exposure", "stale", "collections", "bridge", "compare"])
+@pytest.mark.parametrize(
+    "name", ["aging", "wip", "lockup", "exposure", "stale", "overdue_invoices", "bridge", "compare"]
+)
 def test_a_period_that_has_not_begun_is_refused_in_the_words_of_the_explorer(november, name):
     with pytest.raises(ParameterError) as refused:
         getattr(november, name)()

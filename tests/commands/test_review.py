@@ -58,7 +58,7 @@ def test_the_prebills_of_a_lawyer_equal_the_database(tmp_path, capsys, sql):
         (["--responsible", "Miriam Harow"], "No matter has the responsible lawyer 'Miriam Harow'. Did you mean"),
         (["--invoice", "10434"], "Invoice '10434' is final"),
         (["--invoice", "1", "--out", "no/where"], "there is no folder"),
-        (["--invoice", "1", "--hours-a-day", "0"], "--hours-a-day 0 is not above 0"),
+        (["--invoice", "1", "--hours-per-day", "0"], "--hours-per-day 0 is not above 0"),
     ],
 )
 def test_invalid_arguments_are_refused_with_one_sentence_and_leave_no_file(tmp_path, capsys, words, said):
@@ -79,7 +79,9 @@ def test_every_item_is_printed_or_counted(rows):
     for sheet, (_, items) in zip(paper_sheets(rows), rows.groupby("invoice_id", sort=False), strict=True):
         counted = re.search(r"(\d+) more items?", sheet.not_printed)
         assert len(sheet.items) + int(counted[1] if counted else 0) == items["item"].count()
-        assert sum(bool(item["flags"]) for item in sheet.items) == sheet.flagged or "with flags" in sheet.not_printed
+        assert (
+            sum(bool(item["findings"]) for item in sheet.items) == sheet.flagged or "with findings" in sheet.not_printed
+        )
         printed = [item["description"] for item in sheet.items]
         assert set(printed) <= set(items["description"].dropna()) | {""}
 

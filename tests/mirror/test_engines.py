@@ -51,10 +51,20 @@ def figures(tables):
     expenses, fees = tables("expenses"), tables("fixed_fees")
     span = {"start": "2026-01-01", "end": "2026-06-30"}
     return [
-        bf.realization(entries, invoices, expenses, fees, by="client", matters=matters, **span),
+        bf.realization(
+            entries, expenses=expenses, fixed_fees=fees, invoices=invoices, matters=matters, by="client", **span
+        ),
         bf.utilization(entries, by="user", users=users, matters=matters, **span),
         bf.aging(invoices, as_of="2026-10-31", by="client"),
-        bf.wip(entries, expenses, fees, invoices, as_of="2026-10-31", by="client", matters=matters),
+        bf.wip(
+            entries,
+            expenses=expenses,
+            fixed_fees=fees,
+            invoices=invoices,
+            matters=matters,
+            as_of="2026-10-31",
+            by="client",
+        ),
     ]
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from billframes.report.e_billing import EBilling, check_e_billing
-from billframes.report.report_tables import collections, write_downs
+from billframes.report.report_tables import overdue_invoices, write_downs
 
 
 def findings(*rows):
@@ -99,7 +99,7 @@ def test_overdue_invoices_equal_the_database(october, firm):
             """select sum(balance) / 1e4, count(*) from invoice where invoice_state = 'final' and balance <> 0
             and invoice_date <= '2026-10-31' and due_date < '2026-10-31'"""
         )
-    rows = collections(october).rows
+    rows = overdue_invoices(october).rows
     assert (rows["balance"].sum(), len(rows)) == (pytest.approx(wanted), count)
     assert october.receivables(None)["overdue"].iloc[0] == pytest.approx(wanted)
 

@@ -273,7 +273,12 @@ def test_a_note_names_people_with_a_target_but_no_hours(october):
 
 def test_notes_name_only_columns_that_the_page_has(october):
     made = [
-        *(report.write_downs(october), report.stale(october), report.collections(october), report.realization(october)),
+        *(
+            report.write_downs(october),
+            report.stale(october),
+            report.overdue_invoices(october),
+            report.realization(october),
+        ),
         *(report.work_in_progress(october), report.receivables(october), report.utilization(october)),
     ]
     for section in made:
@@ -285,14 +290,16 @@ def test_notes_name_only_columns_that_the_page_has(october):
 
 
 def test_a_shared_name_has_its_reference_even_if_the_other_client_has_no_row(october):
-    owed = report_tables.collections(october).rows["client_id"]
+    owed = report_tables.overdue_invoices(october).rows["client_id"]
     clients = october.book.clients
     other_one = clients[~clients["client_id"].isin(owed)].index[0]
     (one, reference), *_ = clients.loc[clients["client_id"] == owed.iloc[0], ["name", "reference"]].to_numpy()
     month = other(october, october.first, october.as_of)
     month.book = copy.copy(october.book)
     month.book.__dict__["clients"] = clients.assign(name=clients["name"].where(clients.index != other_one, one))
-    assert any(each.startswith(f"{one} ({reference}), ") for each in report_tables.collections(month).rows["invoice"])
+    assert any(
+        each.startswith(f"{one} ({reference}), ") for each in report_tables.overdue_invoices(month).rows["invoice"]
+    )
 
 
 def test_currency_floor_and_targets_are_shown_only_if_the_settings_have_them(october):

@@ -46,7 +46,7 @@ OTHER_NAMES = {
     ("current", "Receivables, current"): "in a chart beside work in progress, which can't be current",
 }
 """Columns with a second name somewhere, and the reason."""
-SAME_FIGURE = {("collections", "balance"): "overdue"}
+SAME_FIGURE = {("overdue_invoices", "balance"): "overdue"}
 """Columns that are a figure of another analysis under another name, and so have its title."""
 
 

@@ -34,7 +34,7 @@ TODAY = dt.date(2026, 10, 31)
 VIEWS = views()
 VIEW = {view.analysis.name: view for view in VIEWS}
 UTILIZATION, REALIZATION, RECEIVABLES, WIP, COLLECTIONS = (
-    VIEW[name] for name in ("utilization", "realization", "aging", "wip", "collections")
+    VIEW[name] for name in ("utilization", "realization", "aging", "wip", "overdue_invoices")
 )
 
 

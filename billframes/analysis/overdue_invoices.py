@@ -1,4 +1,4 @@
-"""Collections: the overdue invoices, and the work for their clients since they were due.
+"""Overdue invoices, one row each, and the work for their clients since they were due.
 
 Balances and days are calculated by `aging`, grouped by invoice. The work is added up by client and day once, and each
 invoice adds the days after its due date.
@@ -42,7 +42,7 @@ from billframes.analysis.spec import Analysis, FromBook, TableSpec, TabSpec
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
-__all__ = ["ANALYSIS", "collections"]
+__all__ = ["ANALYSIS", "overdue_invoices"]
 
 C = nw.col
 
@@ -70,14 +70,14 @@ _SCHEMA = {
 }
 
 
-def collections(
+def overdue_invoices(
     invoices: IntoFrameT,
-    time_entries: IntoFrameT,
     *,
-    as_of: DateLike,
+    time_entries: IntoFrameT | None = None,
     expenses: IntoFrameT | None = None,
     fixed_fees: IntoFrameT | None = None,
     matters: IntoFrameT | None = None,
+    as_of: DateLike,
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
@@ -91,14 +91,15 @@ def collections(
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `due_date`, `balance`, `client_id` and `client_name`;
         optionally with `invoice_number` and `matter_id`.
-    time_entries : frame
-        All of them, with `date`, `client_id`, `matter_id`, `billing_type`, `hours`, `amount` and `invoice_id`.
-    as_of : str or date
-        The day to measure from; work dated on it counts.
+    time_entries : frame, optional
+        All of them, with `date`, `client_id`, `matter_id`, `billing_type`, `hours`, `amount` and `invoice_id`. If
+        omitted, the work since the due date is missing.
     expenses, fixed_fees : frame, optional
         With `invoice_id` and `matter_id`: like time entries, they show which matters an invoice is for.
     matters : frame, optional
         With `matter_id`, `responsible_id` and `responsible_name`. If omitted, no invoice has a responsible lawyer.
+    as_of : str or date
+        The day to measure from; work dated on it counts.
     settings : FirmSettings, optional
         Only the time zone is used, to calculate the day of the load.
 
@@ -154,7 +155,7 @@ def collections(
     ...     "matter_id": ["m1"] * 3, "billing_type": ["billable"] * 3, "hours": [5.0, 1.0, 2.0],
     ...     "amount": [1000.0, 200.0, 400.0], "invoice_id": ["i1", None, None],
     ... })
-    >>> result = collections(invoices, entries, as_of="2026-10-31")
+    >>> result = overdue_invoices(invoices, time_entries=entries, as_of="2026-10-31")
     >>> result[["client_name", "balance", "days_overdue", "other_balance"]]
       client_name  balance  days_overdue  other_balance
     0        Acme    500.0          30.0           80.0
@@ -171,13 +172,14 @@ def collections(
         "matters": matters,
     }
     frames = from_native(**natives)
-    need_open_on("collections", {"time_entries": time_entries}, day)
+    need_open_on("overdue_invoices", {"time_entries": time_entries}, day)
     given = {name: native for name, native in natives.items() if name != "matters"}
-    warn_of_partial_frames("collections", given, frames, "hours and worth since the due date are incomplete")
+    warn_of_partial_frames("overdue_invoices", given, frames, "hours and worth since the due date are incomplete")
     with skip_checks(natives, frames):
         overdue, totals = _overdue(invoices, frames["invoices"], day, settings)
     people = responsible_of_invoices({row["invoice_id"]: row["matter_id"] for row in overdue}, frames)
-    work_since = _work_since_due(frames["time_entries"], overdue, day)
+    entries = frames.get("time_entries")
+    work_since = [_NO_WORK] * len(overdue) if entries is None else _work_since_due(entries, overdue, day)
     rows = [
         _row(each, totals, day) | people.get(each["invoice_id"], {}) | work
         for each, work in zip(overdue, work_since, strict=True)
@@ -302,7 +304,7 @@ def _difference(whole: float | None, part: float | None) -> float | None:
 
 
 ANALYSIS = Analysis(
-    name="collections",
+    name="overdue_invoices",
     question="Which invoices are overdue, and are we still working for those clients?",
     summary=(
         "It lists every overdue invoice with the client's other balances. It also shows the hours worked for the "

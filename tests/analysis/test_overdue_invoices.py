@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 
-from billframes.analysis import aging, collections
+from billframes.analysis import aging, overdue_invoices
 from billframes.errors import MissingColumnError, RatesHiddenWarning
 from tests.analysis.test_properties_money import BOOKS, QUICK, frames
 
@@ -34,7 +34,7 @@ BILLS = (
 
 def run(firm, work=WORK, **options):
     options = {"as_of": "2026-10-31", "matters": firm.matters(), **options}
-    return firm.rows(collections(firm.invoices(*BILLS), firm.entries(*work), **options))
+    return firm.rows(overdue_invoices(firm.invoices(*BILLS), time_entries=firm.entries(*work), **options))
 
 
 def test_each_overdue_invoice_is_one_row_with_the_clients_other_balances_and_the_work_since(firm):
@@ -61,10 +61,18 @@ def test_hidden_rates_leave_the_worth_missing_and_hours_known(firm):
 
 
 def test_nothing_overdue_gives_the_same_columns_and_types(pandas_firm):
-    none = collections(pandas_firm.invoices(), pandas_firm.entries(), as_of="2026-10-31")
-    some = collections(pandas_firm.invoices(*BILLS), pandas_firm.entries(*WORK), as_of="2026-10-31")
+    none = overdue_invoices(pandas_firm.invoices(), time_entries=pandas_firm.entries(), as_of="2026-10-31")
+    some = overdue_invoices(pandas_firm.invoices(*BILLS), time_entries=pandas_firm.entries(*WORK), as_of="2026-10-31")
     assert none.empty
     assert none.dtypes.to_dict() == some.dtypes.to_dict()
+
+
+def test_without_time_entries_balances_are_the_same_and_the_work_is_missing(firm):
+    work = ("hours_since_due", "worked_since_due", "last_date_since_due")
+    every, rows = run(firm), firm.rows(overdue_invoices(firm.invoices(*BILLS), as_of="2026-10-31"))
+    names = ("invoice_id", "balance", "days_overdue", "other_balance", "other_overdue")
+    assert [[row[name] for name in names] for row in rows] == [[row[name] for name in names] for row in every]
+    assert {row[name] for row in rows for name in work} == {None}
 
 
 def test_work_long_before_and_missing_hours_do_not_spoil_others(pandas_firm):
@@ -73,7 +81,7 @@ def test_work_long_before_and_missing_hours_do_not_spoil_others(pandas_firm):
     entries.loc[entries["date"] == pd.Timestamp("2026-10-30"), "hours"] = None
     bills = pandas_firm.invoices(*BILLS, ("i9", "2026-10-01", "final", "2026-10-02", "c2", 30.0, 30.0))
     with pytest.warns(UserWarning, match="hours"):
-        rows = pandas_firm.rows(collections(bills, entries, as_of="2026-10-31"))
+        rows = pandas_firm.rows(overdue_invoices(bills, time_entries=entries, as_of="2026-10-31"))
     hours = {row["invoice_id"]: row["hours_since_due"] for row in rows}
     assert (hours["i9"], hours["i1"]) == (None, 3.0)
 
@@ -88,7 +96,7 @@ def test_a_missing_column_is_named(pandas_firm):
 @QUICK
 def test_rows_add_up_to_what_aging_calls_overdue(pandas_firm, book):
     entries, bills, costs, fees = frames(pandas_firm, book)
-    rows = collections(bills, entries, as_of="2026-10-31", expenses=costs, fixed_fees=fees)
+    rows = overdue_invoices(bills, time_entries=entries, expenses=costs, fixed_fees=fees, as_of="2026-10-31")
     aged = aging(bills, as_of="2026-10-31", by="client").set_index("client_id")
     owed = rows.groupby("client_id")["balance"].sum()
     for client, overdue in aged["overdue"].items():
