@@ -26,7 +26,7 @@ from billframes.paging import ListReader, ListSchema, LoadResult
 from billframes.paging.list_schema import Query, parameter, with_parameters
 from billframes.paging.page import Page, PageRequest, check_page
 from billframes.schema.custom_fields import CustomColumn, columns_from
-from billframes.schema.decode import decode_page
+from billframes.schema.decode import decode_page, warn_of_cut_characters
 from billframes.schema.resources import CUSTOM_FIELDS, Resource
 from billframes.schema.sources import sources_of, without_encoding
 from billframes.transport.connections import CancelScope
@@ -52,6 +52,7 @@ def load(client: ApiConnection, request: ListRequest, *, to: str, progress: bool
         sources = tuple(map(without_encoding, sources))
     custom = _requested_custom_columns(client, request)
     sent: list[Query] = []
+    cut: list[str] = []
 
     def attempt(renamed: ListRequest, check_names: NameCheck) -> tuple[TableBuilder, LoadResult, dt.datetime | None]:
         builder = TableBuilder(resource, sources, custom)
@@ -60,7 +61,7 @@ def load(client: ApiConnection, request: ListRequest, *, to: str, progress: bool
         before = len(sent)
         # A filter that the server may ignore is applied here first, and only then the limit.
         renamed = replace(renamed, limit=None) if request.local_filters else renamed
-        loaded, started = _read(client, renamed, builder, progress, check_names, sent)
+        loaded, started = _read(client, renamed, builder, progress, check_names, sent, cut)
         loaded.requests += before
         return builder, loaded, started
 
@@ -71,6 +72,7 @@ def load(client: ApiConnection, request: ListRequest, *, to: str, progress: bool
     check_filters(table, request)
     check_details(table, request, sources)
     check_rates(table, resource.name)
+    warn_of_cut_characters(cut, resource.name)
     if request.limit is not None:
         table = table.slice(0, request.limit)
     return finish(table, request, loaded, started, custom, to, getattr(client, "base_url", None))
@@ -151,6 +153,7 @@ def _read(
     progress: bool | Progress | None,
     check_names: NameCheck,
     sent: list[Query],
+    cut: list[str],
 ) -> tuple[LoadResult, dt.datetime | None]:
     resource = request.resource
     columns = frozenset(column.name for column in builder.columns)
@@ -167,7 +170,7 @@ def _read(
     with client.cancel_scope() as scope, progress_reporter(shown, resource.name) as report:
         reader = ListReader(
             fetch=fetch,
-            decode=lambda body: check_names(decode_page(body, resource)),
+            decode=lambda body: check_names(decode_page(body, resource, cut)),
             pack=builder.block,
             schema=ListSchema(
                 resource,

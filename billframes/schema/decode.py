@@ -12,12 +12,15 @@ import functools
 import json
 import re
 import threading
+from collections.abc import Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from billframes.errors import DecodeError
-from billframes.schema.json_text import TOO_DEEP, cut_midnights, not_json_error
+from billframes._messages import warn
+from billframes._names import first_few
+from billframes.errors import DecodeError, UnknownValueWarning
+from billframes.schema.json_text import TOO_DEEP, cut_midnights, not_json_error, replace_surrogates
 from billframes.schema.records import Pagination
 from billframes.schema.resources import MAX_OFFSET, Resource
 
@@ -31,6 +34,7 @@ __all__ = [
     "parse_time",
     "same_id",
     "stated_total",
+    "warn_of_cut_characters",
 ]
 
 T = TypeVar("T")
@@ -73,12 +77,19 @@ def decoder(shape: Any) -> msgspec.json.Decoder[Any]:
         return msgspec.json.Decoder(shape)
 
 
-def decode_page(body: bytes, resource: Resource) -> ListBody[Any]:
+def decode_page(body: bytes, resource: Resource, cut: list[str] | None = None) -> ListBody[Any]:
     """
     Decode the body of a list response.
 
     The API's description does not show the wrapper of some lists. So a bare array is read as a list without pagination,
     and an array may have another name than `data` (see `WRAPPERS`).
+
+    Parameters
+    ----------
+    body : bytes
+    resource : Resource
+    cut : list of str, optional
+        Gets the ids of records with half of a character in a text, for `warn_of_cut_characters`. None warns at once.
 
     Raises
     ------
@@ -87,15 +98,16 @@ def decode_page(body: bytes, resource: Resource) -> ListBody[Any]:
     """
     record: Any = resource.record
     if body.lstrip()[:1] == b"[":
-        return ListBody(data=_decode(body, list[record], resource.name, resource.id))
+        return ListBody(data=_decode(body, list[record], resource.name, resource.id, cut=cut))
     try:
-        page: ListBody[Any] = _decode(body, ListBody[record], resource.name, resource.id)
+        page: ListBody[Any] = _decode(body, ListBody[record], resource.name, resource.id, cut=cut)
     except DecodeError:
         unwrapped = _find_rows(body, resource)
         if unwrapped is None:
             raise
         rows, pagination = unwrapped
         page = ListBody(_decode(rows, list[record], resource.name, resource.id), pagination)
+        _note_cut_characters(body, resource.name, resource.id, cut)
     if page.pagination is not None:
         _check_pagination(page.pagination, resource.name)
     return page
@@ -103,6 +115,7 @@ def decode_page(body: bytes, resource: Resource) -> ListBody[Any]:
 
 def _find_rows(body: bytes, resource: Resource) -> tuple[bytes, Pagination | None] | None:
     """Return the rows of a list with another name than `data`, and its pagination; None if there is no such list."""
+    body = replace_surrogates(body)
     try:
         members = decoder(dict[str, msgspec.Raw]).decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -170,20 +183,61 @@ def decode_single(body: bytes, record: Any, resource: str, *, id_name: str = "id
     return _decode(body, SingleBody[record], resource, id_name, id).data
 
 
-def _decode(body: bytes, shape: Any, resource: str, id_name: str, record_id: str | None = None) -> Any:
+def _decode(
+    body: bytes, shape: Any, resource: str, id_name: str, record_id: str | None = None, cut: list[str] | None = None
+) -> Any:
     try:
         return decoder(shape).decode(body)
     except msgspec.ValidationError as error:
-        cut = cut_midnights(body)
-        if cut != body:
-            return _decode(cut, shape, resource, id_name, record_id)
+        shortened = cut_midnights(body)
+        if shortened != body:
+            return _decode(shortened, shape, resource, id_name, record_id, cut)
         # Values stay out of the message and the chained errors, because a body can hold client names.
         message = _explain(error, body, resource, id_name, record_id)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        raise not_json_error(resource, body) from None
+        mended = replace_surrogates(body)
+        if mended == body:
+            raise not_json_error(resource, body) from None
+        decoded = _decode(mended, shape, resource, id_name, record_id, cut)
+        _note_cut_characters(body, resource, id_name, cut)
+        return decoded
     except RecursionError:
         raise not_json_error(resource, body, TOO_DEEP) from None
     raise DecodeError(message)
+
+
+def _note_cut_characters(body: bytes, resource: str, id_name: str, cut: list[str] | None) -> None:
+    """Add the ids of records with half of a character to `cut`; warn of them if `cut` is None."""
+    ids = _ids_of_cut(body, id_name) if replace_surrogates(body) != body else ()
+    if cut is None:
+        warn_of_cut_characters(ids, resource)
+    else:
+        cut += ids
+
+
+def _ids_of_cut(body: bytes, id_name: str) -> Iterator[str]:
+    """Yield the ids of the records in which a text has a surrogate without its other half."""
+    # Unlike msgspec, `json` reads such texts.
+    raw = json.loads(body)
+    lists = [each for each in raw.values() if isinstance(each, list)] if isinstance(raw, dict) else []
+    found = raw["data"] if isinstance(raw, dict) and "data" in raw else lists[0] if lists else raw
+    for record in found if isinstance(found, list) else [found]:
+        try:
+            json.dumps(record, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            yield str(record.get(id_name) or "without an id") if isinstance(record, dict) else "without an id"
+
+
+def warn_of_cut_characters(ids: Iterable[str], resource: str) -> None:
+    """Warn once of records in which half of a character was read as U+FFFD."""
+    records = list(dict.fromkeys(ids))
+    if records:
+        which = f"record {records[0]} has" if len(records) == 1 else f"records {first_few(records)} have"
+        warn(
+            f"{resource}: {which} half of a character in a text, such as half of an emoji that was cut off. It was "
+            "read as \ufffd (U+FFFD). Correct the text in the billing system.",
+            UnknownValueWarning,
+        )
 
 
 def _explain(error: msgspec.ValidationError, body: bytes, resource: str, id_name: str, record_id: str | None) -> str:

@@ -17,7 +17,15 @@ from billframes.errors import DecodeError
 from billframes.schema import records
 from billframes.schema.sources import fields_of, json_name
 
-__all__ = ["TOO_DEEP", "cut_midnights", "ends_early", "json_flaw", "not_json_error", "parse_day"]
+__all__ = [
+    "TOO_DEEP",
+    "cut_midnights",
+    "ends_early",
+    "json_flaw",
+    "not_json_error",
+    "parse_day",
+    "replace_surrogates",
+]
 
 LARGE = 2**17
 _OPEN, _CLOSED = {b"{", b"["}, {b"}", b"]"}
@@ -50,7 +58,8 @@ def json_flaw(body: bytes) -> str | None:
     except RecursionError:
         return TOO_DEEP
     except msgspec.DecodeError:
-        return _NOT_JSON
+        mended = replace_surrogates(body)
+        return _NOT_JSON if mended == body else json_flaw(mended)
     whole = body[:LARGE].lstrip()[:1] in _OPEN and body[-LARGE:].rstrip()[-1:] in _CLOSED
     return None if whole else _NOT_JSON
 
@@ -76,6 +85,28 @@ def not_json_error(resource: str, body: bytes, flaw: str | None = None) -> Decod
     page = body.lstrip()[:1] == b"<"
     advice = " It looks like a web page: check that the address is the API's own." if page else ""
     return DecodeError(f"{resource}: the server's response {flaw or _NOT_JSON}.{advice}")
+
+
+# An escaped backslash, an escaped pair of surrogates, or one surrogate without the other.
+_SURROGATES = re.compile(
+    rb"(\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+)
+
+
+def replace_surrogates(body: bytes) -> bytes:
+    r"""
+    Return JSON in which each escaped surrogate without its other half is U+FFFD, the replacement character.
+
+    JSON can escape half of a character, such as half of an emoji that a program cut off. No text can hold it.
+
+    Examples
+    --------
+    >>> replace_surrogates(rb'{"description": "Call \ud83d", "name": "\ud83d\ude00"}')
+    b'{"description": "Call \\ufffd", "name": "\\ud83d\\ude00"}'
+    """
+    if rb"\u" not in body:
+        return body
+    return _SURROGATES.sub(lambda found: found[1] or rb"\ufffd", body)
 
 
 # The time part of a datetime at midnight, with any offset. Decimals of the second must be zeros.

@@ -7,11 +7,12 @@ import json
 import subprocess
 import sys
 
+import httpx
 import pandas as pd
 import pytest
 
 import billframes as bf
-from tests.conftest import entry, paged
+from tests.conftest import entries, entry, paged
 from tests.record_strategies import RawNumber, dumps
 
 
@@ -392,10 +393,47 @@ def test_an_impossible_pagination_is_a_decode_error(fake, connect, where, messag
         connect().time_entries(select="")
 
 
-def test_a_lone_surrogate_is_a_decode_error(fake, connect):
-    body = json.dumps({"data": [entry(description="?")]}).replace('"?"', '"\\ud800"')
+HALF = "\ud83d"
+
+
+def test_half_a_character_is_read_as_the_replacement_character_and_its_records_are_named_once(fake, connect):
+    rows = entries(120)
+    for number, row in enumerate(rows):
+        row["description"] = f"Call {HALF}" if number in {3, 100} else "Call 😀 \\ud83d"
+    fake.answers["/v2/time-entries"] = paged(rows)
+    with pytest.warns(bf.UnknownValueWarning) as caught:
+        frame = connect(page_size=50).time_entries(select="")
+    assert [str(each.message).partition(".")[0] for each in caught] == [
+        "time_entries: records t0003, t0100 have half of a character in a text, such as half of an emoji that was cut "
+        "off"
+    ]
+    descriptions = frame.set_index("time_entry_id")["description"]
+    assert descriptions["t0003"] == descriptions["t0100"] == "Call \ufffd"
+    assert (descriptions.drop(["t0003", "t0100"]) == "Call 😀 \\ud83d").all()
+
+
+@pytest.mark.parametrize("wrap", [lambda row: [row], lambda row: {"timeEntries": [row]}])
+def test_half_a_character_is_read_in_lists_of_other_forms(fake, connect, wrap):
+    pages = {"0": json.dumps(wrap(entry(description=HALF))).encode()}
+    fake.answers["/v2/time-entries"] = lambda request: httpx.Response(
+        200, content=pages.get(request.url.params["offset"], b"[]")
+    )
+    with pytest.warns(bf.UnknownValueWarning, match="record t0001 has half of a character"):
+        frame = connect().time_entries(select="")
+    assert frame["description"].tolist() == ["\ufffd"]
+
+
+def test_half_a_character_is_read_in_a_single_record(fake, connect):
+    record = entry(description=HALF, user={"name": "A"}, matter={"name": "M"}, client={"name": "C"}, meta={})
+    fake.answers["/v2/time-entries/t0001"] = {"data": {**record, "meta": None}}
+    with pytest.warns(bf.UnknownValueWarning, match="record t0001 has"):
+        assert connect().time_entries.get("t0001").description == "\ufffd"
+
+
+def test_json_that_is_broken_otherwise_is_refused_although_it_has_half_a_character(fake, connect):
+    body = json.dumps({"data": [entry(description=HALF)]}).replace('"hours"', "hours")
     fake.answers["/v2/time-entries"] = body.encode()
-    with pytest.raises(bf.DecodeError, match="time_entries"):
+    with pytest.raises(bf.DecodeError, match="not valid JSON"):
         connect().time_entries(select="")
 
 
