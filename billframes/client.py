@@ -30,6 +30,7 @@ from billframes.loaders.server_findings import ServerCheck
 from billframes.loading.ids import identifier
 from billframes.loading.progress import Progress, check_progress
 from billframes.loading.select_names import SelectNames
+from billframes.schema.custom_fields import FieldNames
 from billframes.transport.connections import CancelScope
 from billframes.transport.http import HttpClient, OutcomeCheck, Query, Response, absolute_path
 
@@ -100,6 +101,7 @@ class Client(LoaderSet):
         self.acting_user_header: str = values["acting_user_header"]
         self.health_path = absolute_path(values["health_path"]) if values["health_path"] else None
         self.select_names = SelectNames(values["select_names"])
+        self.field_names = FieldNames()
 
     @functools.cached_property
     def settings(self) -> FirmSettings | None:

@@ -14,7 +14,7 @@ import billframes as bf
 from billframes.loading.convert import to_pandas
 from billframes.paging import ListSchema
 from billframes.paging.page import Page, PageRequest, check_page
-from billframes.schema.custom_fields import columns_from
+from billframes.schema.custom_fields import FieldNames
 from billframes.schema.decode import decode_page
 from billframes.schema.records import CustomFieldList
 from billframes.schema.resources import MATTERS, TIME_ENTRIES
@@ -39,7 +39,7 @@ def firms():
 def test_decoding_matters_to_arrow_takes_little_longer_than_parsing_the_bytes_alone_in_the_worst_shape():
     def worst_of(firm):
         matters = bodies(firm.matter, PAGES, ROWS)
-        custom = columns_from(msgspec.convert(firm.definitions(), list[CustomFieldList]))
+        custom = FieldNames().columns(msgspec.convert(firm.definitions(), list[CustomFieldList]))
         return ratio(
             lambda: table_of(MATTERS, matters, custom), lambda: [msgspec.json.decode(page) for page in matters], 2.2
         )

@@ -92,7 +92,7 @@ class RecordMethods(Loader):
                 f"$.data.{resource.id}. Try again; if it happens again, tell whoever runs the server."
             )
         try:
-            return record_from(struct, resource.noun)
+            return record_from(struct, resource.noun, self._client().field_names)
         except DecodeError as error:
             raise DecodeError(
                 f"{resource.name}: record {id or received} breaks the API's description at {error}."

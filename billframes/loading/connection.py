@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from billframes.loading.progress import Progress
 from billframes.loading.query_args import ListRequest
 from billframes.loading.select_names import SelectNames
+from billframes.schema.custom_fields import FieldNames
 from billframes.transport.connections import CancelScope
 from billframes.transport.http import OutcomeCheck, Query, Response
 
@@ -67,6 +68,10 @@ class ApiConnection(Protocol):
     @property
     def select_names(self) -> SelectNames:
         """The alternate `select` names that the server accepts, as far as loads have found out."""
+
+    @property
+    def field_names(self) -> FieldNames:
+        """The names of custom fields' columns."""
 
     @property
     def tables(self) -> LocalTables | None:

@@ -25,7 +25,7 @@ from billframes.loading.table_builder import TableBuilder
 from billframes.paging import ListReader, ListSchema, LoadResult
 from billframes.paging.list_schema import Query, parameter, with_parameters
 from billframes.paging.page import Page, PageRequest, check_page
-from billframes.schema.custom_fields import CustomColumn, columns_from
+from billframes.schema.custom_fields import CustomColumn
 from billframes.schema.decode import decode_page, warn_of_cut_characters
 from billframes.schema.resources import CUSTOM_FIELDS, Resource
 from billframes.schema.sources import sources_of, without_encoding
@@ -81,7 +81,7 @@ def load(client: ApiConnection, request: ListRequest, *, to: str, progress: bool
 def custom_field_columns(client: ApiConnection, entity: str) -> tuple[CustomColumn, ...]:
     """Return the columns of an entity's custom fields."""
     definitions = _records(client, CUSTOM_FIELDS, (("entity", entity),))
-    return columns_from(each for each in definitions if each.entity.casefold() == entity)
+    return client.field_names.columns(each for each in definitions if each.entity.casefold() == entity)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from msgspec import Struct
 from billframes._format import fields_html, format_number, label_of
 from billframes._names import with_article
 from billframes.errors import DecodeError, unknown_name
-from billframes.schema.custom_fields import values_by_column
+from billframes.schema.custom_fields import FieldNames
 from billframes.schema.decode import parse_instant, parse_time
 from billframes.schema.json_text import parse_day
 from billframes.schema.sources import Field, fields_of, json_name
@@ -102,9 +102,11 @@ class Record:
         return {name: _to_plain(value) for name, value in self._values.items()}
 
 
-def record_from(struct: Struct, kind: str, path: str = "$.data") -> Record:
+def record_from(struct: Struct, kind: str, field_names: FieldNames, path: str = "$.data") -> Record:
     """
     Turn a decoded record into a `Record` called `kind`; `path` is its JSON path in the response.
+
+    Its custom fields have the names in `field_names`.
 
     Raises
     ------
@@ -115,7 +117,8 @@ def record_from(struct: Struct, kind: str, path: str = "$.data") -> Record:
     for field in fields_of(type(struct)):
         if field.name != "custom_fields":
             here = f"{path}.{json_name(type(struct), field.name)}"
-            values[field.name] = _value(getattr(struct, field.notes.get("reads", field.name)), field, here)
+            value = getattr(struct, field.notes.get("reads", field.name))
+            values[field.name] = _value(value, field, field_names, here)
     meta = getattr(struct, "meta", None)
     own = getattr(struct, "custom_fields", None)
     customs = own or getattr(meta, "custom_fields", None)
@@ -124,17 +127,17 @@ def record_from(struct: Struct, kind: str, path: str = "$.data") -> Record:
         read = {id(each): _custom(each, f"{place}[{at}].value") for at, each in enumerate(customs)}
         uses = Counter(each.name for each in customs)
         values["custom_fields"] = {each.name if uses[each.name] == 1 else each.id: read[id(each)] for each in customs}
-        values |= {name: read[id(each)] for name, each in values_by_column(customs).items()}
+        values |= {name: read[id(each)] for name, each in field_names.values_by_column(customs).items()}
     elif hasattr(struct, "custom_fields"):
         values["custom_fields"] = {}
     return Record(kind, values)
 
 
-def _value(value: Any, field: Field, path: str) -> Any:
+def _value(value: Any, field: Field, field_names: FieldNames, path: str) -> Any:
     if isinstance(value, list):
-        return [_value(each, field, f"{path}[{at}]") for at, each in enumerate(value)]
+        return [_value(each, field, field_names, f"{path}[{at}]") for at, each in enumerate(value)]
     if isinstance(value, Struct):
-        return record_from(value, field.name.replace("_", " "), path)
+        return record_from(value, field.name.replace("_", " "), field_names, path)
     if not isinstance(value, str):
         return value
     match field.notes.get("kind"):

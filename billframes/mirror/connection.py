@@ -21,6 +21,7 @@ from billframes.loading.select_names import SelectNames
 from billframes.mirror.queries import count_rows, read_rows
 from billframes.mirror.snapshot import Snapshot
 from billframes.paging import LoadResult
+from billframes.schema.custom_fields import FieldNames
 from billframes.schema.records import ClientBalances
 from billframes.schema.resources import CLIENTS, CODES, CUSTOM_FIELDS
 from billframes.schema.sources import json_names
@@ -45,10 +46,19 @@ class MirrorConnection(ABC):
 
     def __init__(self) -> None:
         self.select_names = SelectNames(None)
+        self._field_names = FieldNames()
 
     @abstractmethod
     def _snapshot_to_load(self) -> Snapshot:
         """Return the version to load from."""
+
+    @property
+    def field_names(self) -> FieldNames:
+        """The names of custom fields' columns, as the refresh of the version stored them."""
+        earlier = self._snapshot_to_load().version.firm.get("fields", ())
+        if self._field_names.earlier != tuple(earlier):
+            self._field_names = FieldNames(earlier)
+        return self._field_names
 
     @property
     def tables(self) -> MirrorTables:

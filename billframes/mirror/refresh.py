@@ -96,6 +96,7 @@ class Refresh:
         catalogue = Catalogue(self.storage)
         self._previous = catalogue.newest() if catalogue.exists() else None
         self._last_checked = self._previous.firm.get("checked", "") if self._previous else ""
+        self.server.keep_field_names(self._previous.firm.get("fields", ()) if self._previous else ())
         with _each_warning_once():
             firm = self._check_firm()
             self._restore_tables()
@@ -112,7 +113,12 @@ class Refresh:
             time=began,
             began=here,
             tables=self._versions,
-            firm={**firm, "mark": (began - overlap).isoformat(), "checked": self._last_checked},
+            firm={
+                **firm,
+                "mark": (began - overlap).isoformat(),
+                "checked": self._last_checked,
+                "fields": self._field_ids(),
+            },
             summary=self._summary,
         )
         catalogue.commit(version)
@@ -151,6 +157,12 @@ class Refresh:
                 f"The mirror {self.storage.location} holds another firm's data: none of its {len(known)} users is on "
                 "the server. Connect with that firm's credential, or keep another mirror; nothing was changed."
             )
+
+    def _field_ids(self) -> list[str]:
+        """Return the ids of the custom fields: first those of the last version, which keep their names, then new."""
+        before = self._previous.firm.get("fields", ()) if self._previous else ()
+        stored = self._stored("custom_fields").read(["id", POSITION]).sort_by(POSITION).column("id").to_pylist()
+        return [*(id_ for id_ in before if id_ in stored), *(id_ for id_ in stored if id_ not in before)]
 
     def _restore_tables(self) -> None:
         """Restore the tables to the last version: undo the commits of a refresh that did not finish."""

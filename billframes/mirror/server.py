@@ -17,6 +17,7 @@ from billframes.loading.ids import path_segment
 from billframes.loading.progress import Progress
 from billframes.mirror.day_search import Window
 from billframes.mirror.tables import Table
+from billframes.schema.custom_fields import FieldNames
 from billframes.schema.decode import stated_total
 from billframes.schema.resources import CODES, CUSTOM_FIELDS
 from billframes.transport.http import Query, Response
@@ -43,6 +44,7 @@ class _CountingConnection:
         # Custom fields and codes are requested once, so that all frames of a refresh have the same columns. If the
         # definitions of all custom fields are known, a load takes those of its entity from them.
         self._definitions: dict[tuple[str, Query], Response] = {}
+        self.field_names = FieldNames()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._client, name)
@@ -99,6 +101,10 @@ class Server:
         self.address = str(client.base_url)
         self._connection = _CountingConnection(client, progress)
         self._loaders = LoaderSet(lambda: self._connection)
+
+    def keep_field_names(self, earlier: Collection[str]) -> None:
+        """Let custom fields keep the names of their columns, given their ids in the order in which they got them."""
+        self._connection.field_names = FieldNames(earlier)
 
     @property
     def requests(self) -> int:

@@ -1,15 +1,16 @@
 """Turn custom fields into columns, one for each definition.
 
 The columns follow the definitions, so a field without values has its column, too. A column is named
-`cf_<name in snake_case>`. If two columns would have the same name, `_<id>` is appended to both. Values are read from
-the record, or from its metadata if the record itself has none.
+`cf_<name in snake_case>`. If two columns would have the same name, the field that is defined first has it, and `_<id>`
+is appended to the name of the other. Values are read from the record, or from its metadata if the record itself has
+none.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import chain
@@ -28,7 +29,7 @@ from billframes.schema.records import CustomFieldList, CustomFieldValue
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["CustomColumn", "columns_from", "read_values", "values_by_column", "warn_of_undefined"]
+__all__ = ["CustomColumn", "FieldNames", "read_values", "warn_of_undefined"]
 
 Places: TypeAlias = "npt.NDArray[np.int64] | slice"
 
@@ -56,33 +57,70 @@ class CustomColumn:
         return {"id": field.id, "name": field.name, "type": field.value_type.lower()}
 
 
-def columns_from(definitions: Iterable[CustomFieldList]) -> tuple[CustomColumn, ...]:
+class FieldNames:
     """
-    Return the columns of custom fields, in the definitions' order.
+    The names of custom fields' columns: a connection has one, so that its frames and records use the same names.
 
-    Raises
-    ------
-    DecodeError
-        Two definitions have the same id.
+    Parameters
+    ----------
+    earlier : iterable of str
+        The ids of fields that keep their names, whatever the order of the definitions: those that had them before.
     """
-    fields = list(definitions)
-    twice = [id_ for id_, uses in Counter(field.id for field in fields).items() if uses > 1]
-    if twice:
-        raise DecodeError(f"custom_fields: the server sent more than one definition of {', '.join(twice)}.")
-    return tuple(CustomColumn(field, _column(field, name)) for field, name in zip(fields, _names(fields), strict=True))
+
+    def __init__(self, earlier: Iterable[str] = ()) -> None:
+        self.earlier = tuple(earlier)
+        self._names: dict[str, str] = {}
+        self._warned: set[str] = set()
+
+    def columns(self, definitions: Iterable[CustomFieldList]) -> tuple[CustomColumn, ...]:
+        """
+        Return the columns of custom fields, in the definitions' order; warn once of each name that is taken.
+
+        Raises
+        ------
+        DecodeError
+            Two definitions have the same id.
+        """
+        fields = list(definitions)
+        twice = [id_ for id_, uses in Counter(field.id for field in fields).items() if uses > 1]
+        if twice:
+            raise DecodeError(f"custom_fields: the server sent more than one definition of {', '.join(twice)}.")
+        places = {id_: place for place, id_ in enumerate(self.earlier)}
+        names = _names(sorted(fields, key=lambda field: places.get(field.id, len(places))))
+        self._names |= names
+        self._warn_of_taken(fields, names)
+        return tuple(CustomColumn(field, _column(field, names[field.id])) for field in fields)
+
+    def values_by_column(self, values: Iterable[CustomFieldValue]) -> dict[str, CustomFieldValue]:
+        """Return a record's custom field values, by the name that the field's column has in a frame."""
+        by_id = {value.id: value for value in values}
+        known = {id_: self._names[id_] for id_ in by_id if id_ in self._names}
+        own = [value for id_, value in by_id.items() if id_ not in known]
+        # Without the definitions, it is unknown which of two fields has the name.
+        uses = Counter(map(_column_name, own))
+        names = {each.id: name if uses[name := _column_name(each)] == 1 else f"{name}_{each.id}" for each in own}
+        return {(names | known)[id_]: value for id_, value in by_id.items()}
+
+    def _warn_of_taken(self, fields: Sequence[CustomFieldList], names: Mapping[str, str]) -> None:
+        for field in fields:
+            name = _column_name(field)
+            if names[field.id] != name and field.id not in self._warned:
+                self._warned.add(field.id)
+                warn(
+                    f"custom_fields: another {field.entity} field has the column {name}, so the values of "
+                    f"{field.name!r} are in {names[field.id]}. Rename one of the fields in the billing system.",
+                    UnknownValueWarning,
+                )
 
 
-def values_by_column(values: Iterable[CustomFieldValue]) -> dict[str, CustomFieldValue]:
-    """Return a record's custom field values, by the name that the field's column has in a frame."""
-    values = list({value.id: value for value in values}.values())
-    return dict(zip(_names(values), values, strict=True))
-
-
-def _names(fields: Sequence[CustomFieldList | CustomFieldValue]) -> list[str]:
-    names = [_column_name(field) for field in fields]
-    # A name with an id appended can equal another field's name: then the id is appended to that name, too.
-    while len(uses := Counter(names)) < len(names):
-        names = [name if uses[name] == 1 else f"{name}_{field.id}" for field, name in zip(fields, names, strict=True)]
+def _names(fields: Iterable[CustomFieldList]) -> dict[str, str]:
+    """Return the columns' names by field id; of fields that would have the same name, the first one has it."""
+    names: dict[str, str] = {}
+    for field in fields:
+        name = _column_name(field)
+        while name in names.values():
+            name = f"{name}_{field.id}"
+        names[field.id] = name
     return names
 
 

@@ -9,7 +9,7 @@ import msgspec
 import pyarrow as pa
 
 from billframes.loading.table_builder import TableBuilder
-from billframes.schema.custom_fields import CustomColumn, columns_from
+from billframes.schema.custom_fields import CustomColumn, FieldNames
 from billframes.schema.decode import decode_page
 from billframes.schema.records import CustomFieldList
 from billframes.schema.resources import MATTERS, TIME_ENTRIES, Resource
@@ -29,7 +29,7 @@ def decoding() -> Iterator[Pair]:
         firm = Firm(shape)
         entries = bodies(firm.entry)
         yield f"time entries: {shape.name}", *_pair(TIME_ENTRIES, entries, ())
-        custom = columns_from(msgspec.convert(firm.definitions(), list[CustomFieldList]))
+        custom = FieldNames().columns(msgspec.convert(firm.definitions(), list[CustomFieldList]))
         matters = bodies(firm.matter, PAGES // 4)
         yield f"matters with {shape.custom} custom fields: {shape.name}", *_pair(MATTERS, matters, custom)
 

@@ -6,7 +6,6 @@ The expected cells are derived here from the JSON, by the rules of `docs/frames.
 from __future__ import annotations
 
 import datetime as dt
-from collections import Counter
 
 import httpx
 import pandas as pd
@@ -129,11 +128,13 @@ def declared_columns(resource, select):
 
 
 def custom_columns(fields):
-    """Return the custom fields' columns by id; `_<id>` is appended to both if two would have the same name."""
-    names = {field["id"]: NAMES[field["name"]] or f"cf_{field['id']}" for field in fields}
-    while max(Counter(names.values()).values(), default=0) > 1:
-        uses = Counter(names.values())
-        names = {key: name if uses[name] == 1 else f"{name}_{key}" for key, name in names.items()}
+    """Return the custom fields' columns by id; of two that would have the same name, the first has it."""
+    names = {}
+    for field in fields:
+        name = NAMES[field["name"]] or f"cf_{field['id']}"
+        while name in names.values():
+            name += f"_{field['id']}"
+        names[field["id"]] = name
     columns = {}
     for field in fields:
         labels = tuple(dict.fromkeys(each["label"] for each in field.get("options") or ()))

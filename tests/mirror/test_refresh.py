@@ -279,6 +279,29 @@ def test_redefined_custom_fields_change_the_columns(m, writer, firm):
     assert list(m.as_of(1).clients().filter(like="cf_").columns) == list(old)
 
 
+def test_custom_fields_keep_their_columns_if_the_server_lists_them_in_another_order(m, writer, firm):
+    fields = m.custom_fields("client")
+    first, second = fields["id"][:2]
+    column = next(name for name, each in m.clients().attrs["custom_fields"].items() if each["id"] == first)
+    before = m.clients()[column]
+    # The second field gets the first one's name, in capitals; then the server lists it first.
+    name = fields["name"][0].upper()
+    execute(firm, "UPDATE custom_field SET name = ? WHERE id = ?", name, second)
+    with pytest.warns(bf.UnknownValueWarning, match=f"{column}_"):
+        m.refresh()
+    execute(firm, "UPDATE custom_field SET position = -1 WHERE id = ?", second)
+    with pytest.warns(bf.UnknownValueWarning, match=f"{column}_"):
+        m.refresh()
+    assert m.custom_fields("client")["id"][:2].tolist() == [second, first]
+    with pytest.warns(bf.UnknownValueWarning, match=f"{column}_"):
+        clients = m.clients()
+    assert clients.attrs["custom_fields"][column]["id"] == first
+    assert clients[column].equals(before)
+    execute(firm, "UPDATE custom_field SET name = 'Another field' WHERE id = ?", second)
+    m.refresh()
+    assert column in m.clients() and "cf_another_field" in m.clients()
+
+
 @pytest.mark.slow
 def test_a_first_refresh_in_many_windows_is_equal(writer, tmp_path, monkeypatch):
     monkeypatch.setattr(windows, "WINDOW_ROWS", 600)
