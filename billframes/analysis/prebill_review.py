@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes._messages import warn
 from billframes._names import closest
 from billframes.analysis.aging import aging
 from billframes.analysis.allocation import PREBILL
@@ -30,7 +31,7 @@ from billframes.analysis.reconcile import reconcile
 from billframes.analysis.responsible import responsible_of_matters
 from billframes.analysis.spec import Analysis, BookArgument, FromBook, TableSpec
 from billframes.config.firm import FirmSettings
-from billframes.errors import ParameterError
+from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.periods import DateLike
 
 __all__ = ["ANALYSIS", "prebill_review"]
@@ -193,7 +194,15 @@ def prebill_review(
     items = items.filter(pc.is_in(items["invoice_id"], value_set=pa.array(list(prebills), _TEXT))).combine_chunks()
     invoices_of_items = _invoice_columns(items, prebills)
     reviewed = ReviewedItems(items, frames["time_entries"], natives["time_entries"])
-    wrong = {} if codes is None else reviewed.wrong_codes(natives["matters"], codes=codes, code_sets=code_sets)
+    wrong = {}
+    if codes is not None and "matters" not in natives:
+        warn(
+            "prebill_review: codes were not checked, because matters= was not passed; the matters say which codes are "
+            "required.",
+            IncompleteDataWarning,
+        )
+    elif codes is not None:
+        wrong = reviewed.wrong_codes(natives["matters"], codes=codes, code_sets=code_sets)
     flags = reviewed.flags(invoices_of_items["invoice_date"], hours_per_day, wrong)
     table = _in_order(items.append_column("findings", flags), prebills, people)
     return to_native(eager_from_arrow(frames["time_entries"], table), time_entries)

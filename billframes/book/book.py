@@ -18,6 +18,7 @@ from billframes._format import fields_html, long_date
 from billframes._messages import warn
 from billframes._suggestions import SuggestsNames
 from billframes.analysis.contribution import contribution
+from billframes.book.denied import load_details
 from billframes.book.methods import FRAME_NAMES, analysis_methods
 from billframes.client import Client
 from billframes.config.firm import FirmSettings, check_settings, describe_settings
@@ -74,6 +75,8 @@ class Book(BookAnalyses, SuggestsNames):
         self.settings = settings or getattr(client, "settings", None)
         self._client = client
         self._client_items: dict[tuple[str, ...], pd.DataFrame] = {}
+        self.denied: set[str] = set()
+        """The names of frames without rows that the credential may not read, once they were needed."""
 
     @property
     def client(self) -> Client:
@@ -120,18 +123,24 @@ class Book(BookAnalyses, SuggestsNames):
 
     @functools.cached_property
     def matters(self) -> pd.DataFrame:
-        """All matters."""
-        return self._client.matters()
+        """All matters. Without rows if the credential may not read them."""
+        return self._details("matters")
 
     @functools.cached_property
     def clients(self) -> pd.DataFrame:
-        """All clients."""
-        return self._client.clients()
+        """All clients. Without rows if the credential may not read them."""
+        return self._details("clients")
 
     @functools.cached_property
     def users(self) -> pd.DataFrame:
-        """All users."""
-        return self._client.users()
+        """All users. Without rows if the credential may not read them."""
+        return self._details("users")
+
+    def _details(self, name: str) -> pd.DataFrame:
+        frame, allowed = load_details(self._client, name)
+        if not allowed:
+            self.denied.add(name)
+        return frame
 
     @functools.cached_property
     def codes(self) -> pd.DataFrame:

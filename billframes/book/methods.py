@@ -19,6 +19,7 @@ import pandas as pd
 from billframes._suggestions import bound_arguments
 from billframes.analysis.keys import SHORT_NAMES, names_in
 from billframes.analysis.spec import Analysis, analyses
+from billframes.book.denied import without_denied
 from billframes.periods import Period
 
 __all__ = ["FRAME_NAMES", "analysis_methods", "call_analysis"]
@@ -69,7 +70,7 @@ def call_analysis(analysis: Analysis, book: Any, given: Mapping[str, Any]) -> pd
     ----------
     analysis : Analysis
     book : Book
-        Or another object that has `FRAME_NAMES`, `settings`, `span`, `day`, `until_load` and `loaded_on`.
+        Or another object that has `FRAME_NAMES`, `denied`, `settings`, `span`, `day`, `until_load` and `loaded_on`.
     given : mapping of str to object
         Arguments by name. Frames and settings in it are used instead of the book's.
     """
@@ -92,7 +93,10 @@ def call_analysis(analysis: Analysis, book: Any, given: Mapping[str, Any]) -> pd
     if "settings" in takes:
         arguments.setdefault("settings", book.settings)
     arguments |= {name: getattr(book, name) for name in needed}
-    result: pd.DataFrame = analysis.function(**arguments)
+    denied = book.denied & set(needed)
+    arguments |= {name: None for name in denied if takes[name].default is None}
+    with without_denied(denied, analysis.name, [name for name in denied if takes[name].default is not None]):
+        result: pd.DataFrame = analysis.function(**arguments)
     return result
 
 

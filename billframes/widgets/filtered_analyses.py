@@ -74,6 +74,7 @@ class _SubstituteBook:
     ) -> None:
         self._filtered, self._span, self._frames = filtered, span, frames
         self.settings = settings
+        self.denied: set[str] = filtered.book.denied
 
     def __getattr__(self, name: str) -> pd.DataFrame:
         if name not in FRAME_NAMES:

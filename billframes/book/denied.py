@@ -1,0 +1,110 @@
+"""Load a book's frames; a frame of details that the credential may not read has no rows.
+
+Work and invoices are needed for every figure, so a book can't do without them. Users, matters and clients add names,
+types and roles. If the server denies one of these (403), the book warns once, the figures that don't need it are still
+calculated, and analyses that need it are refused.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pandas as pd
+
+from billframes._messages import warn
+from billframes._names import join_names
+from billframes.errors import AccessDeniedError, IncompleteDataWarning, MissingColumnError, ParameterError
+from billframes.loading.load import load
+from billframes.loading.query_args import build_request
+from billframes.schema.resources import CUSTOM_FIELDS, RESOURCES
+
+__all__ = ["DETAILS", "load_details", "without_denied"]
+
+DETAILS = {
+    "users": "Roles, e-mail addresses and people without work are unknown",
+    "matters": "Types, practice areas and responsible lawyers of matters are unknown, so work of all types counts",
+    "clients": "Contacts of clients are unknown",
+}
+"""The frames that a book can do without, each with what is unknown then."""
+
+
+def load_details(client: Any, name: str) -> tuple[pd.DataFrame, bool]:
+    """
+    Load users, matters or clients; return the frame, and whether the credential may read it.
+
+    Raises
+    ------
+    ApiError
+        The server refused for another reason, or failed.
+
+    Warns
+    -----
+    IncompleteDataWarning
+        The credential may not read the list or the definitions of custom fields.
+    """
+    loader, select = getattr(client, name), None
+    try:
+        return loader(), True
+    except AccessDeniedError as error:
+        if error.path == CUSTOM_FIELDS.path:
+            select = "-customFields"
+    try:
+        if select:
+            found = loader(select=select)
+            _warn(f"{name} without their custom fields", "These have no columns")
+            return found, True
+    except AccessDeniedError:
+        pass
+    resource = next(each for each in RESOURCES if each.name == name)
+    frame: pd.DataFrame = load(client, build_request(resource, {}, select="-customFields", limit=0), to="pandas")
+    # Nothing was loaded, so nothing about a load is true of it.
+    frame.attrs.clear()
+    _warn(f"no {name}", DETAILS[name])
+    return frame, False
+
+
+@contextmanager
+def without_denied(denied: Collection[str], analysis: str, required: Collection[str]) -> Iterator[None]:
+    """
+    Call an analysis without the frames that the credential may not read.
+
+    Its advice to pass one of them is not repeated: the book has said that it lacks them.
+
+    Raises
+    ------
+    AccessDeniedError
+        The analysis requires one of them.
+    """
+    if not denied:
+        yield
+        return
+    reason = f"the server does not let this credential read {join_names(sorted(denied))} (403)."
+    if lacking := sorted({*denied} & {*required}):
+        raise AccessDeniedError(f"{analysis} needs {join_names(lacking)}, and {reason}", status=403)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        except (MissingColumnError, ParameterError) as error:
+            if not _advises(error, denied):
+                raise
+            raise type(error)(f"{error.args[0]} The book has none, because {reason}") from None
+    for each in caught:
+        if not _advises(each.message, denied):
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+
+
+def _advises(message: object, names: Collection[str]) -> bool:
+    """Tell whether a message advises to pass one of the frames."""
+    return any(f"{name}=" in str(message) for name in names)
+
+
+def _warn(what: str, consequence: str) -> None:
+    warn(
+        f"The book has {what}, because the server does not let this credential read them (403). {consequence}. Ask "
+        "whoever manages the API's credentials for access if you need them.",
+        IncompleteDataWarning,
+    )
