@@ -46,7 +46,8 @@ def run(args: argparse.Namespace) -> int:
             "login asks for the token, so it needs a terminal. In a script, set BILLFRAMES_BASE_URL and "
             "BILLFRAMES_TOKEN instead."
         )
-    # The address is checked first, before the user looks for the token.
+    # The keyring and the address are checked before the user looks for the token.
+    before = _saved_token(keyring, args.profile)
     base_url = _address(args)
     text = _with_profile(config_file(), args.profile, base_url)
     token = hide(_ask(getpass.getpass, "Token (not shown): "))
@@ -54,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError("No token was given, so nothing was saved.")
     with Client(base_url, token) as client:
         areas = client.practice_areas()
-    before, problem = _save_token(keyring, args.profile, token)
+    problem = _save_token(keyring, args.profile, token, before)
     if problem:
         say(f"billframes: {problem}", error=True)
         return REFUSED
@@ -90,11 +91,20 @@ def _keyring() -> Any:
         ) from None
 
 
-def _save_token(keyring: Any, name: str, token: Secret) -> tuple[Secret | None, str | None]:
-    """Save the token in the keyring. Return the previous token, and a message if the token was not saved."""
-    before = None
+def _saved_token(keyring: Any, name: str) -> Secret | None:
+    """Return the token in the keyring; raise `ConfigError` if the system has no keyring that can be read."""
     try:
-        before = hide(keyring.get_password(KEYRING_SERVICE, name))
+        return hide(keyring.get_password(KEYRING_SERVICE, name))
+    except Exception as error:  # noqa: BLE001 - keyrings are plug-ins, which raise errors of any type
+        raise ConfigError(
+            f"The system has no keyring that can be read ({type(error).__name__}), so login can't save a token. Unlock "
+            "it or install one, or set BILLFRAMES_BASE_URL and BILLFRAMES_TOKEN."
+        ) from None
+
+
+def _save_token(keyring: Any, name: str, token: Secret, before: Secret | None) -> str | None:
+    """Save the token in the keyring; if it was not saved, restore the one before and return a message."""
+    try:
         keyring.set_password(KEYRING_SERVICE, name, token.reveal())
         # Some keyrings accept a token but don't store it.
         saved = keyring.get_password(KEYRING_SERVICE, name) == token.reveal()
@@ -102,9 +112,9 @@ def _save_token(keyring: Any, name: str, token: Secret) -> tuple[Secret | None, 
     except Exception as error:  # noqa: BLE001 - keyrings are plug-ins, which raise errors of any type
         saved, reason = False, token.mask_in(f"{type(error).__name__}: {error}")
     if saved:
-        return before, None
+        return None
     _restore_token(keyring, name, before)
-    return before, (
+    return (
         f"The system's keyring did not save the token ({reason.rstrip(': .')}), so nothing was saved. Unlock it or "
         "install one, or set BILLFRAMES_BASE_URL and BILLFRAMES_TOKEN."
     )

@@ -78,7 +78,7 @@ class CheckedBills:
 
 
 def ledes_check(
-    given: Book | Frames | str | os.PathLike[str],
+    given: Book | Frames | str | bytes | os.PathLike[str],
     invoice: str | Iterable[str] | None = None,
     *,
     profile: LedesProfile | None = None,
@@ -96,9 +96,9 @@ def ledes_check(
 
     Parameters
     ----------
-    given : Book, mapping of str to frame, or path
+    given : Book, mapping of str to frame, path, str or bytes
         A book; frames by name: `time_entries`, `expenses`, `fixed_fees`, `invoices`, `matters`, `users` and `codes`,
-        with all items of the invoices; or the path of a LEDES 1998B file of any software.
+        with all items of the invoices; or a LEDES 1998B file of any software, as `read_ledes` takes it.
     invoice : str or list of str, optional
         Numbers or ids of invoices.
     profile : LedesProfile, optional
@@ -131,7 +131,7 @@ def ledes_check(
     >>> findings["field"].unique().tolist()
     ['15 LINE_ITEM_TASK_CODE', '23 TIMEKEEPER_CLASSIFICATION']
     """
-    if isinstance(given, str | os.PathLike):
+    if isinstance(given, str | bytes | os.PathLike):
         if invoice is not None or profile is not None or start is not None or end is not None:
             raise ParameterError("For a file, leave out invoice=, profile=, start= and end=.")
         return check_file(given)

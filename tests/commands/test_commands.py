@@ -77,6 +77,17 @@ def test_a_keyring_that_refuses_is_an_error_without_the_token(sandbox, ring, typ
     assert not config_file().exists()
 
 
+def test_without_a_keyring_login_does_not_ask_for_the_token(sandbox, ring, typed, monkeypatch, capsys):
+    def fail(*_given):
+        raise RuntimeError("No recommended backend was available.")
+
+    monkeypatch.setattr(ring, "get_password", fail)
+    typed("")
+    monkeypatch.setattr("getpass.getpass", lambda _prompt: pytest.fail("login asked for the token"))
+    assert main(["login", "--base-url", sandbox.base_url]) == 2
+    assert "no keyring that can be read (RuntimeError)" in capsys.readouterr().err
+
+
 def test_a_keyring_that_stores_nothing_is_an_error(sandbox, ring, typed, monkeypatch, capsys):
     monkeypatch.setattr(ring, "set_password", lambda *_given: None)
     typed(sandbox.tokens["full"])

@@ -34,6 +34,16 @@ def with_field(number, value, line=0):
     return "\r\n".join([FIRST, NAMES, *lines])
 
 
+def test_a_file_is_checked_by_its_content_as_by_its_path(tmp_path):
+    content = b"LEDES1998B[]\r\nno headings[]\r\n"
+    path = tmp_path / "bill.txt"
+    path.write_bytes(content)
+    found = ledes_check(path)
+    assert len(found) > 0
+    assert ledes_check(content).equals(found)
+    assert ledes_check(content.decode()).equals(found)
+
+
 def test_a_good_file_has_no_findings(tmp_path):
     assert findings_in(tmp_path, GOOD) == findings_in(tmp_path, GOOD + "\r\n") == []
     assert read_ledes(GOOD).equals(read_ledes(tmp_path / "bill.txt"))
