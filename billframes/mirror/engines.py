@@ -137,8 +137,8 @@ _EXTRAS = {"polars": "polars", "duckdb": "duckdb", "pyspark": "spark"}
 
 def _join_references(snapshot: Snapshot, table: Table, open_table: _OpenTable, columns: Collection[str] | None) -> Any:
     """Join the columns that show other records, and put all columns in the order of the loader's frame."""
-    stored = [name for name in snapshot.columns(table.name) if name != POSITION]
-    references = [each for each in table.references if each.key != "originator_ids"]
+    stored = [name for name in snapshot.columns(table.name) if name != POSITION and name not in table.shown]
+    references = [each for each in table.references if not each.shown]
     names = _select_names(table, [*stored, *(name for each in references for name in each.columns)], columns)
     rows = nw.from_native(open_table(table.name)).select(stored)
     for number, reference in enumerate(references):

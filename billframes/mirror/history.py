@@ -100,7 +100,7 @@ def _cells(storage: Storage, table: Table, before: Version, after: Version) -> I
             continue
         for name in dict.fromkeys([*old_rows[id_], *row]):
             old, new = old_rows[id_].get(name), row.get(name)
-            if old != new and name != POSITION:
+            if old != new and name != POSITION and name not in table.shown:
                 yield {"id": id_, "change": "changed", "column": name, "before": _text(old), "after": _text(new)}
 
 

@@ -270,7 +270,7 @@ class Refresh:
 
     def _refresh_changes(self, stored: StoredTable) -> None:
         table = stored.table
-        if stored.version is None or self._needs_other_columns(table):
+        if stored.version is None or self._needs_other_columns(stored):
             self._fill(stored)
             self._catch_up(stored)
         elif table.name in self.full:
@@ -281,9 +281,12 @@ class Refresh:
             if table.name == "invoices":
                 self._reload_invoices(stored, store_open_invoices(self.server, stored))
 
-    def _needs_other_columns(self, table: Table) -> bool:
-        """Tell whether the table needs other columns because custom fields were changed."""
-        return self._custom_fields_changed and table.resource is not None and table.resource.entity is not None
+    def _needs_other_columns(self, stored: StoredTable) -> bool:
+        """Tell whether the table needs other columns: custom fields were changed, or an earlier billframes wrote it."""
+        table = stored.table
+        if self._custom_fields_changed and table.resource is not None and table.resource.entity is not None:
+            return True
+        return not table.shown <= {*self.storage.schema(table.name, stored.current_version).names}
 
     def _fill(self, stored: StoredTable) -> None:
         """Fill a new table, or replace a table that needs other columns."""

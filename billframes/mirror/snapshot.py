@@ -91,8 +91,10 @@ class Snapshot:
             The first day of the rows' period. The other records mostly have later dates, so these are read first.
         """
         keys, id_ = rows.column(reference.key), TABLES[reference.table].id
-        if pa.types.is_list(keys.type):
+        if reference.shown:
             shown = self.lookup(reference.table)
+            if reference.shown in rows.column_names:
+                keys = _lists_as_shown(keys, rows.column(reference.shown))
             ids = shown.column(id_)
             return {name: _look_up_lists(keys, ids, shown.column(source)) for name, source in reference.columns.items()}
         for shown in self._lookups_from(reference.table, since):
@@ -136,6 +138,12 @@ class Snapshot:
         """Return the rows of a small table."""
         rows: list[dict[str, Any]] = self.read(name).to_pylist()
         return rows
+
+
+def _lists_as_shown(keys: pa.ChunkedArray, shown: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return lists of ids, missing where the server showed no list of records, and empty where it showed one."""
+    given = pc.if_else(keys.is_valid(), keys, pa.scalar([], keys.type))
+    return pc.if_else(shown, given, pa.scalar(None, keys.type))
 
 
 def _look_up_lists(keys: pa.ChunkedArray, ids: pa.ChunkedArray, values: pa.ChunkedArray) -> pa.ChunkedArray:

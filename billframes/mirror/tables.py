@@ -62,11 +62,15 @@ class Reference:
         The other record's table.
     columns : mapping of str to str
         The names of the columns, each with the name of the column in the other table.
+    shown : str, optional
+        If the key has lists of ids: the stored column with whether the API showed a list of records, even an empty one.
+        Ids can't tell this, because a server may show no list if there are no ids, or an empty one.
     """
 
     key: str
     table: str
     columns: Mapping[str, str]
+    shown: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +124,11 @@ class Table:
         """The columns that are joined and not stored."""
         return frozenset(name for each in self.references for name in each.columns)
 
+    @property
+    def shown(self) -> frozenset[str]:
+        """The stored columns that tell whether lists of other records were shown."""
+        return frozenset(each.shown for each in self.references if each.shown)
+
 
 # The table of each referenced record, and the names of columns that are different there.
 _REFERENCED_TABLES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
@@ -147,14 +156,20 @@ _REFERENCED_TABLES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyTy
 
 def _references(resource: Resource) -> tuple[Reference, ...]:
     found: dict[str, dict[str, str]] = {}
+    lists: set[str] = set()
     for source in sources_of(resource.record):
         parent = source.parent or ""
         if parent in _REFERENCED_TABLES:
+            if source.column.kind == "texts":
+                lists.add(parent)
             own = source.column.name.removeprefix(f"{parent.removesuffix('s')}_")
             found.setdefault(parent, {})[source.column.name] = _REFERENCED_TABLES[parent][1].get(own, own)
     return tuple(
         Reference(
-            "originator_ids" if parent == "originators" else f"{parent}_id", _REFERENCED_TABLES[parent][0], columns
+            f"{parent.removesuffix('s')}_ids" if parent in lists else f"{parent}_id",
+            _REFERENCED_TABLES[parent][0],
+            columns,
+            f"{parent}_shown" if parent in lists else None,
         )
         for parent, columns in found.items()
     )
@@ -215,6 +230,9 @@ def to_stored(frame: pa.Table, table: Table) -> pa.Table:
     """Return the columns of a loader's Arrow table that are stored, in the stored types, with the partition."""
     names = [name for name in frame.column_names if name not in table.joined]
     columns = {name: as_stored(frame.column(name)) for name in names}
+    for each in table.references:
+        if each.shown:
+            columns[each.shown] = frame.column(next(iter(each.columns))).is_valid()
     if table.partition and table.date:
         columns[PARTITION] = partition_of(columns[table.date], table.partition)
     if not table.incremental:

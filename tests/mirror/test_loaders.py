@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import random
+import sqlite3
+from dataclasses import replace
 
 import pandas as pd
 import pyarrow as pa
@@ -10,8 +14,11 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 import billframes as bf
+from billframes import mirror
+from billframes.mirror.catalogue import Catalogue
 from billframes.mirror.tables import TABLES
 from tests.frames import assert_frame_equal
+from tests.loaders.test_family import RewritingTransport
 
 DATED = ["time_entries", "expenses", "fixed_fees", "invoices"]
 SELECTS = {
@@ -192,3 +199,60 @@ def test_stored_tables_hold_no_names_of_other_records(refreshed):
     assert "client_id" in stored.names
     assert not {"client_name", "matter_name", "user_name", "invoice_state"} & set(stored.names)
     assert not pa.types.is_dictionary(stored.field("billing_type").type)
+
+
+def rewrite_originators(shape):
+    """Rewrite the lists of originators: empty ones as `shape` says, in responses that have matters."""
+
+    def rewrite(text):
+        body = json.loads(text)
+        matters = (
+            [each for each in body["data"] if "originatorIds" in each] if isinstance(body.get("data"), list) else ()
+        )
+        for each in matters:
+            for name in {"originatorIds", "originators"} & each.keys():
+                if not each[name] and name in shape:
+                    each[name] = shape[name]
+        return json.dumps(body)
+
+    return rewrite
+
+
+@pytest.fixture
+def client_without_lists(firm):
+    """A client of a small firm whose server shows no originators where there are none; and its transport."""
+    with contextlib.closing(sqlite3.connect(firm.database)) as connection, connection:
+        for name in ("time_entry", "expense"):
+            connection.execute(f"DELETE FROM {name}")
+    transport = RewritingTransport(rewrite_originators({"originators": None}))
+    with bf.Client(firm.base_url, firm.tokens["full"], transport=transport, progress=False) as client:
+        yield client, transport
+
+
+def test_lists_of_names_are_missing_or_empty_as_the_api_shows_them(client_without_lists, tmp_path):
+    client, transport = client_without_lists
+    m = mirror(tmp_path / "firm", client=client)
+    m.refresh()
+    matters = client.matters()
+    missing = matters["originator_names"].isna()
+    assert 20 < missing.sum() < len(missing)
+    assert_same(matters, m.matters())
+    for rows in (matters[missing], matters[~missing]):
+        client.matters.update(rows["matter_id"].iloc[0], name="Renamed since")
+    client.matters.create(**matters.iloc[0][["client_id", "responsible_id", "name"]])
+    m.refresh()
+    assert_same(client.matters(), m.matters())
+    transport.rewrite = rewrite_originators({"originatorIds": None})
+    m.refresh(full="matters")
+    assert_same(client.matters(), m.matters())
+    assert set(m.changes(m.version - 1)["column"]) == {"originator_ids"}
+
+    # A mirror of an earlier release does not know which lists were shown.
+    version, storage = m._open_snapshot().version, m._storage
+    rows = storage.read("matters", version.tables["matters"]).drop_columns(["originators_shown"])
+    tables = {**version.tables, "matters": storage.write("matters", rows)}
+    Catalogue(storage).commit(replace(version, number=version.number + 1, tables=tables))
+    earlier = mirror(tmp_path / "firm", client=client)
+    assert not earlier.matters().equals(client.matters())
+    earlier.refresh()
+    assert_same(client.matters(), earlier.matters())
