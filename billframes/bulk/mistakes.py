@@ -9,6 +9,9 @@
 | day and month are swapped | a spreadsheet with another country's settings read the dates |
 | two columns are swapped | a heading above the wrong column |
 | amounts become 50 times as large or as small | amounts in cents, a missing decimal point |
+| most dates move by the same number of days | a spreadsheet or a time zone moved them |
+| most hours or amounts get the other sign | a formula or a filter of credits negated the column |
+| many rows get one matter, person, date, number of hours or amount | one cell was filled down |
 | new rows are equal | rows pasted twice |
 """
 
@@ -35,6 +38,11 @@ _SAMPLE = 2_000
 _LEAST_ROWS = 3
 # An amount that changes by this factor probably has another unit or a misplaced decimal point.
 _OTHER_UNIT = 50.0
+# One value in place of so many different ones, in so many rows, was probably filled down.
+_FILLED_ROWS, _FILLED_VALUES = 20, 5
+# Fewer dates may well belong to the next day.
+_MOVED_ROWS = 10
+_FILLED_KINDS = frozenset({"id", "date", "hours", "money"})
 
 
 class Mistakes:
@@ -52,6 +60,11 @@ class Mistakes:
         self._pairs: Counter[tuple[str, str]] = Counter()
         self._swapped: Counter[tuple[str, str]] = Counter()
         self._other_units: dict[str, list[tuple[float, float]]] = {}
+        # The days by which dates move, and numbers that get the other sign, by column.
+        self._moves: dict[str, Counter[int]] = {}
+        self._signs: dict[str, Counter[bool]] = {}
+        # The new values by column, and the different values before.
+        self._filled: dict[str, tuple[Counter[Any], set[Any]]] = {}
         self._new_rows: Counter[int] = Counter()
 
     def add(self, change: Change) -> None:
@@ -70,6 +83,12 @@ class Mistakes:
 
     def _add_update(self, cell: Cell) -> None:
         column, before, after = self._columns[cell.column], cell.before, cell.after
+        if column.kind in _FILLED_KINDS and before is not None and after is not None:
+            values, replaced = self._filled.setdefault(cell.column, (Counter(), set()))
+            values[after] += 1
+            replaced.add(before)
+        if column.kind in {"hours", "money"} and before:
+            self._signs.setdefault(cell.column, Counter())[after == -before] += 1
         if after is None or after == "":
             self._emptied[cell.column] += 1
         elif column.kind == "text" and before:
@@ -81,6 +100,7 @@ class Mistakes:
             if abs(after - before) > _YEAR:
                 self._far_dates.append((before, after))
             self._swapped_dates[(before.month, before.day) == (after.day, after.month)] += 1
+            self._moves.setdefault(cell.column, Counter())[(after - before).days] += 1
         elif column.kind in {"money", "rate"} and _has_other_unit(before, after):
             self._other_units.setdefault(cell.column, []).append((before, after))
 
@@ -97,6 +117,7 @@ class Mistakes:
             *self._moved_rows(),
             *self._swapped_columns(),
             *self._numbers(),
+            *self._whole_columns(),
             *self._equal_rows(),
         ]
 
@@ -140,6 +161,24 @@ class Mistakes:
         if self._far_dates:
             before, after = self._far_dates[0]
             yield f"Dates that move by more than a year: {len(self._far_dates):,}, such as {before} to {after}."
+
+    def _whole_columns(self) -> Iterator[str]:
+        for name, moves in self._moves.items():
+            days, rows = moves.most_common(1)[0]
+            if rows >= _MOVED_ROWS and 10 * rows > 9 * moves.total() and rows > self._swapped_dates[True]:
+                moved = f"{abs(days):,} {'day' if abs(days) == 1 else 'days'} {'later' if days > 0 else 'earlier'}"
+                yield f"{rows:,} values in {name} become {moved}. Did a spreadsheet or a time zone move them?"
+        for name, signs in self._signs.items():
+            if signs[True] >= _LEAST_ROWS and signs[True] > signs[False]:
+                yield f"{signs[True]:,} values in {name} get the other sign. Was the column negated?"
+        for name, (values, replaced) in self._filled.items():
+            value, rows = values.most_common(1)[0]
+            if rows >= _FILLED_ROWS and 10 * rows > 9 * values.total() and len(replaced) >= _FILLED_VALUES:
+                shown = text_of_cell(value)
+                yield (
+                    f"{rows:,} rows get the same {name}, {shown}, in place of {len(replaced):,} different values. Was "
+                    "one cell filled down?"
+                )
 
     def _equal_rows(self) -> Iterator[str]:
         equal = sum(number - 1 for number in self._new_rows.values())

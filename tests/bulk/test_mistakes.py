@@ -140,6 +140,40 @@ def test_amounts_in_cents_are_noted(firm):
     assert firm.client.expenses.plan(expenses.assign(amount=expenses["amount"] * 2)).notes == ()
 
 
+def test_dates_that_all_moved_by_a_day_are_noted(firm, entries):
+    rows = entries[["time_entry_id", "date"]].iloc[20:60]
+    moved = rows.assign(date=rows["date"] - pd.Timedelta(days=1))
+    (note,) = firm.client.time_entries.plan(moved).notes
+    assert note == "40 values in date become 1 day earlier. Did a spreadsheet or a time zone move them?"
+    assert firm.client.time_entries.plan(moved.iloc[:5]).notes == ()
+    by_row = pd.to_timedelta(range(1, 41), unit="D")
+    assert firm.client.time_entries.plan(rows.assign(date=rows["date"] - by_row)).notes == ()
+
+
+def test_negated_hours_and_amounts_are_noted(firm, entries):
+    rows = entries[["time_entry_id", "hours"]].iloc[20:60]
+    (note,) = firm.client.time_entries.plan(rows.assign(hours=-rows["hours"])).notes
+    assert note == "40 values in hours get the other sign. Was the column negated?"
+    assert firm.client.time_entries.plan(rows.assign(hours=rows["hours"] / 2)).notes == ()
+    expenses = firm.client.expenses(billed=False).query("amount > 0").iloc[:4][["expense_id", "amount"]]
+    (note,) = firm.client.expenses.plan(expenses.assign(amount=-expenses["amount"])).notes
+    assert note.startswith("4 values in amount get the other sign")
+
+
+def test_a_value_that_was_filled_down_is_noted(firm, entries):
+    rows = entries[["time_entry_id", "matter_id", "user_id", "hours", "date"]].iloc[20::8].iloc[:40]
+    for name in ("matter_id", "user_id", "hours", "date"):
+        notes = firm.client.time_entries.plan(rows[["time_entry_id"]].assign(**{name: rows[name].iloc[0]})).notes
+        assert any(f"rows get the same {name}, " in each and "filled down?" in each for each in notes), name
+    few = rows.drop_duplicates("matter_id").iloc[:4]
+    assert firm.client.time_entries.plan(few.assign(matter_id=rows["matter_id"].iloc[-1])).notes == ()
+    # Whoever takes over all work of one matter or person changes one value, not many.
+    user = rows["user_id"].mode()[0]
+    theirs = entries[entries["user_id"] == user][["time_entry_id"]]
+    other = rows.loc[rows["user_id"] != user, "user_id"].iloc[0]
+    assert firm.client.time_entries.plan(theirs.assign(user_id=other)).notes == ()
+
+
 def test_merged_cells_are_refused(sheet):
     page, columns, saved = sheet
     page.merge_cells(start_row=2, end_row=5, start_column=columns["task_code"], end_column=columns["task_code"])
