@@ -44,7 +44,6 @@ from .analysis.origination import origination as origination
 from .analysis.overdue_invoices import overdue_invoices as overdue_invoices
 from .analysis.prebill_review import prebill_review as prebill_review
 from .analysis.profitability import profitability as profitability
-from .analysis.rates import rates as rates
 from .analysis.realization import realization as realization
 from .analysis.reconcile import reconcile as reconcile
 from .analysis.scorecard import scorecard as scorecard

@@ -39,7 +39,7 @@ RESULTS = {
     ),
     "overdue_invoices": "book.overdue_invoices().head(12)",
     "contribution": 'book.contribution(by="client")',
-    "effective_rates": 'book.effective_rates(by="user")',
+    "effective_rates": 'book.effective_rates(by=["user", "year"]).head(12)',
     "exposure": "book.exposure().head(12)",
     "leverage": 'book.leverage(by="practice_area")',
     "missing_time": "book.missing_time().head(12)",
@@ -49,7 +49,6 @@ RESULTS = {
         "book.profitability(settings=bf.FirmSettings(cost_rates=dict.fromkeys(book.users['user_id'], 120.0)))"
     ),
     "realization": 'book.realization(by="practice_area")',
-    "rates": "book.rates().head(12)",
     "reconcile": "book.reconcile().head(12)",
     "stale": "book.stale().head(12)",
     "timekeeping_lag": 'book.timekeeping_lag(by="user")',

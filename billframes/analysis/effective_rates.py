@@ -1,28 +1,32 @@
-"""Effective rates: fees billed per hour, beside the worth of the work per hour.
+"""Effective rates: fees billed per hour, beside the worth of the work per hour, and their growth from year to year.
 
-The amounts and hours are calculated by `realization`; they are divided here.
+The amounts and hours are calculated by `realization`; they are divided here. `yearly_rates` compares the years.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Literal
+from typing import Any, Literal
 
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import Frame, column_names
 from billframes.analysis.expressions import ratio
-from billframes.analysis.frames import from_result, to_native
-from billframes.analysis.keys import By
-from billframes.analysis.metrics import shared_measures
+from billframes.analysis.frames import from_native, from_result, to_native
+from billframes.analysis.grouping import Grouping
+from billframes.analysis.keys import By, names_in
+from billframes.analysis.metrics import Measure, shared_measures
 from billframes.analysis.realization import realization
-from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
+from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec
+from billframes.analysis.yearly_rates import YEARLY_COLUMNS, is_by_year, rates_by_year
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
 __all__ = ["ANALYSIS", "effective_rates"]
 
 _STANDARD_COLUMNS = ("standard_amount", "standard_rate")
+_LEFT_OUT = ("left_out_hours", "left_out_amount", "left_out_billed_amount")
 
 
 def effective_rates(
@@ -44,25 +48,27 @@ def effective_rates(
     """
     Money per hour: fees billed, worth at the rates of the work, and, if the settings have them, standard rates.
 
-    Amounts, hours, errors and warnings are those of `realization`.
+    By year, the result also has the growth of each rate, and the hourly rates in use. Amounts, hours, errors and
+    warnings are those of `realization`.
 
     Parameters
     ----------
     time_entries, expenses, fixed_fees, invoices : frame
-        As for `realization`.
+        As for `realization`. By year, the time entries also need `rate`; without it, the rates in use are missing.
     matters, users : frame, optional
         With `matter_id` and `matter_type`, or `user_id` and `name`, and the columns that `by` names.
     clients : frame, optional
         With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
     by : str or list of str, optional
-        Keys to group by; None gives one row.
+        Keys to group by; None gives one row. With "year", and without "month" and "quarter", rows are compared with
+        those of the year before.
     basis : {"invoice_date", "work_date"}
         "invoice_date": final invoices dated in the period, with all the work on them. "work_date": time dated in the
         period that is now on a final invoice.
     start, end : str or date, optional
         First and last day, inclusive; None leaves an end open. `start` also takes a whole period such as "2026-Q3".
     settings : FirmSettings, optional
-        `standard_rates` add the standard columns.
+        `standard_rates` add the standard columns, and may have dates from which they are valid.
     matter_types : collection of str, optional
         Types of matter that count; all but contingency, pro bono and internal by default.
 
@@ -76,7 +82,15 @@ def effective_rates(
           hidden
         - `worked_amount`: worth of this time at its rates; `worked_rate`: worth ÷ hours; both missing if rates are
           hidden
-        - with standard rates: `standard_amount`, `standard_rate` (÷ hours)
+        - with standard rates: `standard_amount` (hours at the standard rate of their day; missing if a person has no
+          rate), `standard_rate` (÷ hours)
+        - by year: `effective_rate_growth`, `worked_rate_growth` and, with standard rates, `standard_rate_growth`: the
+          rate ÷ the rate of the year before − 1; 0.03 is 3% more. Missing if the year before has no row or no rate
+          above 0
+        - by year: `lowest_rate`, `highest_rate`: the lowest and highest rate in use; `rates_in_use`: the number of
+          rates in use. A rate is in use if its entries have more than 0 hours in total. The number of hours does not
+          matter here; `worked_rate` is the average weighted by hours. `rate_spread`: (highest − lowest) ÷ worked
+          rate. Missing if rates are hidden, even of a few entries only
         - `left_out_hours`, `left_out_amount`, `left_out_billed_amount`: time on matters whose type does not count
 
         Rates are missing if there are no hours.
@@ -100,57 +114,112 @@ def effective_rates(
     >>> result[["user_name", "billable_hours", "effective_rate", "worked_rate"]]
       user_name  billable_hours  effective_rate  worked_rate
     0       Ada             4.0           200.0        250.0
+
+    In 2026 Ada has four hours at 200 and four at 250, and the invoice is 1,620:
+
+    >>> entries = pd.DataFrame({
+    ...     "user_id": ["u1"] * 3, "user_name": ["Ada"] * 3, "matter_id": ["m1"] * 3, "hours": [2.0, 4.0, 4.0],
+    ...     "rate": [200.0, 200.0, 250.0], "amount": [400.0, 800.0, 1000.0], "billing_type": ["billable"] * 3,
+    ...     "date": pd.to_datetime(["2025-09-01", "2026-09-01", "2026-09-02"]), "invoice_id": ["i1", "i2", "i2"],
+    ... })
+    >>> invoices = pd.DataFrame({
+    ...     "invoice_id": ["i1", "i2"], "invoice_date": pd.to_datetime(["2025-10-05", "2026-10-05"]),
+    ...     "invoice_state": ["final", "final"], "amount": [400.0, 1620.0], "balance": [0.0, 0.0],
+    ... })
+    >>> result = effective_rates(
+    ...     entries, expenses=none, fixed_fees=none, invoices=invoices, matters=matters, by=["user", "year"]
+    ... )
+    >>> result[["year", "worked_rate", "worked_rate_growth", "effective_rate", "effective_rate_growth"]]
+       year  worked_rate  worked_rate_growth  effective_rate  effective_rate_growth
+    0  2025        200.0                 NaN           200.0                    NaN
+    1  2026        225.0               0.125           202.5                 0.0125
+    >>> result[["year", "lowest_rate", "highest_rate", "rates_in_use"]]
+       year  lowest_rate  highest_rate  rates_in_use
+    0  2025        200.0         200.0           1.0
+    1  2026        200.0         250.0           2.0
     """
-    amounts_by_key = realization(
-        time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        invoices=invoices,
-        matters=matters,
-        users=users,
-        clients=clients,
-        by=by,
-        basis=basis,
-        start=start,
-        end=end,
-        settings=settings,
-        matter_types=matter_types,
-    )
-    return to_native(_rates(from_result(amounts_by_key)), time_entries)
+    keys = names_in(by)
+    natives: dict[str, Any] = {
+        "time_entries": time_entries,
+        "expenses": expenses,
+        "fixed_fees": fixed_fees,
+        "invoices": invoices,
+        "matters": matters,
+        "users": users,
+        "clients": clients,
+    }
+    options: dict[str, Any] = {"basis": basis, "start": start, "end": end, "matter_types": matter_types}
+    if not is_by_year(keys):
+        amounts_by_key = realization(**natives, **options, by=by, settings=settings)
+        return to_native(_rates(from_result(amounts_by_key)), time_entries)
+    frames = from_native(**natives)
+    grouping = Grouping.of(keys, frames, settings)
+    by_rate = [*keys, "rate"] if "rate" in column_names(frames["time_entries"]) else keys
+    with skip_checks(natives, frames):
+        amounts = realization(**natives, **options, by=list(dict.fromkeys(by_rate)), settings=grouping.settings)
+    optional = [name for name in ANALYSIS.measure_names if name.startswith("standard_")]
+    left_out = () if grouping.settings.standard_rates else optional
+    columns = [name for name in ANALYSIS.measure_names if name not in left_out]
+    return to_native(rates_by_year(from_result(amounts), grouping, columns), time_entries)
 
 
 def _rates(realized: Frame) -> Frame:
     names = column_names(realized)
     keys = names[: names.index("worked_amount")]
-    standard = [name for name in _STANDARD_COLUMNS if "standard_amount" in names]
     rates = {"worked_rate": ratio("worked_amount", "billable_hours")}
-    if standard:
+    if "standard_amount" in names:
         rates["standard_rate"] = ratio("standard_amount", "billable_hours")
-    amounts = ("billable_hours", "billed_amount", "effective_rate", "worked_amount", "worked_rate", *standard)
-    left_out = [name for name in names if name.startswith("left_out_")]
-    return realized.with_columns(**rates).select(*keys, *amounts, *left_out)
+    columns = [name for name in ANALYSIS.measure_names if name in {*names, *rates}]
+    return realized.with_columns(**rates).select(*keys, *columns)
+
+
+def _growth(kind: str) -> Measure:
+    rate = f"{kind} rate"
+    meaning = f"{rate.capitalize()} ÷ {rate} of the year before − 1."
+    return Measure(f"{kind}_rate_growth", f"Growth of the {rate}", "ratio", meaning)
 
 
 ANALYSIS = Analysis(
     name="effective_rates",
-    question="How much do we bill for an hour, compared with its rate?",
+    question="How much do we bill for an hour, compared with its rate, and does it grow from year to year?",
     summary=(
         "It divides fees billed by the hours they were billed for. It compares this effective rate with the rate at "
-        "which the hours were recorded."
+        "which the hours were recorded and, by year, with the year before."
     ),
-    example="Four hours recorded at a rate of 250 are worth 1000. They are billed at 800, which is 200 per hour.",
-    formula="effective rate = fees billed ÷ hours; worked rate = worth of billed work ÷ hours",
+    example=(
+        "Four hours recorded at a rate of 250 are worth 1000. They are billed at 800, which is 200 per hour. By year: "
+        "Ada's rate is 200 in 2025. In 2026 she has four hours at 200 and four at 250, so the worked rate is 225, "
+        "12.5% more. The hours are billed at 1620, which is 202.50 per hour, only 1.25% more."
+    ),
+    formula=(
+        "effective rate = fees billed ÷ hours; worked rate = worth of billed work ÷ hours; growth = rate ÷ rate of the "
+        "year before − 1; spread of rates = (highest − lowest) ÷ worked rate"
+    ),
     numerator="fees billed, and worth of billed work, as in `realization`",
     denominator="hours of the billable time on the final invoices counted",
     left_out=(
         "Time on contingency, pro bono and internal matters: it is in `left_out_hours`, `left_out_amount` and "
         "`left_out_billed_amount`; `matter_types=` chooses other types.",
         "Fixed fees and the hours under them, and expenses.",
+        "Rates whose hours add up to 0 or less, for example after a correction: they are not in use.",
     ),
-    cannot_tell=("Hours as billed: an invoice has only one amount, and the hours are those recorded.",),
+    cannot_tell=(
+        "Hours as billed: an invoice has only one amount, and the hours are those recorded.",
+        "Why a rate grew: the average also changes if more of the work is done at other rates or by other people.",
+        "The growth of a year that is not over: the part of the year so far is compared with the whole year before.",
+    ),
     columns=(
-        *shared_measures("billable_hours", "billed_amount", "effective_rate", "worked_amount", "worked_rate"),
-        *shared_measures(*_STANDARD_COLUMNS, "left_out_hours", "left_out_amount", "left_out_billed_amount"),
+        *shared_measures("billable_hours", "billed_amount", "effective_rate"),
+        _growth("effective"),
+        *shared_measures("worked_amount", "worked_rate"),
+        _growth("worked"),
+        *shared_measures(*_STANDARD_COLUMNS),
+        _growth("standard"),
+        Measure("lowest_rate", "Lowest rate", "rate", "The lowest hourly rate with more than 0 hours."),
+        Measure("highest_rate", "Highest rate", "rate", "The highest hourly rate with more than 0 hours."),
+        Measure("rates_in_use", "Rates in use", "count", "Number of hourly rates with more than 0 hours."),
+        Measure("rate_spread", "Spread of rates", "ratio", "(Highest − lowest rate) ÷ worked rate."),
+        *shared_measures(*_LEFT_OUT),
     ),
     table=TableSpec(
         title="Effective rates",
@@ -158,20 +227,38 @@ ANALYSIS = Analysis(
             "billable_hours",
             "worked_amount",
             "worked_rate",
+            "worked_rate_growth",
             "billed_amount",
             "effective_rate",
+            "effective_rate_growth",
             *_STANDARD_COLUMNS,
+            "standard_rate_growth",
+            *YEARLY_COLUMNS[3:],
         ),
-        optional=_STANDARD_COLUMNS,
+        optional=(*_STANDARD_COLUMNS, *YEARLY_COLUMNS),
     ),
     chart=ChartSpec(
         kind="bars",
         title="What an hour of billable time brought",
         columns=("worked_rate", "effective_rate"),
-        words=["{effective_rate}"],
+        words=["{effective_rate} · {effective_rate_growth}", "{effective_rate}"],
+        optional=("effective_rate_growth",),
         shows="the effective rate (dark) on the worked rate (pale).",
-        more="The text beside a bar is the effective rate. If rates are hidden, only that is drawn.",
+        more=(
+            "The text beside a bar is the effective rate and, by year, its growth from the year before. If rates are "
+            "hidden, only the effective rate is drawn."
+        ),
         example={"user_name": ["Ada"], "effective_rate": [320.4], "worked_rate": [400.0]},
         gives=(["320"], "What an hour of billable time brought by timekeeper"),
+    ),
+    book=FromBook(
+        defaults={
+            "start": BookArgument(
+                lambda _book, _period: None,
+                "Another first day than that of the book's period. By year, all years up to the end of the book's "
+                "period count by default.",
+                only_by="year",
+            )
+        }
     ),
 )

@@ -172,10 +172,13 @@ class BookArgument:
         Takes the book and the period, and returns the value.
     meaning : str
         A sentence about the value, for the method's docstring.
+    only_by : str
+        The key that `by` must name; empty if the value does not depend on `by`.
     """
 
     value: Callable[[Any, Any], Any]
     meaning: str
+    only_by: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -233,19 +233,6 @@ class BookAnalyses:
         clients: pd.DataFrame | None = None,
         settings: FirmSettings | None = None,
     ) -> pd.DataFrame: ...
-    def rates(
-        self,
-        by: By = ("user", "year"),
-        *,
-        start: DateLike | None = None,
-        end: DateLike | None = None,
-        basis: Literal["invoice_date", "work_date"] = "invoice_date",
-        matter_types: Collection[str] | None = None,
-        matters: pd.DataFrame | None = None,
-        users: pd.DataFrame | None = None,
-        clients: pd.DataFrame | None = None,
-        settings: FirmSettings | None = None,
-    ) -> pd.DataFrame: ...
     def realization(
         self,
         by: By = None,

@@ -88,7 +88,7 @@ def call_analysis(analysis: Analysis, book: Any, given: Mapping[str, Any]) -> pd
     if "as_of" in takes and takes["as_of"].default is inspect.Parameter.empty:
         arguments["as_of"] = book.day(given.get("as_of"), needed, analysis.name)
     for name, argument in analysis.book.defaults.items():
-        if name not in given:
+        if name not in given and argument.only_by in ("", *names_in(by)):
             arguments[name] = argument.value(book, Period(first, last))
     if "settings" in takes:
         arguments.setdefault("settings", book.settings)

@@ -15,7 +15,6 @@ lockup: Plot
 new_business: Plot
 origination: Plot
 profitability: Plot
-rates: Plot
 realization: Plot
 scorecard: Plot
 timekeeping_lag: Plot

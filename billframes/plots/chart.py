@@ -191,8 +191,11 @@ class Chart(ChartSpec):
             value = row[found[1]]
             return unit(value) if found[2] else format_number(value, _unit(found[1]))
 
-        templates = (text for text in self.words if any(pd.notna(row.get(each[1])) for each in _FIELD.finditer(text)))
-        text = next(templates, None)
+        def fits(text: str) -> bool:
+            names = [each[1] for each in _FIELD.finditer(text)]
+            return set(names) <= row.keys() and any(pd.notna(row[name]) for name in names)
+
+        text = next(filter(fits, self.words), None)
         return _FIELD.sub(figure, text) if text else MISSING
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "ReportTable",
     "budgets",
     "change",
+    "effective_rates",
     "exposure",
     "invoices",
     "lockup",
@@ -31,7 +32,6 @@ __all__ = [
     "new_business",
     "overdue_invoices",
     "prebills",
-    "rates",
     "realization",
     "receivables",
     "scorecard",
@@ -225,10 +225,10 @@ def scorecard(month: Month) -> tuple[ReportTable, list[str]]:
     return table, [note] if names else []
 
 
-def rates(month: Month) -> ReportTable:
+def effective_rates(month: Month) -> ReportTable:
     """Return the firm's rates by timekeeper and year. There is no total, because growth has none."""
-    rows = month.result("rates", by=["user", "year"], end=month.last)
-    return _by("rates", "Rates by timekeeper and year", month, rows, rows.iloc[:0], "")
+    rows = month.result("effective_rates", by=["user", "year"], end=month.last)
+    return _by("effective_rates", "Rates by timekeeper and year", month, rows, rows.iloc[:0], "")
 
 
 def new_business(month: Month) -> ReportTable:

@@ -104,7 +104,7 @@ def _sheets_of_firm(month: Month, *, narratives: bool) -> Iterator[Sheet]:
     yield _sheet_of(report_tables.stale(month))
     yield _sheet_of(report_tables.exposure(month))
     yield _sheet_of(*report_tables.scorecard(month))
-    yield _sheet_of(report_tables.rates(month), [f"{month.last.year} counts up to {long_date(month.last)}."])
+    yield _sheet_of(report_tables.effective_rates(month), [f"{month.last.year} counts up to {long_date(month.last)}."])
     yield _sheet_of(report_tables.new_business(month))
     yield _prebills(month, narratives=narratives)
 

@@ -18,7 +18,6 @@ origination: TableOf
 overdue_invoices: TableOf
 prebill_review: TableOf
 profitability: TableOf
-rates: TableOf
 realization: TableOf
 reconcile: TableOf
 scorecard: TableOf

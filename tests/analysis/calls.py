@@ -30,7 +30,6 @@ from billframes.analysis import (
     overdue_invoices,
     prebill_review,
     profitability,
-    rates,
     realization,
     reconcile,
     scorecard,
@@ -257,8 +256,8 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
     "origination": call(origination, *WORK, start="2026-10", settings=SETTINGS),
     "origination by client": call(origination, *WORK, by="client"),
     "effective rates by user": call(effective_rates, *WORK, settings=SETTINGS),
-    "rates by user": call(rates, *WORK, by=["user", "year"], settings=SETTINGS),
-    "rates by originator": call(rates, *WORK, by=["originator", "year"], basis="work_date"),
+    "rates of years by user": call(effective_rates, *WORK, by=["user", "year"], settings=SETTINGS),
+    "rates of years by originator": call(effective_rates, *WORK, by=["originator", "year"], basis="work_date"),
     "budget burn": call(budget_burn, *ITEMS, "matters", settings=UNKNOWN_NAMES),
     "utilization with unknown names": call(
         utilization, "time_entries", *PEOPLE, start="2026-10", settings=UNKNOWN_NAMES
@@ -318,7 +317,7 @@ SPARK_CALLS = (
     "origination",
     "budget burn",
     "effective rates by user",
-    "rates by user",
+    "rates of years by user",
     "profitability by user",
     "leverage of the firm",
     "fixed-fee realization by user",

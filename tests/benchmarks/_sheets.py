@@ -125,10 +125,10 @@ SHEETS = (
         ],
     ),
     Sheet(
-        "rates by user and year",
-        "effective_rates by the same",
-        lambda firm: [analysis.rates(**_all(firm), **SPAN)],
+        "effective_rates by user and year",
+        "realization by the same",
         lambda firm: [analysis.effective_rates(**_all(firm), **SPAN, by=("user", "year"))],
+        lambda firm: [analysis.realization(**_all(firm), **SPAN, by=("user", "year"))],
     ),
     Sheet(
         "new_business by practice area",

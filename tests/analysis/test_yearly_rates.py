@@ -1,4 +1,4 @@
-"""Rates by year, compared with figures worked out by hand, `effective_rates` and the sandbox's database."""
+"""Rates by year, compared with figures worked out by hand, rates without years, and the sandbox's database."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
-from billframes.analysis import effective_rates, rates
+from billframes.analysis import effective_rates
+from billframes.analysis.yearly_rates import YEARLY_COLUMNS
 from billframes.config.firm import FirmSettings
-from billframes.errors import MissingColumnError, ParameterError, RatesHiddenWarning
+from billframes.errors import RatesHiddenWarning
 from tests.analysis.test_properties_money import BOOKS, QUICK, frames
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*can explain:billframes.errors.IncompleteDataWarning")
@@ -41,12 +42,14 @@ BILLS = (
 
 def run(firm, work=WORK, hourly=RATES, **options):
     none = firm.frame("matter_id user_id client_id amount invoice_id")
-    entries = firm.entries(*work, rate=hourly)
-    return firm.rows(
-        rates(
-            entries, expenses=none, fixed_fees=none, invoices=firm.invoices(*BILLS), matters=firm.matters(), **options
-        )
-    )
+    given_frames = {
+        "time_entries": firm.entries(*work, **({} if hourly is None else {"rate": hourly})),
+        "expenses": none,
+        "fixed_fees": none,
+        "invoices": firm.invoices(*BILLS),
+        "matters": firm.matters(),
+    }
+    return firm.rows(effective_rates(**given_frames, **({"by": ["user", "year"]} | options)))
 
 
 def figures(rows, *names):
@@ -101,20 +104,16 @@ def test_one_entry_without_a_rate_leaves_the_lowest_and_highest_missing(pandas_f
     assert rows["Ada", 2026] == [None, None, None, 225.0]
 
 
-def test_other_periods_and_no_period_are_refused_with_what_to_do(pandas_firm):
-    with pytest.raises(ParameterError, match=r"does not include 'year'.*by=\['user', 'year'\]"):
-        run(pandas_firm, by="user")
-    with pytest.raises(ParameterError, match="does not include 'year'"):
-        run(pandas_firm, by=None)
-    with pytest.raises(ParameterError, match="takes no months"):
-        run(pandas_firm, by=["year", "month"])
+@pytest.mark.parametrize("by", ["user", None, ["year", "month"], ["quarter"]])
+def test_only_whole_years_are_compared(pandas_firm, by):
+    assert not {*YEARLY_COLUMNS, "standard_rate"}.intersection(run(pandas_firm, by=by)[0])
 
 
-def test_entries_without_rates_column_are_refused(pandas_firm):
-    none = pandas_firm.frame("matter_id user_id client_id amount invoice_id")
-    entries, bills = pandas_firm.entries(*WORK), pandas_firm.invoices(*BILLS)
-    with pytest.raises(MissingColumnError, match="time_entries has no column 'rate'"):
-        rates(entries, expenses=none, fixed_fees=none, invoices=bills, matters=pandas_firm.matters())
+def test_without_a_column_of_rates_only_the_rates_in_use_are_missing(firm):
+    names = ("lowest_rate", "highest_rate", "rates_in_use", "rate_spread")
+    rows = run(firm, hourly=None)
+    assert figures(rows, "worked_rate", "worked_rate_growth")["Ada", 2026] == pytest.approx([225.0, 0.125])
+    assert figures(rows, *names)["Ada", 2026] == [None] * 4
 
 
 @QUICK
@@ -123,16 +122,24 @@ def test_entries_without_rates_column_are_refused(pandas_firm):
     by=st.sampled_from([[], ["user"], ["client", "originator"]]),
     basis=st.sampled_from(["invoice_date", "work_date"]),
 )
-def test_hours_amounts_and_rates_are_those_of_effective_rates(pandas_firm, book, by, basis):
+def test_hours_amounts_and_rates_are_those_of_rows_of_single_months(pandas_firm, book, by, basis):
     entries, bills, costs, fees = frames(pandas_firm, book)
     hours = entries["hours"].where(entries["hours"] != 0)
     entries = entries.assign(rate=(entries["amount"] / hours).round(2))
     given_frames = {"time_entries": entries, "expenses": costs, "fixed_fees": fees, "invoices": bills}
-    options = {"by": [*by, "year"], "basis": basis, "matters": pandas_firm.matters()}
-    rows, wanted = rates(**given_frames, **options), effective_rates(**given_frames, **options)
-    shared = [name for name in wanted.columns if name in rows.columns]
-    assert shared == list(wanted.columns)
-    pd.testing.assert_frame_equal(rows[shared], wanted, check_dtype=False, atol=1e-6)
+    options = {"basis": basis, "matters": pandas_firm.matters()}
+    rows = effective_rates(**given_frames, **options, by=[*by, "year"])
+    months = effective_rates(**given_frames, **options, by=[*by, "year", "month"])
+    keys = list(rows.columns[: rows.columns.get_loc("billable_hours")])
+    sums = ["billable_hours", "billed_amount", "worked_amount"]
+    wanted = months.groupby(keys, dropna=False, as_index=False)[sums].sum(min_count=1)
+    assert rows[sums].sum().tolist() == pytest.approx(wanted[sums].sum().tolist(), abs=1e-6)
+    both = rows.merge(wanted, on=keys, suffixes=("", "_of_months"))
+    assert len(both) == len(rows) == len(wanted)
+    for name in sums:
+        pd.testing.assert_series_equal(
+            both[name], both[f"{name}_of_months"], check_names=False, check_dtype=False, atol=1e-6
+        )
     used = rows[rows["rates_in_use"] > 0]
     assert (used["lowest_rate"] <= used["highest_rate"]).all()
 
@@ -152,7 +159,7 @@ def test_a_books_rates_of_all_years_are_the_databases(book, sql):
             and i.invoice_date <= '2026-10-31' and m.matter_type in ('hourly', 'fixedFee')
         group by 1, 2
         """
-    rows = book.rates().set_index(["user_id", "year"])
+    rows = book.effective_rates(by=["user", "year"]).set_index(["user_id", "year"])
     wanted = sql(query)
     assert len({year for _, year, *_ in wanted}) > 2
     for person, year, hours, worth, lowest, highest, count in wanted:
