@@ -39,7 +39,6 @@ from .analysis.leverage import leverage as leverage
 from .analysis.lockup import lockup as lockup
 from .analysis.missing_time import missing_time as missing_time
 from .analysis.new_business import new_business as new_business
-from .analysis.normalize_balances import normalize_balances as normalize_balances
 from .analysis.origination import origination as origination
 from .analysis.overdue_invoices import overdue_invoices as overdue_invoices
 from .analysis.prebill_review import prebill_review as prebill_review

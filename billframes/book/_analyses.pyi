@@ -178,7 +178,6 @@ class BookAnalyses:
         clients: pd.DataFrame | None = None,
         settings: FirmSettings | None = None,
     ) -> pd.DataFrame: ...
-    def normalize_balances(self) -> pd.DataFrame: ...
     def origination(
         self,
         by: By = None,

@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 class _ClientBalancesOptions(TypedDict, total=False):
+    normalize: bool
     progress: bool | Progress | None
 
 class ClientBalances(Loader):

@@ -12,6 +12,7 @@ from billframes._names import snake_case
 from billframes.errors import ConfigError, DecodeError, PagingError
 from billframes.loaders.lists import Clients
 from billframes.loaders.loader import Frame, Id, Loader
+from billframes.loading.balance_buckets import bucketed
 from billframes.loading.convert import checked_format, convert
 from billframes.loading.ids import identifier, path_segment
 from billframes.loading.progress import Progress, check_progress, progress_reporter
@@ -105,6 +106,7 @@ class ClientBalances(Loader):
         self,
         client_ids: Id | Collection[Id] | None = None,
         *,
+        normalize: bool = False,
         progress: bool | Progress | None = None,
         to: str = "pandas",
     ) -> Frame:
@@ -115,6 +117,8 @@ class ClientBalances(Loader):
         ----------
         client_ids : str, UUID or list of these, optional
             The clients. None is all clients; their list is loaded first.
+        normalize : bool
+            Whether to return the columns of `aging` instead of the API's two sets of fields.
         progress : bool or callable, optional
             As for the other loaders; it counts clients.
 
@@ -124,7 +128,9 @@ class ClientBalances(Loader):
             One row for each client, in the order of `client_ids`, or by name: `client_id`, `balance`, `overdue`, and
             the buckets of both sets of fields of the API, as float64. A server sends one set; the columns of the other
             are empty. The buckets of set A (`current`, `overdue0_to30` …) don't overlap; those of set B (`overdue30` …)
-            are cumulative.
+            are cumulative. With `normalize=True`, the columns after `client_id` are those of `aging`: `current`,
+            `1-30`, `31-60`, `61-90`, `91+`, `total` and `overdue`, from either set (set A if both are complete), and
+            `weighted_days_overdue`, which is always missing, because balances don't show it.
 
         Raises
         ------
@@ -133,10 +139,18 @@ class ClientBalances(Loader):
         DecodeError
             In a response, both sets are incomplete.
 
+        Warns
+        -----
+        IncompleteDataWarning
+            With `normalize=True`, figures of set B rise from one number of days to the next, so the buckets of these
+            clients are missing. The warning names the clients.
+
         Examples
         --------
         >>> bf.client_balances().columns[:3].tolist()
         ['client_id', 'balance', 'overdue']
+        >>> bf.client_balances(normalize=True).columns[:4].tolist()
+        ['client_id', 'current', '1-30', '31-60']
         """
         kind = checked_format(to)
         check_progress(progress)
@@ -147,7 +161,7 @@ class ClientBalances(Loader):
         sources = sources_of(BalancesRecord)
         table = build_table(records, resource, sources)
         table = table.add_column(0, pa.field("client_id", pa.string(), nullable=False), pa.array(ids, pa.string()))
-        frame: Frame = convert(table, kind)
+        frame: Frame = convert(bucketed(table) if normalize else table, kind)
         return frame
 
     def _ids(self, client_ids: Id | Collection[Id] | None) -> list[str]:

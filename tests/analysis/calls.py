@@ -25,7 +25,6 @@ from billframes.analysis import (
     leverage,
     missing_time,
     new_business,
-    normalize_balances,
     origination,
     overdue_invoices,
     prebill_review,
@@ -39,7 +38,6 @@ from billframes.analysis import (
     wip,
     write_downs,
 )
-from tests.analysis.conftest import BALANCES
 
 __all__ = ["CALLS", "QUERIES", "SPARK_CALLS", "edge_case_frames"]
 
@@ -125,7 +123,6 @@ def edge_case_frames(firm: Any) -> Frames:
             ("task", "P100", "PRJ", True),
         ),
         "code_sets": firm.frame("code_set_id label", ("ACT", "Activities"), ("LIT", "Litigation")),
-        "client_balances": _balances(firm),
     }
 
 
@@ -146,17 +143,6 @@ def _more_columns() -> dict[str, list[Any]]:
         "fixed_fee_id": [*none[:8], "f1", *none[:4]],
         "rate": [300.0, 300.0, 200.0, 200.0, None, None, None, 250.0, None, 300.0, 300.0, 200.0, 300.0],
     }
-
-
-def _balances(firm: Any) -> Any:
-    """Return the balances of three clients: with set A, with set B, and with a set B that does not fall."""
-    none = (None,) * 5
-    return firm.frame(
-        f"client_id client_name balance overdue {' '.join(BALANCES)}",
-        ("c1", "Acme", 100.0, 70.0, 30.0, 40.0, 20.0, 0.0, 10.0, None, None, None),
-        ("c2", None, 100.0, 70.0, *none, 30.0, 10.0, 10.0),
-        ("c3", "Zenith", 50.0, 20.0, *none, 30.0, 40.0, 10.0),
-    )
 
 
 def call(function: Callable[..., Any], *frames: str, **options: Any) -> Callable[[Frames], Any]:
@@ -263,7 +249,6 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
         utilization, "time_entries", *PEOPLE, start="2026-10", settings=UNKNOWN_NAMES
     ),
     "budget burn without matters": call(budget_burn, *ITEMS, settings=SETTINGS),
-    "normalized balances": call(normalize_balances, "client_balances"),
     "leverage of the firm": call(leverage, "time_entries", *PEOPLE, start="2026-10"),
     "leverage by practice area": call(leverage, "time_entries", *PEOPLE, start="2026-10", by="practice_area"),
     "fixed-fee realization by user": call(
@@ -307,7 +292,6 @@ SPARK_CALLS = (
     "aging by matter and user",
     "wip by originator",
     "reconcile",
-    "normalized balances",
     "billing lag by client",
     "timekeeping lag by user",
     "duplicates",
@@ -345,7 +329,6 @@ QUERIES = {
     "wip by originator": 6,
     "wip by industry": 4,
     "reconcile": 2,
-    "normalized balances": 1,
     "billing lag by client": 2,
     "origination": 6,
     "effective rates by user": 5,

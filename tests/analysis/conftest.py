@@ -21,10 +21,7 @@ ENUMS = {
     "role": ["principal", "attorney", "paralegal", "timekeeper", "operator", "accountant"],
 }
 DATES = {"date", "invoice_date", "due_date", "opened"}
-# The columns of set A and set B of client balances.
-BALANCES = ["current", "overdue0_to30", "overdue30_to60", "overdue60_to90", "overdue_over90"]
-BALANCES += ["overdue30", "overdue60", "overdue90"]
-NUMBERS = {"hours", "amount", "rate", "balance", "overdue", *BALANCES}
+NUMBERS = {"hours", "amount", "rate", "balance"}
 LISTS = {"originator_ids", "originator_names", "ledes_code_set_ids"}
 FLAGS = {
     "archived",

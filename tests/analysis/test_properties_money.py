@@ -11,7 +11,6 @@ from billframes.analysis import (
     budget_burn,
     contribution,
     effective_rates,
-    normalize_balances,
     origination,
     reconcile,
     wip as work_in_progress,
@@ -172,18 +171,3 @@ def test_hours_scale(polars_firm, book, by):
         assert again[0][name].tolist() == pytest.approx((once[0][name] * 4).tolist(), abs=1e-6)
     assert again[2]["worked_amount"].tolist() == pytest.approx((once[2]["worked_amount"] * 4).tolist(), abs=1e-6)
     assert again[2]["fees_amount"].tolist() == pytest.approx(once[2]["fees_amount"].tolist(), abs=1e-6)
-
-
-@given(figures=st.lists(st.integers(0, 10**7), min_size=5, max_size=5))
-@QUICK
-def test_both_field_sets_of_one_clients_balances_give_one_result(figures):
-    """The buckets of set A, and the same amounts as the cumulative figures of set B."""
-    buckets = [cents / 100 for cents in figures]
-    totals = [sum(buckets[place:]) for place in range(5)]
-    one = dict(
-        zip(["current", "overdue0_to30", "overdue30_to60", "overdue60_to90", "overdue_over90"], buckets, strict=True)
-    )
-    other = dict(zip(["overdue30", "overdue60", "overdue90"], totals[2:], strict=True))
-    head = {"client_id": "c1", "balance": totals[0], "overdue": totals[1]}
-    results = [normalize_balances(pd.DataFrame([head | each])) for each in (one, other)]
-    pd.testing.assert_frame_equal(*results, rtol=1e-9, atol=1e-6)

@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 
 import billframes as bf
-from tests.frames import assert_frame_equal
 
 
 @pytest.fixture(scope="module")
@@ -202,23 +201,6 @@ def test_fees_are_equal_in_all_analyses(book):
     matter = book.matters["matter_id"].iloc[0]
     burned = book.budget_burn(settings=bf.FirmSettings(budgets={matter: 1e6}))
     assert burned["matter_id"].tolist() == [matter]
-
-
-def test_balances_of_both_field_sets_are_one_and_the_receivables(book, client):
-    from billframes.sandbox import Sandbox
-
-    first = book.normalize_balances()
-    with Sandbox(balances="B") as sandbox, bf.Client(sandbox.base_url, sandbox.tokens["full"]) as other:
-        balances = other.client_balances()
-    # One client's credit is larger than what is due beside it, so its figures rise and are not converted.
-    with pytest.warns(bf.IncompleteDataWarning, match="of 1 clients rise"):
-        second = bf.normalize_balances(balances)
-    assert second["1-30"].isna().sum() == 1
-    known = second["1-30"].notna()
-    assert_frame_equal(first[known], second[known], rtol=1e-9, atol=1e-6)
-    owed = bf.aging(book.invoices, as_of="2026-10-31").iloc[0]
-    for name in ("current", "91+", "total", "overdue"):
-        assert first[name].sum() == pytest.approx(owed[name]), name
 
 
 def test_a_period_before_all_data_has_no_lockup(client, october_book):
