@@ -101,6 +101,9 @@ from .errors import (
     UnknownNameError as UnknownNameError,
     UnknownValueWarning as UnknownValueWarning,
 )
+from .loading.flatten import (
+    flatten as flatten,
+)
 from .loading.request_bodies import (
     merge as merge,
 )

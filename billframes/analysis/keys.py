@@ -295,7 +295,8 @@ def _column_key(name: str, sources: Sources) -> Key:
 
 def _raise_unknown(name: str, sources: Sources) -> NoReturn:
     meant = _OTHER_WORDS.get(name.lower())
-    known = [*SHORT_NAMES, *sorted(sources.rows.union(*sources.columns.values()))]
+    columns = (each for each in sources.rows.union(*sources.columns.values()) if isinstance(each, str))
+    known = [*SHORT_NAMES, *sorted(columns)]
     not_passed = [f"{each}s=" for each in JOINED if each not in sources.frames]
     more = f", or of {', '.join(not_passed)} if these are passed" if not_passed else ""
     raise ParameterError(

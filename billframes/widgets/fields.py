@@ -83,14 +83,19 @@ def filter_fields(frame: pd.DataFrame, period: str | None = None) -> tuple[Filte
     names = frame.attrs.get("custom_fields", {})
     frame = without_attrs(frame)
     found = {field.column: field for field in (*_periods(frame, period), *_known(frame))}
-    for column in map(str, frame.columns):
+    for column in _text_names(frame):
         if column not in found and (field := _other(frame, column, str(names.get(column, {}).get("name") or ""))):
             found[column] = field
     return tuple(found.values())
 
 
+def _text_names(frame: pd.DataFrame) -> list[str]:
+    """Return the names of columns that are text; a pivoted column such as 2026 has no filter."""
+    return [name for name in frame.columns if isinstance(name, str)]
+
+
 def _periods(frame: pd.DataFrame, period: str | None) -> Iterator[FilterField]:
-    dates = [str(name) for name in frame.columns if _is_date(frame[name])]
+    dates = [name for name in _text_names(frame) if _is_date(frame[name])]
     if period is not None and period not in dates:
         raise MissingColumnError(f"period={period!r} is not a date column; the frame has {', '.join(dates) or 'none'}.")
     own = [name for name in dates if not _CUSTOM.fullmatch(name)]

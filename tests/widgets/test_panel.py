@@ -170,3 +170,10 @@ def test_names_are_shown_as_text_never_as_html(panel):
 def test_the_panel_is_a_name_of_billframes():
     assert "filter_panel" in dir(bf)
     assert inspect.unwrap(bf.filter_panel).__module__ == "billframes.widgets.panel"
+
+
+@pytest.mark.parametrize("name", [2026, 0, ("fees", 2026)])
+def test_a_column_whose_name_is_not_text_does_no_harm(client, name):
+    frame = client.time_entries("2026-10", limit=5)
+    panel = bf.filter_panel(pd.concat([frame, pd.DataFrame({name: [1.0] * len(frame)})], axis=1))
+    assert panel.frame[name].tolist() == [1.0] * len(frame)
