@@ -54,15 +54,15 @@ def flatten(frame: Frame, separator: str = "; ") -> Frame:
     of_kind: Any = {"pandas": _flatten_pandas, "arrow": _flatten_arrow}.get(kind, _flatten_polars)
     result: Frame = of_kind(frame, separator)
     info = load_attrs(frame)
-    return attach_load_info(result, info) if info else result  # type: ignore[no-any-return]
+    return attach_load_info(result, info) if info else result
 
 
 def _flatten_pandas(frame: pd.DataFrame, separator: str) -> pd.DataFrame:
     flat = frame.copy(deep=False)
-    for place, (name, column) in enumerate(frame.items()):
+    for place, (_, column) in enumerate(frame.items()):
         values = column.tolist() if column.dtype == object or isinstance(column.dtype, pd.ArrowDtype) else []
         if any(isinstance(each, _LISTS) for each in values):
-            flat.isetitem(place, pd.Series(_texts(values, separator), column.index, "str", name))
+            flat.isetitem(place, pd.array(_texts(values, separator), "str"))
     return flat
 
 
