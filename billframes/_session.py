@@ -21,12 +21,13 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 from billframes.client import Client
 from billframes.client_options import ClientOptions, check_option_names, document_options
 from billframes.config.firm import FirmSettings
+from billframes.config.firm_calendar import FirmCalendar
 from billframes.config.secret import Secret, hide
 from billframes.errors import ParameterError
 from billframes.loaders.loader_set import LoaderSet
 from billframes.loading.enrich import ENTITIES, checked_entities, join_details, kind_and_columns
 from billframes.loading.progress import Progress
-from billframes.periods import DateLike, resolve
+from billframes.periods import DateLike, FiscalYear, resolve
 from billframes.schema.resources import ALL_ZERO_ID as CLEAR
 
 if TYPE_CHECKING:
@@ -112,7 +113,9 @@ def connect(
     unnamed = base_url is None and given.get("profile") is None
     path = mirror or (os.environ.get(MIRROR_VARIABLE) if unnamed else None)
     if path and unnamed:
-        return _set_default(_open_mirror(path))
+        start = given.get("fiscal_year_start")
+        fiscal = FiscalYear.read(start, given.get("fiscal_year_name", "end")) if start else None
+        return _set_default(_open_mirror(path, fiscal=fiscal))
     if base_url == "sandbox":
         sandbox = _sandbox()
         base_url = sandbox.base_url
@@ -131,9 +134,10 @@ def _set_default(client: Client) -> Client:
     return client
 
 
-def _open_mirror(path: str | Path, client: Client | None = None) -> Client:
+def _open_mirror(path: str | Path, client: Client | None = None, *, fiscal: FiscalYear | None = None) -> Client:
     """Open a mirror to use it as a client: it has the same loaders. It is refreshed from `client`."""
     opened = mirror(path, client=client)
+    opened.own_fiscal_year = fiscal
     # Raises here, and not at the first load, if the mirror can't be read.
     _ = opened.version
     return cast("Client", opened)
@@ -238,8 +242,9 @@ def book(
 
     Parameters
     ----------
-    start : str, date, datetime, Timestamp or Period
-        A period such as "2026-Q3", or the first day, inclusive.
+    start : str, int, date, datetime, Timestamp or Period
+        A period such as "2026-Q3", "last month", 2026 or "FY2026", or the first day, inclusive. "last month" and the
+        like are counted from today.
     end : str, date, datetime or Timestamp, optional
         Last day, inclusive.
     settings : FirmSettings, optional
@@ -265,7 +270,9 @@ def book(
     """
     from billframes.book import Book
 
-    return Book(resolve(start, end), settings=settings, client=client or default_client())
+    owner = client or default_client()
+    period = resolve(start, end, calendar=FirmCalendar(lambda: owner, settings))
+    return Book(period, settings=settings, client=owner)
 
 
 def mirror(

@@ -23,6 +23,7 @@ from billframes.config.credentials import FoundApi, find_api, is_loopback
 from billframes.config.firm import FirmSettings
 from billframes.config.profiles import LIMITS, Limits, config_file, save_select_names
 from billframes.config.secret import Secret, check_headers, hide, is_header_name
+from billframes.days import FiscalYear
 from billframes.errors import BillframesWarning, ConfigError, ParameterError
 from billframes.loaders.loader_set import LoaderSet, Owner
 from billframes.loaders.server_check import check_server
@@ -96,6 +97,9 @@ class Client(LoaderSet):
         self.progress: bool | Progress | None = values["progress"]
         self.page_size: int = values["page_size"]
         self.concurrency: int = values["concurrency"]
+        start = values["fiscal_year_start"]
+        named = FiscalYear.read(start or 1, values["fiscal_year_name"])
+        self._fiscal_year = named if start else None
         acting = values["acting_user"]
         self.acting_user: str | None = identifier(acting, "acting_user") if acting else None
         self.acting_user_header: str = values["acting_user_header"]
@@ -118,6 +122,11 @@ class Client(LoaderSet):
         if not isinstance(self._firm, str):
             raise ConfigError(f"{config_file()}: {FIRM}={self._firm!r} is not a path such as 'firm.toml'.")
         return FirmSettings.load(config_file().parent / self._firm)
+
+    @property
+    def fiscal_year(self) -> FiscalYear | None:
+        """The fiscal year of the client's option, else of its firm settings; None if neither is set."""
+        return self._fiscal_year or (self.settings.fiscal_year if self.settings else None)
 
     @property
     def limits(self) -> Limits:

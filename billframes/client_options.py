@@ -126,6 +126,18 @@ class ClientOptions(TypedDict, total=False):
         Mapping[str, str | Secret] | None,
         Option("mapping of str to str", "Headers sent with every request. Their values are treated as credentials."),
     ]
+    fiscal_year_start: Annotated[
+        str | int | None,
+        Option(
+            "str",
+            "Month in which the firm's fiscal year begins, such as `'07'`, or its first day, such as `'04-06'`. "
+            "Periods such as `'FY2026'` need it. By default that of the profile's firm settings.",
+        ),
+    ]
+    fiscal_year_name: Annotated[
+        str,
+        Option("str", "`'end'` if a fiscal year is named after the year in which it ends, else `'start'`.", "end"),
+    ]
     acting_user: Annotated[str | None, Option("str", "Id of the user on whose behalf time entries are created.")]
     acting_user_header: Annotated[
         str, Option("str", "The header that names the acting user.", "x-service-userid", kinds=(str,))

@@ -1,7 +1,8 @@
 """Read periods as people write them: "2026-Q3" becomes 2026-07-01 to 2026-09-30.
 
-Both ends of a period are inclusive, and either may be open (None). Upper and lower case are the same. Only relative
-periods ("last month", "ytd") read the clock.
+Both ends of a period are inclusive, and either may be open (None). Upper and lower case are the same. Nothing here
+reads the clock: "last month" and the like are counted from the day that the caller passes, and refused without it.
+Fiscal years ("FY2026") are those of the caller's firm, and refused if the firm has not set when they begin.
 
 A text that has different meanings in different countries, such as "10/11/2026" or "10/26", is refused. The names of
 months are English on every machine.
@@ -11,14 +12,41 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-import zoneinfo
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Protocol, TypeGuard
 
+from billframes.days import (
+    CALENDAR_YEAR,
+    FiscalYear,
+    Period,
+    local_day,
+    month_end,
+    months_between,
+    period_before,
+    shift_month,
+    year_before,
+)
 from billframes.errors import ParameterError
 
-__all__ = ["MONTHS", "DateLike", "Period", "local_day", "month_end", "parse_period", "period_before", "resolve"]
+__all__ = [
+    "CALENDAR_YEAR",
+    "MONTHS",
+    "Calendar",
+    "DateLike",
+    "FiscalYear",
+    "FixedCalendar",
+    "Period",
+    "local_day",
+    "month_end",
+    "months_between",
+    "parse_period",
+    "period_before",
+    "resolve",
+    "shift_month",
+    "year_before",
+]
 
 
 class PandasPeriod(Protocol):
@@ -30,15 +58,41 @@ class PandasPeriod(Protocol):
     def end_time(self) -> dt.datetime: ...
 
 
-DateLike = str | dt.date | PandasPeriod
-"""Type of date arguments: ISO text, a date, a datetime or a pandas Timestamp; for a period also a pandas Period."""
+class Calendar(Protocol):
+    """What the words of a period depend on: the day for "last month", and the fiscal year for "FY2026"."""
+
+    @property
+    def today(self) -> dt.date | None:
+        """The day from which "last month" is counted; None if unknown."""
+
+    @property
+    def fiscal(self) -> FiscalYear | None:
+        """The fiscal year; None if unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class FixedCalendar:
+    """
+    A calendar with a known day and a known fiscal year; None if unknown.
+
+    "last month" and the like are refused without the day, and "FY2026" and the like without the fiscal year.
+    """
+
+    today: dt.date | None = None
+    fiscal: FiscalYear | None = None
+
+
+DateLike = str | int | dt.date | PandasPeriod
+"""
+Type of date arguments: ISO text, a date, a datetime or a pandas Timestamp; for a period also its text, a pandas Period,
+or a number such as 2026 or 202609.
+"""
 
 ACCEPTED = (
-    "a date such as '2026-10-01', or a period such as '2026', '2026-Q3', '2026-10', 'October 2026', 'this month', "
-    "'last month', 'this quarter', 'last quarter', 'this year', 'last year' or 'ytd'"
+    "a date such as '2026-10-01', or a period such as '2026', '2026-Q3', '2026-H1', '2026-10', 'October 2026', "
+    "'2026-W41', 'FY2026', 'FY2026-Q1', 'today', 'yesterday', 'this week', 'last month', 'this quarter', 'last year', "
+    "'last 30 days', 'ytd' or 'fiscal ytd'"
 )
-# Months of a quarter.
-_QUARTER = 3
 # strftime's names depend on the machine's locale.
 MONTHS = (
     "January February March April May June July August September October November December".split()  # noqa: SIM905
@@ -51,11 +105,16 @@ _FORMS = tuple(
         r"(?P<year>\d{4})",
         r"(?P<year>\d{4})-?q(?P<quarter>[1-4])",
         r"q(?P<quarter>[1-4]) (?P<year>\d{4})",
-        r"(?P<year>\d{4})-(?P<month>\d{2})",
+        r"(?P<year>\d{4})-?h(?P<half>[12])",
+        r"h(?P<half>[12]) (?P<year>\d{4})",
+        r"(?P<year>\d{4})-?w(?P<week>\d{2})",
+        r"(?P<year>\d{4})-?(?P<month>\d{2})",
         r"(?P<month>\d{1,2})/(?P<year>\d{4})",
         rf"(?P<name>{_NAME})\.?,? (?P<year>\d{{4}})",
     )
 )
+_FISCAL = re.compile(r"fy ?(?P<year>\d{4})(?:[- ]?q(?P<quarter>[1-4]))?|fiscal ytd|(?P<which>this|last) fiscal year")
+_LAST_DAYS = re.compile(r"last (\d{1,5}) days?")
 # Texts that people read in two ways, with the hint for the error.
 _AMBIGUOUS = (
     (
@@ -67,128 +126,51 @@ _AMBIGUOUS = (
         "It could be a day or a month. Write the year with four digits, such as '10/2026', or a day as '2026-10-01'.",
     ),
     (re.compile(rf"({_NAME})\.?"), "Add the year, such as 'October 2026'."),
+    (re.compile(r"fy ?\d{2}(-?q[1-4])?"), "Write the year with four digits, such as 'FY2026'."),
+    (
+        re.compile(r"\d+"),
+        "A year has four digits, such as 2026, and a month six, such as 202609; write a day as '2026-09-01'.",
+    ),
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Period:
-    """
-    First and last day of a period, both inclusive; None is an open end.
-
-    Examples
-    --------
-    >>> parse_period("2026-Q3")
-    Period(start=datetime.date(2026, 7, 1), end=datetime.date(2026, 9, 30))
-    """
-
-    start: dt.date | None = None
-    end: dt.date | None = None
-
-
-def local_day(instant: dt.datetime, time_zone: str) -> dt.date:
-    """
-    Return the calendar day of an instant in a time zone. An instant without a zone counts as local.
-
-    Examples
-    --------
-    >>> local_day(dt.datetime(2026, 10, 31, 23, 30, tzinfo=dt.UTC), "Europe/Berlin")
-    datetime.date(2026, 11, 1)
-    """
-    return (instant.astimezone(zoneinfo.ZoneInfo(time_zone)) if instant.tzinfo else instant).date()
-
-
-def month_end(day: dt.date) -> dt.date:
-    """
-    Return the last day of the month of `day`.
-
-    Examples
-    --------
-    >>> month_end(dt.date(2024, 2, 3))
-    datetime.date(2024, 2, 29)
-    """
-    return _shift_month(day, 1) - dt.timedelta(days=1) if (day.year, day.month) != (9999, 12) else dt.date.max
-
-
-def months_between(start: dt.date, end: dt.date) -> Iterator[dt.date]:
-    """Yield the first day of each month from the month of `start` to the month of `end`."""
-    month = start.replace(day=1)
-    while month <= end:
-        yield month
-        month = _shift_month(month, 1)
-
-
-def period_before(period: Period, until: dt.date | None = None) -> Period:
-    """
-    Return the period of the same length before a period: whole months before whole months, else as many days.
-
-    Parameters
-    ----------
-    period : Period
-    until : date, optional
-        The last day with data, if the period may not be over. The period then ends on this day, and so does a period
-        with an open end. The returned period is as long. A period that begins in January and is longer than a quarter
-        is compared with the same days of the year before; if it has several years, with those of as many years before.
-
-    Raises
-    ------
-    ParameterError
-        An end is open, and `until` is not given.
-
-    Examples
-    --------
-    >>> period_before(Period(dt.date(2026, 3, 1), dt.date(2026, 3, 31)))
-    Period(start=datetime.date(2026, 2, 1), end=datetime.date(2026, 2, 28))
-    >>> period_before(Period(dt.date(2026, 3, 9), dt.date(2026, 3, 15)))
-    Period(start=datetime.date(2026, 3, 2), end=datetime.date(2026, 3, 8))
-    >>> october, year = parse_period("2026-10"), parse_period("2026")
-    >>> period_before(october, until=dt.date(2026, 10, 12))
-    Period(start=datetime.date(2026, 9, 1), end=datetime.date(2026, 9, 12))
-    >>> period_before(year, until=dt.date(2026, 10, 31))
-    Period(start=datetime.date(2025, 1, 1), end=datetime.date(2025, 10, 31))
-    """
-    start, whole_end = period.start or until, period.end or until
-    if start is None or whole_end is None:
-        raise ParameterError(f"The period {period.start} to {period.end} has an open end; name its first and last day.")
-    end = whole_end if until is None else min(whole_end, until)
-    ends_month = whole_end == month_end(whole_end)
-    if start.day != 1 or not (ends_month or (until is not None and start.month == 1)):
-        days = end - start + dt.timedelta(days=1)
-        return Period(start - days, end - days)
-    months = (whole_end.year - start.year) * 12 + whole_end.month - start.month + 1
-    if until is not None and start.month == 1 and months > _QUARTER:
-        months = -(-months // 12) * 12
-    return Period(_shift_month(start, -months), _same_day(end, -months))
-
-
-def parse_period(text: str, *, today: dt.date | None = None) -> Period:
+def parse_period(text: str | int, *, calendar: Calendar | None = None, name: str = "start") -> Period:
     """
     Read one period.
 
     Parameters
     ----------
-    text : str
-        "2026"; "2026-Q3" or "Q3 2026"; "2026-10", "10/2026", "October 2026" or "Oct 2026"; "this month", "last month",
-        "this quarter", "last quarter", "this year", "last year" or "ytd" (from 1 January to today), in any case.
-    today : date, optional
-        The day from which "last month" and the like are counted; the machine's local date by default.
+    text : str or int
+        "2026"; "2026-Q3" or "Q3 2026"; "2026-H1"; "2026-10", "202610", "10/2026", "October 2026" or "Oct 2026";
+        "2026-W41" (Monday to Sunday, as in ISO 8601); "FY2026", "FY2026-Q1", "this fiscal year" or "last fiscal year";
+        "today", "yesterday", "last 30 days" (today is the last of them); "this" or "last" with "week", "month",
+        "quarter" or "year"; "ytd" (from 1 January to today) or "fiscal ytd"; in any case. A number is read as its text.
+    calendar : Calendar, optional
+        The day from which "last month" and the like are counted, and the fiscal year. Neither is known by default.
+    name : str
+        The argument's name, for the error.
 
     Raises
     ------
     ParameterError
-        The text is not one of these, or people could read it in two ways.
+        The text is not one of these, people could read it in two ways, or it depends on a day or a
+        fiscal year that is not known.
 
     Examples
     --------
-    >>> parse_period("October 2026") == parse_period("10/2026") == parse_period("2026-10")
+    >>> parse_period("October 2026") == parse_period("10/2026") == parse_period(202610) == parse_period("2026-10")
     True
-    >>> parse_period("last month", today=dt.date(2026, 3, 31))
+    >>> calendar = FixedCalendar(dt.date(2026, 3, 31), FiscalYear(7))
+    >>> parse_period("last month", calendar=calendar)
     Period(start=datetime.date(2026, 2, 1), end=datetime.date(2026, 2, 28))
-    >>> parse_period("ytd", today=dt.date(2026, 3, 31))
-    Period(start=datetime.date(2026, 1, 1), end=datetime.date(2026, 3, 31))
+    >>> parse_period("fiscal ytd", calendar=calendar)
+    Period(start=datetime.date(2025, 7, 1), end=datetime.date(2026, 3, 31))
     """
-    period = _calendar(text.strip().lower()) or _relative(text.strip().lower(), today)
+    plain = " ".join(str(text).lower().split())
+    known = calendar or FixedCalendar()
+    period = _calendar(plain) or _fiscal(plain, known, name) or _relative(plain, known, name)
     if period is None:
-        raise _not_a_period(text, "start")
+        raise _not_a_period(text, plain, name)
     return period
 
 
@@ -196,20 +178,20 @@ def resolve(
     start: DateLike | None = None,
     end: DateLike | None = None,
     *,
-    today: dt.date | None = None,
+    calendar: Calendar | None = None,
     names: tuple[str, str] = ("start", "end"),
 ) -> Period:
     """
-    Turn a loader's `start` and `end` into dates.
+    Turn `start` and `end` into dates.
 
     Parameters
     ----------
-    start : str, date, datetime, Timestamp or Period, optional
+    start : str, int, date, datetime, Timestamp or Period, optional
         First day, inclusive; or, with no `end`, a whole period. None is open.
     end : str, date, datetime or Timestamp, optional
         Last day, inclusive. None is open.
-    today : date, optional
-        The day from which relative periods are counted; the machine's local date by default.
+    calendar : Calendar, optional
+        As for `parse_period`.
     names : tuple of str
         The arguments' names for error messages.
 
@@ -231,7 +213,7 @@ def resolve(
     >>> resolve("2026-10-05", "2026-10-06")
     Period(start=datetime.date(2026, 10, 5), end=datetime.date(2026, 10, 6))
     """
-    whole = _whole_period(start, names[0], today)
+    whole = _whole_period(start, names[0], calendar)
     if whole is not None:
         if end is not None:
             raise ParameterError(
@@ -248,22 +230,18 @@ def resolve(
     return Period(first, last)
 
 
-def _whole_period(value: DateLike | None, name: str, today: dt.date | None) -> Period | None:
+def _whole_period(value: DateLike | None, name: str, calendar: Calendar | None) -> Period | None:
     """Return the period if `value` is one; None for a date and for None."""
-    if isinstance(value, str):
-        if _iso_date(value.strip()) is not None:
-            return None
-        text = value.strip().lower()
-        period = _calendar(text) or _relative(text, today)
-        if period is None:
-            raise _not_a_period(value, name)
-        return period
+    if isinstance(value, str) and _iso_date(value.strip()) is not None:
+        return None
+    if isinstance(value, str) or (isinstance(value, Integral) and not isinstance(value, bool)):
+        return parse_period(value, calendar=calendar, name=name)
     if value is None or not _is_pandas_period(value):
         return None
     return Period(value.start_time.date(), value.end_time.date())
 
 
-def _is_pandas_period(value: DateLike) -> TypeGuard[PandasPeriod]:
+def _is_pandas_period(value: Any) -> TypeGuard[PandasPeriod]:
     return hasattr(value, "start_time") and hasattr(value, "end_time")
 
 
@@ -298,48 +276,88 @@ def _iso_date(text: str) -> dt.date | None:
 
 
 def _calendar(text: str) -> Period | None:
-    plain = " ".join(text.split())
-    found = next((match.groupdict() for form in _FORMS if (match := form.fullmatch(plain))), None)
+    """Read a period of the calendar, such as "2026-q3"; None if it is not one."""
+    found = next((match.groupdict() for form in _FORMS if (match := form.fullmatch(text))), None)
     if found is None:
         return None
-    quarter, name = found.get("quarter"), found.get("name")
-    month = int(quarter) * 3 if quarter else _NUMBERS[name[:3]] if name else int(found.get("month") or 1)
+    year = int(found["year"])
     try:
-        day = dt.date(int(found["year"]), month, 1)
+        if week := found.get("week"):
+            return _week(dt.date.fromisocalendar(year, int(week), 1))
+        if half := found.get("half"):
+            return Period(dt.date(year, 6 * int(half) - 5, 1), month_end(dt.date(year, 6 * int(half), 1)))
+        if quarter := found.get("quarter"):
+            return _quarter(dt.date(year, int(quarter) * 3, 1))
+        name, month = found.get("name"), found.get("month")
+        day = dt.date(year, _NUMBERS[name[:3]] if name else int(month or 1), 1)
     except ValueError:
         return None
-    return _quarter(day) if quarter else _year(day) if len(found) == 1 else _month(day)
+    return _month(day) if name or month else _year(day)
 
 
-def _not_a_period(text: str, name: str) -> ParameterError:
-    plain = " ".join(text.lower().split())
+def _fiscal(text: str, calendar: Calendar, name: str) -> Period | None:
+    """Read a period of the fiscal year, such as "fy2026-q1"; None if it is not one."""
+    found = _FISCAL.fullmatch(text)
+    if found is None:
+        return None
+    fiscal = calendar.fiscal
+    if fiscal is None:
+        raise ParameterError(
+            f"{name}={text!r} is a period of the fiscal year, and it is not known when that begins. Set "
+            "fiscal_year_start= of FirmSettings or of the client, such as '07' for July, or write two dates."
+        )
+    if found["year"]:
+        number, quarter = int(found["year"]), found["quarter"]
+        if not dt.MINYEAR < number < dt.MAXYEAR:
+            return None
+        return fiscal.period(number, int(quarter) if quarter else None)
+    day = _need_today(text, calendar, name)
+    year = fiscal.year_of(day)
+    if found["which"] == "last":
+        return period_before(year)
+    return year if found["which"] else Period(year.start, day)
+
+
+def _relative(text: str, calendar: Calendar, name: str) -> Period | None:
+    """Read a period that is counted from a day, such as "last month"; None if it is not one."""
+    last_days = _LAST_DAYS.fullmatch(text)
+    which, _, unit = text.partition(" ")
+    is_unit = which in {"this", "last"} and unit in _UNITS
+    if not (last_days or is_unit or text in {"today", "yesterday", "ytd"}):
+        return None
+    day = _need_today(text, calendar, name)
+    if is_unit:
+        now = _UNITS[unit](day)
+        return now if which == "this" else period_before(now)
+    if last_days:
+        back = int(last_days[1]) - 1
+        return Period(day - dt.timedelta(days=back), day) if back >= 0 else None
+    if text == "ytd":
+        return Period(day.replace(month=1, day=1), day)
+    one = day - dt.timedelta(days=int(text == "yesterday"))
+    return Period(one, one)
+
+
+def _need_today(text: str, calendar: Calendar, name: str) -> dt.date:
+    today = calendar.today
+    if today is None:
+        raise ParameterError(
+            f"{name}={text!r} is counted from a day, and the frames don't remember the day on which they were loaded. "
+            "Write the period, such as '2026-10', or two dates."
+        )
+    return today
+
+
+def _not_a_period(value: str | int, plain: str, name: str) -> ParameterError:
     hint = next((hint for pattern, hint in _AMBIGUOUS if pattern.fullmatch(plain)), None)
     return ParameterError(
-        f"{name}={text!r} is not a date or period{f'. {hint}' if hint else f'; it takes {ACCEPTED}.'}"
+        f"{name}={value!r} is not a date or period{f'. {hint}' if hint else f'; it takes {ACCEPTED}.'}"
     )
 
 
-def _relative(text: str, today: dt.date | None) -> Period | None:
-    # The machine's local date, because "last month" is meant by the person at the keyboard.
-    day = today or dt.date.today()  # noqa: DTZ011
-    if text == "ytd":
-        return Period(day.replace(month=1, day=1), day)
-    which, _, unit = text.partition(" ")
-    period_of, months = {"month": (_month, 1), "quarter": (_quarter, 3), "year": (_year, 12)}.get(unit, (None, 0))
-    if period_of is None or which not in {"this", "last"}:
-        return None
-    return period_of(_shift_month(day, 0 if which == "this" else -months))
-
-
-def _shift_month(day: dt.date, months: int) -> dt.date:
-    index = day.year * 12 + day.month - 1 + months
-    return dt.date(index // 12, index % 12 + 1, 1)
-
-
-def _same_day(day: dt.date, months: int) -> dt.date:
-    """Return the same day some months later; for the last day of a month, the last day of that month."""
-    last = month_end(_shift_month(day, months))
-    return last if day == month_end(day) else last.replace(day=min(day.day, last.day))
+def _week(day: dt.date) -> Period:
+    monday = day - dt.timedelta(days=day.weekday())
+    return Period(monday, monday + dt.timedelta(days=6))
 
 
 def _month(day: dt.date) -> Period:
@@ -353,3 +371,6 @@ def _quarter(day: dt.date) -> Period:
 
 def _year(day: dt.date) -> Period:
     return Period(day.replace(month=1, day=1), day.replace(month=12, day=31))
+
+
+_UNITS: dict[str, Callable[[dt.date], Period]] = {"week": _week, "month": _month, "quarter": _quarter, "year": _year}

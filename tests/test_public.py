@@ -121,6 +121,7 @@ def test_only_these_modules_need_an_extra_to_be_imported():
 LAYERS = (
     "_names",
     "errors",
+    "days",
     "periods",
     "config",
     "schema",
@@ -159,7 +160,8 @@ def _part(name):
     ("part", "unknown"),
     [
         ("errors", "billframes.(?!_messages|_names)"),
-        ("periods", "billframes.(?!errors)"),
+        ("days", "billframes.(?!errors)"),
+        ("periods", "billframes.(?!errors|days)"),
         ("analysis", "billframes.(transport|paging|loading\\.(?!load_info)|loaders|client|sandbox|report|plots|book)"),
         ("loaders", "billframes.(analysis|sandbox|report|plots|_session|book)"),
         ("sandbox", "billframes.(book|analysis|transport|paging|load|client|report|schema\\.(?!rec|resources))"),

@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from billframes._messages import warn
 from billframes._names import join_names
-from billframes.analysis.arguments import read_bounded_period
 from billframes.analysis.checks.loads import need_all_dates, need_period, need_work_on_invoices, warn_of_removed_rows
 from billframes.analysis.column_types import ITEMS, Frame
 from billframes.analysis.engine import collect, join_by_id, lazy, to_dicts
@@ -20,7 +19,7 @@ from billframes.analysis.expressions import as_day, midnight
 from billframes.analysis.frames import select_columns
 from billframes.errors import IncompleteDataWarning
 from billframes.loading.load_info import load_info
-from billframes.periods import DateLike, Period
+from billframes.periods import Period
 
 __all__ = [
     "Activity",
@@ -128,9 +127,8 @@ class NewBusinessPeriods:
     last: dt.date
 
     @classmethod
-    def of(cls, start: DateLike, end: DateLike | None) -> NewBusinessPeriods:
-        """Read `start=` and `end=`; refuse an open end."""
-        first, last = read_bounded_period(start, end, "new_business")
+    def of(cls, first: dt.date, last: dt.date) -> NewBusinessPeriods:
+        """Return the periods to compare with the days from `first` to `last`."""
         # Counted from the day after the last day, so that the twelve months are whole also if they end in February.
         year_start = _year_before(last + dt.timedelta(days=1))
         before = Period(_year_before(first), year_start - dt.timedelta(days=1))

@@ -25,7 +25,6 @@ __all__ = [
     "bucket_names",
     "check_choice",
     "keep_time_zone",
-    "read_bounded_period",
     "read_date",
     "read_matter_types",
     "read_whole_number",
@@ -72,17 +71,6 @@ def read_date(value: DateLike, name: str) -> dt.date:
     if day is None:
         raise ParameterError(f"{name}={value!r} is not a date; it takes a date such as '2026-10-31'.")
     return day
-
-
-def read_bounded_period(start: DateLike, end: DateLike | None, needed_by: str) -> tuple[dt.date, dt.date]:
-    """Return both ends of a period; refuse an open end."""
-    period = resolve(start, end)
-    if period.start is None or period.end is None:
-        raise ParameterError(
-            f"start={start!r}, end={end!r} leaves an end open; {needed_by} needs both, or a period such as "
-            "start='2026-10'."
-        )
-    return period.start, period.end
 
 
 def bucket_names(buckets: Sequence[int], first: int) -> list[str]:

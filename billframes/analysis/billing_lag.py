@@ -19,6 +19,7 @@ from billframes.analysis.checks.missing_work import (
     warn_of_unknown_invoices,
 )
 from billframes.analysis.column_types import Frame
+from billframes.analysis.data_span import read_period
 from billframes.analysis.engine import collect, collect_counts, join_by_id, lazy, sum_by
 from billframes.analysis.expressions import as_float, day_number, is_in_period, ratio, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
@@ -27,7 +28,7 @@ from billframes.analysis.keys import By
 from billframes.analysis.metrics import ratio_measure, shared_measures, sum_measure
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
-from billframes.periods import DateLike, Period, resolve
+from billframes.periods import DateLike, Period
 
 __all__ = ["ANALYSIS", "billing_lag"]
 
@@ -129,7 +130,7 @@ def billing_lag(
        entries  mean_lag_days  amount_weighted_lag_days  hours_weighted_lag_days
     0      2.0           20.0                      12.0                     15.0
     """
-    period = resolve(start, end)
+    period = read_period(start, end, settings, time_entries, invoices)
     frames = from_native(time_entries=time_entries, invoices=invoices, matters=matters, users=users, clients=clients)
     need_work_on_invoices("billing_lag", {"invoices": invoices, "time_entries": time_entries}, period)
     consequence = "work that waited long can be missing"

@@ -6,7 +6,8 @@ This is done in Python, because a calendar has a few thousand days at most.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
+import itertools
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -15,7 +16,7 @@ from billframes.analysis.expressions import period_numbers
 from billframes.config.firm import FirmSettings
 from billframes.config.firm_values import WEEKDAYS
 from billframes.errors import IncompleteDataWarning
-from billframes.periods import month_end, months_between
+from billframes.periods import CALENDAR_YEAR, FiscalYear, month_end, months_between
 
 __all__ = [
     "PARTIAL_HOURS",
@@ -42,23 +43,28 @@ class DateRange:
     first: dt.date
     last: dt.date
 
-    @property
-    def numbers(self) -> dict[str, int]:
-        """The month, quarter and year of the first day, as whole numbers by which rows are grouped."""
-        return period_numbers(self.first.year, self.first.month)
+    def numbers(self, fiscal: FiscalYear | None) -> dict[str, int]:
+        """Return the month, quarter and year of the first day, as whole numbers by which rows are grouped."""
+        return period_numbers(self.first.year, self.first.month, self.first.day, fiscal or CALENDAR_YEAR)
 
 
-def split_dates(first: dt.date, last: dt.date, times: Iterable[str]) -> list[DateRange]:
-    """Split a range of days at the ends of months, quarters or years: the shortest of those in `times`."""
-    shortest = min(times, key=("month", "quarter", "year").index, default=None)
-    parts: dict[int, DateRange] = {}
-    if shortest is None:
+def split_dates(
+    first: dt.date, last: dt.date, times: Collection[str], fiscal: FiscalYear | None = None
+) -> list[DateRange]:
+    """Split a range of days at the ends of the months, quarters or years that are in `times`."""
+    if not times:
         return [DateRange(first, last)]
-    for month in months_between(first, last):
-        days = DateRange(max(first, month), min(last, month_end(month)))
-        number = days.numbers[shortest]
-        parts[number] = DateRange(parts[number].first, days.last) if number in parts else days
-    return list(parts.values())
+    begin = fiscal.day if fiscal else 1
+    days = {first, *(day for month in months_between(first, last) for day in (month, month.replace(day=begin)))}
+    starts = [DateRange(day, last) for day in sorted(days) if first <= day <= last]
+
+    def numbers(days: DateRange) -> list[int]:
+        own = days.numbers(fiscal)
+        return [own[time] for time in times]
+
+    parts = [next(group).first for _, group in itertools.groupby(starts, numbers)]
+    ends = [*(day - dt.timedelta(days=1) for day in parts[1:]), last]
+    return [DateRange(*each) for each in zip(parts, ends, strict=True)] if first <= last else []
 
 
 def working_days(settings: FirmSettings, first: dt.date, last: dt.date) -> frozenset[dt.date]:
@@ -101,7 +107,8 @@ def prorated_targets(
     """
     Return people's targets × the working days of a range ÷ the working days of its month or year, by user.
 
-    These are the firm's working days: leave and a later start do not lower a target.
+    These are the firm's working days: leave and a later start do not lower a target. A yearly target is for the firm's
+    fiscal year.
 
     Examples
     --------
@@ -129,15 +136,11 @@ def _hours_of(user: str, days: frozenset[dt.date], settings: FirmSettings) -> fl
 
 def _share(settings: FirmSettings, first: dt.date, last: dt.date, period: str) -> float:
     share = 0.0
-    for part in split_dates(first, last, [period]):
-        whole = _whole_period(part.first, period)
-        days = len(working_days(settings, whole.first, whole.last))
+    fiscal = settings.fiscal_year or CALENDAR_YEAR
+    for part in split_dates(first, last, ["month" if period == "month" else "fiscal_year"], fiscal):
+        month = part.first.replace(day=1), month_end(part.first)
+        whole = fiscal.year_of(part.first)
+        ends = month if period == "month" else cast("tuple[dt.date, dt.date]", (whole.start, whole.end))
+        days = len(working_days(settings, *ends))
         share += len(working_days(settings, part.first, part.last)) / days if days else 0.0
     return share
-
-
-def _whole_period(day: dt.date, period: str) -> DateRange:
-    """Return the month or year of a day."""
-    if period == "month":
-        return DateRange(day.replace(day=1), month_end(day))
-    return DateRange(day.replace(month=1, day=1), day.replace(month=12, day=31))

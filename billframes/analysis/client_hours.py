@@ -69,7 +69,7 @@ def client_hours(entries: Frame, users: Frame | None, grouping: Grouping, option
     people = _roster(work, listed, active_only=options.active_only)
     rows = _hours_of_roster(work, people, grouping)
     first, last = cast("tuple[dt.date, dt.date]", (options.period.start, options.period.end))
-    ranges = split_dates(first, last, grouping.times)
+    ranges = split_dates(first, last, grouping.times, grouping.settings.fiscal_year)
     if ranges and grouping.capacity_known:
         rows = nw.concat([rows, _available(people, grouping, ranges)])
     return _result(grouping.add_up(_with_null_users(rows), _MEASURES), grouping)
@@ -232,7 +232,7 @@ def _capacity_of_roster(people: Frame, days: DateRange, settings: FirmSettings) 
         "target_hours": map_values("user_id", targets, 0.0, nw.Float64),
         "_has_target": map_values("user_id", dict.fromkeys(targets, 1.0), 0.0, nw.Float64),
     }
-    own |= {f"_{time}": nw.lit(number, nw.Int64) for time, number in days.numbers.items()}
+    own |= {f"_{time}": nw.lit(number, nw.Int64) for time, number in days.numbers(settings.fiscal_year).items()}
     rows = people.with_columns(**{**dict.fromkeys(_MEASURES, nw.lit(0.0)), **own})
     return rows.with_columns(idle_capacity_hours=C("capacity_hours") * C("_idle"))
 

@@ -16,13 +16,14 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._messages import warn
 from billframes.analysis.checks.loads import ITEM_FILTERS, need_period
 from billframes.analysis.column_types import Frame, column_names
+from billframes.analysis.data_span import read_period
 from billframes.analysis.engine import to_dicts
 from billframes.analysis.expressions import in_period, map_values, null_column
 from billframes.analysis.frames import from_native, require, select_columns, to_native
 from billframes.analysis.metrics import Measure, shared_measures
 from billframes.analysis.spec import Analysis, FromBook
 from billframes.errors import IncompleteDataWarning, MissingColumnError
-from billframes.periods import DateLike, Period, resolve
+from billframes.periods import DateLike, Period
 from billframes.schema.records import LEDES_CODES
 
 __all__ = ["ANALYSIS", "code_check"]
@@ -159,7 +160,7 @@ def code_check(
     0      t1      task_code  L100  not selectable
     1      t2  activity_code   NaN         missing
     """
-    period = resolve(start, end)
+    period = read_period(start, end, None, time_entries)
     frames = from_native(
         time_entries=time_entries,
         expenses=expenses,

@@ -13,6 +13,7 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.column_types import Frame
+from billframes.analysis.data_span import read_period
 from billframes.analysis.engine import collect
 from billframes.analysis.expressions import RESIDUE
 from billframes.analysis.fees import fees_by
@@ -22,7 +23,7 @@ from billframes.analysis.keys import By
 from billframes.analysis.metrics import shared_measures
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
-from billframes.periods import DateLike, resolve
+from billframes.periods import DateLike
 
 __all__ = ["ANALYSIS", "contribution", "with_shares"]
 
@@ -125,7 +126,7 @@ def contribution(
     totals, grouping = fees_by(
         "contribution",
         by,
-        resolve(start, end),
+        read_period(start, end, settings, time_entries, invoices),
         settings,
         time_entries=time_entries,
         invoices=invoices,

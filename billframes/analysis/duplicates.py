@@ -13,6 +13,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._names import closest
 from billframes.analysis.checks.loads import ITEM_FILTERS, need_period
 from billframes.analysis.column_types import Frame, column_names
+from billframes.analysis.data_span import read_period
 from billframes.analysis.engine import to_arrow
 from billframes.analysis.expressions import in_period, map_values
 from billframes.analysis.frames import from_native, require, select_columns, to_native
@@ -20,7 +21,7 @@ from billframes.analysis.keys import PEOPLE_AND_MATTERS, names_in
 from billframes.analysis.metrics import Measure
 from billframes.analysis.spec import Analysis
 from billframes.errors import ParameterError
-from billframes.periods import DateLike, resolve
+from billframes.periods import DateLike
 
 __all__ = ["ANALYSIS", "duplicates"]
 
@@ -90,7 +91,7 @@ def duplicates(
     columns = _columns(by, there)
     # The result has all columns of the entries.
     require(entries, "time_entries", ("time_entry_id", "date", *there))
-    period = resolve(start, end)
+    period = read_period(start, end, None, time_entries)
     need_period("duplicates", {"time_entries": time_entries}, period, ITEM_FILTERS)
     compared = in_period(select_columns(entries, "time_entries", ("time_entry_id", "date", *columns)), "date", period)
     numbers = _numbers(_suspects(compared, columns), columns)

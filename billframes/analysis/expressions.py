@@ -12,7 +12,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from billframes.analysis.column_types import Frame, column_names
-from billframes.periods import Period
+from billframes.periods import FiscalYear, Period
 
 __all__ = [
     "RESIDUE",
@@ -153,9 +153,19 @@ def as_day(value: Any) -> dt.date | None:
     return value.date() if isinstance(value, dt.datetime) else value
 
 
-def period_numbers(year: Any, month: Any) -> dict[str, Any]:
-    """Return the numbers of a month (202610), its quarter (20264) and its year (2026), from numbers or expressions."""
-    return {"month": year * 100 + month, "quarter": year * 10 + (month + 2) // 3, "year": year}
+def period_numbers(year: Any, month: Any, day: Any, fiscal: FiscalYear) -> dict[str, Any]:
+    """
+    Return the numbers of the periods of a day, from numbers or expressions.
+
+    A month is 202610, its quarter 20264 and its year 2026; the fiscal quarter and the fiscal year are numbered alike.
+    """
+    return {
+        "month": year * 100 + month,
+        "quarter": year * 10 + (month + 2) // 3,
+        "year": year,
+        "fiscal_quarter": fiscal.quarter(year, month, day),
+        "fiscal_year": fiscal.number(year, month, day),
+    }
 
 
 def midnight(day: dt.date) -> dt.datetime:

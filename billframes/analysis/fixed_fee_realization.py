@@ -10,6 +10,7 @@ from billframes.analysis.arguments import warn_of_missing_rates
 from billframes.analysis.checks.loads import need_all_dates, need_period, warn_of_removed_rows
 from billframes.analysis.checks.missing_work import warn_of_details_not_in_all, warn_of_late_start
 from billframes.analysis.column_types import Frame, column_names
+from billframes.analysis.data_span import read_period
 from billframes.analysis.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.expressions import (
     RESIDUE,
@@ -28,7 +29,7 @@ from billframes.analysis.metrics import ratio_measure, shared_measures, sum_meas
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning
-from billframes.periods import DateLike, Period, resolve
+from billframes.periods import DateLike, Period
 
 __all__ = ["ANALYSIS", "fixed_fee_realization"]
 
@@ -130,7 +131,7 @@ def fixed_fee_realization(
        fee_amount  effective_rate  fixed_fee_realization  unlinked_fee_amount
     0      3000.0           300.0                   0.75                500.0
     """
-    period = resolve(start, end)
+    period = read_period(start, end, settings, fixed_fees, time_entries)
     frames = from_native(
         time_entries=time_entries, fixed_fees=fixed_fees, matters=matters, users=users, clients=clients
     )

@@ -32,6 +32,7 @@ from billframes.analysis.frames import select_columns
 from billframes.analysis.keys import ITEM_IDS, JOINED, UNKNOWN, By, Key, Sources, find_keys, matter_type_key
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning
+from billframes.periods import CALENDAR_YEAR, FiscalYear
 
 __all__ = ["Grouping", "known_type", "sum_by_type"]
 
@@ -102,7 +103,7 @@ class Grouping:
 
     @property
     def base(self) -> list[str]:
-        """The columns from which the keys are derived, including `_month`, `_quarter` and `_year`."""
+        """The columns from which the keys are derived, including those of periods, such as `_month`."""
         return list(dict.fromkeys(column for key in self.keys for column in key.base))
 
     @property
@@ -122,7 +123,7 @@ class Grouping:
 
     @property
     def times(self) -> list[str]:
-        """The keys among month, quarter and year."""
+        """The keys that are periods."""
         return [key.time for key in self.keys if key.time]
 
     @property
@@ -140,8 +141,9 @@ class Grouping:
         return replace(self, keys=(*self.keys, key))
 
     def with_periods(self, frame: Frame, date: str) -> Frame:
-        """Add `_month`, `_quarter` or `_year` of a date column, if they are keys."""
-        numbers = {f"_{time}": _period_number(time, C(date)) for time in self.times}
+        """Add `_month` and the like of a date column, if they are keys."""
+        fiscal = self.settings.fiscal_year or CALENDAR_YEAR
+        numbers = {f"_{time}": _period_number(time, C(date), fiscal) for time in self.times}
         return frame.with_columns(**numbers) if numbers else frame
 
     def with_matter_type(self, frame: Frame) -> Frame:
@@ -336,20 +338,24 @@ def _label(key: Key) -> nw.Expr:
     return nw.coalesce(label, id_).fill_null(key.missing).alias(label)
 
 
-def _period_number(time: str, date: nw.Expr) -> nw.Expr:
-    number: nw.Expr = period_numbers(date.dt.year().cast(nw.Int64), date.dt.month().cast(nw.Int64))[time]
+def _period_number(time: str, date: nw.Expr, fiscal: FiscalYear) -> nw.Expr:
+    year, month, day = (part.cast(nw.Int64) for part in (date.dt.year(), date.dt.month(), date.dt.day()))
+    number: nw.Expr = period_numbers(year, month, day, fiscal)[time]
     return number
 
 
 def _period_name(time: str) -> nw.Expr:
-    """Return the name of a month ("2026-10") or quarter ("2026-Q4"); a year stays a number."""
+    """Return the name of a month ("2026-10"), quarter ("2026-Q4") or fiscal year ("FY2026"); a year stays a number."""
     if time == "year":
         return C("year")
+    if time == "fiscal_year":
+        return nw.concat_str(nw.lit("FY"), C(time).cast(nw.String))
     size, separator = (100, "-") if time == "month" else (10, "-Q")
     year = C(time) // size
     number = (C(time) - year * size).cast(nw.String)
     number = number.str.zfill(2) if time == "month" else number
-    return nw.concat_str(year.cast(nw.String), nw.lit(separator), number)
+    start = [nw.lit("FY")] if time == "fiscal_quarter" else []
+    return nw.concat_str(*start, year.cast(nw.String), nw.lit(separator), number)
 
 
 def _with_types(part: Frame, types: Mapping[str, Any]) -> Frame:

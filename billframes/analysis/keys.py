@@ -63,7 +63,7 @@ ITEM_IDS = ("client_id", "matter_id", "user_id")
 """The ids that all items have."""
 JOINED = ("matter", "user", "client")
 """The records whose frames are joined to the rows, by their id."""
-TIMES = ("month", "quarter", "year")
+TIMES = ("month", "quarter", "year", "fiscal_quarter", "fiscal_year")
 # The beginnings of the names that `enrich` gives to columns, and the frames that have these columns.
 _SUPPLIERS = {
     "client_": "clients",
@@ -151,7 +151,7 @@ class Key:
 
     @property
     def time(self) -> str | None:
-        """The key's name if it is month, quarter or year, else None."""
+        """The key's name if it is one of `TIMES`, else None."""
         return self.columns[0] if self.base == (f"_{self.columns[0]}",) else None
 
     @property
@@ -233,6 +233,11 @@ def _find(name: str, sources: Sources) -> Key:
     if name in PEOPLE_AND_MATTERS:
         return _id_and_label_key(name, sources)
     if name in TIMES:
+        if name.startswith("fiscal_") and sources.settings.fiscal_year is None:
+            raise ParameterError(
+                f"by={name!r} needs the first day of the fiscal year: pass settings=FirmSettings(fiscal_year_start=…), "
+                "such as '07' for July."
+            )
         return Key((name,), (f"_{name}",), ((f"_{name}",),))
     if name == "matter_type":
         return _matter_type_key(sources) or _raise_missing(name, "matters", "matter_type")

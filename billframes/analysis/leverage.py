@@ -11,6 +11,7 @@ from billframes._messages import warn
 from billframes.analysis.checks.loads import need_period
 from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import ENUMS, Frame
+from billframes.analysis.data_span import read_period
 from billframes.analysis.engine import collect_counts
 from billframes.analysis.expressions import RESIDUE, as_float, ratio, value_if
 from billframes.analysis.frames import from_native, from_result, to_native
@@ -21,7 +22,7 @@ from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook
 from billframes.analysis.utilization import utilization
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, MissingColumnError
-from billframes.periods import DateLike, resolve
+from billframes.periods import DateLike
 
 __all__ = ["ANALYSIS", "leverage"]
 
@@ -123,7 +124,9 @@ def leverage(
     0             10.0                 30.0             3.0             2.0
     """
     frames = from_native(time_entries=time_entries, users=users, matters=matters, clients=clients)
-    need_period("leverage", {"time_entries": time_entries}, resolve(start, end), ("user_id",))
+    need_period(
+        "leverage", {"time_entries": time_entries}, read_period(start, end, settings, time_entries), ("user_id",)
+    )
     grouping = Grouping.of(by, frames, settings)
     _check_roles(grouping)
     names = names_in(by)

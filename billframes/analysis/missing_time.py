@@ -15,6 +15,7 @@ from billframes.analysis.capacity import days_at_firm, working_days
 from billframes.analysis.checks.loads import need_period
 from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import Frame
+from billframes.analysis.data_span import read_period
 from billframes.analysis.engine import eager_from_arrow, to_dicts
 from billframes.analysis.expressions import RESIDUE, in_period, midnight
 from billframes.analysis.frames import from_native, from_result, select_columns, to_native
@@ -24,7 +25,7 @@ from billframes.analysis.utilization import utilization
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.loading.load_info import load_day
-from billframes.periods import DateLike, Period, resolve
+from billframes.periods import DateLike, Period
 
 __all__ = ["ANALYSIS", "missing_time"]
 
@@ -120,7 +121,7 @@ def missing_time(
     """
     _check_threshold(threshold)
     frames = from_native(time_entries=time_entries, users=users, matters=matters)
-    period = resolve(start, end)
+    period = read_period(start, end, settings, time_entries)
     need_period("missing_time", {"time_entries": time_entries}, period, ("user_id",))
     settings = resolve_users(settings, frames)
     options: dict[str, Any] = {"start": start, "end": end, "settings": settings, "roster": roster}

@@ -28,6 +28,7 @@ from billframes.analysis.checks.loads import warn_of_unfinished_period
 from billframes.analysis.checks.missing_work import warn_of_matters_not_passed
 from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import Frame, column_names
+from billframes.analysis.data_span import read_bounded_period
 from billframes.analysis.engine import from_arrow, sum_by, to_dicts
 from billframes.analysis.expressions import RESIDUE, as_float, is_in_period, null_column, ratio, value_if
 from billframes.analysis.fees import fees_of_periods
@@ -176,7 +177,7 @@ def new_business(
     0             1.0        800.0              0.25           0.75          1.0
     """
     read_whole_number(largest, "largest", "clients")
-    spans = NewBusinessPeriods.of(start, end)
+    spans = NewBusinessPeriods.of(*read_bounded_period(start, end, "new_business", settings, time_entries, invoices))
     natives: dict[str, Any] = {
         "time_entries": time_entries,
         "invoices": invoices,

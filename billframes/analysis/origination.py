@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.data_span import read_period
 from billframes.analysis.fees import FEES, fees_by
 from billframes.analysis.frames import to_native
 from billframes.analysis.keys import By, names_in
 from billframes.analysis.metrics import shared_measures
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
-from billframes.periods import DateLike, resolve
+from billframes.periods import DateLike
 
 __all__ = ["ANALYSIS", "origination"]
 
@@ -118,7 +119,7 @@ def origination(
     totals, grouping = fees_by(
         "origination",
         ["originator", *more],
-        resolve(start, end),
+        read_period(start, end, settings, time_entries, invoices),
         settings,
         time_entries=time_entries,
         invoices=invoices,

@@ -17,6 +17,7 @@ from billframes.analysis.checks.amounts import warn_of_high_rates
 from billframes.analysis.checks.missing_work import warn_of_details_not_in_all
 from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import Frame
+from billframes.analysis.data_span import read_period
 from billframes.analysis.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.expressions import as_float, in_period, ratio, value_at_rates, value_if
 from billframes.analysis.frames import from_native, from_result, select_columns, to_native
@@ -26,7 +27,7 @@ from billframes.analysis.metrics import ratio_measure, retitled, shared_measures
 from billframes.analysis.realization import realization
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
-from billframes.periods import DateLike, Period, resolve
+from billframes.periods import DateLike, Period
 
 __all__ = ["ANALYSIS", "profitability"]
 
@@ -152,7 +153,7 @@ def profitability(
     0       1000.0          5.0        600.0          400.0           0.4
     """
     check_choice(basis, "basis", ("invoice_date", "work_date"))
-    period = resolve(start, end)
+    period = read_period(start, end, settings, time_entries, invoices)
     natives: dict[str, Any] = {
         "time_entries": time_entries,
         "invoices": invoices,

@@ -10,6 +10,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes.analysis.arguments import check_choice, read_date, read_matter_types
 from billframes.analysis.checks.loads import need_work_on_invoices
 from billframes.analysis.checks.missing_work import warn_of_absent_items
+from billframes.analysis.data_span import read_period
 from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
@@ -17,7 +18,7 @@ from billframes.analysis.metrics import ratio_measure, retitled, shared_measures
 from billframes.analysis.realized_fees import RealizationOptions, realized_fees
 from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
 from billframes.config.firm import FirmSettings
-from billframes.periods import DateLike, resolve
+from billframes.periods import DateLike
 
 __all__ = ["ANALYSIS", "realization"]
 
@@ -169,7 +170,7 @@ def realization(
     check_choice(basis, "basis", ("invoice_date", "work_date"))
     check_choice(discounts, "discounts", ("time", "items"))
     day = None if as_of is None else read_date(as_of, "as_of")
-    period, types = resolve(start, end), read_matter_types(matter_types)
+    period, types = read_period(start, end, settings, time_entries, invoices), read_matter_types(matter_types)
     frames = from_native(
         time_entries=time_entries,
         invoices=invoices,

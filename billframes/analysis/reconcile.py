@@ -19,6 +19,7 @@ from billframes.analysis.checks.loads import need_work_on_invoices
 from billframes.analysis.checks.missing_work import warn_of_absent_items, warn_of_missing_work
 from billframes.analysis.checks.values import called_by_another
 from billframes.analysis.column_types import Frame, column_names
+from billframes.analysis.data_span import read_period
 from billframes.analysis.engine import collect_counts
 from billframes.analysis.expressions import as_float, in_period, is_in_period, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
@@ -27,7 +28,7 @@ from billframes.analysis.keys import PEOPLE_AND_MATTERS, By, names_in
 from billframes.analysis.metrics import Measure, shared_measures, sum_measure
 from billframes.analysis.spec import Analysis, FromBook, TableSpec
 from billframes.errors import IncompleteDataWarning, ParameterError
-from billframes.periods import DateLike, Period, resolve
+from billframes.periods import DateLike, Period
 
 __all__ = ["ANALYSIS", "reconcile"]
 
@@ -131,7 +132,7 @@ def reconcile(
       invoice_id  items_amount  amount  unexplained_amount  matter_count
     0         i1        1100.0   900.0              -200.0             2
     """
-    period = resolve(start, end)
+    period = read_period(start, end, None, time_entries, invoices)
     items: dict[str, Any] = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
     frames = from_native(**items, invoices=invoices, clients=clients)
     grouping = None if by == "invoice" else _grouping(by, frames)

@@ -15,11 +15,12 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.aging import aging
-from billframes.analysis.arguments import check_choice, read_bounded_period, read_date
+from billframes.analysis.arguments import check_choice, read_date
 from billframes.analysis.capacity import PARTIAL_HOURS
 from billframes.analysis.checks.loads import warn_of_unfinished_period
 from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import Frame
+from billframes.analysis.data_span import read_bounded_period
 from billframes.analysis.engine import sum_by
 from billframes.analysis.expressions import as_float, columns_or_null, null_column, ratio, value_if
 from billframes.analysis.frames import from_native, from_result, nan_to_null, to_native
@@ -181,7 +182,7 @@ def scorecard(
     """
     check_choice(beside, "beside", ("firm", "role"))
     keys = _keys(by, beside)
-    first, last = read_bounded_period(start, end, "scorecard")
+    first, last = read_bounded_period(start, end, "scorecard", settings, time_entries, invoices)
     day = last if as_of is None else read_date(as_of, "as_of")
     natives: dict[str, Any] = {
         "time_entries": time_entries,

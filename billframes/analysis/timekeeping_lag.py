@@ -17,6 +17,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._messages import warn
 from billframes.analysis.checks.loads import ITEM_FILTERS, need_period
 from billframes.analysis.column_types import Frame
+from billframes.analysis.data_span import read_period
 from billframes.analysis.engine import collect, eager_from_arrow, sum_by, to_arrow
 from billframes.analysis.expressions import day_number, in_period, null_column
 from billframes.analysis.frames import from_native, select_columns, to_native
@@ -26,7 +27,7 @@ from billframes.analysis.metrics import Measure, ratio_measure, shared_measures,
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning
-from billframes.periods import DateLike, Period, resolve
+from billframes.periods import DateLike, Period
 
 __all__ = ["ANALYSIS", "timekeeping_lag"]
 
@@ -168,7 +169,7 @@ def timekeeping_lag(
        entries  median_lag_days  p90_lag_days  same_day_ratio  late_ratio
     0      3.0              2.0           8.4           0.333       0.333
     """
-    period = resolve(start, end)
+    period = read_period(start, end, settings, time_entries)
     frames = from_native(time_entries=time_entries, users=users, matters=matters, clients=clients)
     need_period("timekeeping_lag", {"time_entries": time_entries}, period, ITEM_FILTERS)
     grouping = Grouping.of(by, frames, settings)

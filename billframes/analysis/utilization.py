@@ -13,7 +13,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
 from billframes._names import join_names
-from billframes.analysis.arguments import check_choice, read_bounded_period, read_date
+from billframes.analysis.arguments import check_choice, read_date
 from billframes.analysis.capacity import PARTIAL_HOURS, warn_of_missing_holidays
 from billframes.analysis.checks.loads import (
     ITEM_FILTERS,
@@ -23,6 +23,7 @@ from billframes.analysis.checks.loads import (
     warn_of_unfinished_period,
 )
 from billframes.analysis.client_hours import UtilizationOptions, client_hours
+from billframes.analysis.data_span import read_bounded_period
 from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
@@ -146,7 +147,7 @@ def utilization(
     0       Ada        138.0         132.0           176.0         0.75
     1       Ben          0.0           0.0           176.0         0.00
     """
-    first, last = read_bounded_period(start, end, "utilization")
+    first, last = read_bounded_period(start, end, "utilization", settings, time_entries)
     last = last if as_of is None else min(last, read_date(as_of, "as_of"))
     check_choice(roster, "roster", ("timekeepers", "active"))
     frames = from_native(time_entries=time_entries, users=users, matters=matters, clients=clients)

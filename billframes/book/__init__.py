@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from billframes.book.book import Book, check_begun
+from billframes.book.book import Book
 
-__all__ = ["Book", "check_begun"]
+__all__ = ["Book"]

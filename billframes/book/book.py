@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from billframes._format import fields_html, long_date
+from billframes._format import fields_html
 from billframes._messages import warn
 from billframes._suggestions import SuggestsNames
 from billframes.analysis.contribution import contribution
+from billframes.analysis.data_span import check_begun
 from billframes.book.denied import load_details
 from billframes.book.methods import FRAME_NAMES, analysis_methods
 from billframes.client import Client
@@ -31,33 +32,9 @@ if TYPE_CHECKING:
 else:
     BookAnalyses = type("BookAnalyses", (), analysis_methods())
 
-__all__ = ["Book", "check_begun"]
+__all__ = ["Book"]
 
 _DATES = {"time_entries": "date", "invoices": "invoice_date"}
-
-
-def check_begun(start: dt.date | None, day: dt.date, meaning: str = "the day of the data") -> None:
-    """
-    Refuse a period that begins after the day of the data.
-
-    Parameters
-    ----------
-    start : date, optional
-        The first day of the period. None is open.
-    day : date
-    meaning : str
-        What `day` is, for the message.
-
-    Raises
-    ------
-    ParameterError
-        The period begins after the day.
-    """
-    if start is not None and start > day:
-        raise ParameterError(
-            f"The period begins on {long_date(start)}, after {meaning}, {long_date(day)}. Choose a period that has "
-            "begun."
-        )
 
 
 class Book(BookAnalyses, SuggestsNames):

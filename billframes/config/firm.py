@@ -16,7 +16,7 @@ from billframes._suggestions import suggest_fields, suggest_settings
 from billframes.config import read_keys
 from billframes.config.firm_values import READERS, WEEKDAYS, Target
 from billframes.errors import ConfigError, IncompleteDataWarning, ParameterError
-from billframes.periods import DateLike
+from billframes.periods import MONTHS, DateLike, FiscalYear
 
 __all__ = ["FirmSettings", "Target", "describe_settings"]
 
@@ -64,6 +64,12 @@ class FirmSettings:
         Days of leave; of a pair, both ends are inclusive. A pair must be in a list: `[("2026-08-03", "2026-08-14")]`.
     targets : mapping of user to Target
         `{"hours": 1600, "fees": 480000, "period": "year"}`, or `"month"`: client hours, fees billed, or both.
+    fiscal_year_start : str, optional
+        The month in which the fiscal year begins, such as "07", or its first day, such as "04-06". Periods such as
+        "FY2026" and "fiscal ytd", and the keys `fiscal_year` and `fiscal_quarter`, need it. Yearly targets and years to
+        date follow it; by default they are those of the calendar year.
+    fiscal_year_name : {"end", "start"}
+        Whether a fiscal year is named after the calendar year in which it ends or begins.
     realization_floor : float, optional
         The billing realization below which the monthly report names practice areas and clients, such as 0.9 for 90%.
     standard_rates, cost_rates : mapping of user to float
@@ -101,6 +107,8 @@ class FirmSettings:
     user_end: Mapping[str, DateLike] = field(default_factory=dict)
     leave: Mapping[str, Sequence[DateLike | Sequence[DateLike]]] = field(default_factory=dict)
     targets: Mapping[str, Target] = field(default_factory=dict)
+    fiscal_year_start: str | int | None = None
+    fiscal_year_name: Literal["end", "start"] = "end"
     realization_floor: float | None = None
     standard_rates: Mapping[str, float | Mapping[Any, float]] = field(default_factory=dict)
     cost_rates: Mapping[str, float] = field(default_factory=dict)
@@ -128,6 +136,12 @@ class FirmSettings:
                 f"{self.hours_per_day:g} hours has {hours * self.hours_per_day:g}.",
                 IncompleteDataWarning,
             )
+
+    @property
+    def fiscal_year(self) -> FiscalYear | None:
+        """The firm's fiscal year; None if the settings do not say when it begins."""
+        start = self.fiscal_year_start
+        return FiscalYear.read(start, self.fiscal_year_name) if start else None
 
     def targets_of(self, measure: Literal["hours", "fees"]) -> dict[str, tuple[float, Literal["month", "year"]]]:
         """
@@ -247,6 +261,8 @@ def describe_settings(settings: FirmSettings | None) -> str:
         plain = _describe_day(FirmSettings())
         return f"No firm settings: {plain}, without holidays, leave, part time, or people who joined or left."
     given = [words for key, words in _DESCRIPTIONS.items() if getattr(settings, key)]
+    if year := settings.fiscal_year:
+        given.append(f"fiscal years from {year.day} {MONTHS[year.month - 1]}")
     given += [f"amounts in {settings.currency}"] if settings.currency else []
     source = f" from {settings.source}" if settings.source else ""
     return f"Firm settings{source}: {_describe_day(settings)}{'; ' if given else ''}{', '.join(given)}."

@@ -11,7 +11,7 @@ from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from billframes._names import closest
 from billframes.errors import ParameterError
-from billframes.periods import resolve
+from billframes.periods import FiscalYear, resolve
 
 __all__ = ["READERS", "ROLES", "WEEKDAYS", "Target"]
 
@@ -131,6 +131,14 @@ def _floor(value: Any, key: str) -> float | None:
     return value if value is None else float(value)
 
 
+def _fiscal_year_start(value: Any, key: str) -> str | None:
+    return None if value is None else FiscalYear.read(value, key=key).text
+
+
+def _fiscal_year_name(value: Any, _key: str) -> str:
+    return FiscalYear.read(1, value).named
+
+
 def _weights(value: Any, key: str) -> dict[str, float]:
     weights = _mapping(_not_negative)(value, key)
     if not math.isclose(sum(weights.values()), 1.0, abs_tol=1e-9):
@@ -171,6 +179,8 @@ READERS: dict[str, Callable[[Any, str], Any]] = {
     "user_end": _mapping(_date),
     "leave": _mapping(_leave),
     "targets": _mapping(_target),
+    "fiscal_year_start": _fiscal_year_start,
+    "fiscal_year_name": _fiscal_year_name,
     "realization_floor": _floor,
     "standard_rates": _mapping(_dated_rate),
     "cost_rates": _mapping(_not_negative),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import UUID
 
 from billframes._suggestions import SuggestsNames
+from billframes.config.firm_calendar import FirmCalendar
 from billframes.loaders.arguments import count_arguments, list_arguments
 from billframes.loaders.methods import declared_method, install_methods
 from billframes.loading.connection import ApiConnection
@@ -100,7 +101,7 @@ class ListLoader(Loader):
     def _request(self, arguments: dict[str, Any]) -> ListRequest:
         names = self.resource.filters_by_argument
         filters = {name: arguments.pop(name) for name in names if name in arguments}
-        return build_request(self.resource, filters, **arguments)
+        return build_request(self.resource, filters, calendar=FirmCalendar(self._client), **arguments)
 
     def _load(self, request: ListRequest, *, to: str, progress: bool | Progress | None) -> Any:
         """Load the records of a request into a frame of the kind `to`."""

@@ -17,7 +17,7 @@ from billframes._messages import warn
 from billframes._names import closest, snake_case
 from billframes.errors import BillframesWarning, ParameterError
 from billframes.loading.ids import identifier
-from billframes.periods import DateLike, Period, resolve
+from billframes.periods import Calendar, DateLike, Period, resolve
 from billframes.schema.resources import Filter, Resource
 
 __all__ = ["ListRequest", "build_request", "enum_value"]
@@ -58,6 +58,7 @@ def build_request(
     modified_since: DateLike | None = None,
     limit: int | None = None,
     params: Mapping[str, Any] | None = None,
+    calendar: Calendar | None = None,
 ) -> ListRequest:
     """
     Check a loader's arguments and translate them into query parameters.
@@ -67,7 +68,7 @@ def build_request(
     ParameterError
         An argument is wrong. The message names it, and says what is accepted.
     """
-    period = resolve(start, end)
+    period = resolve(start, end, calendar=calendar)
     chosen, excluded = _selected_names(resource, select)
     order = _sorted(resource, sort)
     declared = resource.filters_by_argument

@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from billframes.config.firm_calendar import FirmCalendar
 from billframes.errors import MirrorError
 from billframes.mirror.balances import CENT
 from billframes.mirror.catalogue import Version
@@ -76,7 +77,7 @@ def receipts(mirror: Mirror, start: DateLike, end: DateLike | None = None) -> pd
     --------
     >>> bf.receipts(m, "2026-10")["implied_receipt_amount"].sum()  # doctest: +SKIP
     """
-    span = resolve(start, end)
+    span = resolve(start, end, calendar=FirmCalendar(lambda: mirror))
     versions = mirror._versions()
     in_period = [each for each in versions if _is_within(each, span.start, span.end)]
     before = [each for each in versions if span.start and each.time.date() < span.start][-1:]

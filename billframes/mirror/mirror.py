@@ -10,6 +10,8 @@ import pandas as pd
 
 from billframes.book import Book
 from billframes.config.firm import FirmSettings
+from billframes.config.firm_calendar import FirmCalendar
+from billframes.days import FiscalYear
 from billframes.errors import MirrorError, ParameterError
 from billframes.loaders.loader_set import LoaderSet, Owner
 from billframes.loading.progress import Progress, check_progress
@@ -60,9 +62,15 @@ class Mirror(MirrorConnection, LoaderSet):
         self._storage, self._catalogue = storage, Catalogue(storage)
         self._default, self._client = default, client
         self._max_age = max_age
+        self.own_fiscal_year: FiscalYear | None = None
         self._fixed_version = version
         self._snapshot: Snapshot | None = None if version is None else Snapshot(storage, version)
         LoaderSet.__init__(self, Owner(self))
+
+    @property
+    def fiscal_year(self) -> FiscalYear | None:
+        """The fiscal year that `connect` was given, else that of the mirror's client; None if neither is known."""
+        return self.own_fiscal_year or (self._client.fiscal_year if self._client else None)
 
     @property
     def path(self) -> str:
@@ -148,9 +156,10 @@ class Mirror(MirrorConnection, LoaderSet):
             The mirror has no version from that time, or no such version or tag.
         """
         versions = self._catalogue.read()
-        return Mirror(
-            self._storage, default=self._default, version=find_version(versions, when, self._storage.location)
-        )
+        version = find_version(versions, when, self._storage.location)
+        earlier = Mirror(self._storage, default=self._default, version=version)
+        earlier.own_fiscal_year = self.fiscal_year
+        return earlier
 
     def book(self, start: DateLike, end: DateLike | None = None, *, settings: FirmSettings | None = None) -> Book:
         """
@@ -159,14 +168,15 @@ class Mirror(MirrorConnection, LoaderSet):
         Parameters
         ----------
         start, end : date-like
-            A period such as "2026-Q3", or the first and last day, inclusive.
+            A period such as "2026-Q3" or "last month" (counted from today), or the first and last day, inclusive.
         settings : FirmSettings, optional
 
         Returns
         -------
         Book
         """
-        return Book(resolve(start, end), settings=settings, client=cast("Client", self.as_of(self.version)))
+        period = resolve(start, end, calendar=FirmCalendar(lambda: self, settings))
+        return Book(period, settings=settings, client=cast("Client", self.as_of(self.version)))
 
     def history(self) -> pd.DataFrame:
         """

@@ -9,11 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from billframes._format import month_name
 from billframes._session import book
 from billframes.analysis.checked_frames import collect_warnings
-from billframes.book import check_begun
+from billframes.analysis.data_span import check_begun
 from billframes.client import Client
 from billframes.config.firm import FirmSettings
+from billframes.config.firm_calendar import FirmCalendar
 from billframes.errors import ParameterError
-from billframes.periods import month_end, parse_period, resolve
+from billframes.periods import Calendar, month_end, parse_period, resolve
 from billframes.report.e_billing import check_e_billing
 from billframes.report.month import Month
 
@@ -22,14 +23,16 @@ __all__ = ["load", "read_month"]
 _FRAMES = ("time_entries", "invoices", "matters", "expenses", "fixed_fees", "users", "clients")
 
 
-def load(month: str, *, settings: str = "", as_of: str = "", only: str = "", client: Client | None = None) -> Month:
+def load(
+    month: str | int, *, settings: str = "", as_of: str = "", only: str = "", client: Client | None = None
+) -> Month:
     """
     Load the data that a month's report needs, in parallel.
 
     Parameters
     ----------
-    month : str
-        Such as "2026-10".
+    month : str or int
+        Such as "2026-10" or 202610.
     settings : str
         Path of a TOML file with the firm's settings.
     as_of : str
@@ -62,11 +65,11 @@ def load(month: str, *, settings: str = "", as_of: str = "", only: str = "", cli
     >>> month.name, month.receivables(None).shape[0]
     ('October 2026', 1)
     """
-    first = read_month(month)
+    firm = FirmSettings.load(settings) if settings else None
+    first = read_month(month, FirmCalendar(settings=firm))
     day = resolve(None, as_of, names=("", "as_of")).end if as_of else month_end(first)
     if day is None or day < first:
         raise ParameterError(f"as_of={as_of!r} lies before {month_name(first)}; it takes a day of that month or later.")
-    firm = FirmSettings.load(settings) if settings else None
     last = min(day, month_end(first))
     loaded = Month(first, last, day, book(first, last, settings=firm, client=client))
     with collect_warnings(loaded.notes), ThreadPoolExecutor(len(_FRAMES)) as pool:
@@ -82,16 +85,16 @@ def load(month: str, *, settings: str = "", as_of: str = "", only: str = "", cli
     return loaded.only(only) if only else loaded
 
 
-def read_month(text: str, *, today: dt.date | None = None) -> dt.date:
+def read_month(text: str | int, calendar: Calendar | None = None) -> dt.date:
     """
     Return the first day of the named month.
 
     Parameters
     ----------
-    text : str
-        "2026-10", "last month" or "this month".
-    today : date, optional
-        The day from which "last month" is counted; by default the machine's local date.
+    text : str or int
+        "2026-10", 202610, "last month" or "this month".
+    calendar : Calendar, optional
+        The calendar in which "last month" is counted; by default that of this machine.
 
     Raises
     ------
@@ -104,7 +107,7 @@ def read_month(text: str, *, today: dt.date | None = None) -> dt.date:
     datetime.date(2026, 10, 1)
     """
     try:
-        period = parse_period(text, today=today)
+        period = parse_period(text, calendar=calendar or FirmCalendar())
     except ParameterError:
         period = None
     if period is None or period.start is None or period.start.day != 1 or period.end != month_end(period.start):

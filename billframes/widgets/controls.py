@@ -17,7 +17,7 @@ from typing import Any
 import ipywidgets as w
 from ipywidgets.widgets.widget_bool import CheckboxStyle
 
-from billframes.periods import parse_period
+from billframes.periods import FixedCalendar, parse_period
 from billframes.widgets.describe import describe_range
 from billframes.widgets.fields import FilterField
 from billframes.widgets.html import button, escape_text, html_widget, set_visible
@@ -279,7 +279,8 @@ class Dates(_RangeControl):
     """
 
     def __init__(self, field: FilterField, on_choose: OnChoose, rows: str, today: dt.date | None = None) -> None:
-        self._periods = {words: parse_period(words.lower(), today=today) for words in _QUICK} if today else {}
+        calendar = FixedCalendar(today)
+        self._periods = {words: parse_period(words.lower(), calendar=calendar) for words in _QUICK} if today else {}
         super().__init__(field, on_choose, rows)
         if today:
             self.open()

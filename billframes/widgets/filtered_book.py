@@ -13,10 +13,11 @@ import math
 import pandas as pd
 
 from billframes.analysis.checked_frames import CheckedFrames, KeptResults, share_checks
+from billframes.analysis.data_span import check_begun
 from billframes.analysis.keys import By
 from billframes.analysis.result_rows import total_of
 from billframes.analysis.spec import Analysis, TabSpec
-from billframes.book import Book, check_begun
+from billframes.book import Book
 from billframes.config.firm import describe_settings
 from billframes.periods import Period, period_before
 from billframes.report.footnotes import later_balances

@@ -42,7 +42,7 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
     """
 
     def __init__(self, filters: Filters, today: dt.date) -> None:
-        self._filters = filters
+        self._filters, self._today = filters, today
         self._state = FilterState()
         self._frame: pd.DataFrame | None = None
         self._listeners: list[Callable[[pd.DataFrame], object]] = []
@@ -78,7 +78,7 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
 
     @state.setter
     def state(self, saved: Mapping[str, Any]) -> None:
-        self._set_state(read_state(saved, self._filters.fields))
+        self._set_state(read_state(saved, self._filters.fields, self._today))
 
     def show_remark(self, text: str) -> None:
         """Show a text below the chosen filters; an empty text hides it."""

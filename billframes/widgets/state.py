@@ -15,7 +15,7 @@ from typing import Any
 
 from billframes._names import closest
 from billframes.errors import ParameterError
-from billframes.periods import resolve
+from billframes.periods import FixedCalendar, resolve
 from billframes.widgets.fields import FilterField
 
 __all__ = ["Criterion", "FilterState", "Range", "Value", "Values", "read_state"]
@@ -71,7 +71,7 @@ class FilterState:
         return {name: _as_json(each) for name, each in self.criteria.items()}
 
 
-def read_state(saved: Mapping[str, Any], fields: Sequence[FilterField]) -> FilterState:
+def read_state(saved: Mapping[str, Any], fields: Sequence[FilterField], today: dt.date | None = None) -> FilterState:
     """
     Read a state as `FilterState.as_dict` returns it, or as a user writes it.
 
@@ -81,6 +81,8 @@ def read_state(saved: Mapping[str, Any], fields: Sequence[FilterField]) -> Filte
         Criteria by column: a list of values, a range as a mapping, or for dates a period such as "2026-Q3".
     fields : sequence of FilterField
         The columns to filter by.
+    today : date, optional
+        The day from which "last month" is counted, which is refused without it.
 
     Raises
     ------
@@ -102,7 +104,9 @@ def read_state(saved: Mapping[str, Any], fields: Sequence[FilterField]) -> Filte
                 f"state has {column!r}, for which the panel has no filter.{closest(column, known)} "
                 f"It takes {', '.join(known)}."
             )
-        state = state.with_criterion(column, _READERS[known[column].kind](value, column))
+        kind = known[column].kind
+        read = _read_dates(value, column, today) if kind == "dates" else _READERS[kind](value, column)
+        state = state.with_criterion(column, read)
     return state
 
 
@@ -131,12 +135,12 @@ def _read_choice(value: Any, column: str) -> Criterion | None:
     return tuple(dict.fromkeys(values))
 
 
-def _read_dates(value: Any, column: str) -> Criterion | None:
+def _read_dates(value: Any, column: str, today: dt.date | None) -> Criterion | None:
     if value is None:
         return None
     ends = _span_of(value, column) if isinstance(value, Mapping) else {"from": value}
     names = (f"state[{column!r}]['from']", f"state[{column!r}]['to']")
-    period = resolve(ends.get("from"), ends.get("to"), names=names)
+    period = resolve(ends.get("from"), ends.get("to"), names=names, calendar=FixedCalendar(today))
     return Range(period.start, period.end, bool(ends.get("missing", False)))
 
 
@@ -164,4 +168,4 @@ def _number(value: Any, column: str) -> float | None:
     return float(value)
 
 
-_READERS = {"choice": _read_choice, "dates": _read_dates, "numbers": _read_numbers}
+_READERS = {"choice": _read_choice, "numbers": _read_numbers}

@@ -87,7 +87,7 @@ def test_a_firm_setting_that_is_passed_as_an_argument_is_named_as_one(book):
 WRONG = {
     "by": (1.5, ["client", 2], b"client"),
     "settings": ("firm.toml", {"cost_rates": {}}),
-    "start": (2026, 1.5),
+    "start": (20269, 1.5),
     "as_of": (20260930, "2026-09"),
     "buckets": ("30", 30, [30.5]),
     "periods": ("12", 0, 1.5),

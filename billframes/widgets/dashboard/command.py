@@ -25,6 +25,7 @@ from typing import IO, TYPE_CHECKING
 from billframes._messages import say
 from billframes.commands import add_connection
 from billframes.config.firm import FirmSettings
+from billframes.config.firm_calendar import FirmCalendar
 from billframes.errors import BillframesError, ConfigError
 from billframes.periods import parse_period
 from billframes.report.kernel import (
@@ -74,7 +75,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Serve until Ctrl-C or SIGTERM, and return the exit code."""
     period = args.period or (_DEMO_PERIOD if args.demo else "this year")
-    parse_period(period)
+    firm = FirmSettings.load(args.settings) if args.settings else None
+    parse_period(period, calendar=FirmCalendar(settings=firm))
     if importlib.util.find_spec("voila") is None:
         raise ConfigError("The dashboard needs Voila: pip install 'billframes[dashboard]'.")
     variables = {PERIOD_VARIABLE: period}
@@ -83,7 +85,6 @@ def run(args: argparse.Namespace) -> int:
     if args.title:
         variables[TITLE_VARIABLE] = args.title
     if args.settings:
-        FirmSettings.load(args.settings)
         variables[SETTINGS_VARIABLE] = str(Path(args.settings).absolute())
     try:
         with signals_interrupt():
