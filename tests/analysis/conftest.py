@@ -227,3 +227,10 @@ def rows_on_pandas(pandas_firm):
 
     frames = edge_case_frames(pandas_firm)
     return functools.cache(lambda name: rows_of(CALLS[name](frames)))
+
+
+@pytest.fixture(scope="session")
+def whole(client):
+    """All frames of the sandbox's firm, without dates or filters, by kind of frame."""
+    names = ("time_entries", "invoices", "expenses", "fixed_fees", "matters", "users")
+    return {to: {name: getattr(client, name)(to=to) for name in names} for to in ("pandas", "arrow", "polars")}

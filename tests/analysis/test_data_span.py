@@ -33,23 +33,14 @@ def test_a_period_counted_from_a_day_is_refused_if_no_frame_remembers_its_load(f
         getattr(analysis, name)(**arguments_of(name, edge_case_frames(firm)), start="this month")
 
 
-@pytest.fixture(scope="module")
-def loaded(client):
-    names = ("time_entries", "expenses", "fixed_fees", "invoices", "matters", "users", "clients", "codes", "code_sets")
-    return {
-        to: {name: getattr(client, name)(to=to) for name in names if to == "pandas" or not name.startswith("code")}
-        for to in ("pandas", "arrow", "polars")
-    }
-
-
 @pytest.mark.parametrize("to", ["pandas", "arrow", "polars"])
 @pytest.mark.filterwarnings("ignore::billframes.errors.BillframesWarning")
-def test_this_month_is_the_month_of_the_load(loaded, to):
+def test_this_month_is_the_month_of_the_load(whole, to):
     """The sandbox's data are of 31 October 2026."""
-    frames = {name: loaded[to][name] for name in ITEMS}
+    frames = {name: whole[to][name] for name in ITEMS}
     relative, named = (realization(**frames, by=None, start=start) for start in ("this month", "2026-10"))
     assert relative.equals(named)
-    hours = {start: utilization(**_time(loaded[to]), by=None, start=start) for start in ("ytd", "2026")}
+    hours = {start: utilization(**_time(whole[to]), by=None, start=start) for start in ("ytd", "2026")}
     assert hours["ytd"]["client_hours"][0] == pytest.approx(hours["2026"]["client_hours"][0])
 
 
@@ -59,8 +50,9 @@ def _time(frames):
 
 @pytest.mark.parametrize("name", OF_A_PERIOD)
 @pytest.mark.filterwarnings("ignore::billframes.errors.BillframesWarning")
-def test_every_analysis_counts_from_the_day_of_the_load(loaded, name):
-    given = arguments_of(name, loaded["pandas"])
+def test_every_analysis_counts_from_the_day_of_the_load(whole, client, name):
+    lists = {"codes": client.codes(), "code_sets": client.code_sets()}
+    given = arguments_of(name, whole["pandas"] | lists)
     relative, named = (getattr(analysis, name)(**given, start=start) for start in ("last month", "2026-09"))
     assert relative.equals(named)
 

@@ -29,13 +29,6 @@ MONTH = "2026-10"
 
 
 @pytest.fixture(scope="module")
-def whole(client):
-    """All frames of the firm, without dates or filters, by kind of frame."""
-    names = (*KINDS, "matters", "users")
-    return {to: {name: getattr(client, name)(to=to) for name in names} for to in ("pandas", "arrow", "polars")}
-
-
-@pytest.fixture(scope="module")
 def of_month(client):
     """The same frames, loaded for one month."""
     return {to: {name: getattr(client, name)(MONTH, to=to) for name in KINDS} for to in ("pandas", "arrow", "polars")}

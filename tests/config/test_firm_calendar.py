@@ -73,14 +73,3 @@ def test_a_fiscal_year_that_can_not_be_is_refused_in_one_sentence(connect, optio
 def test_a_client_without_a_fiscal_year_says_how_to_set_it(client):
     with pytest.raises(bf.errors.ParameterError, match=r"start='fy2026' is a period of the fiscal year.*client, such"):
         client.time_entries("FY2026")
-
-
-def test_a_mirror_has_the_fiscal_year_that_connect_was_given(tmp_path, client):
-    mirror = bf.mirror(tmp_path / "mirror", client=client)
-    mirror.refresh(progress=False)
-    try:
-        opened = bf.connect(mirror=tmp_path / "mirror", fiscal_year_start="07")
-        assert opened.invoices("FY2026").attrs["load"]["period"]["start"] == "2025-07-01"
-        assert opened.as_of(1).book("FY2026").period.end == dt.date(2026, 6, 30)
-    finally:
-        bf._session._default.clear()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import json
 import random
 import sqlite3
@@ -256,3 +257,12 @@ def test_lists_of_names_are_missing_or_empty_as_the_api_shows_them(client_withou
     assert not earlier.matters().equals(client.matters())
     earlier.refresh()
     assert_same(client.matters(), earlier.matters())
+
+
+def test_a_mirror_has_the_fiscal_year_that_connect_was_given(refreshed):
+    try:
+        opened = bf.connect(mirror=refreshed.path, fiscal_year_start="07")
+        assert opened.invoices("FY2026").attrs["load"]["period"]["start"] == "2025-07-01"
+        assert opened.as_of(1).book("FY2026").period.end == dt.date(2026, 6, 30)
+    finally:
+        bf._session._default.clear()
