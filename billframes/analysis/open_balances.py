@@ -143,9 +143,11 @@ def _warn(owed: Frame, hidden: Frame | None = None) -> None:
     """Warn of open invoices without a due date and, if grouped by items, of time on them without amounts."""
     rows = owed.with_columns(_hidden=nw.lit(0.0)) if hidden is None else owed.join(hidden, on="invoice_id", how="left")
     counts = collect_counts((rows, {"undated": C("_undated").sum(), "hidden": C("_hidden").sum()}))
-    if counts["undated"]:
+    # Due dates that stand for no date have their own warning.
+    if counts["undated"] and not unknown_values("invoices", "due_date"):
+        have = "invoice has" if counts["undated"] == 1 else "invoices have"
         warn(
-            f"{int(counts['undated'])} open final invoices have no due date; their invoice date is used instead.",
+            f"{int(counts['undated'])} open final {have} no due date; the invoice date is used instead.",
             IncompleteDataWarning,
         )
     consequence = "the balances of these invoices are allocated to their time by hours"

@@ -332,7 +332,7 @@ def _warn_of_work(counts: Mapping[str, float], types: frozenset[str] | None) -> 
 
 def _warn_of_invoices(counts: Mapping[str, float]) -> None:
     undated, unspread = int(counts.get("undated", 0)), int(counts.get("unspread", 0))
-    if undated:
+    if undated and not unknown_values("invoices", "due_date"):
         warn(
             f"{undated} billable time entries are on final invoices without a due date; their invoice date is used "
             "instead.",

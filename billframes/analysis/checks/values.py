@@ -22,6 +22,8 @@ import pandas as pd
 from billframes._messages import warn
 from billframes._names import first_few, join_names
 from billframes.analysis.checked_frames import Findings, current_checks
+from billframes.analysis.checks.column_rules import broken_rules, implausible_counts
+from billframes.analysis.checks.implausible_values import RULES
 from billframes.analysis.checks.repeated_ids import (
     drop_repeated,
     is_unique,
@@ -29,7 +31,6 @@ from billframes.analysis.checks.repeated_ids import (
     repeated_span,
     row_count,
 )
-from billframes.analysis.checks.swapped_columns import find_warning, implausible_counts
 from billframes.analysis.column_types import (
     ENUMS,
     IDS,
@@ -179,6 +180,13 @@ class _FrameChecks:
         frame, findings = self.frame, Findings()
         if counts.get("repeated") and self.id is not None:
             frame = drop_repeated(frame, self.name, self.id)
+        for rule in broken_rules(RULES.get(self.name, ()), self.frame, _of_kind("implausible", counts)):
+            if message := rule.text(self.frame, self.id):
+                findings.add(self.name, rule.column, message)
+                if rule.clears:
+                    findings.unknown[self.name, rule.column] = [rule.name]
+                    wrong = rule.broken_by(rule.implausible)
+                    frame = frame.with_columns(nw.when(~wrong).then(C(rule.column)).alias(rule.column))
         for check, count in counts.items():
             kind, _, column = check.partition(" ")
             if count and kind == "missing":
@@ -187,9 +195,6 @@ class _FrameChecks:
                 findings.add(self.name, column, _missing_message(self, rows.filter(missing), column, count))
             elif count and kind == "undeclared":
                 frame = _with_declared_values(self, frame, column, findings)
-            elif count and kind == "implausible":
-                if warning := find_warning(self.name, self.frame, column, count):
-                    findings.add(self.name, *warning)
             elif count and kind == "undated":
                 rows = self.select(frame, column).filter(C(column).is_null())
                 findings.add(self.name, column, _undated_message(self, rows, column, count))
@@ -206,9 +211,17 @@ class _FrameChecks:
         return as_arrow(frame, list(dict.fromkeys([*columns, *([self.id] if self.id else [])])))
 
 
+def _of_kind(kind: str, counts: Mapping[str, int]) -> dict[str, int]:
+    """Return the counts that are not 0 of one kind of check, by the rest of their names."""
+    start = f"{kind} "
+    return {name.removeprefix(start): count for name, count in counts.items() if count and name.startswith(start)}
+
+
 def _value_counts(name: str, frame: Frame, schema: Mapping[str, Any]) -> dict[str, nw.Expr]:
     """Return the counts of rows whose values are wrong or missing, by the check and its column."""
-    counts = {f"implausible {check}": count for check, count in implausible_counts(name, frame, schema).items()}
+    counts = {
+        f"implausible {check}": count for check, count in implausible_counts(RULES.get(name, ()), frame, schema).items()
+    }
     for column in REQUIRED_DATES.get(name, ()):
         if _may_have_missing_dates(frame, column, schema.get(column)):
             counts[f"undated {column}"] = count_if(C(column).is_null())
