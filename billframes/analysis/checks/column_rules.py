@@ -53,7 +53,8 @@ class ColumnRule:
         The same for plausible rows. A row can be neither, for example if a value is missing. If None, one implausible
         row breaks the rule; otherwise there must be several, and more than are plausible.
     message : str
-        The warning, with `{rows}` for the number of implausible rows, `{example}` and `{stake}`.
+        The warning, with `{rows}` for the number of implausible rows, `{example}` and `{stake}`. It is empty if only
+        some analyses can give the warning, with words of their own.
     stake : str
         The column whose sum over the implausible rows is shown as `{stake}`; empty for none.
     bounds : tuple
@@ -136,6 +137,8 @@ class ColumnRule:
 
     def text(self, frame: Frame, id_: str | None) -> str:
         """Return the warning, with the number of implausible rows in the whole frame; empty if there are none."""
+        if not self.message:
+            return ""
         there = column_names(frame)
         needed = [name for name in (*self.columns, self.stake, *self.among, id_) if name in there]
         rows = as_arrow(frame, list(dict.fromkeys(needed)))
@@ -230,7 +233,7 @@ def _naive(values: nw.Series[Any]) -> Any:
 
 def _comparable(value: Any) -> Any:
     """Return a number or a date; None if there are no values."""
-    if value is None or value != value:
+    if pd.isna(value):
         return None
     return value.date() if isinstance(value, dt.datetime) else value
 

@@ -88,14 +88,19 @@ def _is_in_hours(rate: Any, amount: Any, hours: Any) -> Any:
 
 def _is_whole(rate: Any, amount: Any, hours: Any) -> Any:
     """Tell whether hours are whole, but those that the amount is for are not: the hours were rounded or cut."""
-    rest = absolute(amount / rate) % 1
-    return (rate > 0) & (hours % 1 == 0) & (rest > _FRACTION) & (rest < 1 - _FRACTION)
+    lost = absolute(amount / rate - hours)
+    return (rate > 0) & (hours % 1 == 0) & (lost > _FRACTION) & (lost < 1 - _FRACTION)
+
+
+def _is_in_sixtieths(hours: Any, rate: Any, amount: Any) -> Any:
+    """Tell whether hours are minutes."""
+    return _if_unequal(hours, rate, amount, _is_near(amount, hours * rate / 60.0, _ROUNDING))
 
 
 def _is_unequal(hours: Any, rate: Any, amount: Any) -> Any:
     """Tell whether an amount is not hours times rate, also if hours or amounts were rounded for display."""
     rounding = absolute(amount) * 0.02 + absolute(rate) * 0.01 + 0.51
-    return (rate != 0) & (absolute(amount - hours * rate) > rounding)
+    return (rate != 0) & (amount != 0) & (absolute(amount - hours * rate) > rounding)
 
 
 def _is_equal(hours: Any, rate: Any, amount: Any) -> Any:
@@ -221,7 +226,7 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
             "time_entries: amount is not hours times rate in {rows} with amounts of {stake}, which are most of those "
             "with a rate. One of the three may be another column, or may have been changed.",
             "amount",
-            unless=("scaled", "swapped", "minutes", "days", "whole"),
+            unless=("scaled", "swapped", "minutes", "sixtieths", "days", "whole"),
         ),
         ColumnRule(
             "ahead",
@@ -262,6 +267,14 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
             gate="unequal",
         ),
         ColumnRule(
+            "sixtieths",
+            dict.fromkeys(("hours", "rate", "amount"), "number"),
+            _is_in_sixtieths,
+            _is_equal,
+            "",
+            gate="unequal",
+        ),
+        ColumnRule(
             "days",
             dict.fromkeys(("rate", "amount", "hours"), "number"),
             _is_in_days,
@@ -278,7 +291,7 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
             "time_entries: hours are whole numbers, but amount divided by rate is not in {rows} with {stake} hours. "
             "Hours may have been rounded or cut. Read them again with their decimals.",
             "hours",
-            unless=("scaled", "swapped", "minutes", "days"),
+            unless=("scaled", "swapped", "minutes", "sixtieths", "days"),
             gate="unequal",
         ),
         _order_check("time_entries", "date", "hours", "{stake} hours"),
@@ -293,6 +306,7 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
             "stopped. Correct these hours: they are taken from those of other work.",
             "hours",
             bounds=(_LEAST_HOURS, None),
+            unless=("sixtieths",),
         ),
     ),
     "invoices": (
