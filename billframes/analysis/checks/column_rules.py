@@ -228,7 +228,10 @@ def _array(values: nw.Series[Any], kind: str) -> Any:
 def _naive(values: nw.Series[Any]) -> Any:
     """Return dates or instants as an array of times without a zone."""
     zone = getattr(values.dtype, "time_zone", None)
-    return (values.dt.convert_time_zone("UTC").dt.replace_time_zone(None) if zone else values).to_numpy()
+    naive = values.dt.convert_time_zone("UTC").dt.replace_time_zone(None) if zone else values
+    array = naive.to_numpy()
+    # pandas makes objects of Arrow's dates.
+    return naive.to_arrow().to_numpy() if array.dtype == object else array
 
 
 def _comparable(value: Any) -> Any:
