@@ -58,7 +58,7 @@ class ColumnRule:
     stake : str
         The column whose sum over the implausible rows is shown as `{stake}`; empty for none.
     bounds : tuple
-        The lowest and the highest value of the last column that are plausible; None is no bound.
+        The lowest and the highest value of the last column that are plausible; None leaves an end open.
     unless : tuple of str
         Names of rules that explain the same rows: if one of them is broken, this one gives no warning.
     among : mapping of str to tuple of str
@@ -231,7 +231,7 @@ def _naive(values: nw.Series[Any]) -> Any:
     naive = values.dt.convert_time_zone("UTC").dt.replace_time_zone(None) if zone else values
     array = naive.to_numpy()
     # pandas makes objects of Arrow's dates.
-    return naive.to_arrow().to_numpy() if array.dtype == object else array
+    return naive.to_arrow().to_numpy(zero_copy_only=False) if array.dtype == object else array
 
 
 def _comparable(value: Any) -> Any:
