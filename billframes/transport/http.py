@@ -38,7 +38,7 @@ from billframes.transport.http_errors import (
     status_error,
     too_large_error,
 )
-from billframes.transport.pacing import RateLimiter, pause_after
+from billframes.transport.pacing import RateLimiter, Refusal
 from billframes.transport.redaction import Credentials, Redaction, mask_secrets, redact_http_logs
 from billframes.transport.request import (
     ENCODINGS,
@@ -206,9 +206,9 @@ class HttpClient:
             if may_have_happened and request.method == "DELETE" and isinstance(outcome.error, NotFoundError):
                 # An earlier attempt deleted the record.
                 return Response(b"", None)
-            if outcome.refusals:
+            if outcome.refusal is not None:
                 refusals += 1
-                if not self._wait_after_refusal(outcome, refusals, scope):
+                if not self._wait_after_refusal(outcome, outcome.refusal, refusals, scope):
                     return outcome.error
                 continue
             if outcome.uncertain and check_outcome is not None:
@@ -223,19 +223,19 @@ class HttpClient:
             self._limiter.hold_back(backoff(retries) if outcome.wait is None else outcome.wait)
             retries += 1
 
-    def _wait_after_refusal(self, refused: Failure, refusals: int, scope: CancelScope) -> bool:
+    def _wait_after_refusal(self, outcome: Failure, refusal: Refusal, refusals: int, scope: CancelScope) -> bool:
         """Let all requests wait after a 429; return False if this request is given up instead."""
-        too_many = refused.refusals > self._retries or refusals > MOST_REFUSALS * self._retries
-        if not refused.retryable or too_many or scope.expired:
+        too_many = refusal.in_a_row > self._retries or refusals > MOST_REFUSALS * self._retries
+        if not outcome.retryable or too_many or scope.expired:
             self._limiter.forget_refusals()
             return False
-        self._limiter.hold_back(pause_after(refused.refusals) if refused.wait is None else refused.wait)
+        self._limiter.hold_back(refusal.pause if outcome.wait is None else outcome.wait)
         return True
 
     def _try(self, request: ApiRequest, scope: CancelScope, *, again: bool) -> Response | Failure:
         begun = time.monotonic()
         try:
-            response, refusals = self._exchange(request, scope)
+            response, refusal = self._exchange(request, scope)
         except BodyTooLargeError:
             return failure_after_sending(Failure(too_large_error(request, self.limits.largest_answer), False), request)
         except (BodyError, DeadlineError, httpx.RequestError) as failure:
@@ -247,22 +247,22 @@ class HttpClient:
         wait = retry_after(response.headers.get("retry-after"), response.headers.get("date"))
         too_long = wait is not None and wait > LONGEST_RETRY_AFTER
         error = status_error(response, request, again=again, wait=wait if too_long else None)
-        outcome = Failure(error, response.status in RETRIED_STATUSES and not too_long, wait, refusals=refusals)
+        outcome = Failure(error, response.status in RETRIED_STATUSES and not too_long, wait, refusal=refusal)
         if response.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             return failure_after_sending(outcome, request)
         return outcome
 
-    def _exchange(self, request: ApiRequest, scope: CancelScope) -> tuple[RawResponse, int]:
-        """Send a request once; return the response and, if it is a 429, how many rounds in a row were refused."""
+    def _exchange(self, request: ApiRequest, scope: CancelScope) -> tuple[RawResponse, Refusal | None]:
+        """Send a request once; return the response and, if it is a 429, the pause after it."""
         try:
-            with self._limiter.slot(scope) as round_:
+            with self._limiter.slot(scope) as ticket:
                 with self._clients.lend() as client, Redaction(), deadline(scope, self._longest_request):
                     response = self._send_and_read(client, request)
                 if response.status == HTTPStatus.TOO_MANY_REQUESTS:
-                    return response, self._limiter.record_refusal(round_)
+                    return response, self._limiter.record_refusal(ticket)
                 if response.status < HTTPStatus.INTERNAL_SERVER_ERROR:
-                    self._limiter.record_grant(round_)
-                return response, 0
+                    self._limiter.record_grant(ticket)
+                return response, None
         except CancelledError:
             if self._every_load.expired:
                 raise ConfigError("The client is closed; connect again.") from None

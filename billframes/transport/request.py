@@ -18,6 +18,7 @@ from urllib.parse import unquote
 import httpx
 
 from billframes.errors import ApiError, BillframesError, DecodeError, ParameterError
+from billframes.transport.pacing import Refusal
 
 __all__ = [
     "ENCODINGS",
@@ -249,7 +250,7 @@ class Failure:
     """
     A request that failed, and whether a retry may help.
 
-    `wait` is the server's `Retry-After` in seconds. `refusals` is, for a 429, how many rounds in a row were refused.
+    `wait` is the server's `Retry-After` in seconds. `refusal` is the pause after a 429.
     `uncertain` is True for a write that was sent, if it is not known whether it had an effect.
     """
 
@@ -257,7 +258,7 @@ class Failure:
     retryable: bool
     wait: float | None = None
     timed_out: bool = False
-    refusals: int = 0
+    refusal: Refusal | None = None
     uncertain: bool = False
 
 

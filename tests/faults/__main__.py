@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from unittest import mock
 
-from billframes.transport import http
+from billframes.transport import http, pacing
 from tests.faults.cases import ENDPOINTS, Outcome, applies, check_call, try_fault
 from tests.faults.kinds import KINDS, random_faults
 from tests.faults.server import Server
@@ -19,7 +19,11 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=25, help="calls with random faults for each kind of request")
     arguments = parser.parse_args()
     begun = time.monotonic()
-    with mock.patch.multiple(http, backoff=lambda _attempt: 0.01, pause_after=lambda _refusals: 0.01):
+    waits = (
+        mock.patch.object(http, "backoff", return_value=0.01),
+        mock.patch.object(pacing, "pause_after", return_value=0.01),
+    )
+    with waits[0], waits[1]:
         tried = [*alone(), *mixed(arguments.seeds)]
     failed = [outcome for outcome in tried if outcome.problem]
     for outcome in failed[:20]:

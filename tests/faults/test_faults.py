@@ -12,7 +12,7 @@ import pytest
 import trustme
 
 import billframes as bf
-from billframes.transport import http
+from billframes.transport import http, pacing
 from tests.faults.cases import ENDPOINTS, OPTIONS, RETRIES, applies, check_call, connect, try_fault
 from tests.faults.kinds import KINDS, LARGEST, Kind, gzip_bomb, random_faults
 from tests.faults.server import Server
@@ -21,7 +21,7 @@ from tests.faults.server import Server
 @pytest.fixture(autouse=True)
 def short_waits(minutes_last_a_second, monkeypatch):
     monkeypatch.setattr(http, "backoff", lambda _attempt: 0.01)
-    monkeypatch.setattr(http, "pause_after", lambda _refusals: 0.01)
+    monkeypatch.setattr(pacing, "pause_after", lambda _refusals: 0.01)
 
 
 def outcomes(kind, *, stays):

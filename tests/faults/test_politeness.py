@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 import billframes as bf
-from billframes.transport import http
+from billframes.transport import http, pacing
 from billframes.transport.connections import CancelScope
 from billframes.transport.pacing import Pace, RateLimiter
 from billframes.transport.retry import RetryBudget
@@ -184,7 +184,7 @@ def test_a_load_succeeds_if_the_server_grants_few_calls_and_states_no_wait(minut
 def test_a_request_that_is_always_refused_raises_its_error_though_others_are_granted(
     minutes_last_a_second, monkeypatch
 ):
-    monkeypatch.setattr(http, "pause_after", lambda _refusals: 0.0)
+    monkeypatch.setattr(pacing, "pause_after", lambda _refusals: 0.0)
 
     def fault(exchange):
         exchange.send(429, b"") if exchange.path == "/v2/practice-areas" else respond_correctly(exchange)
@@ -199,7 +199,7 @@ def test_a_request_that_is_always_refused_raises_its_error_though_others_are_gra
 
 
 def test_after_giving_up_the_next_call_is_sent_at_once(monkeypatch):
-    monkeypatch.setattr(http, "pause_after", lambda refusals: 0.01 if refusals < 3 else 60.0)
+    monkeypatch.setattr(pacing, "pause_after", lambda refusals: 0.01 if refusals < 3 else 60.0)
     with Server(lambda exchange: exchange.send(429, b"")) as server, connect(server, retries=2) as client:
         for _ in range(2):
             with pytest.raises(bf.RateLimitedError):

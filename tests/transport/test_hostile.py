@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 import billframes as bf
-from billframes.transport import http
+from billframes.transport import http, pacing
 from tests.conftest import entry, paged
 
 DEEP = b'{"data":' + b"[" * 10_000 + b"]" * 10_000 + b"}"
@@ -20,7 +20,7 @@ LARGE_AND_DEEP = b'{"data": [' + b" " * 2**18 + b"[" * 10_000 + b"]" * 10_000 + 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch):
     monkeypatch.setattr(http, "backoff", lambda _attempt: 0.0)
-    monkeypatch.setattr(http, "pause_after", lambda _refusals: 0.0)
+    monkeypatch.setattr(pacing, "pause_after", lambda _refusals: 0.0)
 
 
 @pytest.mark.parametrize("body", [DEEP, LARGE_AND_DEEP, b'{"a":' * 10_000 + b"1" + b"}" * 10_000])

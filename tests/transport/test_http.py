@@ -9,14 +9,14 @@ import httpx
 import pytest
 
 import billframes as bf
-from billframes.transport import http
+from billframes.transport import http, pacing
 from tests.conftest import entries, entry, paged
 
 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch):
     monkeypatch.setattr(http, "backoff", lambda _attempt: 0.0)
-    monkeypatch.setattr(http, "pause_after", lambda _refusals: 0.0)
+    monkeypatch.setattr(pacing, "pause_after", lambda _refusals: 0.0)
 
 
 @pytest.mark.parametrize(
@@ -92,8 +92,8 @@ def test_retry_after_is_honoured(fake, connect, monkeypatch):
 
 
 def test_a_request_is_given_up_after_five_refusals_a_retry_though_others_are_granted(fake, connect, monkeypatch):
-    """Each grant of another request begins a new count of rounds that were refused."""
-    monkeypatch.setattr(http.RateLimiter, "record_refusal", lambda _self, _round: 1)
+    """Each grant of another request begins a new count of pauses."""
+    monkeypatch.setattr(http.RateLimiter, "record_refusal", lambda _self, _ticket: pacing.Refusal(1, 0.0))
     fake.answers["/v2/practice-areas"] = httpx.Response(429)
     with pytest.raises(bf.RateLimitedError):
         connect(retries=2).practice_areas()

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import pytest
 
-from billframes.transport.pacing import Pace, pause_after
+from billframes.transport.pacing import Pace
 
 # A call takes about three steps: a pause, a request and its response. A faulty pace must not run for ever.
 STEPS_PER_CALL = 50
@@ -42,6 +42,21 @@ class LimitedServer:
 
 
 @dataclass
+class ScatteredServer(LimitedServer):
+    """A server that refuses a random share of the calls, too, or of the first ones."""
+
+    share: float = 0.1
+    first: int = 10**9
+
+    def grants(self, now):
+        if len(self.times) < self.first and random.random() < self.share:
+            self.times.append(now)
+            self.refused += 1
+            return False
+        return super().grants(now)
+
+
+@dataclass
 class BucketServer(LimitedServer):
     """A server with a token bucket of `most` calls, which is refilled in `window` seconds."""
 
@@ -59,8 +74,12 @@ class BucketServer(LimitedServer):
         return True
 
 
-def simulate(server, calls, *, pace=None, workers=8, latency=0.05, retries=5, now=0.0):
-    """Send calls like a client; return the time of the last grant, or None if the client gave up."""
+def simulate(server, calls, *, pace=None, workers=8, latency=0.05, retries=5, now=0.0, asked=None):
+    """
+    Send calls like a client; return the time of the last grant, or None if the client gave up.
+
+    `asked` is the server's `Retry-After` in seconds.
+    """
     pace = pace or Pace()
     events, waiting, number = [], workers, 0
     most_steps = STEPS_PER_CALL * calls
@@ -70,25 +89,25 @@ def simulate(server, calls, *, pace=None, workers=8, latency=0.05, retries=5, no
         left = pace.seconds_left(now)
         if waiting and left == 0:
             waiting, number = waiting - 1, number + 1
-            round_, granted = pace.begin(now), server.grants(now)
+            ticket, granted = pace.begin(now), server.grants(now)
             server.under_way += granted
             # A refusal takes a tenth of the time of a granted call.
-            heapq.heappush(events, (now + (latency if granted else latency / 10), number, round_, granted))
+            heapq.heappush(events, (now + (latency if granted else latency / 10), number, ticket, granted))
             continue
         due = events[0][0] if events else float("inf")
         if waiting and left is not None and now + left < due:
             now += left + 1e-9
             continue
-        now, _, round_, granted = heapq.heappop(events)
+        now, _, ticket, granted = heapq.heappop(events)
         server.under_way -= granted
         if granted:
             calls -= 1
-            pace.record_grant(round_, now)
+            pace.record_grant(ticket, now)
         else:
-            refusals = pace.record_refusal(round_, now)
-            if refusals > retries:
+            refusal = pace.record_refusal(ticket, now)
+            if refusal.in_a_row > retries:
                 return None
-            pace.hold_back(pause_after(refusals), now)
+            pace.hold_back(refusal.pause if asked is None else asked, now)
         pace.end()
         waiting += 1
     raise AssertionError(f"{calls} calls are not granted after {most_steps} steps")
@@ -137,6 +156,54 @@ def test_a_limit_of_calls_per_minute_is_used_and_rarely_exceeded(most, seconds, 
     assert max(sum(begins <= when < begins + 60 for when in later) for begins in later) <= 1.3 * most
 
 
+# What the pace held before it told chance from limits: seconds for 1,000 calls, and refusals.
+@pytest.mark.parametrize(
+    ("kind", "seconds", "refused"), [("60 in any minute", 1061, 20), ("300 in any minute", 236, 10)]
+)
+def test_limits_per_minute_cost_no_more_than_without_chance_refusals_in_mind(kind, seconds, refused):
+    server = KINDS[kind]()
+    assert simulate(server, 1000) < 1.01 * seconds
+    assert server.refused <= refused
+
+
+@pytest.mark.parametrize("asked", [None, 0.0, 1.0, 5.0])
+@pytest.mark.parametrize("latency", [0.01, 0.2])
+@pytest.mark.parametrize("workers", [1, 4, 8])
+def test_scattered_refusals_of_a_tenth_take_at_most_five_times_as_long(workers, latency, asked):
+    """Apart from the waits that the server asks for, and whatever the random numbers."""
+    for seed in range(40):
+        random.seed(seed)
+        server = ScatteredServer(10**9, share=0.1)
+        took = simulate(server, 60, workers=workers, latency=latency, asked=asked)
+        assert took <= 5 * 60 / workers * latency + server.refused * (asked or 0), seed
+
+
+@pytest.mark.parametrize(("share", "workers"), [(0.2, 8), (0.4, 1), (0.4, 8)])
+def test_many_scattered_refusals_end_in_sensible_time(share, workers):
+    took = []
+    for seed in range(100):
+        random.seed(seed)
+        took.append(simulate(ScatteredServer(10**9, share=share), 60, workers=workers, latency=0.01) or 1e9)
+    took.sort()
+    assert took[50] < 2
+    assert took[90] < 20
+    assert took[-1] < 300
+
+
+def test_calls_are_as_fast_as_before_soon_after_scattered_refusals():
+    for seed in range(20):
+        random.seed(seed)
+        server = ScatteredServer(10**9, share=0.4, first=300)
+        ended = simulate(server, 2000)
+        assert ended - server.times[300] < 3 * 1700 / 8 * 0.05, seed
+
+
+def test_a_limit_per_minute_is_kept_beside_scattered_refusals():
+    server = ScatteredServer(300, share=0.1)
+    assert simulate(server, 1000) < 2 * 260
+    assert server.refused <= 0.25 * 1000
+
+
 def test_if_the_server_limits_concurrency_fewer_calls_are_sent_at_once():
     server, pace = LimitedServer(10**9, at_once=3), Pace()
     took = simulate(server, 500, pace=pace, latency=0.1)
@@ -178,7 +245,7 @@ def test_the_callers_own_limits_are_never_exceeded():
 def test_while_nothing_is_granted_requests_are_sent_one_at_a_time():
     pace = Pace()
     rounds = [pace.begin(0.0) for _ in range(8)]
-    assert [pace.record_refusal(each, 0.1) for each in rounds] == [1] * 8
+    assert [pace.record_refusal(each, 0.1).in_a_row for each in rounds] == [1] * 8
     pace.hold_back(7, 0.1)
     assert pace.seconds_left(0.1) is None
     for _ in rounds:
@@ -187,7 +254,7 @@ def test_while_nothing_is_granted_requests_are_sent_one_at_a_time():
     assert pace.seconds_left(7.2) == 0
     alone = pace.begin(7.2)
     assert pace.seconds_left(60) is None
-    assert pace.record_refusal(alone, 7.3) == 2
+    assert pace.record_refusal(alone, 7.3).in_a_row == 2
     pace.end()
     pace.forget_refusals()
-    assert pace.record_refusal(pace.begin(60), 60) == 1
+    assert pace.record_refusal(pace.begin(60), 60).in_a_row == 1
