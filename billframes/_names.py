@@ -5,12 +5,22 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 
-__all__ = ["closest", "distinct_names", "first_few", "join_names", "snake_case", "with_article"]
+__all__ = [
+    "as_given",
+    "closest",
+    "distinct_names",
+    "first_few",
+    "holds_several",
+    "join_names",
+    "snake_case",
+    "with_article",
+]
 
 _HUMP = re.compile(r"(?<=[^\W_A-Z])(?=[A-Z])")
+_MOST_SHOWN = 10
 _NOT_WORD = re.compile(r"[\W_]+")
 # Words of other libraries and of law firms, and earlier names of billframes, with the name that it has for them.
 _OTHER_WORDS = {
@@ -64,6 +74,32 @@ def type_in_words(value: object) -> str:
     ('a str', 'an int', 'None')
     """
     return "None" if value is None else with_article(type(value).__name__)
+
+
+def holds_several(value: object) -> bool:
+    """
+    Tell whether a value is a frame, a list or the like, and not one value.
+
+    Examples
+    --------
+    >>> holds_several(["u1"]), holds_several("u1"), holds_several(1)
+    (True, False, False)
+    """
+    return not isinstance(value, str | bytes) and (hasattr(value, "__len__") or hasattr(value, "columns"))
+
+
+def as_given(name: str, value: object) -> str:
+    """
+    Return an argument for a message: with its value, or with the type of a frame, an array or a long list.
+
+    Examples
+    --------
+    >>> as_given("id", "x"), as_given("id", ["x"]), as_given("id", ["x"] * 900)
+    ("id='x'", "id=['x']", 'id (a list)')
+    """
+    many = isinstance(value, Collection) and not isinstance(value, str | bytes) and len(value) > _MOST_SHOWN
+    is_frame = holds_several(value) and (hasattr(value, "columns") or hasattr(value, "dtype"))
+    return f"{name} ({type_in_words(value)})" if many or is_frame else f"{name}={value!r}"
 
 
 def closest(name: object, accepted: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from typing import cast
 import narwhals.stable.v2 as nw
 
 from billframes._messages import warn
-from billframes._names import closest, first_few
+from billframes._names import as_given, closest, first_few
 from billframes.analysis.column_types import ENUMS, Frame
 from billframes.analysis.engine import collect_counts, to_dicts
 from billframes.analysis.frames import select_columns
@@ -42,14 +42,15 @@ def check_choice(value: object, name: str, accepted: Sequence[str]) -> None:
     """Refuse a value that is not accepted."""
     if not isinstance(value, str) or value not in accepted:
         raise ParameterError(
-            f"{name}={value!r} is not known.{closest(value, accepted)} It takes {', '.join(map(repr, accepted))}."
+            f"{as_given(name, value)} is not known.{closest(value, accepted)} It takes "
+            f"{', '.join(map(repr, accepted))}."
         )
 
 
 def read_whole_number(value: object, name: str, of: str) -> int:
     """Return a whole number above 0; refuse other values."""
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
-        raise ParameterError(f"{name}={value!r} must be a whole number of {of} above 0.")
+        raise ParameterError(f"{as_given(name, value)} must be a whole number of {of} above 0.")
     return int(value)
 
 
@@ -69,7 +70,7 @@ def read_date(value: DateLike, name: str) -> dt.date:
     """Return an argument as a date; refuse None and other values."""
     day = resolve(None, value, names=("start", name)).end
     if day is None:
-        raise ParameterError(f"{name}={value!r} is not a date; it takes a date such as '2026-10-31'.")
+        raise ParameterError(f"{as_given(name, value)} is not a date; it takes a date such as '2026-10-31'.")
     return day
 
 

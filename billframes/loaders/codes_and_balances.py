@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
-from billframes._names import snake_case
-from billframes.errors import ConfigError, DecodeError, PagingError
+from billframes._names import as_given, snake_case
+from billframes.errors import ConfigError, DecodeError, PagingError, ParameterError
 from billframes.loaders.lists import Clients
 from billframes.loaders.loader import Frame, Id, Loader
 from billframes.loading.balance_buckets import bucketed
@@ -154,6 +154,8 @@ class ClientBalances(Loader):
         """
         kind = checked_format(to)
         check_progress(progress)
+        if not isinstance(normalize, bool):
+            raise ParameterError(f"{as_given('normalize', normalize)} is neither True nor False.")
         ids = self._ids(client_ids)
         client = self._client()
         records = self._records(ids, client.progress if progress is None else progress)

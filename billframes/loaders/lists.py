@@ -174,7 +174,7 @@ class Matters(PagedLoader, SingleRecords):
         Record or None
             The archived matter, or None if the server does not return it.
         """
-        return self._update(id, {"archived": True})
+        return self._update(id, {"archived": True}, "archive")
 
     def unarchive(self, id: Id) -> Record | None:  # noqa: A002
         """
@@ -190,7 +190,7 @@ class Matters(PagedLoader, SingleRecords):
         Record or None
             The active matter, or None if the server does not return it.
         """
-        return self._update(id, {"archived": False})
+        return self._update(id, {"archived": False}, "unarchive")
 
 
 class Users(ListLoader, Updates):

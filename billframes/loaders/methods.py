@@ -19,12 +19,13 @@ import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from billframes._names import with_article
+from billframes._names import holds_several, type_in_words, with_article
 from billframes._suggestions import bound_arguments
+from billframes.errors import ParameterError
 from billframes.loaders.arguments import Argument
 from billframes.schema.resources import Resource
 
-__all__ = ["DeclaredMethod", "declared_method", "install_methods"]
+__all__ = ["DeclaredMethod", "declared_method", "install_methods", "several_records"]
 
 _Arguments = Callable[[Resource], Iterable[Argument]]
 
@@ -78,10 +79,13 @@ class DeclaredMethod:
         arguments = tuple(self._arguments(resource))
         own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
         signature = inspect.Signature([own, *(each.parameter for each in arguments)], return_annotation=self._returns)
+        refuses = function.__name__ == "create"
         name = resource.name if function.__name__ == "__call__" else f"{resource.name}.{function.__name__}"
 
         @functools.wraps(function)
         def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+            if refuses and args and holds_several(args[0]):
+                raise several_records(loader, "create", args[0])
             return function(self, _bind(name, signature, (self, *args), kwargs))
 
         method.__qualname__ = f"{loader.__qualname__}.{function.__name__}"
@@ -114,6 +118,25 @@ def install_methods(loader: type[Any]) -> None:
     if call:
         # `?` shows the docstrings of the object and of its `__call__`; it leaves out Python's default one.
         loader.__doc__, call.__doc__ = inspect.cleandoc(call.__doc__ or ""), types.FunctionType.__call__.__doc__
+
+
+# What to do with several records, if the loader has `plan`.
+_PLANNED = "For a frame call bf.{name}.plan(frame): it lists each change, and its apply() sends them."
+_FOR_SEVERAL = {
+    "create": _PLANNED,
+    "update": _PLANNED,
+    "delete": "To delete several, call bf.{name}.plan(frame, delete=ids): it lists them, and its apply() deletes them.",
+    "get": "bf.{name}() loads several as a frame.",
+}
+
+
+def several_records(loader: type[Any], verb: str, value: object) -> ParameterError:
+    """Return the error for a frame or list that was given to a method for one record."""
+    name = loader.resource.name
+    instead = (hasattr(loader, "plan") and _FOR_SEVERAL.get(verb)) or "Call it once for each id."
+    return ParameterError(
+        f"{name}.{verb} takes one {loader.resource.noun}, not {type_in_words(value)}. {instead.format(name=name)}"
+    )
 
 
 def _bind(name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import UNSET
 
-from billframes._names import with_article
+from billframes._names import as_given, holds_several, with_article
 from billframes.errors import DecodeError, ParameterError
 from billframes.loaders.arguments import Argument, create_arguments, update_arguments
 from billframes.loaders.loader import Id, Loader
-from billframes.loaders.methods import declared_method
+from billframes.loaders.methods import declared_method, several_records
 from billframes.loading.ids import identifier, path_segment
 from billframes.loading.load import custom_field_columns
 from billframes.loading.record import Record, record_from
@@ -51,8 +51,8 @@ class RecordMethods(Loader):
             # The server did create a record. A caller who treats this as a failure might create it twice.
             raise uncertain_write_error(error, ApiRequest(name, "POST", path, body=body)) from None
 
-    def _update(self, id: Id, values: Mapping[str, Any]) -> Record | None:  # noqa: A002
-        path, request = self._path(id), self.resource.updates
+    def _update(self, id: Id, values: Mapping[str, Any], verb: str = "update") -> Record | None:  # noqa: A002
+        path, request = self._path(id, verb), self.resource.updates
         assert request is not None  # noqa: S101 - only loaders of resources that have it inherit `update`
         if all(value is UNSET for value in values.values()):
             raise ParameterError(f"update needs at least one change; it takes {', '.join(values)}.")
@@ -79,7 +79,9 @@ class RecordMethods(Loader):
     def _read_back(self, path: str) -> Response:
         return self._client().fetch(path, resource=self.resource.name)
 
-    def _path(self, id: Id) -> str:  # noqa: A002
+    def _path(self, id: Id, verb: str) -> str:  # noqa: A002
+        if holds_several(id):
+            raise several_records(type(self), verb, id)
         return f"{self.resource.path}/{path_segment(identifier(id, 'id', self.resource.id_column), 'id')}"
 
     def _record(self, body: bytes, id: str | None = None) -> Record:  # noqa: A002
@@ -105,7 +107,7 @@ class RecordMethods(Loader):
         # First the values that can be checked without a request.
         encode_body(request, {**values, "custom_fields": UNSET})
         if not isinstance(fields, Mapping):
-            raise ParameterError(f"custom_fields={fields!r} is not a mapping of names to values.")
+            raise ParameterError(f"{as_given('custom_fields', fields)} is not a mapping of names to values.")
         columns = custom_field_columns(self._client(), str(self.resource.entity)) if fields else ()
         return encode_body(request, {**values, "custom_fields": custom_field_updates(fields, columns)})
 
@@ -172,7 +174,7 @@ class Deletes(RecordMethods):
         UncertainWriteError
             There was no response, and the record can't be read. Check the record before you delete it again.
         """
-        path = self._path(id)
+        path = self._path(id, "delete")
         check_outcome = check_deletion(lambda: self._read_back(path)) if self.resource.detail else None
         self._client().send("DELETE", path, resource=self.resource.name, check_outcome=check_outcome)
 
@@ -206,7 +208,7 @@ class Reads(RecordMethods):
         >>> entry.hours > 0, entry.matter.name is not None
         (True, True)
         """
-        return self._record(self._read_back(self._path(id)).body, str(id))
+        return self._record(self._read_back(self._path(id, "get")).body, str(id))
 
 
 _EDITED = (

@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from billframes._names import closest, snake_case
+from billframes._names import as_given, closest, snake_case
 from billframes.errors import ParameterError
 from billframes.loading.query_args import ListRequest
 from billframes.schema.columns import REPEATED_TEXT, decode_dictionary
@@ -144,7 +144,7 @@ def checked_format(to: str) -> str:
     """Return `to`, or raise `ParameterError` if there is no such kind of frame."""
     if not isinstance(to, str) or to not in FORMATS:
         raise ParameterError(
-            f"to={to!r} is not known; it takes one of {', '.join(map(repr, FORMATS))}.{closest(to, FORMATS)}"
+            f"{as_given('to', to)} is not known; it takes one of {', '.join(map(repr, FORMATS))}.{closest(to, FORMATS)}"
         )
     return to
 

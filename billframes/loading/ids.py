@@ -12,6 +12,7 @@ import uuid
 from typing import Any
 from urllib.parse import quote
 
+from billframes._names import as_given
 from billframes.errors import ParameterError
 
 __all__ = ["identifier", "path_segment"]
@@ -62,7 +63,7 @@ def identifier(value: Any, name: str, column: str | None = None) -> str:
     if isinstance(value, str) and _COULD_BE_ID.fullmatch(value.strip()):
         return value.strip()
     where = _where_to_find(value, column or name)
-    raise ParameterError(f"{name}={value!r} is not an id; an id looks like {EXAMPLE!r}.{where}")
+    raise ParameterError(f"{as_given(name, value)} is not an id; an id looks like {EXAMPLE!r}.{where}")
 
 
 def path_segment(id_: str, name: str) -> str:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from html import escape
 from typing import Any
 
+from billframes._names import as_given
 from billframes.errors import ParameterError
 
 __all__ = ["Progress", "check_progress", "progress_reporter"]
@@ -28,7 +29,7 @@ def _ignore(_done: int, _total: int) -> None:
 def check_progress(value: Any) -> None:
     """Raise `ParameterError` if `progress=` is not True, False, None or a function."""
     if value is not None and not isinstance(value, bool) and not callable(value):
-        raise ParameterError(f"progress={value!r} is not known; it takes True, False, None or a function.")
+        raise ParameterError(f"{as_given('progress', value)} is not known; it takes True, False, None or a function.")
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from billframes._messages import warn
-from billframes._names import closest, snake_case
+from billframes._names import as_given, closest, snake_case
 from billframes.errors import BillframesWarning, ParameterError
 from billframes.loading.ids import identifier
 from billframes.periods import Calendar, DateLike, Period, resolve
@@ -126,11 +126,11 @@ def _checked(name: str, declared: Filter, given: Any) -> list[Any]:
             return [enum_value(name, given, declared.values)]
         case "flag":
             if not isinstance(given, bool | np.bool_):
-                raise ParameterError(f"{name}={given!r} is neither True nor False.")
+                raise ParameterError(f"{as_given(name, given)} is neither True nor False.")
             return [bool(given)]
         case _:
             if not isinstance(given, str):
-                raise ParameterError(f"{name}={given!r} is not text.")
+                raise ParameterError(f"{as_given(name, given)} is not text.")
             return [given]
 
 
@@ -139,7 +139,8 @@ def enum_value(name: str, given: Any, values: tuple[str, ...]) -> str:
     known = {value.casefold(): value for value in values}
     if not isinstance(given, str) or given.casefold() not in known:
         raise ParameterError(
-            f"{name}={given!r} is not known; it takes one of {', '.join(map(repr, values))}.{closest(given, values)}"
+            f"{as_given(name, given)} is not known; it takes one of {', '.join(map(repr, values))}."
+            f"{closest(given, values)}"
         )
     return known[given.casefold()]
 
@@ -147,7 +148,7 @@ def enum_value(name: str, given: Any, values: tuple[str, ...]) -> str:
 def _names(name: str, given: str | Iterable[str]) -> list[str]:
     parts = given.split(",") if isinstance(given, str) else list(given) if isinstance(given, Iterable) else [given]
     if not all(isinstance(part, str) for part in parts):
-        raise ParameterError(f"{name}={given!r} is neither text nor a list of texts.")
+        raise ParameterError(f"{as_given(name, given)} is neither text nor a list of texts.")
     return [part.strip() for part in parts if part.strip()]
 
 
@@ -218,8 +219,8 @@ def _instant(given: Any) -> str | None:
         value = dt.datetime(value.year, value.month, value.day)  # noqa: DTZ001 - given UTC below
     if not isinstance(value, dt.datetime) or value != value:
         raise ParameterError(
-            f"modified_since={given!r} is not an instant; it takes a datetime, a Timestamp or ISO text such as "
-            "'2026-10-31T17:00:00Z'."
+            f"{as_given('modified_since', given)} is not an instant; it takes a datetime, a Timestamp or ISO text such "
+            "as '2026-10-31T17:00:00Z'."
         )
     utc = value.replace(tzinfo=dt.UTC) if value.tzinfo is None else value.astimezone(dt.UTC)
     return utc.replace(tzinfo=None).isoformat() + "Z"
@@ -229,13 +230,15 @@ def _limit(limit: Any) -> int | None:
     if limit is None:
         return None
     if isinstance(limit, bool) or not isinstance(limit, int | np.integer) or limit < 0:
-        raise ParameterError(f"limit={limit!r} is not a number of rows; it takes 0 or more, or None for all.")
+        raise ParameterError(
+            f"{as_given('limit', limit)} is not a number of rows; it takes 0 or more, or None for all."
+        )
     return int(limit)
 
 
 def _own_parameters(params: Mapping[str, Any] | None) -> dict[str, str]:
     if params is not None and not isinstance(params, Mapping):
-        raise ParameterError(f"params={params!r} is not a mapping of names to values.")
+        raise ParameterError(f"{as_given('params', params)} is not a mapping of names to values.")
     return {name: _text(value) for name, value in (params or {}).items() if value is not None}
 
 

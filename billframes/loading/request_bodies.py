@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 from msgspec import UNSET
 
-from billframes._names import closest, join_names, snake_case
+from billframes._names import as_given, closest, join_names, snake_case
 from billframes.errors import ParameterError
 from billframes.loading.ids import identifier
 from billframes.loading.query_args import enum_value
@@ -201,15 +201,15 @@ def _custom_update(name: Any, value: Any, custom: CustomColumn) -> CustomFieldVa
         if option is None:
             labels = [each.label for each in field.options or ()]
             raise ParameterError(
-                f"custom_fields[{name!r}]={value!r} is not an option; it takes {', '.join(map(repr, labels))}."
-                f"{closest(value, labels)}"
+                f"{as_given(f'custom_fields[{name!r}]', value)} is not an option; it takes "
+                f"{', '.join(map(repr, labels))}.{closest(value, labels)}"
             )
         return CustomFieldValueUpdate(id=field.id, value=value, option_id=option)
     check, expected = _CUSTOM_CHECKS.get(kind, (_text, "a text"))
     try:
         return CustomFieldValueUpdate(id=field.id, value=check(value))
     except (TypeError, ValueError):
-        raise ParameterError(f"custom_fields[{name!r}]={value!r} is not {expected}.") from None
+        raise ParameterError(f"{as_given(f'custom_fields[{name!r}]', value)} is not {expected}.") from None
 
 
 def _value(name: str, field: Field, value: Any) -> Any:
@@ -235,7 +235,7 @@ def _value(name: str, field: Field, value: Any) -> Any:
     try:
         return check(value)
     except (TypeError, ValueError):
-        raise ParameterError(f"{name}={value!r} is not {expected}.") from None
+        raise ParameterError(f"{as_given(name, value)} is not {expected}.") from None
 
 
 def _nested(name: str, field: Field, value: Any) -> Any:
@@ -243,7 +243,7 @@ def _nested(name: str, field: Field, value: Any) -> Any:
     if isinstance(value, Record):
         value = value.to_dict()
     if not isinstance(value, Mapping):
-        raise ParameterError(f"{name}={value!r} is not a mapping.")
+        raise ParameterError(f"{as_given(name, value)} is not a mapping.")
     known = json_names(field.type)
     given = {key: each for key, each in value.items() if each is not UNSET}
     for key, each in given.items():

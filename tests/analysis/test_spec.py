@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 
+import pandas as pd
 import pytest
 
 from billframes import ParameterError
 from billframes.analysis.aging import ANALYSIS
 from billframes.analysis.explain import plain_words
 from billframes.analysis.spec import analyses
+from tests.analysis.calls import CALLS
 
 
 def test_a_chart_of_an_unknown_kind_is_refused():
@@ -27,3 +29,12 @@ def test_plain_words_do_not_name_arguments_and_are_whole_sentences():
     assert [text for text, each in zip(texts, words, strict=True) if not each] == [
         "With `include_prebill=False`, items on any invoice; with `matter_types`, matters of other types."
     ]
+
+
+@pytest.mark.filterwarnings("ignore::billframes.errors.BillframesWarning")
+def test_every_column_of_a_result_is_an_attribute_of_the_frame(rows_on_pandas):
+    """A column with the name of a method or property of pandas would not be: `result.flags` is not a column."""
+    declared = {column.name for each in analyses().values() for column in each.columns}
+    found = {column for name in CALLS for row in rows_on_pandas(name)[:1] for column in row}
+    assert {"findings", "client_name"} <= declared | found
+    assert not (declared | found).intersection(dir(pd.DataFrame))

@@ -31,6 +31,7 @@ WRONG = {
     "Ids | None": [7, [7], "", [" "], {"a": None}.values(), object()],
     "Id | None": [7, ["a"], "", True],
     "Id | Collection[Id] | None": [7, [7], "", [""], object()],
+    "bool": ["yes", 1, None, []],
     "bool | None": ["yes", 1, 0.0, []],
     "Names | None": [7, [7], object()],
     "int | None": ["5", -1, 1.5, True, []],
@@ -185,7 +186,10 @@ def test_a_wrong_id_is_named_before_any_request(fake, connect, name, verb):
     changes = {"label": "x"} if name == "practice_areas" else changes
     call = functools.partial(getattr(getattr(connect(), name), verb), **(changes if verb == "update" else {}))
     message = refusals(call, [{"id": wrong} for wrong in (7, "", " ", None, ["a1"], True, "Acme", "Acme 7")])
-    assert {wrong: message for wrong, message in message.items() if "id=" not in message} == {}
+    assert {wrong: message for wrong, message in message.items() if "id=" not in message} == {
+        "id=['a1']": message["id=['a1']"]
+    }
+    assert f"{name}.{verb} takes one" in message["id=['a1']"]
     assert fake.requests == []
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import pickle
+import re
 import uuid
 from decimal import Decimal
 
@@ -334,3 +335,44 @@ def test_the_case_of_a_records_id_is_ignored(fake, connect):
     row = entry(timeEntryId=id_.lower(), user={}, matter={}, client={})
     fake.answers[f"/v2/time-entries/{id_}"] = {"data": row}
     assert connect().time_entries.get(id_).time_entry_id == id_.lower()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda c, frame: c.time_entries.update(frame), "call bf.time_entries.plan(frame): it lists each change"),
+        (lambda c, frame: c.matters.update(id=frame), "matters.update takes one matter, not a DataFrame. For a frame"),
+        (lambda c, frame: c.expenses.create(frame), "call bf.expenses.plan(frame)"),
+        (lambda c, frame: c.fixed_fees.delete(frame), "call bf.fixed_fees.plan(frame, delete=ids)"),
+        (lambda c, frame: c.clients.get(frame["id"]), "not a Series. bf.clients() loads several as a frame"),
+        (lambda c, frame: c.clients.get(["a1", "a2"]), "clients.get takes one client, not a list"),
+        (lambda c, frame: c.matters.archive(frame), "matters.archive takes one matter, not a DataFrame. Call it once"),
+        (lambda c, frame: c.users.update(frame, custom_fields={}), "Call it once for each id"),
+    ],
+)
+def test_a_frame_in_place_of_one_record_is_refused_with_what_to_call(fake, connect, call, message):
+    frame = pd.DataFrame({"id": ["a1", "a2"], "description": ["Confidential", "Secret"]})
+    with pytest.raises(bf.ParameterError, match=re.escape(message)) as caught:
+        call(connect(), frame)
+    assert "Confidential" not in str(caught.value)
+    assert not fake.requests
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda c, frame: c.time_entries(frame),
+        lambda c, frame: c.time_entries(billing_type=frame),
+        lambda c, frame: c.time_entries(limit=frame),
+        lambda c, frame: c.clients(frame),
+        lambda c, frame: c.clients.update("a1", custom_fields=frame),
+        lambda c, frame: c.time_entries.update("a1", description=frame),
+        lambda c, frame: bf.realization(frame, invoices=frame, basis=frame),
+        lambda c, frame: bf.aging(frame, as_of=frame),
+    ],
+)
+def test_messages_name_the_type_of_a_frame_and_not_its_content(connect, call):
+    frame = pd.DataFrame({"description": ["Confidential"]})
+    with pytest.raises(bf.BillframesError, match="DataFrame") as caught:
+        call(connect(), frame)
+    assert "Confidential" not in str(caught.value)

@@ -27,6 +27,12 @@ TABLES = {
 ALL = [*PAGED, "users", "practice_areas", "codes", "code_sets", "custom_fields", "client_balances", "health"]
 
 
+@pytest.mark.parametrize("name", [*PAGED, "users", "codes", "code_sets", "practice_areas", "custom_fields"])
+def test_every_column_is_an_attribute_of_the_frame(client, name):
+    """A column with the name of a method or property of pandas would not be."""
+    assert not set(dir(pd.DataFrame)).intersection(getattr(client, name)(**{"limit": 1} if name in PAGED else {}))
+
+
 @pytest.mark.parametrize("name", PAGED)
 def test_every_row_of_the_server_is_loaded_once(client, sql, name):
     table = TABLES[name]
