@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Protocol, TypeGuard
 
+from billframes._names import as_given
 from billframes.days import (
     CALENDAR_YEAR,
     FiscalYear,
@@ -263,7 +264,7 @@ def _read(value: Any, name: str) -> dt.date | None:
         return _iso_date(value.strip())
     if hasattr(value, "astype") and str(getattr(value, "dtype", "")).startswith("datetime64"):
         return _read(value.astype("datetime64[us]").item(), name)
-    raise ParameterError(f"{name}={_shown(value)!r} is not a date; it takes {ACCEPTED}.")
+    raise ParameterError(f"{as_given(name, _shown(value))} is not a date; it takes {ACCEPTED}.")
 
 
 def _iso_date(text: str) -> dt.date | None:
