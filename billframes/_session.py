@@ -294,7 +294,8 @@ def mirror(
     max_age : timedelta or str, optional
         Largest age of the data, such as "1 day". Loads raise an error if the data are older.
     storage_options : mapping of str to str, optional
-        Options of the object store, such as `AWS_ENDPOINT_URL`.
+        Options of the object store, such as `AWS_ENDPOINT_URL`. No repr shows their credentials, and a pickle leaves
+        them out.
 
     Returns
     -------
@@ -312,12 +313,15 @@ def mirror(
     >>> m.time_entries("2026-10")  # doctest: +SKIP
     """
     from billframes.mirror import Mirror
+    from billframes.mirror.bucket import BucketOptions
     from billframes.mirror.catalogue import checked_span
     from billframes.mirror.storage import Storage, check_installed
 
+    # This comes first: if anything fails later, no frame of the traceback holds a credential as text.
+    options, storage_options = BucketOptions(storage_options), None
     check_installed()
     span = None if max_age is None else checked_span("max_age", max_age)
-    return Mirror(Storage(path, storage_options), default=default_client, client=client, max_age=span)
+    return Mirror(Storage(path, options), default=default_client, client=client, max_age=span)
 
 
 def resume(journal: str | Path, *, client: Client | None = None, progress: bool | Progress | None = None) -> Outcomes:

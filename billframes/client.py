@@ -39,6 +39,8 @@ __all__ = ["Client"]
 
 # The profile's setting for the file of firm settings. A relative path starts at the folder of `config.toml`.
 FIRM = "firm"
+# The profile's setting for the time for which `billframes sync` keeps a mirror's versions.
+MIRROR_KEEP = "mirror_keep"
 
 
 @document_options
@@ -87,6 +89,7 @@ class Client(LoaderSet):
         self.base_url, self.profile, self.sources = found.base_url, found.profile, dict(found.sources)
         self.options = {name: values[name] for name in OPTIONS if name in PROFILE_OPTIONS}
         self._firm = found.options.get(FIRM)
+        self.mirror_keep = found.options.get(MIRROR_KEEP)
         self._set(values)
         # Close the connections when the client is garbage-collected or the interpreter exits.
         weakref.finalize(self, self._http.close)
@@ -297,7 +300,7 @@ def _find(base_url: str | None, token: Secret | None, given: ClientOptions) -> F
         profile=given.get("profile"),
         wants_token=given.get("auth") is None,
         own_headers=given.get("headers") is not None,
-        known_options=PROFILE_OPTIONS | LIMITS | {FIRM},
+        known_options=PROFILE_OPTIONS | LIMITS | {FIRM, MIRROR_KEEP},
     )
 
 

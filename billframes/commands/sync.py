@@ -2,23 +2,40 @@
 
 It suits cron and the Task Scheduler: it logs one line, its exit code is 0 only if the mirror is up to date, and of two
 runs at the same time one waits for the other.
+
+It also removes old versions, about once a day, and logs that in a second line. The newest version, all tagged ones, the
+last one of each month and those of the last 30 days are kept. `--keep`, or `mirror_keep` in the profile, gives another
+time than 30 days; "all" removes nothing. If the disk is full, versions are removed first, and the refresh is repeated.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime as dt
 import sys
 
 import pandas as pd
 
 from billframes._messages import say
 from billframes._session import mirror
+from billframes.client import MIRROR_KEEP
 from billframes.commands import add_connection, connected
 from billframes.mirror import Mirror
+from billframes.mirror.catalogue import checked_span
+from billframes.mirror.cleanup import is_due, versions_to_keep
+from billframes.mirror.storage_errors import FullDiskError
 
 __all__ = ["EXAMPLES", "add_arguments", "run"]
 
-EXAMPLES = ("billframes sync firm-mirror", "billframes sync firm-mirror --status")
+EXAMPLES = (
+    "billframes sync firm-mirror",
+    "billframes sync firm-mirror --status",
+    'billframes sync firm-mirror --keep "90 days"',
+)
+# The time for which versions are kept, unless the command or the profile gives another.
+KEEP = "30 days"
+# In place of a time: nothing is removed.
+ALL = "all"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,6 +45,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--status", action="store_true", help="show its age, sizes, versions and tags, without loading records"
     )
     parser.add_argument("--full", action="store_true", help="load all records again, and write those that differ")
+    parser.add_argument(
+        "--keep",
+        metavar="TIME",
+        help=f'how long to keep versions, such as "90 days", or {ALL} (default: the profile\'s {MIRROR_KEEP}, else '
+        f'"{KEEP}"); tagged versions and the last of each month are always kept',
+    )
     add_connection(parser, mirror=False, more=", once for each PATH")
 
 
@@ -37,12 +60,41 @@ def run(args: argparse.Namespace) -> int:
         _status(mirror(args.path))
         return 0
     with connected(args) as client:
+        span = _span(args.keep, client.mirror_keep)
         opened = mirror(args.path, client=client)
-        summary = opened.refresh(full=args.full)
+        try:
+            summary = opened.refresh(full=args.full)
+        except FullDiskError:
+            if not _remove_old(opened, span, now=True):
+                raise
+            summary = opened.refresh(full=args.full)
     if sys.stdout.isatty():
         say(summary.round(1).to_string(index=False))
     say(_line(opened, summary))
+    _remove_old(opened, span)
     return 0
+
+
+def _span(given: str | None, in_profile: str | None) -> dt.timedelta | None:
+    """Return how long versions are kept; None if all are."""
+    name, keep = ("--keep", given) if given is not None else (MIRROR_KEEP, KEEP if in_profile is None else in_profile)
+    return None if keep == ALL else checked_span(name, keep)
+
+
+def _remove_old(opened: Mirror, span: dt.timedelta | None, *, now: bool = False) -> bool:
+    """Remove old versions if some are due, or `now`, and log it; return whether any file was removed."""
+    if span is None:
+        return False
+    versions, clock = opened._catalogue.read() if opened._catalogue.exists() else [], dt.datetime.now(dt.UTC)
+    kept = versions_to_keep(versions, span, clock, month_ends=True)
+    if not versions or not (now or is_due(versions, kept, span, clock)):
+        return False
+    left = opened.vacuum(span, month_ends=True)
+    freed = left.attrs["vacuum"]
+    size = "" if freed["bytes"] is None else f", {freed['bytes'] / 1e6:.1f} MB freed"
+    removed = f"{freed['versions']} old version{'s' * (freed['versions'] != 1)} removed"
+    say(f"{clock:%Y-%m-%dT%H:%M:%SZ} {opened.path}: {removed}{size}, {len(left)} kept")
+    return bool(freed["versions"] or freed["bytes"])
 
 
 def _line(opened: Mirror, summary: pd.DataFrame) -> str:

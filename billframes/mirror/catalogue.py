@@ -23,11 +23,12 @@ import pyarrow.compute as pc
 from billframes.errors import MirrorError, ParameterError
 from billframes.mirror.storage import Storage
 
-__all__ = ["FORMAT", "Catalogue", "Version", "check_tag", "checked_span", "find_version", "format_span"]
+__all__ = ["FORMAT", "NAME", "Catalogue", "Version", "check_tag", "checked_span", "find_version", "format_span"]
 
 # Increased when the tables change in such a way that an older billframes would misread them.
 FORMAT = 1
 NAME = "versions"
+"""The table of versions."""
 _SCHEMA = pa.schema(
     {
         "number": pa.int64(),
@@ -156,8 +157,10 @@ class Catalogue:
         self._storage.replace_if_at(NAME, _rows_of([_with_tag(each, name, number) for each in versions]), at)
 
     def keep_only(self, numbers: Sequence[int]) -> None:
-        """Remove all versions except these."""
+        """Remove all versions except these; write nothing if there are no others."""
         versions, at = self._read()
+        if len(versions) == len(numbers):
+            return
         self._storage.replace_if_at(NAME, _rows_of([each for each in versions if each.number in numbers]), at)
 
 

@@ -71,7 +71,9 @@ def _polars(snapshot: Snapshot, _session: Any) -> _OpenTable:
         files = snapshot.files(name)
         if not files:
             return pl.LazyFrame(pl.from_arrow(snapshot.empty(name)))
-        return pl.scan_parquet(files, hive_partitioning=False, storage_options=snapshot.storage.options or None)
+        return pl.scan_parquet(
+            files, hive_partitioning=False, storage_options=snapshot.storage.options.reveal() or None
+        )
 
     return open_table
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import pandas as pd
@@ -15,7 +15,9 @@ from billframes.days import FiscalYear
 from billframes.errors import MirrorError, ParameterError
 from billframes.loaders.loader_set import LoaderSet, Owner
 from billframes.loading.progress import Progress, check_progress
+from billframes.mirror.bucket import BucketOptions
 from billframes.mirror.catalogue import Catalogue, Version, check_tag, checked_span, find_version, format_span
+from billframes.mirror.cleanup import Freed, remove_versions, versions_to_keep
 from billframes.mirror.connection import MirrorConnection
 from billframes.mirror.engines import MEMORY_LIMIT, scan
 from billframes.mirror.history import changes, history, summary
@@ -120,7 +122,7 @@ class Mirror(MirrorConnection, LoaderSet):
         ------
         MirrorError
             The mirror has another firm's data, much of a table seems to have vanished, or the folder can't be written.
-            The last version is unchanged.
+            The last version is unchanged, and in a folder no new file is left.
         ApiError, PagingError, DecodeError
             As for the loaders. The last version is unchanged.
         """
@@ -232,29 +234,45 @@ class Mirror(MirrorConnection, LoaderSet):
         with folder_lock(self._storage.local, WAIT):
             self._catalogue.tag(found.number, name)
 
-    def vacuum(self, keep: str | dt.timedelta = "30 days") -> pd.DataFrame:
+    def vacuum(self, keep: str | dt.timedelta = "30 days", *, month_ends: bool = False) -> pd.DataFrame:
         """
-        Remove old versions, and the files that only they need.
+        Remove old versions, and the files that no other version needs. It needs no free space on the disk.
+
+        It also removes what a refresh left that was killed.
 
         Parameters
         ----------
         keep : timedelta or str, default "30 days"
             Versions that are newer than this are kept, and so are tagged versions and the newest one.
+        month_ends : bool, default False
+            Whether the last version of each month (of the server's time, in UTC) is kept, too.
 
         Returns
         -------
         DataFrame
-            The remaining versions, as `history` lists them.
+            The remaining versions, as `history` lists them. `attrs["vacuum"]` has the number of removed `versions`, and
+            the `bytes` of the removed files (None in a bucket).
+
+        Raises
+        ------
+        MirrorError
+            There is no mirror here, or it can't be written. Versions that are kept are complete.
         """
         span = checked_span("keep", keep)
+        now = dt.datetime.now(dt.UTC)
+        kept, freed = self._remove_versions(lambda all_: versions_to_keep(all_, span, now, month_ends=month_ends))
+        frame = history(kept)
+        frame.attrs["vacuum"] = {"versions": freed.versions, "bytes": freed.bytes}
+        return frame
+
+    def _remove_versions(
+        self, kept_of: Callable[[Sequence[Version]], Sequence[Version]]
+    ) -> tuple[Sequence[Version], Freed]:
+        if self._storage.local and not self._storage.local.exists():
+            # Raises, and does not make the folder.
+            self._catalogue.read()
         with folder_lock(self._storage.local, WAIT):
-            versions = self._catalogue.read()
-            now = dt.datetime.now(dt.UTC)
-            kept = [each for each in versions if each.tags or now - each.began <= span or each is versions[-1]]
-            self._catalogue.keep_only([each.number for each in kept])
-            for name in versions[-1].tables:
-                self._storage.vacuum(name, sorted({each.tables[name] for each in kept if name in each.tables}))
-        return history(kept)
+            return remove_versions(self._storage, self._catalogue, kept_of)
 
     def scan(
         self,
@@ -343,9 +361,11 @@ class Mirror(MirrorConnection, LoaderSet):
         self.close()
 
     def __repr__(self) -> str:
-        if self._fixed_version is None and not self._catalogue.exists():
-            return f"<billframes mirror {self.path}, empty>"
-        return f"<billframes mirror {self.path}, version {self.version} of {self.time:%Y-%m-%d %H:%M} UTC>"
+        # Nothing is read for it: a bucket would be asked by the network.
+        if self._snapshot is None:
+            return f"<billframes mirror {self.path}>"
+        version = self._snapshot.version
+        return f"<billframes mirror {self.path}, version {version.number} of {version.time:%Y-%m-%d %H:%M} UTC>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopen, (
@@ -359,7 +379,7 @@ class Mirror(MirrorConnection, LoaderSet):
 
 def _reopen(
     location: str,
-    options: Mapping[str, str],
+    options: BucketOptions,
     default: Callable[[], Client],
     max_age: dt.timedelta | None,
     version: Version | None,

@@ -2,7 +2,7 @@
 
 Tables are updated one after another, those that others refer to last. At the end, a version is committed that names the
 Delta versions of all tables. Until then, readers see the version before. If the process is killed, the next refresh
-restores all tables to that version and starts again.
+undoes what it left and starts again.
 
 A refresh requests the changes since the server's time at which the last refresh began, less an overlap for differing
 clocks, replicas and late commits. It does not start at the newest modified date received, because a commit may become
@@ -34,6 +34,7 @@ from billframes.mirror.balances import (
     unreconciled_clients,
 )
 from billframes.mirror.catalogue import Catalogue, Version
+from billframes.mirror.cleanup import undo_unfinished, undone_if_it_fails
 from billframes.mirror.deletions import SAMPLE, check_vanished, confirm_deleted, find_missing, reload_table, sample_size
 from billframes.mirror.server import Server
 from billframes.mirror.side_tables import ReferenceCollector
@@ -94,21 +95,33 @@ class Refresh:
         """Refresh all tables and commit the new version. The caller holds the lock."""
         here = dt.datetime.now(dt.UTC)
         catalogue = Catalogue(self.storage)
+        undo_unfinished(self.storage, catalogue)
         self._previous = catalogue.newest() if catalogue.exists() else None
         self._last_checked = self._previous.firm.get("checked", "") if self._previous else ""
         self.server.keep_field_names(self._previous.firm.get("fields", ()) if self._previous else ())
         with _each_warning_once():
             firm = self._check_firm()
-            self._restore_tables()
-            self._references = ReferenceCollector(
-                self.storage, self._previous.tables.get(REFERENCES.name) if self._previous else None
-            )
-            for table in TABLES.values():
-                self._refresh_table(table)
-            self._versions[REFERENCES.name] = self._references.commit(self._versions)
+            with undone_if_it_fails(self.storage, catalogue):
+                self._refresh_tables()
+                version = self._new_version(here, firm)
+                catalogue.commit(version)
+        return version
+
+    def _refresh_tables(self) -> None:
+        """Refresh all tables, beginning with those of the last version."""
+        self._restore_tables()
+        self._references = ReferenceCollector(
+            self.storage, self._previous.tables.get(REFERENCES.name) if self._previous else None
+        )
+        for table in TABLES.values():
+            self._refresh_table(table)
+        self._versions[REFERENCES.name] = self._references.commit(self._versions)
+
+    def _new_version(self, here: dt.datetime, firm: Mapping[str, Any]) -> Version:
+        """Return the version of a refresh that began at `here` by this machine's clock."""
         began = self.server.time or here
         overlap = OVERLAP if self.server.time else NO_DATE
-        version = Version(
+        return Version(
             number=(self._previous.number if self._previous else 0) + 1,
             time=began,
             began=here,
@@ -121,8 +134,6 @@ class Refresh:
             },
             summary=self._summary,
         )
-        catalogue.commit(version)
-        return version
 
     def _check_firm(self) -> Mapping[str, Any]:
         """Return facts about the firm; refuse another firm than the mirror's, or a credential that sees less."""

@@ -24,6 +24,8 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from billframes.errors import MirrorError
+from billframes.mirror.bucket import BucketOptions
+from billframes.mirror.storage_errors import mirror_error
 from billframes.mirror.tables import PARTITION
 
 __all__ = ["DataFile", "Storage", "check_installed"]
@@ -40,6 +42,8 @@ _COMPRESSION_LEVEL = 1
 _RARELY_REPEATED = frozenset({"time_entry_id", "expense_id", "created_at", "modified_at"})
 # Bytes that a commit takes in addition to its rows.
 _COMMIT_BYTES = 256 * 1024
+# The same for the table of versions, which has one small file.
+_CATALOGUE_BYTES = 48 * 1024
 # A file takes a whole number of disk blocks of so many bytes.
 _BLOCK_BYTES = 4096
 
@@ -62,13 +66,13 @@ class Storage:
     ----------
     location : str or Path
         A folder, or the address of a bucket such as "s3://firm/mirror".
-    options : mapping of str to str, optional
+    options : BucketOptions or mapping of str to str, optional
         Options of the object store, as deltalake takes them.
     """
 
-    def __init__(self, location: str | Path, options: Mapping[str, str] | None = None) -> None:
+    def __init__(self, location: str | Path, options: BucketOptions | Mapping[str, str] | None = None) -> None:
         self.location = str(location)
-        self.options = dict(options or {})
+        self.options = options if isinstance(options, BucketOptions) else BucketOptions(options)
         self.local = None if "://" in self.location else Path(self.location).expanduser().absolute()
         self._cache: dict[tuple[str, int], tuple[tuple[DataFile, ...], pa.Schema]] = {}
 
@@ -83,7 +87,7 @@ class Storage:
         with self._as_mirror_errors():
             if self.local and not (self.local / name / "_delta_log").is_dir():
                 return False
-            return bool(DeltaTable.is_deltatable(self.uri(name), self.options))
+            return bool(DeltaTable.is_deltatable(self.uri(name), self.options.reveal()))
 
     def version(self, name: str) -> int:
         """Return the newest version of a table."""
@@ -166,7 +170,7 @@ class Storage:
         from deltalake import write_deltalake
 
         with self._as_mirror_errors():
-            self._check_room(rows)
+            self._check_room(rows, _CATALOGUE_BYTES)
             write_deltalake(self._open(name, version), rows, mode="overwrite")
 
     def restore(self, name: str, version: int) -> int:
@@ -178,24 +182,38 @@ class Storage:
             table.restore(version)
         return int(table.version())
 
-    def vacuum(self, name: str, versions: Sequence[int]) -> int:
-        """Remove the files that none of these versions needs, and return their number."""
+    def unneeded_files(self, name: str, versions: Collection[int]) -> list[Path]:
+        """Return the files of a table in a folder that none of these versions needs, also those in no version."""
+        # It also names files of the log that were removed before. A log that others wrote could name any file.
+        inside = [Path(each) for each in {*self._vacuum(name, versions, dry_run=True)}]
+        found = [Path(self.uri(name)) / each for each in inside if not each.is_absolute() and ".." not in each.parts]
+        return [each for each in found if each.is_file()]
+
+    def vacuum(self, name: str, versions: Collection[int]) -> None:
+        """Remove the files of a table in a bucket that none of these versions needs."""
+        self._vacuum(name, {*versions, self.version(name)}, dry_run=False)
+
+    def _vacuum(self, name: str, versions: Collection[int], *, dry_run: bool) -> list[str]:
         table = self._open(name)
         with self._as_mirror_errors():
-            removed = table.vacuum(
+            found: list[str] = table.vacuum(
                 retention_hours=0,
-                dry_run=False,
+                dry_run=dry_run,
                 enforce_retention_duration=False,
                 full=True,
-                keep_versions=sorted({*versions, table.version()}),
+                keep_versions=sorted(versions),
             )
-        return len(removed)
+        return found
+
+    def forget(self) -> None:
+        """Forget what was read, because other files can have the same version's number after `cleanup`."""
+        self._cache.clear()
 
     def _open(self, name: str, version: int | None = None) -> Any:
         from deltalake import DeltaTable
 
         with self._as_mirror_errors():
-            return DeltaTable(self.uri(name), version=version, storage_options=self.options)
+            return DeltaTable(self.uri(name), version=version, storage_options=self.options.reveal())
 
     def _write(self, name: str, rows: pa.Table, **how: Any) -> int:
         from deltalake import ColumnProperties, WriterProperties, write_deltalake
@@ -214,17 +232,17 @@ class Storage:
                 self.uri(name),
                 # Combined, because chunks would be written in any order.
                 rows.combine_chunks(),
-                storage_options=self.options,
+                storage_options=self.options.reveal(),
                 writer_properties=properties,
                 **how,
             )
         return self.version(name)
 
-    def _check_room(self, rows: pa.Table) -> None:
+    def _check_room(self, rows: pa.Table, commit_bytes: int = _COMMIT_BYTES) -> None:
         """Raise the error of a full disk before it is full, because deltalake would print pages of text."""
         if self.local is None:
             return
-        free = shutil.disk_usage(self.local).free - _COMMIT_BYTES
+        free = shutil.disk_usage(self.local).free - commit_bytes
         if free < rows.nbytes and free < _bytes_on_disk(rows):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -259,26 +277,9 @@ class Storage:
     def _filesystem_and_paths(self, data_files: Sequence[DataFile]) -> tuple[fs.FileSystem, list[str]]:
         if self.local:
             return fs.LocalFileSystem(), [file.uri for file in data_files]
-        return self.filesystem(), [f"{urlsplit(file.uri).netloc}{urlsplit(file.uri).path}" for file in data_files]
-
-    def filesystem(self) -> fs.FileSystem:
-        """Return the bucket's file system for pyarrow, with the same options."""
-        options = {key.lower(): value for key, value in self.options.items()}
-
-        def option(name: str) -> str | None:
-            return options.get(f"aws_{name}") or os.environ.get(f"AWS_{name.upper()}")
-
-        if urlsplit(self.location).scheme not in {"s3", "s3a"}:
-            raise MirrorError(f"{self.location}: a mirror is in a folder or at an s3:// address.")
-        endpoint = urlsplit(option("endpoint_url") or "")
-        return fs.S3FileSystem(
-            access_key=option("access_key_id"),
-            secret_key=option("secret_access_key"),
-            session_token=option("session_token"),
-            region=option("region"),
-            endpoint_override=endpoint.netloc or None,
-            scheme=endpoint.scheme or "https",
-        )
+        return self.options.filesystem(self.location), [
+            f"{urlsplit(file.uri).netloc}{urlsplit(file.uri).path}" for file in data_files
+        ]
 
     @contextmanager
     def _as_mirror_errors(self) -> Iterator[None]:
@@ -288,7 +289,14 @@ class Storage:
         try:
             yield
         except (DeltaError, OSError) as error:
-            raise _mirror_error(self.location, error) from error
+            text = self.options.mask_in(str(error))
+            if text != str(error):
+                # Its text is changed, because frames with this error can be shown, too.
+                error.args = (text,)
+                if isinstance(error, OSError) and error.strerror:
+                    error.strerror = self.options.mask_in(error.strerror)
+            # Frames of deltalake hold the options as text.
+            raise mirror_error(self.location, error, text) from error.with_traceback(None)
 
 
 def check_installed() -> None:
@@ -313,32 +321,6 @@ def _file_size(rows: pa.Table) -> int:
     stream = pa.MockOutputStream()
     pq.write_table(rows, stream, compression="zstd", compression_level=_COMPRESSION_LEVEL)
     return -(-int(stream.size()) // _BLOCK_BYTES) * _BLOCK_BYTES
-
-
-def _mirror_error(location: str, error: Exception) -> MirrorError:
-    text = str(error)
-    if isinstance(error, PermissionError) or "Permission denied" in text or "os error 13" in text:
-        return MirrorError(f"The mirror {location} can't be written or read: permission denied. Nothing was changed.")
-    if "os error 28" in text or getattr(error, "errno", None) == errno.ENOSPC:
-        return MirrorError(
-            f"The mirror {location} can't be written: the disk is full. The last version is complete; free some space "
-            "and refresh again."
-        )
-    if "os error 30" in text or getattr(error, "errno", None) == errno.EROFS:
-        return MirrorError(
-            f"The mirror {location} can't be written: the file system is read-only. Nothing was changed."
-        )
-    if "conflict" in text.lower() or type(error).__name__ == "CommitFailedError":
-        return MirrorError(
-            f"The mirror {location} was changed by another process during this refresh. Its last version is complete; "
-            "refresh again."
-        )
-    if isinstance(error, FileNotFoundError) or "not found" in text.lower() or "No such file" in text:
-        return MirrorError(
-            f"The mirror {location} lacks a file that this version needs; it may have been vacuumed. Open a newer "
-            "version, or refresh(full=True)."
-        )
-    return MirrorError(f"The mirror {location} can't be used: {text.splitlines()[0] if text else type(error).__name__}")
 
 
 def _plain_field(field: pa.Field) -> pa.Field:

@@ -1,4 +1,4 @@
-"""Kill refreshes at random moments while a colleague writes: `python -m tests.mirror.kills 100`."""
+"""Kill refreshes and vacuums at random moments while a colleague writes: `python -m tests.mirror.kills 100`."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ for line in sys.stdin:
         print(os.getpid(), flush=True)
         while True:
             m.refresh(full=("expenses",))
+            m.vacuum("0 days")
     except BaseException:
         pathlib.Path(error_file).write_text(traceback.format_exc())
     finally:
@@ -56,7 +57,9 @@ class Kills:
 
 def kills(number: int, seed: int = 0) -> Kills:
     """
-    Kill refreshes at random moments, and check that the next one always finishes with equal tables.
+    Kill refreshes and vacuums at random moments, and check that the next refresh always finishes with equal tables.
+
+    After it, a vacuum leaves only the files of the newest version and of the tag.
 
     If a refresh ends before it is killed, another one is started in its place, up to `number` more.
     """
@@ -131,10 +134,31 @@ def _finish(path: Path, client: bf.Client) -> None:
         before = mirror(path).version
     except bf.MirrorError:
         before = 0
+    else:
+        opened.tag("before")
+        entries = opened.time_entries()
     opened.refresh()
     assert opened.version > before
     for name in TABLES:
         assert_frame_equal(getattr(client, name)(), getattr(opened, name)(), obj=name)
+    assert opened.vacuum("0 days")["version"].tolist() == [*([before] if before else []), opened.version]
+    if before:
+        assert_frame_equal(mirror(path).as_of("before").time_entries(), entries)
+    _check_files(path)
+
+
+def _check_files(path: Path) -> None:
+    """Check that the folder has no other data files than those of its versions."""
+    opened = mirror(path)
+    versions = opened._catalogue.read()
+    needed = {
+        file.uri
+        for each in versions
+        for name, version in each.tables.items()
+        for file in opened._storage.data_files(name, version)
+    }
+    found = {str(each) for each in path.rglob("*") if each.is_file() and "_delta_log" not in each.parts}
+    assert {each for each in found - needed if Path(each).parts[len(path.parts)] not in {"versions", ".lock"}} == set()
 
 
 if __name__ == "__main__":

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pwd
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 import billframes as bf
 from billframes import mirror
+from billframes.mirror import windows
 from tests.frames import assert_frame_equal
 
 pytestmark = pytest.mark.skipif(
@@ -60,7 +62,8 @@ def test_a_full_disk_keeps_the_last_version_and_the_next_refresh_finishes(writer
     with pytest.raises(OSError, match="No space left"):
         fill(filler)
     with pytest.raises(
-        bf.MirrorError, match=r"the disk is full. The last version is complete; free some space"
+        bf.MirrorError,
+        match=r"the disk is full. Its last version, 1 of 2026-10-31 \d\d:\d\d UTC, is complete. Free some space",
     ) as caught:
         m.refresh()
     assert "\n" not in str(caught.value)
@@ -71,18 +74,70 @@ def test_a_full_disk_keeps_the_last_version_and_the_next_refresh_finishes(writer
     assert_equal(m, writer)
 
 
+def used(disk):
+    """Return the bytes of the disk that are used."""
+    about = os.statvfs(disk)
+    return (about.f_blocks - about.f_bfree) * about.f_frsize
+
+
+def resize(disk, size):
+    subprocess.run(["mount", "-o", f"remount,size={size}", str(disk)], check=True)
+
+
 @pytest.mark.slow
-def test_a_first_refresh_on_a_small_disk_raises_and_finishes_on_a_larger_one(writer, disk, capfd):
-    subprocess.run(["mount", "-o", "remount,size=600k", str(disk)], check=True)
-    with pytest.raises(bf.MirrorError, match="the disk is full"):
+def test_a_first_refresh_on_a_small_disk_leaves_nothing_and_finishes_on_one_that_is_large_enough(
+    writer, disk, capfd, monkeypatch
+):
+    # Many files before the disk is full.
+    monkeypatch.setattr(windows, "WINDOW_ROWS", 400)
+    m = mirror(disk / "firm", client=writer)
+    m.refresh()
+    whole = used(disk)
+    shutil.rmtree(disk / "firm")
+    resize(disk, int(0.6 * whole))
+    with pytest.raises(bf.MirrorError, match=r"the disk is full\. It has no version yet, and no file of this refresh"):
         mirror(disk / "firm", client=writer).refresh()
     assert capfd.readouterr().err == ""
+    assert used(disk) < 10_000
     with pytest.raises(bf.MirrorError, match="its first refresh has not finished"):
         mirror(disk / "firm").clients()
-    subprocess.run(["mount", "-o", "remount,size=12m", str(disk)], check=True)
+    # A commit needs some space in addition to its rows.
+    resize(disk, int(1.3 * whole))
     m = mirror(disk / "firm", client=writer)
     m.refresh()
     assert_equal(m, writer)
+
+
+@pytest.mark.slow
+def test_a_refresh_that_fills_the_disk_leaves_as_much_space_as_before(firm, writer, disk):
+    m = mirror(disk / "firm", client=writer)
+    m.refresh()
+    before, entries = used(disk), m.time_entries()
+    resize(disk, before + 600_000)
+    with contextlib.closing(sqlite3.connect(firm.database, timeout=30)) as connection, connection:
+        connection.execute("UPDATE time_entry SET description = description || ' and more'")
+    with pytest.raises(bf.MirrorError, match="the disk is full"):
+        m.refresh(full=True)
+    assert used(disk) <= before
+    assert mirror(disk / "firm").time_entries().equals(entries)
+
+
+@pytest.mark.slow
+def test_a_vacuum_frees_a_full_disk(writer, disk, capfd):
+    m = mirror(disk / "firm", client=writer)
+    m.refresh()
+    for number in range(4):
+        change(writer, f"Version {number}")
+        m.refresh()
+    entries = m.time_entries()
+    with pytest.raises(OSError, match="No space left"):
+        fill(disk / "filler")
+    before = used(disk)
+    left = m.vacuum(keep="0 days")
+    assert left["version"].tolist() == [5]
+    assert capfd.readouterr().err == ""
+    assert before - used(disk) > 50_000
+    assert mirror(disk / "firm").time_entries().equals(entries)
 
 
 @pytest.mark.slow
@@ -95,7 +150,7 @@ def test_a_read_only_disk_is_read_and_not_refreshed(writer, disk):
         m.refresh()
 
 
-@contextmanager
+@contextlib.contextmanager
 def as_nobody():
     """Run as another account."""
     other = pwd.getpwnam("nobody")

@@ -1,0 +1,63 @@
+"""Turn the errors of the disk and of the object store into a `MirrorError` of one or two sentences."""
+
+from __future__ import annotations
+
+import errno
+
+from billframes._messages import clean_text
+from billframes.errors import MirrorError
+
+__all__ = ["FullDiskError", "full_disk_error", "mirror_error"]
+
+_ARROW = "↳"
+_LONGEST = 600
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+
+
+class FullDiskError(MirrorError):
+    """There is no space to write."""
+
+
+def full_disk_error(location: str, next_step: str = "Free some space, and try again.") -> FullDiskError:
+    """Return the error of a full disk; `next_step` says what the mirror has, and what to do."""
+    return FullDiskError(f"The mirror {location} can't be written: the disk is full. {next_step}")
+
+
+def mirror_error(location: str, error: Exception, text: str) -> MirrorError:
+    """
+    Return an error of the storage as `MirrorError`.
+
+    Parameters
+    ----------
+    location : str
+    error : Exception
+    text : str
+        The error's message, without credentials.
+    """
+    number = getattr(error, "errno", None)
+    if isinstance(error, PermissionError) or "Permission denied" in text or "os error 13" in text:
+        return MirrorError(f"The mirror {location} can't be written or read: permission denied. Nothing was changed.")
+    if number in _FULL or any(f"os error {each}" in text for each in _FULL):
+        return full_disk_error(location)
+    if number == errno.EROFS or "os error 30" in text:
+        return MirrorError(
+            f"The mirror {location} can't be written: the file system is read-only. Nothing was changed."
+        )
+    if "conflict" in text.lower() or type(error).__name__ == "CommitFailedError":
+        return MirrorError(
+            f"The mirror {location} was changed by another process during this refresh. Its last version is complete; "
+            "refresh again."
+        )
+    if isinstance(error, FileNotFoundError) or "not found" in text.lower() or "No such file" in text:
+        return MirrorError(
+            f"The mirror {location} lacks a file that this version needs; it may have been vacuumed. Open a newer "
+            "version, or refresh(full=True)."
+        )
+    return MirrorError(f"The mirror {location} can't be used: {_in_one_line(text) or type(error).__name__}")
+
+
+def _in_one_line(text: str) -> str:
+    """Return a message's first line, and below it the causes that deltalake adds, each after an arrow."""
+    first, *causes = (clean_text(each).strip() for each in text.split(_ARROW))
+    line = ": ".join([*first.splitlines()[:1], *causes])
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
