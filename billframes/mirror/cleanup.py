@@ -89,9 +89,9 @@ def undone_if_it_fails(storage: Storage, catalogue: Catalogue) -> Iterator[None]
 
 def undo_unfinished(storage: Storage, catalogue: Catalogue) -> int:
     """Remove what a refresh left that did not finish, and return the bytes."""
-    storage.forget()
     if storage.local is None or not _mark_file(storage).exists():
         return 0
+    storage.forget()
     versions = catalogue.read() if catalogue.exists() else []
     newest = versions[-1].tables if versions else {}
     freed = 0
@@ -189,21 +189,24 @@ def _remove_unneeded(storage: Storage, versions: Collection[Version]) -> int:
     """Remove the files that none of these versions needs, and return their bytes."""
     freed = 0
     for name in dict.fromkeys(name for each in versions for name in each.tables):
-        freed += _remove_files(storage.unneeded_files(name, _numbers(versions, name)))
+        freed += _remove_files(storage, name, _numbers(versions, name))
     # A reader may have opened the table of versions before its last commit.
     newest = storage.version(NAME)
-    return freed + _remove_files(storage.unneeded_files(NAME, {newest, max(newest - 1, 0)}))
+    return freed + _remove_files(storage, NAME, {newest, max(newest - 1, 0)})
 
 
 def _numbers(versions: Collection[Version], name: str) -> set[int]:
     return {each.tables[name] for each in versions if name in each.tables}
 
 
-def _remove_files(files: Collection[Path]) -> int:
+def _remove_files(storage: Storage, name: str, versions: Collection[int]) -> int:
     freed = 0
-    for each in files:
-        freed += each.stat().st_size
-        each.unlink()
+    try:
+        for each in storage.unneeded_files(name, versions):
+            freed += each.stat().st_size
+            each.unlink()
+    except OSError as error:
+        raise mirror_error(storage.location, error, str(error)) from error
     return freed
 
 

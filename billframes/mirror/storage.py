@@ -248,16 +248,16 @@ class Storage:
 
     def _files_and_schema(self, name: str, version: int) -> tuple[tuple[DataFile, ...], pa.Schema]:
         """Return the files and columns of a table at a version, which never change."""
-        if (name, version) not in self._cache:
-            self._add_to_cache(name, self._open(name, version))
-        return self._cache[name, version]
+        # Looked up once, because another thread may `forget`.
+        return self._cache.get((name, version)) or self._add_to_cache(name, self._open(name, version))
 
-    def _add_to_cache(self, name: str, table: Any) -> None:
+    def _add_to_cache(self, name: str, table: Any) -> tuple[tuple[DataFile, ...], pa.Schema]:
         with self._as_mirror_errors():
             actions = pa.table(table.get_add_actions(flatten=True))
             fields = pa.schema(table.schema().to_arrow())
         schema = pa.schema([_plain_field(each) for each in fields if each.name != PARTITION])
-        self._cache[name, int(table.version())] = self._data_files(name, actions), schema
+        found = self._cache[name, int(table.version())] = self._data_files(name, actions), schema
+        return found
 
     def _data_files(self, name: str, actions: pa.Table) -> tuple[DataFile, ...]:
         column = f"partition.{PARTITION}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import datetime as dt
 import shutil
@@ -307,3 +308,25 @@ def test_sync_keeps_what_the_settings_say_and_logs_what_it_removed(place, capsys
         synced(path, capsys, in_profile=30)
     with pytest.raises(bf.ParameterError, match="--keep='soon' is not a span"):
         synced(path, capsys, keep="soon")
+
+
+def test_sync_on_a_full_disk_removes_versions_first_and_refreshes_again(place, small, monkeypatch, capsys):
+    path, frames = place
+    removed = no_space(monkeypatch)
+    monkeypatch.setattr(sync, "connected", lambda _: contextlib.nullcontext(small))
+    assert sync.run(argparse.Namespace(path=str(path), status=False, full=False, keep="10 days")) == 0
+    assert removed
+    lines = capsys.readouterr().out.splitlines()
+    assert "1 old version removed" in lines[0]
+    assert f"{path} version 6: " in lines[1]
+    assert len(lines) == 2
+    assert_readable(path, frames, [1, 2, 4, 5])
+
+
+def test_sync_on_a_full_disk_without_old_versions_raises(place, small, monkeypatch, capsys):
+    path, _ = place
+    no_space(monkeypatch)
+    monkeypatch.setattr(sync, "connected", lambda _: contextlib.nullcontext(small))
+    with pytest.raises(bf.MirrorError, match=r"the disk is full\. Its last version, 5 of 2026-10-31 12:00 UTC, is"):
+        sync.run(argparse.Namespace(path=str(path), status=False, full=False, keep="all"))
+    assert capsys.readouterr().out == ""
