@@ -29,7 +29,7 @@ from pathlib import Path
 from billframes.errors import MirrorError
 from billframes.mirror.catalogue import NAME, Catalogue, Version
 from billframes.mirror.storage import Storage
-from billframes.mirror.storage_errors import FullDiskError, full_disk_error, mirror_error
+from billframes.mirror.storage_errors import FullDiskError, full_disk_error
 from billframes.mirror.tables import REFERENCES, TABLES
 
 __all__ = ["Freed", "is_due", "remove_versions", "undo_unfinished", "undone_if_it_fails", "versions_to_keep"]
@@ -77,7 +77,8 @@ def undone_if_it_fails(storage: Storage, catalogue: Catalogue) -> Iterator[None]
     try:
         _mark(storage, catalogue)
         yield
-        _mark_file(storage).unlink(missing_ok=True)
+        if storage.local:
+            (storage.local / _MARK).unlink(missing_ok=True)
     except BaseException as error:
         # If this fails, too, the mark stays, and the next refresh does it.
         with contextlib.suppress(MirrorError, OSError):
@@ -89,19 +90,19 @@ def undone_if_it_fails(storage: Storage, catalogue: Catalogue) -> Iterator[None]
 
 def undo_unfinished(storage: Storage, catalogue: Catalogue) -> int:
     """Remove what a refresh left that did not finish, and return the bytes."""
-    if storage.local is None or not _mark_file(storage).exists():
+    if storage.local is None or not (storage.local / _MARK).exists():
         return 0
     storage.forget()
     versions = catalogue.read() if catalogue.exists() else []
-    newest = versions[-1].tables if versions else {}
     freed = 0
-    for name in _NAMES:
-        if name in newest:
-            _remove_commits(storage.local / name / "_delta_log", newest[name])
-        else:
-            freed += _remove_folder(storage.local / name)
-    freed += _remove_unneeded(storage, versions) if versions else _remove_folder(storage.local / NAME)
-    _mark_file(storage).unlink()
+    with storage.as_mirror_errors():
+        for name in _NAMES:
+            if name in (versions[-1].tables if versions else ()):
+                _remove_commits(storage.local / name / "_delta_log", versions[-1].tables[name])
+            elif not _numbers(versions, name):
+                freed += _remove_folder(storage.local / name)
+        freed += _remove_unneeded(storage, versions) if versions else _remove_folder(storage.local / NAME)
+        (storage.local / _MARK).unlink()
     return freed
 
 
@@ -149,20 +150,13 @@ def remove_versions(
     return kept, Freed(len(versions) - len(kept), freed + _remove_unneeded(storage, kept))
 
 
-def _mark_file(storage: Storage) -> Path:
-    return Path(storage.local or "") / _MARK
-
-
 def _mark(storage: Storage, catalogue: Catalogue) -> None:
     """Mark the refresh as unfinished. Tables that are there before the first refresh are not its own."""
     if storage.local is None:
         return
-    if not catalogue.exists() and any((storage.local / name).exists() for name in (*_NAMES, NAME)):
-        return
-    try:
-        _mark_file(storage).touch()
-    except OSError as error:
-        raise mirror_error(storage.location, error, str(error)) from error
+    if catalogue.exists() or not any((storage.local / name).exists() for name in (*_NAMES, NAME)):
+        with storage.as_mirror_errors():
+            (storage.local / _MARK).touch()
 
 
 def _next_step(catalogue: Catalogue) -> str:
@@ -201,12 +195,10 @@ def _numbers(versions: Collection[Version], name: str) -> set[int]:
 
 def _remove_files(storage: Storage, name: str, versions: Collection[int]) -> int:
     freed = 0
-    try:
+    with storage.as_mirror_errors():
         for each in storage.unneeded_files(name, versions):
             freed += each.stat().st_size
             each.unlink()
-    except OSError as error:
-        raise mirror_error(storage.location, error, str(error)) from error
     return freed
 
 

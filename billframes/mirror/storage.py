@@ -84,7 +84,7 @@ class Storage:
         """Tell whether there is a table of this name."""
         from deltalake import DeltaTable
 
-        with self._as_mirror_errors():
+        with self.as_mirror_errors():
             if self.local and not (self.local / name / "_delta_log").is_dir():
                 return False
             return bool(DeltaTable.is_deltatable(self.uri(name), self.options.reveal()))
@@ -131,7 +131,7 @@ class Storage:
         partitions: Collection[str] | None = None,
     ) -> pa.Table:
         """Read a table at a version."""
-        with self._as_mirror_errors():
+        with self.as_mirror_errors():
             return self.dataset(name, version, partitions).to_table(columns=columns, filter=rows)
 
     def schema(self, name: str, version: int) -> pa.Schema:
@@ -158,7 +158,7 @@ class Storage:
         if rows.num_rows:
             return self._write(name, rows, mode="overwrite", predicate=predicate, partition_by=[PARTITION])
         table = self._open(name)
-        with self._as_mirror_errors():
+        with self.as_mirror_errors():
             table.delete(predicate)
         return int(table.version())
 
@@ -169,7 +169,7 @@ class Storage:
             return
         from deltalake import write_deltalake
 
-        with self._as_mirror_errors():
+        with self.as_mirror_errors():
             self._check_room(rows, _CATALOGUE_BYTES)
             write_deltalake(self._open(name, version), rows, mode="overwrite")
 
@@ -178,7 +178,7 @@ class Storage:
         table = self._open(name)
         if table.version() == version:
             return version
-        with self._as_mirror_errors():
+        with self.as_mirror_errors():
             table.restore(version)
         return int(table.version())
 
@@ -195,7 +195,7 @@ class Storage:
 
     def _vacuum(self, name: str, versions: Collection[int], *, dry_run: bool) -> list[str]:
         table = self._open(name)
-        with self._as_mirror_errors():
+        with self.as_mirror_errors():
             found: list[str] = table.vacuum(
                 retention_hours=0,
                 dry_run=dry_run,
@@ -212,7 +212,7 @@ class Storage:
     def _open(self, name: str, version: int | None = None) -> Any:
         from deltalake import DeltaTable
 
-        with self._as_mirror_errors():
+        with self.as_mirror_errors():
             return DeltaTable(self.uri(name), version=version, storage_options=self.options.reveal())
 
     def _write(self, name: str, rows: pa.Table, **how: Any) -> int:
@@ -226,7 +226,7 @@ class Storage:
             ),
         )
         how = {key: value for key, value in how.items() if value is not None}
-        with self._as_mirror_errors():
+        with self.as_mirror_errors():
             self._check_room(rows)
             write_deltalake(
                 self.uri(name),
@@ -252,7 +252,7 @@ class Storage:
         return self._cache.get((name, version)) or self._add_to_cache(name, self._open(name, version))
 
     def _add_to_cache(self, name: str, table: Any) -> tuple[tuple[DataFile, ...], pa.Schema]:
-        with self._as_mirror_errors():
+        with self.as_mirror_errors():
             actions = pa.table(table.get_add_actions(flatten=True))
             fields = pa.schema(table.schema().to_arrow())
         schema = pa.schema([_plain_field(each) for each in fields if each.name != PARTITION])
@@ -282,7 +282,7 @@ class Storage:
         ]
 
     @contextmanager
-    def _as_mirror_errors(self) -> Iterator[None]:
+    def as_mirror_errors(self) -> Iterator[None]:
         """Raise errors of the storage as `MirrorError`."""
         from deltalake.exceptions import DeltaError
 

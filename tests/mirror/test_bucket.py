@@ -107,10 +107,10 @@ def test_errors_and_their_tracebacks_show_no_credential(m, store):
 def test_a_message_of_the_object_store_shows_no_key_of_the_environment(monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
     storage = Storage("s3://firm/mirror")
-    with pytest.raises(bf.MirrorError, match=r"can't be used: signature \*\*\* differs"), storage._as_mirror_errors():
+    with pytest.raises(bf.MirrorError, match=r"can't be used: signature \*\*\* differs"), storage.as_mirror_errors():
         raise OSError(f"signature {SECRET} differs")
     error = OSError(5, f"key {SECRET} refused")
-    with pytest.raises(bf.MirrorError) as caught, storage._as_mirror_errors():
+    with pytest.raises(bf.MirrorError) as caught, storage.as_mirror_errors():
         raise error
     assert_no_credential([caught.value, error, repr(error)])
 

@@ -193,7 +193,10 @@ def bucket():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_a_mirror_in_a_bucket(client, bucket):
+def test_a_mirror_in_a_bucket(client, bucket, tmp_path, monkeypatch):
+    # Of a bucket, no file is made or removed in a folder of this machine.
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".unfinished").touch()
     m = mirror("s3://firm/mirror", client=client, storage_options=bucket)
     m.refresh()
     summary = m.refresh()
@@ -205,3 +208,7 @@ def test_a_mirror_in_a_bucket(client, bucket):
         found = frame_of(m.scan("invoices", engine=engine))
         assert found.set_index("invoice_id")["client_name"].to_dict() == invoices
     assert m.scan("invoices").count_rows() == len(invoices)
+    assert m.vacuum(keep="0 days")["version"].tolist() == [2]
+    assert m.refresh()["updated"].sum() == 0
+    assert m.vacuum(keep="1 day").attrs["vacuum"] == {"versions": 0, "bytes": None}
+    assert [each.name for each in tmp_path.iterdir()] == [".unfinished"]

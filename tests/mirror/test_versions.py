@@ -195,7 +195,7 @@ def test_errors_of_the_storage_become_one_sentence(m):
         ("No space left on device (os error 28)", "the disk is full"),
         ("Read-only file system (os error 30)", "read-only"),
     ]:
-        with pytest.raises(bf.MirrorError, match=message) as caught, storage._as_mirror_errors():
+        with pytest.raises(bf.MirrorError, match=message) as caught, storage.as_mirror_errors():
             raise OSError(text)
         assert "\n" not in str(caught.value)
     with pytest.raises(bf.ParameterError, match=r"full='expense'.*Did you mean 'expenses'"):
