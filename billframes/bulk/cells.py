@@ -150,7 +150,10 @@ def _number(_column: EditColumn, value: Any) -> float:
         value = float(value)
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | Decimal | np.number):
         raise UnreadableError("is not a number")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
     if not math.isfinite(number):
         raise UnreadableError("is not a number")
     return number

@@ -10,6 +10,7 @@ import itertools
 import sys
 from pathlib import Path
 
+from billframes._limits import WORKBOOK_BYTES, WORKBOOK_CELLS
 from billframes._messages import say
 from billframes._session import resume
 from billframes.bulk.changes import NOT_SENT
@@ -50,6 +51,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--duplicates", action="store_true", help="create new rows even if the server already has the same record"
     )
+    for name, limit, unit in (
+        ("bytes", WORKBOOK_BYTES, "bytes that the workbook may have when it is unpacked"),
+        ("cells", WORKBOOK_CELLS, "cells that it may have"),
+    ):
+        parser.add_argument(
+            f"--max-{name}", type=int, default=limit, metavar="N", help=f"the most {unit} (default: {limit:,})"
+        )
     add_connection(parser, mirror=False)
 
 
@@ -57,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     """Show the plan, ask, send it, and return the exit code."""
     file = Path(args.file)
     journal = Path(args.journal).absolute() if args.journal else None
-    resource, frame = read_workbook(file)
+    resource, frame = read_workbook(file, max_bytes=args.max_bytes, max_cells=args.max_cells)
     with connected(args) as client:
         if journal is not None and journal.exists() and not args.dry_run:
             return _resume(client, journal, yes=args.yes)

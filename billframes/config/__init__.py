@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from billframes._limits import read_toml
 from billframes._names import closest
 from billframes.errors import ConfigError
 
@@ -28,11 +28,11 @@ def read_keys(path: str | Path, purpose: str, names: Sequence[str]) -> dict[str,
     Raises
     ------
     ConfigError
-        The file can't be read, is not TOML, or has an unknown key.
+        The file can't be read, is not TOML, is too large for settings, or has an unknown key.
     """
     try:
-        values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        values = read_toml(path)
+    except (OSError, ValueError) as error:
         raise ConfigError(f"{path} can't be read as {purpose}: {error}.") from error
     for key in values:
         if key not in names:

@@ -26,6 +26,7 @@ from typing import Any
 import platformdirs
 
 from billframes._export import write
+from billframes._limits import read_toml
 from billframes._messages import warn
 from billframes._names import closest
 from billframes.config.secret import hide, hide_headers
@@ -137,13 +138,13 @@ def read_config(path: Path) -> dict[str, Any]:
     Raises
     ------
     ConfigError
-        The file can't be read, is not TOML, or a profile in it is not a table.
+        The file can't be read, is not TOML, is too large for settings, or a profile in it is not a table.
     """
     try:
-        config = tomllib.loads(path.read_text(encoding="utf-8"))
+        config = read_toml(path)
     except FileNotFoundError:
         return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError) as error:
         # The parser's message quotes no line, so it can't show a token. But the frames of its traceback hold the text,
         # so a new error is raised outside of them.
         unreadable = f"{path} can't be read: {error}. Correct the file, or remove it."

@@ -1,0 +1,101 @@
+"""Limits for files from other people, and reading files within them.
+
+A workbook of some kilobytes can unpack to gigabytes, and a file of line ends alone has millions of lines. So a reader
+of such files stops at a limit, in time and memory that are proportional to what it has read. All limits are declared
+here. They are far above the files that people make, and the message names the argument that raises a limit.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from billframes.errors import ParameterError
+
+__all__ = [
+    "LEDES_BYTES",
+    "LEDES_FINDINGS",
+    "SETTINGS_BYTES",
+    "WORKBOOK_BYTES",
+    "WORKBOOK_CELLS",
+    "beyond",
+    "checked_limit",
+    "read_toml",
+]
+
+# About 500,000 lines. Portals accept less.
+LEDES_BYTES = 100_000_000
+# Problems of a file that are listed before reading stops.
+LEDES_FINDINGS = 100_000
+# About 100,000 rows of time entries, unpacked.
+WORKBOOK_BYTES = 100_000_000
+WORKBOOK_CELLS = 3_000_000
+SETTINGS_BYTES = 250_000
+# Reading a key of n parts takes n² steps.
+_LONG_KEY = re.compile(r"(?<![\w\"'-])(?:[\w\"'-]++[ \t]*+\.[ \t]*+){50}")
+
+
+def checked_limit(name: str, given: Any) -> int:
+    """
+    Return a limit that a user has passed.
+
+    Raises
+    ------
+    ParameterError
+        It is not a whole number of at least 1.
+    """
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        raise ParameterError(f"{name}={given!r} is not a limit; it takes a whole number of at least 1.")
+    return given
+
+
+def beyond(file: object, limit: int, unit: str, name: str, hint: str = "") -> ParameterError:
+    """
+    Return the error for a file beyond a limit.
+
+    Parameters
+    ----------
+    file : object
+        The file's name.
+    limit : int
+    unit : str
+        What is counted, in the plural.
+    name : str
+        The argument that raises the limit.
+    hint : str, optional
+        A sentence about a frequent cause.
+
+    Examples
+    --------
+    >>> beyond("bill.txt", 100_000_000, "bytes", "max_bytes")
+    ParameterError('bill.txt has more than 100,000,000 bytes. If it is meant to be so large, raise max_bytes.')
+    """
+    cause = f"{hint} " if hint else ""
+    return ParameterError(f"{file} has more than {limit:,} {unit}. {cause}If it is meant to be so large, raise {name}.")
+
+
+def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """
+    Read a TOML file of settings.
+
+    Raises
+    ------
+    OSError
+        The file can't be read.
+    ValueError
+        It is not TOML, or is larger than settings are.
+    """
+    with Path(path).open("rb") as file:
+        content = file.read(SETTINGS_BYTES + 1)
+    if len(content) > SETTINGS_BYTES:
+        raise ValueError(f"it has more than {SETTINGS_BYTES:,} bytes, and settings have less")
+    text = content.decode("utf-8")
+    if _LONG_KEY.search(text):
+        raise ValueError("a key has more than 50 parts")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("its values are nested too deeply") from None

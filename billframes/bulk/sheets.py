@@ -1,0 +1,478 @@
+"""Read the sheets of an .xlsx file in one pass, and keep only the columns that have a heading.
+
+An .xlsx file is an archive of XML parts. A part is unpacked and parsed piece by piece, and bytes and cells are counted,
+so that a small file that unpacks to gigabytes is refused early. A declaration of a document type, by which a file could
+define entities, is refused.
+
+openpyxl only decides which number formats are dates, and converts these. Its parser makes an empty row for each gap,
+and an object for each cell and each format in a file's list of styles.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.parsers import expat
+
+from billframes._export import neutralize
+from billframes._limits import beyond
+from billframes.bulk.edited_frame import Percentage
+from billframes.errors import ConfigError, ParameterError
+
+__all__ = ["CellError", "DamagedError", "Sheet", "Workbook"]
+
+# The namespaces of the two editions of the standard, and of relationships.
+_SPACES = (
+    "http://schemas.openxmlformats.org/spreadsheetml/2006/main",
+    "http://purl.oclc.org/ooxml/spreadsheetml/main",
+    "http://schemas.openxmlformats.org/package/2006/relationships",
+)
+# Bytes that are unpacked at once. With less, expat would parse a long token again and again.
+_PIECE = 1 << 20
+_DEEPEST = 100
+# Excel's last row, its columns, and the characters of a number format.
+_LAST_ROW, _COLUMNS, _FORMAT = 1_048_576, 16_384, 255
+_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_TRUE = frozenset({"1", "true"})
+_NUMBER, _DATE, _SPAN, _PERCENT = range(4)
+
+_Starts = Mapping[str, Callable[[dict[str, str]], Any]]
+_Ends = Mapping[str, Callable[[], Any]]
+
+
+class DamagedError(Exception):
+    """The file is not a workbook as the standard says."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellError:
+    """A cell without a usable value, and the text that it shows, such as `#REF!`."""
+
+    shown: str
+
+    def __str__(self) -> str:
+        return self.shown
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """
+    A sheet with its row of headings.
+
+    Parameters
+    ----------
+    heading : int
+        The number of the row of headings, from 1.
+    names : list of str
+        The headings that are not empty.
+    columns : list of list
+        The values below each of them, all of one length; None is empty.
+    hidden : list of int
+        The numbers of hidden rows, from 1.
+    merged : str
+        Cells below the headings that are merged, such as "B3:B7"; "" if there are none.
+    """
+
+    heading: int
+    names: list[str]
+    columns: list[list[Any]]
+    hidden: list[int]
+    merged: str
+
+
+class Workbook:
+    """
+    An open .xlsx file.
+
+    Parameters
+    ----------
+    path : Path
+    max_bytes, max_cells : int
+        The most bytes to unpack, and the most cells.
+
+    Raises
+    ------
+    ConfigError
+        openpyxl is not installed.
+    """
+
+    def __init__(self, path: Path, max_bytes: int, max_cells: int) -> None:
+        try:
+            from openpyxl.utils.datetime import CALENDAR_MAC_1904, WINDOWS_EPOCH
+        except ImportError:
+            raise ConfigError("Reading Excel files needs openpyxl: pip install 'billframes[excel]'.") from None
+        self._name, self._max_bytes, self.max_cells = path.name, max_bytes, max_cells
+        self._bytes = self._cells = 0
+        self._archive = zipfile.ZipFile(path)
+        names = self._archive.namelist()
+        if len({*names}) < len(names):
+            raise DamagedError("two parts have one name")
+        main = next(target for kind, target in self._targets("").values() if kind == "officeDocument")
+        listed: list[dict[str, str]] = []
+        properties: dict[str, str] = {}
+        self.parse(main, {"sheet": listed.append, "workbookPr": properties.update})
+        self.epoch = CALENDAR_MAC_1904 if properties.get("date1904") in _TRUE else WINDOWS_EPOCH
+        targets = self._targets(main)
+        # The attribute's namespace depends on the edition.
+        keys = [next(each[name] for name in each if name.endswith("/relationships id")) for each in listed]
+        self.sheets = [
+            (sheet["name"], targets[key][1])
+            for sheet, key in zip(listed, keys, strict=True)
+            if targets[key][0] == "worksheet"
+        ]
+        parts = dict(targets.values())
+        self.formats = _Formats(self, parts["styles"]).formats if "styles" in parts else [_NUMBER]
+        self.strings = _Strings(self, parts["sharedStrings"]).texts if "sharedStrings" in parts else []
+
+    def close(self) -> None:
+        """Close the file."""
+        self._archive.close()
+
+    def read(self, part: str, is_heading: Callable[[list[str]], bool], first_rows: int) -> Sheet | None:
+        """Read a sheet; return None if `is_heading` is False for the texts of each of its first rows."""
+        reader = _SheetReader(self, is_heading, first_rows)
+        try:
+            reader.read(part)
+        except _NoHeadingsError:
+            return None
+        return reader.sheet()
+
+    def count_cell(self) -> None:
+        """Count a cell; raise `ParameterError` if there are too many."""
+        self._cells += 1
+        if self._cells > self.max_cells:
+            raise self.too_many_cells()
+
+    def too_many_cells(self, row: int | None = None) -> ParameterError:
+        """Return the error for too many cells, with the row of a value that is far down."""
+        hint = "Delete its rows without records in the spreadsheet, and save it again."
+        if row is not None:
+            hint = f"It has a value in row {row:,}. {hint}"
+        return beyond(self._name, self.max_cells, "cells", "max_cells (--max-cells)", hint)
+
+    def _targets(self, part: str) -> dict[str, tuple[str, str]]:
+        """Return the kind and the part of each relationship of a part, by its id."""
+        folder, name = posixpath.split(part)
+        listed: list[dict[str, str]] = []
+        self.parse(posixpath.join(folder, "_rels", f"{name}.rels"), {"Relationship": listed.append})
+        return {
+            each["Id"]: (
+                each["Type"].rpartition("/")[2],
+                posixpath.normpath(posixpath.join("/", folder, each["Target"])).lstrip("/"),
+            )
+            for each in listed
+            if each.get("TargetMode") != "External"
+        }
+
+    def parse(self, part: str, starts: _Starts, ends: _Ends | None = None, text: Any = None) -> None:
+        """Parse a part of the file, with handlers of the starts and ends of elements, and one of texts."""
+        starts = {f"{space} {tag}": each for space in _SPACES for tag, each in starts.items()}
+        ends = {f"{space} {tag}": each for space in _SPACES for tag, each in (ends or {}).items()}
+        depth = 0
+
+        def start(tag: str, attributes: dict[str, str]) -> None:
+            nonlocal depth
+            depth += 1
+            if depth > _DEEPEST:
+                raise DamagedError("its elements are nested too deeply")
+            handler = starts.get(tag)
+            if handler is not None:
+                handler(attributes)
+
+        def end(tag: str) -> None:
+            nonlocal depth
+            depth -= 1
+            handler = ends.get(tag)
+            if handler is not None:
+                handler()
+
+        parser = expat.ParserCreate(namespace_separator=" ")
+        parser.buffer_text = True
+        parser.StartDoctypeDeclHandler = _refuse_document_type
+        parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, text
+        with self._archive.open(part) as file:
+            while piece := file.read(_PIECE):
+                self._bytes += len(piece)
+                if self._bytes > self._max_bytes:
+                    raise beyond(self._name, self._max_bytes, "bytes when unpacked", "max_bytes (--max-bytes)")
+                parser.Parse(piece, False)
+            parser.Parse(b"", True)
+
+
+def _refuse_document_type(*_: object) -> None:
+    raise DamagedError("it declares a document type")
+
+
+class _Formats:
+    """The kind of number of each format in the part of styles."""
+
+    def __init__(self, book: Workbook, part: str) -> None:
+        self.formats: list[int] = []
+        self._codes: dict[str, str] = {}
+        self._kinds: dict[str, int] = {}
+        self._section = ""
+        sections = ("numFmts", "cellXfs")
+        starts = {each: lambda _, each=each: self._enter(each) for each in sections}
+        ends = {each: lambda: self._enter("") for each in sections}
+        book.parse(part, {**starts, "numFmt": self._code, "xf": self._format}, ends)
+
+    def _enter(self, section: str) -> None:
+        self._section = section
+
+    def _code(self, attributes: dict[str, str]) -> None:
+        if self._section == "numFmts":
+            self._codes[attributes["numFmtId"]] = attributes["formatCode"]
+
+    def _format(self, attributes: dict[str, str]) -> None:
+        if self._section == "cellXfs":
+            number = attributes.get("numFmtId", "0")
+            if number not in self._kinds:
+                self._kinds[number] = self._kind_of(number)
+            self.formats.append(self._kinds[number])
+
+    def _kind_of(self, number: str) -> int:
+        from openpyxl.styles.numbers import BUILTIN_FORMATS, is_date_format, is_timedelta_format
+
+        code = self._codes.get(number) or BUILTIN_FORMATS.get(int(number), "General")
+        if len(code) > _FORMAT:
+            raise DamagedError("a number format is too long")
+        if is_date_format(code):
+            return _SPAN if is_timedelta_format(code) else _DATE
+        return _PERCENT if "%" in code else _NUMBER
+
+
+class _TextReader:
+    """Collects texts that consist of runs, without the phonetic hints of East Asian texts."""
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+        self.runs: list[str] = []
+        self._is_phonetic = False
+        self.starts: dict[str, Callable[[dict[str, str]], Any]] = {"t": self.begin_text, "rPh": self._begin_phonetic}
+        self.ends: dict[str, Callable[[], Any]] = {"t": self._end_run, "rPh": self._end_phonetic}
+
+    def begin_text(self, _: dict[str, str]) -> None:
+        self.pieces.clear()
+
+    def _begin_phonetic(self, _: dict[str, str]) -> None:
+        self._is_phonetic = True
+
+    def _end_phonetic(self) -> None:
+        self._is_phonetic = False
+
+    def _end_run(self) -> None:
+        if not self._is_phonetic:
+            self.runs.append("".join(self.pieces))
+
+
+class _Strings(_TextReader):
+    """The texts that cells refer to by number."""
+
+    def __init__(self, book: Workbook, part: str) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self._book = book
+        book.parse(part, self.starts, self.ends | {"si": self._end_string}, self.pieces.append)
+
+    def _end_string(self) -> None:
+        # Each is for one cell or more.
+        if len(self.texts) >= self._book.max_cells:
+            raise self._book.too_many_cells()
+        self.texts.append(_plain("".join(self.runs)))
+        self.runs.clear()
+
+
+def _plain(text: str) -> str:
+    """Return a text without the apostrophe that marks it, and with the characters that XML has to escape."""
+    text = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text
+    return text[1:] if text.startswith("'") and neutralize(text[1:]) == text else text
+
+
+class _NoHeadingsError(Exception):
+    """A sheet has no headings in its first rows."""
+
+
+class _SheetReader(_TextReader):
+    """Reads one sheet."""
+
+    def __init__(self, book: Workbook, is_heading: Callable[[list[str]], bool], first_rows: int) -> None:
+        super().__init__()
+        self._book, self._is_heading, self._first_rows = book, is_heading, first_rows
+        self._names: dict[int, str] = {}
+        self._columns: dict[int, list[Any]] = {}
+        self._heading = self._row = self._column = self._most_rows = self._longest = 0
+        self._hidden: list[int] = []
+        self._merged = (0, "")
+        self._places: dict[str, int] = {}
+        self._attributes: dict[str, str] = {}
+        self._value = ""
+        self._formula: str | None = None
+        self._convert: dict[str, Callable[[str], Any]] = {
+            "s": self._shared,
+            "str": _plain,
+            "b": _flag,
+            "e": CellError,
+            "d": _iso_date,
+        }
+
+    def read(self, part: str) -> None:
+        """Read the part of the file."""
+        self._book.parse(
+            part,
+            self.starts
+            | {"row": self._begin_row, "c": self._begin_cell, "mergeCell": self._merge}
+            | dict.fromkeys(("v", "f"), self.begin_text),
+            self.ends | {"row": self._end_row, "c": self._end_cell, "v": self._end_value, "f": self._end_formula},
+            self.pieces.append,
+        )
+
+    def sheet(self) -> Sheet | None:
+        """Return what was read."""
+        if not self._heading:
+            return None
+        for column in self._columns.values():
+            column.extend([None] * (self._longest - len(column)))
+        last, merged = self._merged
+        return Sheet(
+            self._heading,
+            list(self._names.values()),
+            list(self._columns.values()),
+            [row for row in self._hidden if self._heading < row <= self._heading + self._longest],
+            merged if last > self._heading else "",
+        )
+
+    def _begin_row(self, attributes: dict[str, str]) -> None:
+        number = int(attributes.get("r", self._row + 1))
+        if not self._row < number <= _LAST_ROW:
+            raise DamagedError("its rows are not in order")
+        self._row, self._column = number, 0
+        if not self._heading and number > self._first_rows:
+            raise _NoHeadingsError
+        if attributes.get("hidden") in _TRUE:
+            self._hidden.append(number)
+
+    def _end_row(self) -> None:
+        if self._heading:
+            return
+        if self._is_heading(list(self._names.values())):
+            self._heading = self._row
+            self._columns = {place: [] for place in self._names}
+            self._most_rows = self._book.max_cells // len(self._names)
+        else:
+            self._names.clear()
+
+    def _begin_cell(self, attributes: dict[str, str]) -> None:
+        self._book.count_cell()
+        self._attributes, self._value, self._formula = attributes, "", None
+        self.runs.clear()
+
+    def _end_value(self) -> None:
+        self._value = "".join(self.pieces)
+
+    def _end_formula(self) -> None:
+        self._formula = "".join(self.pieces)
+
+    def _end_cell(self) -> None:
+        self._column = place = self._place(self._attributes.get("r"))
+        if not self._heading:
+            name = str(self._cell_value() or "").strip()
+            if name:
+                self._names[place] = name
+            return
+        column = self._columns.get(place)
+        value = self._cell_value() if column is not None else None
+        if column is None or value is None:
+            return
+        at = self._row - self._heading
+        if at > self._most_rows:
+            raise self._book.too_many_cells(self._row)
+        if len(column) >= at:
+            raise DamagedError("a cell is there twice")
+        column.extend([None] * (at - 1 - len(column)))
+        column.append(value)
+        self._longest = max(self._longest, at)
+
+    def _place(self, reference: str | None) -> int:
+        """Return the number of a cell's column, from 1."""
+        if reference is None:
+            return self._column + 1
+        letters = reference.rstrip("0123456789")
+        if reference[len(letters) :] != str(self._row):
+            raise DamagedError("a cell is not in its row")
+        place = self._places.get(letters)
+        if place is None:
+            place = self._places[letters] = _column_number(letters)
+        return place
+
+    def _cell_value(self) -> Any:
+        kind, text = self._attributes.get("t", "n"), self._value
+        if kind == "inlineStr":
+            return _plain("".join(self.runs)) or None
+        if not text:
+            if self._formula is not None:
+                return CellError(f"={self._formula} (without its result; calculate it, and save the file again)")
+            return None
+        return self._number(text) if kind == "n" else self._convert[kind](text)
+
+    def _shared(self, text: str) -> str:
+        number = int(text)
+        if number < 0:
+            raise DamagedError("a text has a negative number")
+        return self._book.strings[number]
+
+    def _number(self, text: str) -> Any:
+        style = int(self._attributes.get("s", 0))
+        if style < 0:
+            raise DamagedError("a style has a negative number")
+        value = float(text) if "." in text or "E" in text or "e" in text else int(text)
+        kind = self._book.formats[style]
+        if kind == _NUMBER:
+            return value
+        return Percentage(value) if kind == _PERCENT else _date(value, self._book.epoch, is_span=kind == _SPAN)
+
+    def _merge(self, attributes: dict[str, str]) -> None:
+        places = attributes["ref"]
+        last = int(places.rpartition(":")[2].lstrip("$ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+        self._merged = max(self._merged, (last, places), key=lambda each: each[0])
+
+
+def _column_number(letters: str) -> int:
+    """
+    Return the number of a column from 1.
+
+    Examples
+    --------
+    >>> _column_number("A"), _column_number("AA"), _column_number("XFD")
+    (1, 27, 16384)
+    """
+    number = 0
+    if 0 < len(letters) <= 3 and letters.isascii() and letters.isupper():
+        for letter in letters:
+            number = number * 26 + ord(letter) - 64
+    if not 0 < number <= _COLUMNS:
+        raise DamagedError("a cell is in no column")
+    return number
+
+
+def _flag(text: str) -> bool:
+    return bool(int(text))
+
+
+def _date(value: float, epoch: Any, *, is_span: bool) -> Any:
+    from openpyxl.utils.datetime import from_excel
+
+    try:
+        return from_excel(value, epoch, timedelta=is_span)
+    except (OverflowError, ValueError):
+        return CellError(f"{value} (shown as a date, and there is no such date)")
+
+
+def _iso_date(text: str) -> Any:
+    from openpyxl.utils.datetime import from_ISO8601
+
+    return from_ISO8601(text)
