@@ -7,11 +7,14 @@ here. They are far above the files that people make, and the message names the a
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import tomllib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from billframes.errors import ParameterError
 
@@ -23,6 +26,7 @@ __all__ = [
     "WORKBOOK_CELLS",
     "beyond",
     "checked_limit",
+    "open_limited",
     "read_toml",
 ]
 
@@ -75,6 +79,43 @@ def beyond(file: object, limit: int, unit: str, name: str, hint: str = "") -> Pa
     """
     cause = f"{hint} " if hint else ""
     return ParameterError(f"{file} has more than {limit:,} {unit}. {cause}If it is meant to be so large, raise {name}.")
+
+
+@contextmanager
+def open_limited(source: str | bytes | os.PathLike[str], max_bytes: int) -> Iterator[BinaryIO]:
+    """
+    Open a file, or a file's content, as a stream with a position.
+
+    Parameters
+    ----------
+    source : path or bytes
+    max_bytes : int
+        The most bytes that it may have.
+
+    Raises
+    ------
+    ParameterError
+        It can't be opened or read, or is too large.
+    """
+    if isinstance(source, bytes):
+        yield _checked_size(io.BytesIO(source), "The content", max_bytes)
+        return
+    with ExitStack() as opened:
+        try:
+            file: BinaryIO = opened.enter_context(Path(source).open("rb"))
+            if not Path(source).is_file():
+                # A pipe has no end to seek to, and a device may have none at all.
+                file = io.BytesIO(file.read(max_bytes + 1))
+        except (OSError, ValueError) as error:
+            raise ParameterError(f"{source} can't be read: {getattr(error, 'strerror', None) or error}.") from error
+        yield _checked_size(file, source, max_bytes)
+
+
+def _checked_size(file: BinaryIO, name: object, max_bytes: int) -> BinaryIO:
+    if file.seek(0, os.SEEK_END) > max_bytes:
+        raise beyond(name, max_bytes, "bytes", "max_bytes")
+    file.seek(0)
+    return file
 
 
 def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pyarrow as pa
 
+from billframes._limits import LEDES_BYTES, LEDES_FINDINGS
 from billframes.analysis.code_check import code_check
 from billframes.client import Client
 from billframes.ebilling.codes import read_codes
@@ -86,6 +87,8 @@ def ledes_check(
     end: DateLike | None = None,
     client: Client | None = None,
     progress: bool | Progress | None = None,
+    max_bytes: int = LEDES_BYTES,
+    max_findings: int = LEDES_FINDINGS,
 ) -> pd.DataFrame:
     """
     Find all reasons for which a client's portal would reject invoices.
@@ -109,6 +112,10 @@ def ledes_check(
         The client to read codes with, if frames without codes are given.
     progress : bool or callable, optional
         Progress of reading codes, as for the loaders.
+    max_bytes : int, default 100_000_000
+        The most bytes that a file may have: about 500,000 lines.
+    max_findings : int, default 100_000
+        The number of findings after which the check of a file stops; the last finding then says so.
 
     Returns
     -------
@@ -121,7 +128,8 @@ def ledes_check(
     Raises
     ------
     ParameterError
-        An invoice is unknown, a frame is missing, or a period or a file can't be read.
+        An invoice is unknown, a frame is missing, a period or a file can't be read, or a file is larger than
+        `max_bytes`.
     MissingColumnError
         A frame lacks a column.
 
@@ -134,7 +142,7 @@ def ledes_check(
     if isinstance(given, str | bytes | os.PathLike):
         if invoice is not None or profile is not None or start is not None or end is not None:
             raise ParameterError("For a file, leave out invoice=, profile=, start= and end=.")
-        return check_file(given)
+        return check_file(given, max_bytes=max_bytes, max_findings=max_findings)
     source = Source(given, client)
     if invoice is not None:
         return check_invoices(source, invoice, profile, progress=progress).frame(source)

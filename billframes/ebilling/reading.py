@@ -2,18 +2,27 @@
 
 Some files have other line ends, a byte-order mark, Latin-1 text, repeated headings (if two files were joined), or lines
 without `[]` or with too few columns. Reading continues after each of these problems, and each becomes a finding.
+
+A file is never in memory as a whole. Its lines are read one by one, and the values of some thousand lines are packed
+into Arrow columns in which a repeated value is there once. Reading stops at a limit of bytes and of findings.
 """
 
 from __future__ import annotations
 
+import codecs
+import io
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import Any, BinaryIO
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from billframes._limits import LEDES_BYTES, LEDES_FINDINGS, checked_limit, open_limited
 from billframes._messages import warn
 from billframes.ebilling.findings import FILE_COLUMNS, OFTEN, REJECTED, Finding, Severity, findings_frame
 from billframes.ebilling.format import COLUMNS, END, FIELDS, FIRST_LINE
@@ -22,32 +31,106 @@ from billframes.errors import IncompleteDataWarning, ParameterError
 
 __all__ = ["check_file", "lines_frame", "read_ledes"]
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
+_LINE_END = re.compile(r"[\r\n]")
 _LABELS = {field.label: field.column for field in FIELDS}
 _IN_ORDER = list(range(len(FIELDS)))
 _ENCODINGS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-sig"}
 _WIDTH = len(FIELDS)
+# Lines, and characters, that are packed at once.
+_LINES, _CHARACTERS = 10_000, 20_000_000
+# Of so many lines, the least average of characters, so that memory is in proportion to the file's size. The fields that
+# the format requires have more.
+_MANY, _SHORTEST = 200_000, 60
+# Characters of a line. Some files have all records on one line.
+_LONGEST_LINE = 10_000_000
+_PIECE = 1 << 20
+
+
+class _StopError(Exception):
+    """Reading stops here, because of the problem that was reported last."""
+
+
+class _Columns:
+    """The values of lines by column, packed."""
+
+    def __init__(self) -> None:
+        self._packed: dict[str, list[pa.DictionaryArray]] = {name: [] for name in COLUMNS}
+        # One flat list, because a list for each line would cost the garbage collector seconds on large files.
+        self._texts: list[str] = []
+        self._unpacked = self.characters = 0
+
+    def add(self, values: list[str], characters: int) -> bool:
+        """Add a line; return whether lines were packed."""
+        self._texts += values
+        self._unpacked += characters
+        if len(self._texts) < _LINES * _WIDTH and self._unpacked < _CHARACTERS:
+            return False
+        self.pack()
+        return True
+
+    def pack(self) -> None:
+        """Pack the lines that were added last."""
+        for place, packed in enumerate(self._packed.values()):
+            packed.append(pa.array(self._texts[place::_WIDTH], pa.string()).dictionary_encode())
+        self.characters += self._unpacked
+        self._texts, self._unpacked = [], 0
+
+    def lists(self) -> dict[str, list[str]]:
+        """Return the columns as texts, and give up the packed ones."""
+        return {name: list(_texts_of(self._packed.pop(name))) for name in COLUMNS}
+
+    def frame(self) -> pd.DataFrame:
+        """Return the columns as a frame, and give up the packed ones; an empty text is missing."""
+        return pd.DataFrame({name: _series_of(self._packed.pop(name)) for name in COLUMNS})
+
+
+def _texts_of(packed: Iterable[pa.DictionaryArray]) -> Iterator[str]:
+    for each in packed:
+        texts: list[str] = each.dictionary.to_pylist()
+        yield from map(texts.__getitem__, each.indices.to_numpy().tolist())
+
+
+def _series_of(packed: Iterable[pa.DictionaryArray]) -> pd.Series[str]:
+    chunks = []
+    for each in packed:
+        texts = pc.if_else(pc.equal(each.dictionary, ""), None, each.dictionary)
+        chunks.append(pa.DictionaryArray.from_arrays(each.indices, texts).cast(pa.large_string()))
+    dtype: Any = pd.StringDtype(na_value=float("nan"))
+    return pd.Series(dtype.__from_arrow__(pa.chunked_array(chunks, pa.large_string())))
 
 
 @dataclass(slots=True)
 class _FileLines:
     """The lines of a file: their texts, their numbers in the file, and the findings about the file."""
 
-    # One flat list, because a list for each line would cost the garbage collector seconds on large files.
-    texts: list[str] = field(default_factory=list)
+    max_findings: int
+    columns: _Columns = field(default_factory=_Columns)
     numbers: list[int] = field(default_factory=list)
-    have_all_columns: list[bool] = field(default_factory=list)
+    broken: set[int] = field(default_factory=set)
     findings: list[Finding] = field(default_factory=list)
-
-    @property
-    def columns(self) -> dict[str, list[str]]:
-        return {name: self.texts[place::_WIDTH] for place, name in enumerate(COLUMNS)}
+    stopped: bool = False
 
     def report(self, problem: str, line: int | None, fix: str, severity: Severity = REJECTED, value: str = "") -> None:
-        self.findings.append(Finding(0, severity, problem, value, fix, line=line))
+        self.add(Finding(0, severity, problem, value, fix, line=line))
+
+    def add(self, finding: Finding) -> None:
+        """Add a finding; stop if there are too many."""
+        if len(self.findings) >= self.max_findings:
+            fix = "Correct these first, or raise max_findings."
+            stop = f"there are more than {self.max_findings:,} findings, and the others are not listed"
+            self.stop(stop, finding.line, fix)
+        self.findings.append(finding)
+
+    def stop(self, problem: str, line: int | None, fix: str) -> None:
+        """Add a last finding, and stop."""
+        self.findings.append(Finding(0, REJECTED, problem, "", fix, line=line))
+        self.stopped = True
+        raise _StopError
 
 
-def read_ledes(source: str | bytes | os.PathLike[str]) -> pd.DataFrame:
+def read_ledes(
+    source: str | bytes | os.PathLike[str], *, max_bytes: int = LEDES_BYTES, max_findings: int = LEDES_FINDINGS
+) -> pd.DataFrame:
     r"""
     Read a LEDES 1998B file of any software.
 
@@ -55,6 +138,10 @@ def read_ledes(source: str | bytes | os.PathLike[str]) -> pd.DataFrame:
     ----------
     source : path, str or bytes
         A file, or its content: a str that begins with "LEDES" or has a line break is content, not a path.
+    max_bytes : int, default 100_000_000
+        The most bytes that a file may have: about 500,000 lines.
+    max_findings : int, default 100_000
+        A file with more problems of its lines, such as a wrong number of columns, is refused.
 
     Returns
     -------
@@ -65,7 +152,7 @@ def read_ledes(source: str | bytes | os.PathLike[str]) -> pd.DataFrame:
     Raises
     ------
     ParameterError
-        The file can't be opened.
+        The file can't be opened, or is beyond a limit.
 
     Warns
     -----
@@ -80,12 +167,15 @@ def read_ledes(source: str | bytes | os.PathLike[str]) -> pd.DataFrame:
       invoice_number timekeeper_name line_item_total
     0          10412   Lovelace, Ada          350.00
     """
-    parsed = _parse(_bytes_of(source))
-    broken = parsed.have_all_columns.count(False)
-    if broken or not parsed.numbers:
-        problem = f"{broken} lines do not have {_WIDTH} columns" if broken else "there is no line of a bill"
+    parsed = _parse(source, max_bytes, max_findings)
+    if parsed.stopped:
+        last = parsed.findings[-1]
+        raise ParameterError(f"This is not a LEDES file that can be read: {last.problem}. {last.fix}")
+    if parsed.broken or not parsed.numbers:
+        broken = len(parsed.broken)
+        problem = f"{broken:,} lines do not have {_WIDTH} columns" if broken else "there is no line of a bill"
         warn(f"In this LEDES file {problem}. ledes_check(path) lists all problems.", IncompleteDataWarning)
-    return lines_frame(parsed.columns)
+    return parsed.columns.frame()
 
 
 def lines_frame(columns: dict[str, list[str]]) -> pd.DataFrame:
@@ -94,92 +184,121 @@ def lines_frame(columns: dict[str, list[str]]) -> pd.DataFrame:
     return pd.DataFrame(frame)
 
 
-def check_file(source: str | bytes | os.PathLike[str]) -> pd.DataFrame:
+def check_file(
+    source: str | bytes | os.PathLike[str], *, max_bytes: int = LEDES_BYTES, max_findings: int = LEDES_FINDINGS
+) -> pd.DataFrame:
     """Return all findings about a file, with one row per finding; see `ledes_check`."""
-    parsed = _parse(_bytes_of(source))
-    places = [at for at, has_all in enumerate(parsed.have_all_columns) if has_all]
-    columns = parsed.columns
+    parsed = _parse(source, max_bytes, max_findings)
+    if not parsed.stopped:
+        with suppress(_StopError):
+            _check_lines(parsed)
+    return findings_frame(parsed.findings, FILE_COLUMNS)
+
+
+def _check_lines(parsed: _FileLines) -> None:
+    """Add the findings about the values of the lines that have all columns."""
+    columns = parsed.columns.lists()
+    places = list(range(len(parsed.numbers)))
     skip: tuple[int, ...] = ()
-    if len(places) < len(parsed.have_all_columns):
+    if parsed.broken:
         # Without the broken lines, the sum of the others can't be compared with the invoice's total.
+        places = [at for at in places if at not in parsed.broken]
         columns = {name: [values[at] for at in places] for name, values in columns.items()}
         skip = (5,)
-    findings = parsed.findings
-    for each in problems(columns, skip=skip, groups=columns["invoice_number"]):
+    invoices, items = columns["invoice_number"], columns["line_item_number"]
+    for each in problems(columns, skip=skip, groups=invoices):
         found = Finding(each.field, each.severity, each.problem, each.value, "Correct it where the file is made.")
-        found.invoice_number = columns["invoice_number"][each.at] or None
+        found.invoice_number = invoices[each.at] or None
         found.line = parsed.numbers[places[each.at]]
         if FIELDS[each.field - 1].subject == "item":
-            found.item_id = columns["line_item_number"][each.at] or None
-        findings.append(found)
-    return findings_frame(findings, FILE_COLUMNS)
+            found.item_id = items[each.at] or None
+        parsed.add(found)
 
 
-def _bytes_of(source: str | bytes | os.PathLike[str]) -> bytes:
-    if isinstance(source, bytes):
-        return source
+def _opened(source: str | bytes | os.PathLike[str], max_bytes: int) -> AbstractContextManager[BinaryIO]:
+    """Open a file or its content; raise `ParameterError` if it is too large."""
     if isinstance(source, str) and (source.startswith("LEDES") or _LINE_END.search(source)):
-        return source.encode("utf-8", "surrogatepass")
-    if not isinstance(source, str | os.PathLike):
+        source = source.encode("utf-8", "surrogatepass")
+    if not isinstance(source, str | bytes | os.PathLike):
         raise ParameterError(f"{type(source).__name__} is not a LEDES file; it takes a path, the text or its bytes.")
-    try:
-        return Path(source).read_bytes()
-    except (OSError, ValueError) as error:
-        raise ParameterError(f"{source} can't be read: {getattr(error, 'strerror', None) or error}.") from error
+    return open_limited(source, max_bytes)
 
 
-def _parse(content: bytes) -> _FileLines:
-    parsed = _FileLines()
-    text = _decode(content, parsed)
-    records = list(_records(text, parsed))
-    if not records:
+def _parse(source: str | bytes | os.PathLike[str], max_bytes: int, max_findings: int) -> _FileLines:
+    parsed = _FileLines(checked_limit("max_findings", max_findings))
+    with (
+        _opened(source, checked_limit("max_bytes", max_bytes)) as stream,
+        suppress(_StopError),
+        io.TextIOWrapper(stream, _encoding(stream, parsed), "replace", newline=None) as text,
+    ):
+        _parse_lines(text, parsed)
+    parsed.columns.pack()
+    return parsed
+
+
+def _parse_lines(text: io.TextIOWrapper, parsed: _FileLines) -> None:
+    records = _records(text, parsed)
+    first = next(records, None)
+    if first is None:
         parsed.report("the file is empty", None, "Write it again.")
-        return parsed
-    if records[0][1].strip().upper() != FIRST_LINE.removesuffix(END):
-        value = records[0][1][:20]
-        parsed.report(f"the first line is not {FIRST_LINE}", records[0][0], "Write LEDES 1998B.", value=value)
-    else:
-        records = records[1:]
+        return
     order: list[int] | None = None
+    if first[1].strip().upper() != FIRST_LINE.removesuffix(END):
+        parsed.report(f"the first line is not {FIRST_LINE}", first[0], "Write LEDES 1998B.", value=first[1][:20])
+        order = _add_record(*first, order, parsed)
     for number, record in records:
-        labels = _labels(record)
-        if labels:
-            order = _column_order(labels, number, parsed, repeated=order is not None)
-        elif "|" not in record and record.strip().upper() == FIRST_LINE.removesuffix(END):
-            parsed.report("the file's first line is repeated", number, "Leave one, at the top of the file.")
-        else:
-            _add_line(record.split("|"), number, order, parsed)
+        order = _add_record(number, record, order, parsed)
     if order is None:
         parsed.report("the line with the names of the fields is missing", None, "Write it as the second line.")
     if not parsed.numbers:
         parsed.report("there is no line of a bill", None, "Write a line for each item.")
-    return parsed
 
 
-def _decode(content: bytes, parsed: _FileLines) -> str:
-    mark = next((mark for mark in _ENCODINGS if content.startswith(mark)), None)
+def _add_record(number: int, record: str, order: list[int] | None, parsed: _FileLines) -> list[int] | None:
+    """Add a line, or note a heading; return the place of each field from here on."""
+    labels = _labels(record)
+    if labels:
+        return _column_order(labels, number, parsed, repeated=order is not None)
+    if "|" not in record and record.strip().upper() == FIRST_LINE.removesuffix(END):
+        parsed.report("the file's first line is repeated", number, "Leave one, at the top of the file.")
+    else:
+        _add_line(record, number, order, parsed)
+    return order
+
+
+def _encoding(stream: BinaryIO, parsed: _FileLines) -> str:
+    """Return the encoding of a file: that of its byte-order mark, or UTF-8, or Latin-1, which can decode any bytes."""
+    beginning = stream.read(3)
+    stream.seek(0)
+    mark = next((mark for mark in _ENCODINGS if beginning.startswith(mark)), None)
     if mark is not None:
         parsed.report("the file begins with a byte-order mark", 1, "Save it as ASCII, without a byte-order mark.")
-        return content.decode(_ENCODINGS[mark], "replace")
+        return _ENCODINGS[mark]
+    decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        return content.decode("utf-8")
+        while piece := stream.read(_PIECE):
+            decoder.decode(piece)
+        decoder.decode(b"", final=True)
     except UnicodeDecodeError:
-        # Latin-1 can decode any bytes. The rules report the fields with characters that are not ASCII.
-        return content.decode("latin-1")
+        # The rules report the fields with characters that are not ASCII.
+        return "latin-1"
+    finally:
+        stream.seek(0)
+    return "utf-8"
 
 
-def _records(text: str, parsed: _FileLines) -> Iterator[tuple[int, str]]:
+def _records(text: io.TextIOWrapper, parsed: _FileLines) -> Iterator[tuple[int, str]]:
     """Yield each record without its `[]`, and the number of its line. A line can have several records."""
-    ends = set(_LINE_END.findall(text))
-    if ends - {"\r\n"}:
-        kinds = "differ" if len(ends) > 1 else f"are {'LF' if ends == {chr(10)} else 'CR'}"
-        parsed.report(f"line ends {kinds}", None, "End lines with CR and LF.", OFTEN)
-    lines = _LINE_END.split(text)
-    if lines and not lines[-1].strip("\x1a \t"):
-        lines = lines[:-1]
-    for number, line in enumerate(lines, start=1):
+    number = 0
+    while line := text.readline(_LONGEST_LINE + 1):
+        number += 1
+        if len(line) > _LONGEST_LINE:
+            parsed.stop(f"the line has more than {_LONGEST_LINE:,} characters", number, "Begin a line after each [].")
         if not line.strip():
-            parsed.report("the line is empty", number, "Leave it out.", OFTEN)
+            if line.endswith("\n"):
+                parsed.report("the line is empty", number, "Leave it out.", OFTEN)
+            continue
+        if not line.endswith("\n") and not line.strip("\x1a \t"):
             continue
         *records, rest = line.rstrip().split(END)
         if rest.strip():
@@ -187,13 +306,18 @@ def _records(text: str, parsed: _FileLines) -> Iterator[tuple[int, str]]:
             records.append(rest)
         elif len(records) > 1:
             parsed.report("several records are on one line", number, "Begin a line after each [].")
-        yield from ((number, record) for record in records)
+        for record in records:
+            yield number, record
+    ends = {text.newlines} if isinstance(text.newlines, str) else {*(text.newlines or ())}
+    if ends - {"\r\n"}:
+        kinds = "differ" if len(ends) > 1 else f"are {'LF' if ends == {chr(10)} else 'CR'}"
+        parsed.report(f"line ends {kinds}", None, "End lines with CR and LF.", OFTEN)
 
 
 def _labels(record: str) -> list[str]:
     """Return the labels of a heading, which has more than half of the names; an empty list for other lines."""
-    # A quick check first: each name has an underscore.
-    if record.count("_") * 2 <= _WIDTH:
+    # A quick check first: each name has an underscore, and a heading has few names.
+    if record.count("_") * 2 <= _WIDTH or record.count("|") > 2 * _WIDTH:
         return []
     labels = [each.strip().upper() for each in record.split("|")]
     return labels if len(_LABELS.keys() & labels) * 2 > _WIDTH else []
@@ -209,14 +333,19 @@ def _column_order(labels: list[str], number: int, parsed: _FileLines, *, repeate
     return [labels.index(label) for label in _LABELS] if sorted(labels) == sorted(_LABELS) else _IN_ORDER
 
 
-def _add_line(values: list[str], number: int, order: list[int] | None, parsed: _FileLines) -> None:
-    has_all = len(values) == _WIDTH
-    if not has_all:
-        count = f"{len(values)} columns"
+def _add_line(record: str, number: int, order: list[int] | None, parsed: _FileLines) -> None:
+    values = record.split("|", _WIDTH)
+    if len(values) != _WIDTH:
+        count = f"{record.count('|') + 1} columns"
         parsed.report(
             f"the line does not have {_WIDTH} columns", number, "Write each field, also if it is empty.", value=count
         )
         values = [*values, *([""] * _WIDTH)][:_WIDTH]
-    parsed.texts += values if order is None or order is _IN_ORDER else [values[place] for place in order]
+        parsed.broken.add(len(parsed.numbers))
+    if order is not None and order is not _IN_ORDER:
+        values = [values[place] for place in order]
     parsed.numbers.append(number)
-    parsed.have_all_columns.append(has_all)
+    lines = len(parsed.numbers)
+    if parsed.columns.add(values, len(record)) and lines > _MANY and parsed.columns.characters < _SHORTEST * lines:
+        fix = "Write the fields that the format requires."
+        parsed.stop(f"the lines have fewer than {_SHORTEST} characters, and those of a bill have more", None, fix)

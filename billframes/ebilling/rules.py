@@ -26,6 +26,7 @@ _NUMBER = re.compile(r"-?(\d+)(?:\.(\d{1,4}))?")
 # Many numbers of the format's smallest width. Wider numbers are checked one by one.
 _NUMBERS = re.compile(r"(?:-?\d{1,10}(?:\.\d{1,4})?(?:\||$))*+")
 _MANY = 100
+_WIDEST = max(field.width or 0 for field in FIELDS if field.kind in {"number", "money"})
 _DAY = re.compile(r"\d{8}")
 _CODE = re.compile(r"[A-Z]\d{3}")
 _HALF_CENT = Decimal("0.005")
@@ -164,7 +165,9 @@ def _problem_of_number(field: LedesField, value: str) -> tuple[Severity, str] | 
 
 
 def _decimal(value: str) -> Decimal | None:
-    return Decimal(value) if _NUMBER.fullmatch(value) else None
+    """Return a number; None if it is not one, or too wide for any field, so that it can't be calculated with."""
+    found = _NUMBER.fullmatch(value)
+    return Decimal(value) if found and len(found[1].lstrip("0")) <= _WIDEST else None
 
 
 def _decimals(values: Sequence[str]) -> list[Decimal | None]:
