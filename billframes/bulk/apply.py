@@ -109,6 +109,8 @@ def send_journal(
 
     Raises
     ------
+    ParameterError
+        A change is of a column that the resource does not have any more, or not a value of its column.
     AuthenticationError
         The credential is not accepted; the journal is unfinished.
     TransportError
@@ -117,6 +119,8 @@ def send_journal(
     resource = resource_of(journal)
     if columns is None:
         columns = load_columns(connection, resource, {name for entry in journal.entries() for name, *_ in entry.cells})
+        # Custom fields were not known when the journal was opened.
+        journal.check_cells(columns)
     run = _JournalRun(connection, journal, resource, columns)
     with progress_reporter(connection.progress if progress is None else progress, "changes") as show_progress:
         run.finish(show_progress)

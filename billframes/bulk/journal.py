@@ -4,7 +4,8 @@ It is an SQLite database with one row per change. A change is first `planned`. I
 so that a process killed in between leaves a trace. Then it has an outcome. `bf.resume` sends or checks the changes that
 are `planned` or `sent`. A change with an outcome is never sent again.
 
-The file holds narratives and names of clients, so only its owner can read it. It has the server's address and no
+The file holds narratives and names of clients, so only its owner can read it, and a file that others can write is
+refused. It has the server's address and no
 credentials; a client for that address is needed to resume it. Only one process at a time can open it.
 """
 
@@ -24,13 +25,21 @@ from urllib.parse import urlsplit
 import msgspec
 import platformdirs
 
+from billframes.bulk.columns import EditColumn
+from billframes.bulk.journal_check import (
+    LONGEST_VALUE,
+    OUTCOMES,
+    DamagedError,
+    check_cells,
+    check_changes,
+    check_tables,
+    check_writers,
+)
 from billframes.errors import ParameterError
 
 __all__ = ["OUTCOMES", "Entry", "Journal", "folder", "same_server"]
 
 VERSION = 1
-# The final states: a change with an outcome is never sent again.
-OUTCOMES = ("done", "changed since planned", "billed", "refused", "gone", "uncertain", "failed")
 # `base` holds `Entry.modified_at`, `twins` holds `Entry.existing_ids`.
 _SCHEMA = """
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -131,7 +140,7 @@ class Journal:
         Raises
         ------
         ParameterError
-            The file exists, or can't be written.
+            The file exists, can't be written, or is where other users can write it.
         """
         try:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
@@ -145,6 +154,7 @@ class Journal:
         try:
             # Left by a deleted journal of the same name.
             _wal_file(path).unlink(missing_ok=True)
+            check_writers(path)
             journal = cls(path, _open_database(path, "TRUNCATE"))
             with _close_on_failure(journal._database), journal._database as database:
                 database.executescript("BEGIN;" + _SCHEMA)
@@ -165,25 +175,29 @@ class Journal:
         Raises
         ------
         ParameterError
-            There is no such file, it is not a journal, or another process is writing it.
+            There is no such file, it is not a journal or is damaged, another user can write it, or another process is
+            writing it.
         """
         if not path.is_file():
             raise ParameterError(f"There is no journal {path}.")
+        check_writers(path)
         try:
-            journal = cls(path, _open_database(path, "WAL"))
+            journal = cls(path, _open_database(path, "WAL", check=True))
             with _close_on_failure(journal._database):
-                version = journal.about.get("version")
+                about = journal.about
+                if about.get("version") != str(VERSION):
+                    raise ParameterError(f"The journal {path} was written by another version of billframes.")
+                check_changes(about, journal._database.execute(f"SELECT {_COLUMNS} FROM change ORDER BY number"))  # noqa: S608
         except sqlite3.OperationalError as error:
             if "locked" in str(error):
                 raise ParameterError(
                     f"The journal {path} is being written by another process; wait until it has ended."
                 ) from None
-            raise ParameterError(f"{path} is not a journal of billframes, or it is damaged: {error}.") from None
-        except sqlite3.DatabaseError:
-            raise ParameterError(f"{path} is not a journal of billframes, or it is damaged.") from None
-        if version != str(VERSION):
-            journal.close()
-            raise ParameterError(f"The journal {path} was written by another version of billframes.")
+            raise _damaged(path, error) from None
+        except (sqlite3.Error, DamagedError, ValueError, OverflowError) as error:
+            if isinstance(error, ParameterError):
+                raise
+            raise _damaged(path, error) from None
         return journal
 
     @property
@@ -211,6 +225,14 @@ class Journal:
         if state is None:
             return self._select("ORDER BY number")
         return self._select("WHERE state = ? ORDER BY number", [state])
+
+    def check_cells(self, columns: Mapping[str, EditColumn]) -> None:
+        """Raise `ParameterError` if a change is of no column, or not a value of its column."""
+        try:
+            for entry in self.entries():
+                check_cells(entry.cells, columns)
+        except DamagedError as error:
+            raise _damaged(self.path, error) from None
 
     def creates_without_id(self) -> list[Entry]:
         """Return the creates that are done and whose ids are unknown."""
@@ -301,11 +323,20 @@ def _wal_file(path: Path) -> Path:
     return path.with_name(path.name + "-wal")
 
 
-def _open_database(path: Path, mode: str) -> sqlite3.Connection:
+def _damaged(path: Path, error: Exception) -> ParameterError:
+    return ParameterError(
+        f"{path} is not a journal of billframes, or it is damaged: {error}. None of its changes were sent."
+    )
+
+
+def _open_database(path: Path, mode: str, *, check: bool = False) -> sqlite3.Connection:
+    """Open a file that only this process can use until it is closed; `check` that it is a journal before it changes."""
     database = sqlite3.connect(path, timeout=0.5, check_same_thread=False)
     with _close_on_failure(database):
-        # Locked until the connection is closed.
+        database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
         database.execute("PRAGMA locking_mode = EXCLUSIVE")
+        if check:
+            check_tables(database, _SCHEMA)
         database.execute(f"PRAGMA journal_mode = {mode}")
         database.execute("PRAGMA synchronous = NORMAL")
         database.execute("BEGIN EXCLUSIVE")

@@ -43,6 +43,8 @@ _LINES, _CHARACTERS = 10_000, 20_000_000
 _MANY, _SHORTEST = 200_000, 60
 # Characters of a line. Some files have all records on one line.
 _LONGEST_LINE = 10_000_000
+# Characters of a value in a finding. A long value can be in many of them.
+_LONGEST_VALUE = 1_000
 _PIECE = 1 << 20
 
 
@@ -207,12 +209,16 @@ def _check_lines(parsed: _FileLines) -> None:
         skip = (5,)
     invoices, items = columns["invoice_number"], columns["line_item_number"]
     for each in problems(columns, skip=skip, groups=invoices):
-        found = Finding(each.field, each.severity, each.problem, each.value, "Correct it where the file is made.")
-        found.invoice_number = invoices[each.at] or None
+        found = Finding(each.field, each.severity, each.problem, _cut(each.value), "Correct it where the file is made.")
+        found.invoice_number = _cut(invoices[each.at]) or None
         found.line = parsed.numbers[places[each.at]]
         if FIELDS[each.field - 1].subject == "item":
-            found.item_id = items[each.at] or None
+            found.item_id = _cut(items[each.at]) or None
         parsed.add(found)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"
 
 
 def _opened(source: str | bytes | os.PathLike[str], max_bytes: int) -> AbstractContextManager[BinaryIO]:

@@ -1,0 +1,161 @@
+"""Check a journal before it is used: who can write it, its tables, and each of its changes.
+
+A journal is a list of requests to send. So it must be the user's own: on POSIX systems, a journal that another user
+owns or can write is refused, also if they are in the same group. Windows gives other users no access to a user's
+folders. A file that was damaged or changed by hand is refused as a whole.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import sqlite3
+import stat
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+import msgspec
+
+from billframes.bulk.cells import UnreadableError, read_cell
+from billframes.bulk.columns import EditColumn, columns_of
+from billframes.errors import ParameterError
+from billframes.loading.ids import path_segment
+from billframes.schema.resources import RESOURCES, Resource
+from billframes.schema.sources import json_names
+
+__all__ = ["LONGEST_VALUE", "OUTCOMES", "DamagedError", "check_cells", "check_changes", "check_tables", "check_writers"]
+
+# Bytes of a value in a journal. A request of this size is refused by servers.
+LONGEST_VALUE = 10_000_000
+# SQLite replays these files into the database.
+_BESIDE = ("", "-wal", "-shm", "-journal")
+# The final states: a change with an outcome is never sent again.
+OUTCOMES = ("done", "changed since planned", "billed", "refused", "gone", "uncertain", "failed")
+_STATES = frozenset({"planned", "sent", "unanswered", *OUTCOMES})
+_ACTIONS = Literal["update", "create", "delete"]
+_Row = tuple[int, _ACTIONS, int | None, str | None, bytes | None, bytes, str | None, bytes, str, str, str | None, int]
+_Value = str | float | bool | None
+_CELLS = msgspec.json.Decoder(list[tuple[str, _Value, _Value]])
+_IDS = msgspec.json.Decoder(list[str])
+_BODY = msgspec.json.Decoder(dict[str, Any])
+_INVALID = (msgspec.MsgspecError, RecursionError, ValueError, OverflowError)
+
+
+class DamagedError(Exception):
+    """A journal has something that billframes does not write."""
+
+
+def check_writers(path: Path) -> None:
+    """Raise `ParameterError` if another user can write a journal, or the files that SQLite keeps beside it."""
+    if not hasattr(os, "getuid"):
+        return
+    for each in (path.with_name(path.name + end) for end in _BESIDE):
+        try:
+            found = each.stat()
+        except FileNotFoundError:
+            continue
+        if found.st_uid != os.getuid():
+            raise ParameterError(
+                f"{each} belongs to another user, so its changes may not be yours. If you trust it, copy the journal "
+                "to a folder of your own, and resume the copy."
+            )
+        if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            raise ParameterError(
+                f"Other users can write {each}, so its changes may not be yours. If you trust it, run chmod 600 on it. "
+                "If its file system does not keep permissions, copy the journal to another one, and use the copy."
+            )
+
+
+def check_tables(database: sqlite3.Connection, schema: str) -> None:
+    """Raise `DamagedError` unless the database has exactly these tables and indexes, and all of its pages are sound."""
+    listed = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name"
+    expected = sqlite3.connect(":memory:")
+    try:
+        expected.executescript(schema)
+        if database.execute(listed).fetchall() != expected.execute(listed).fetchall():
+            raise DamagedError("its tables are not those of a journal")
+    finally:
+        expected.close()
+    # An index that lacks a change would hide it.
+    sound = database.execute("PRAGMA integrity_check(1)").fetchone()[0]
+    if sound != "ok":
+        raise DamagedError(str(sound).partition("\n")[0])
+
+
+def check_changes(about: Mapping[str, Any], rows: Any) -> None:
+    """
+    Check all values of a journal.
+
+    Parameters
+    ----------
+    about : mapping
+        The journal's properties.
+    rows : iterable of tuple
+        The changes in the order of their numbers.
+
+    Raises
+    ------
+    DamagedError
+        A value is not one that billframes writes.
+    """
+    resource = next((each for each in RESOURCES if each.name == about.get("resource") and each.updates), None)
+    if resource is None:
+        raise DamagedError(f"it has changes of {about.get('resource')!r}, which can't be edited")
+    if not isinstance(about.get("base_url"), str):
+        raise DamagedError("it does not say for which server it is")
+    # Raises a ValueError if it is not an address.
+    _ = urlsplit(about["base_url"]).port
+    _check_instant("read_at", about.get("read_at"))
+    columns = columns_of(resource)
+    for row in rows:
+        try:
+            _check_change(row, resource, columns)
+        except (*_INVALID, DamagedError) as error:
+            raise DamagedError(f"change {row[0]}: {error}") from error
+
+
+def _check_change(row: Sequence[Any], resource: Resource, columns: Mapping[str, EditColumn]) -> None:
+    _, action, place, id_, body, cells, base, twins, state, _, sent_at, tries = msgspec.convert(row, _Row)
+    if state not in _STATES:
+        raise DamagedError(f"its state {state!r} is unknown")
+    if min(row[0], place or 0, tries) < 0:
+        raise DamagedError("a number is negative")
+    if action != "create" and id_ is None:
+        raise DamagedError("it has no id")
+    if id_ is not None:
+        path_segment(id_, "id")
+    if (action == "delete") is not (body is None):
+        raise DamagedError("its request does not fit its action")
+    request = resource.creates if action == "create" else resource.updates
+    if body is not None and request is not None and not _BODY.decode(body).keys() <= {*json_names(request).values()}:
+        raise DamagedError("its request has a field that can't be written")
+    _IDS.decode(twins)
+    check_cells(_CELLS.decode(cells), columns, custom_known=False)
+    _check_instant("base", base)
+    _check_instant("sent_at", sent_at, is_needed=state in {"sent", "unanswered"})
+
+
+def check_cells(
+    cells: Sequence[tuple[str, Any, Any]], columns: Mapping[str, EditColumn], *, custom_known: bool = True
+) -> None:
+    """Raise `DamagedError` if a cell is of no column, or not a value of its column."""
+    for name, *values in cells:
+        column = columns.get(name)
+        if column is None and (custom_known or not name.startswith("cf_")):
+            raise DamagedError(f"there is no column {name!r}")
+        if column is None:
+            continue
+        for value in values:
+            try:
+                read_cell(column, value)
+            except (UnreadableError, TypeError, AttributeError) as error:
+                raise DamagedError(f"a value of {name} {error}") from error
+
+
+def _check_instant(name: str, text: Any, *, is_needed: bool = False) -> None:
+    if text is None and not is_needed:
+        return
+    if not isinstance(text, str) or dt.datetime.fromisoformat(text).tzinfo is None:
+        raise DamagedError(f"{name} is not an instant")
