@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from billframes.mirror.catalogue import Version
-from billframes.mirror.storage import DataFile, Storage
+from billframes.mirror.data_files import DataFile
+from billframes.mirror.storage import Storage
 from billframes.mirror.tables import POSITION, REFERENCES, TABLES, Reference, Table, shown_columns, without
 
 __all__ = ["Snapshot"]

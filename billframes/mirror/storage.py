@@ -12,10 +12,9 @@ import os
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,10 +24,11 @@ from pyarrow import fs
 
 from billframes.errors import MirrorError
 from billframes.mirror.bucket import BucketOptions
+from billframes.mirror.data_files import DataFile, check_folder, check_protocol, data_files
 from billframes.mirror.storage_errors import mirror_error
 from billframes.mirror.tables import PARTITION
 
-__all__ = ["DataFile", "Storage", "check_installed"]
+__all__ = ["Storage", "check_installed"]
 
 # Versions and their log are kept until `vacuum`. Checkpoints let a table open quickly.
 _CONFIGURATION = {
@@ -46,16 +46,6 @@ _COMMIT_BYTES = 256 * 1024
 _CATALOGUE_BYTES = 48 * 1024
 # A file takes a whole number of disk blocks of so many bytes.
 _BLOCK_BYTES = 4096
-
-
-@dataclass(frozen=True, slots=True)
-class DataFile:
-    """One file of a table: its address, partition, rows and bytes."""
-
-    uri: str
-    partition: str | None
-    rows: int
-    size: int
 
 
 class Storage:
@@ -87,6 +77,7 @@ class Storage:
         with self.as_mirror_errors():
             if self.local and not (self.local / name / "_delta_log").is_dir():
                 return False
+            self._check_folder(name)
             return bool(DeltaTable.is_deltatable(self.uri(name), self.options.reveal()))
 
     def version(self, name: str) -> int:
@@ -213,7 +204,12 @@ class Storage:
         from deltalake import DeltaTable
 
         with self.as_mirror_errors():
+            self._check_folder(name)
             return DeltaTable(self.uri(name), version=version, storage_options=self.options.reveal())
+
+    def _check_folder(self, name: str) -> None:
+        if self.local:
+            check_folder(self.local / name)
 
     def _write(self, name: str, rows: pa.Table, **how: Any) -> int:
         from deltalake import ColumnProperties, WriterProperties, write_deltalake
@@ -255,24 +251,11 @@ class Storage:
         with self.as_mirror_errors():
             actions = pa.table(table.get_add_actions(flatten=True))
             fields = pa.schema(table.schema().to_arrow())
+            check_protocol(self.uri(name), table.protocol().reader_features)
         schema = pa.schema([_plain_field(each) for each in fields if each.name != PARTITION])
-        found = self._cache[name, int(table.version())] = self._data_files(name, actions), schema
+        files = data_files(self.uri(name), self.local and self.local / name, actions)
+        found = self._cache[name, int(table.version())] = files, schema
         return found
-
-    def _data_files(self, name: str, actions: pa.Table) -> tuple[DataFile, ...]:
-        column = f"partition.{PARTITION}"
-        partitions = actions.column(column).to_pylist() if column in actions.column_names else [None] * actions.num_rows
-        found = [
-            DataFile(f"{self.uri(name)}/{unquote(path)}", partition, int(rows or 0), int(size))
-            for path, partition, rows, size in zip(
-                actions.column("path").to_pylist(),
-                partitions,
-                actions.column("num_records").to_pylist(),
-                actions.column("size_bytes").to_pylist(),
-                strict=True,
-            )
-        ]
-        return tuple(sorted(found, key=lambda file: (file.partition or "", file.uri)))
 
     def _filesystem_and_paths(self, data_files: Sequence[DataFile]) -> tuple[fs.FileSystem, list[str]]:
         if self.local:
@@ -288,7 +271,13 @@ class Storage:
 
         try:
             yield
-        except (DeltaError, OSError) as error:
+        except BaseException as error:
+            # A bug of deltalake, for example with a damaged log, raises a panic, which is not an Exception.
+            if (
+                not isinstance(error, (DeltaError, OSError, pa.ArrowException))
+                and type(error).__name__ != "PanicException"
+            ):
+                raise
             text = self.options.mask_in(str(error))
             if text != str(error):
                 # Its text is changed, because frames with this error can be shown, too.

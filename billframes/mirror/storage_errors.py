@@ -23,14 +23,14 @@ def full_disk_error(location: str, next_step: str = "Free some space, and try ag
     return FullDiskError(f"The mirror {location} can't be written: the disk is full. {next_step}")
 
 
-def mirror_error(location: str, error: Exception, text: str) -> MirrorError:
+def mirror_error(location: str, error: BaseException, text: str) -> MirrorError:
     """
     Return an error of the storage as `MirrorError`.
 
     Parameters
     ----------
     location : str
-    error : Exception
+    error : BaseException
     text : str
         The error's message, without credentials.
     """
@@ -48,7 +48,9 @@ def mirror_error(location: str, error: Exception, text: str) -> MirrorError:
             f"The mirror {location} was changed by another process during this refresh. Its last version is complete; "
             "refresh again."
         )
-    if isinstance(error, FileNotFoundError) or "not found" in text.lower() or "No such file" in text:
+    # "Parquet magic bytes not found" is the text of a damaged file.
+    is_missing = "not found" in text.replace("bytes not found", "").lower() or "No such file" in text
+    if isinstance(error, FileNotFoundError) or is_missing:
         return MirrorError(
             f"The mirror {location} lacks a file that this version needs; it may have been vacuumed. Open a newer "
             "version, or refresh(full=True)."
