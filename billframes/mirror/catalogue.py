@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
+import msgspec
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -104,7 +105,7 @@ class Catalogue:
     def newest(self) -> Version:
         """Return the newest version; raise `MirrorError` as `read` does."""
         rows, _ = self._rows()
-        return _version(rows.sort_by("number").slice(rows.num_rows - 1).to_pylist()[0])
+        return _version(rows.sort_by("number").slice(rows.num_rows - 1).to_pylist()[0], self._storage.location)
 
     def read(self) -> list[Version]:
         """
@@ -119,7 +120,7 @@ class Catalogue:
 
     def _read(self) -> tuple[list[Version], int]:
         rows, at = self._rows()
-        return [_version(row) for row in rows.sort_by("number").to_pylist()], at
+        return [_version(row, self._storage.location) for row in rows.sort_by("number").to_pylist()], at
 
     def _rows(self) -> tuple[pa.Table, int]:
         """Return the table of versions, and its own Delta version."""
@@ -132,13 +133,18 @@ class Catalogue:
         rows = self._storage.read(NAME, at)
         if "format" not in rows.column_names:
             raise MirrorError(f"{self._storage.location} holds a table called {NAME} that is not a mirror's.")
-        written = pc.max(rows.column("format")).as_py()
+        written = pc.max(rows.column("format")).as_py() if pa.types.is_integer(rows.column("format").type) else None
+        if written is None:
+            raise _damaged(self._storage.location)
         if written > FORMAT:
             raise MirrorError(
                 f"The mirror {self._storage.location} was written by a later release of billframes (format "
                 f"{written}, this one reads up to {FORMAT}). Upgrade billframes; nothing was changed."
             )
-        return rows, at
+        try:
+            return rows.select(_SCHEMA.names).cast(_SCHEMA), at
+        except (KeyError, pa.ArrowException) as error:
+            raise _damaged(self._storage.location) from error
 
     def commit(self, version: Version) -> None:
         """Add a version."""
@@ -148,8 +154,7 @@ class Catalogue:
                 f"Another refresh of {self._storage.location} finished first. Its version is complete; refresh again."
             )
         # The other rows are not decoded: a mirror that is refreshed every hour has thousands of them.
-        others = rows.select(_SCHEMA.names).cast(_SCHEMA)
-        self._storage.replace_if_at(NAME, pa.concat_tables([others, _rows_of([version])]), at)
+        self._storage.replace_if_at(NAME, pa.concat_tables([rows, _rows_of([version])]), at)
 
     def tag(self, number: int, name: str) -> None:
         """Give a version a name, and take the name from any other version."""
@@ -251,16 +256,37 @@ def _rows_of(versions: Sequence[Version]) -> pa.Table:
     return pa.Table.from_pylist([each.row() for each in versions], _SCHEMA)
 
 
-def _version(row: Mapping[str, Any]) -> Version:
-    return Version(
-        number=row["number"],
-        time=row["time"],
-        began=row["began"],
-        tables=json.loads(row["tables"]),
-        firm=json.loads(row["firm"]),
-        summary=json.loads(row["summary"]),
-        tags=tuple(row["tags"] or ()),
-        format=row["format"],
+class _Tables(dict[str, int]):
+    """The versions of tables; a table that is not there is an error of one sentence."""
+
+    def __init__(self, tables: Mapping[str, int], location: str) -> None:
+        super().__init__(tables)
+        self._location = location
+
+    def __missing__(self, name: str) -> int:
+        raise MirrorError(f"The mirror {self._location} has no table of {name}; refresh it with full=True.")
+
+
+def _version(row: Mapping[str, Any], location: str) -> Version:
+    try:
+        return Version(
+            number=row["number"],
+            time=row["time"],
+            began=row["began"],
+            tables=_Tables(msgspec.json.decode(row["tables"], type=dict[str, int]), location),
+            firm=msgspec.json.decode(row["firm"], type=dict[str, Any]),
+            summary=msgspec.json.decode(row["summary"], type=list[dict[str, Any]]),
+            tags=tuple(row["tags"] or ()),
+            format=row["format"],
+        )
+    except (msgspec.MsgspecError, TypeError, RecursionError) as error:
+        raise _damaged(location) from error
+
+
+def _damaged(location: str) -> MirrorError:
+    return MirrorError(
+        f"The mirror {location} is damaged: its table of versions has values that billframes does not write. Restore it "
+        "from a copy, or make a new mirror in another folder."
     )
 
 

@@ -1,0 +1,548 @@
+"""Read mutated files of other people: `python -m tests.faults.files --rounds 1000`.
+
+Each round mutates a workbook, a LEDES file, a journal or a mirror, and reads it in a process of its own. The file must
+be read or refused with an error of billframes, within 10 seconds of processor time, and within six times the size of
+its content and a constant. A mutant that names a file elsewhere must be refused.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import sqlite3
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+import billframes as bf
+from billframes import mirror
+from billframes._export import to_excel
+from billframes._limits import WORKBOOK_BYTES
+from billframes.bulk.columns import columns_of
+from billframes.bulk.edited_frame import read_edited
+from billframes.bulk.journal import Journal
+from billframes.bulk.workbook import read_workbook
+from billframes.ebilling.format import HEADING
+from billframes.sandbox import Sandbox
+
+__all__ = ["KINDS", "Result", "bases", "mutate_and_read"]
+
+SECONDS = 10
+BASE_BYTES, TIMES = 200_000_000, 6
+LINE = "20261105|10412|1004|1004-001|350.00|20261001|20261031||1|F|1.00||350.00|20261001|L110||A102|AL|Draft motion"
+NUMBERS = [
+    "9" * 400,
+    "9" * 17,
+    "-1",
+    "1e999",
+    "nan",
+    "inf",
+    "0x10",
+    "1_0",
+    "",
+    " 5 ",
+    "٣",
+    "1e-400",
+    "2147483648",
+    "9" * 5000,
+]
+PATHS = [
+    "../../outside.parquet",
+    "%2e%2e/%2e%2e/outside.parquet",
+    "/etc/passwd",
+    "file:///etc/passwd",
+    "s3://x/y.parquet",
+]
+PATHS += [
+    "..\\..\\outside.parquet",
+    "C:\\outside.parquet",
+    "a/../../../outside.parquet",
+    "*.parquet",
+    "a\0.parquet",
+    "",
+    ".",
+]
+VALUES = [
+    None,
+    True,
+    -1,
+    2**63 - 1,
+    1.5,
+    "",
+    "x" * 100_000,
+    [],
+    {},
+    [[]],
+    {"a": {"b": 1}},
+    "2026-13-45",
+    "\ud83d",
+    "NULL",
+]
+
+
+@dataclass
+class Result:
+    """What reading a mutant gave: the mutation, the error's name or "read", a problem or "", seconds, and bytes."""
+
+    mutation: str
+    outcome: str
+    problem: str = ""
+    seconds: float = 0.0
+    peak: int = 0
+
+
+@contextmanager
+def bases() -> Iterator[Path]:
+    """Make a sound workbook, LEDES file, journal and mirror."""
+    with tempfile.TemporaryDirectory(prefix="billframes-files-") as name:
+        # In a process of its own, because deltalake does not work in a fork of a process that has used it.
+        child = os.fork()
+        if not child:
+            with exit_after():
+                make_bases(Path(name))
+        _, status = os.waitpid(child, 0)
+        assert not status
+        yield Path(name)
+
+
+@contextmanager
+def exit_after() -> Iterator[None]:
+    """End a forked process after the block, without running what its parent does at its end."""
+    status = 1
+    try:
+        yield
+        status = 0
+    except BaseException:  # noqa: BLE001 - it ends here
+        traceback.print_exc()
+    finally:
+        os._exit(status)
+
+
+def make_bases(folder: Path) -> None:
+    with Sandbox() as sandbox, bf.Client(sandbox.base_url, sandbox.tokens["full"], progress=False) as client:
+        entries = client.time_entries("2026-10", billed=False, limit=60)
+        (folder / "base.xlsx").write_bytes(to_excel(entries, sheet="time_entries"))
+        client.time_entries.plan(entries.head(30).assign(description="New")).apply(folder / "base.journal")
+        mirror(folder / "base.mirror", client=client).refresh()
+    lines = [f"{LINE} {number}|06-1|350.00|Lovelace, Ada|PARTNR|C-1[]" for number in range(40)]
+    (folder / "base.txt").write_bytes("\r\n".join(["LEDES1998B[]", HEADING, *lines]).encode())
+
+
+def flip(content: bytes, chance: random.Random) -> bytes:
+    """Change, remove or repeat some bytes."""
+    changed = bytearray(content)
+    for _ in range(chance.choice([1, 1, 3, 20])):
+        at = chance.randrange(len(changed)) if changed else 0
+        how = chance.randrange(5)
+        if how == 0:
+            changed[at : at + 1] = bytes([chance.randrange(256)])
+        elif how == 1:
+            del changed[at : at + chance.choice([1, 10, 1000])]
+        elif how == 2:
+            changed[at:at] = changed[at : at + chance.choice([10, 1000])] * chance.choice([1, 2, 50])
+        elif how == 3:
+            changed[at:at] = chance.choice(
+                [b"\x00", b"\xff\xfe", b"<", b">", b"&", b'"', b"|", b"[]", b"\r", b"\n" * 99]
+            )
+        else:
+            changed = changed[:at]
+    return bytes(changed)
+
+
+def sheet_mutants(xml: bytes, chance: random.Random) -> tuple[str, bytes]:
+    """Change a part of a workbook as XML."""
+    many = chance.choice([1000, 100_000, 300_000])
+    number = chance.choice(NUMBERS).encode()
+    end = chance.choice([b"</sheetData>", b"</worksheet>", b"</sst>", b"</cellXfs>", b"</sheets>", b"</Relationships>"])
+    tag = chance.choice(
+        [b"<row ", b"<mergeCell ", b"<c>", b"<row>", b"<c/>", b"<si/>", b"<xf/>", b'<c r="A1"/>', b"<a>", b"<v>"]
+    )
+    tag = chance.choice(
+        [tag, b"<!--", b"<![CDATA[", b"<?x ", b"&amp;", b"<f>", b'<row hidden="1"/>', b"<numFmt/>", b"<t/>"]
+    )
+    far = chance.choice([b"XFD1048570", b"A1048570", b"A1048577", b"ZZZZ9", b"A0", b"A-1", b"A" + number, b"XFD50"])
+    row = b'<row r="%s"><c r="%s"><v>1</v></c></row>' % (far.lstrip(b"ADFXZ"), far)
+    entity = b'<!DOCTYPE a [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "' + b"&a;" * 50 + b'">]>'
+    return chance.choice(
+        [
+            ("flipped XML", lambda: flip(xml, chance)),
+            (f"{tag.decode()} repeated", lambda: xml.replace(end, tag * many + end)),
+            ("a long attribute", lambda: xml.replace(b"<row ", b'<row x="%s" ' % (b"a" * many * 10), 1)),
+            ("a far cell", lambda: xml.replace(b"</sheetData>", row + b"</sheetData>")),
+            (
+                "another number",
+                lambda: re.sub(rb"<v>[^<]*</v>", b"<v>%s</v>" % number, xml, count=chance.choice([0, 1, 9])),
+            ),
+            ("another style", lambda: re.sub(rb' s="\d+"', b' s="%s"' % number, xml, count=chance.choice([0, 1]))),
+            (
+                "another type",
+                lambda: re.sub(rb' t="\w+"', b' t="%s"' % chance.choice([b"b", b"d", b"e", b"n", b"s", b"zz"]), xml),
+            ),
+            ("entities", lambda: xml.replace(b"?>", b"?>" + entity, 1)),
+            ("UTF-16", lambda: xml.decode().replace("UTF-8", "UTF-16").encode("utf-16")),
+            (
+                "another encoding",
+                lambda: xml.replace(b"UTF-8", chance.choice([b"latin-1", b"utf-7", b"rot13", b"cp1252", b"x"])),
+            ),
+            (
+                "another name",
+                lambda: xml.replace(chance.choice([b"main", b"sheetData", b"r:id", b"Target", b"ref"]), b"zz"),
+            ),
+            ("a number format", lambda: re.sub(rb'formatCode="[^"]*"', b'formatCode="%s"' % (b"[" * many), xml)),
+        ]
+    )
+
+
+def mutate_workbook(base: Path, out: Path, chance: random.Random) -> str:
+    """Change an .xlsx file as a file, as an archive, or in one of its parts."""
+    content = base.read_bytes()
+    if chance.random() < 0.2:
+        out.write_bytes(flip(content, chance))
+        return "flipped file"
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    names = list(parts)
+    one = chance.choice(["xl/worksheets/sheet1.xml"] * 6 + names)
+    how, twice = chance.randrange(8), ""
+    if how == 0:
+        mutation = f"without {one}"
+        del parts[one]
+    elif how == 1:
+        mutation, parts[one] = "parts exchanged", parts[chance.choice(names)]
+    elif how == 2:
+        mutation, twice = "a part twice", one
+    elif how == 3:
+        mutation, parts[one] = "a bomb", parts[one] + chance.choice([b" ", b"<a/>", b"\0", b"<c/>"]) * 50_000_000
+    else:
+        mutation, change = sheet_mutants(parts[one], chance)
+        parts[one] = change()
+    with warnings.catch_warnings(), zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        warnings.simplefilter("ignore")
+        for name, part in parts.items():
+            archive.writestr(name, part)
+        if twice:
+            archive.writestr(twice, parts[twice])
+    return mutation
+
+
+def read_mutated_workbook(path: Path) -> None:
+    found, frame = read_workbook(path)
+    for chunk in read_edited(frame, found, columns_of(found)).chunks():
+        assert chunk
+
+
+def mutate_ledes(base: Path, out: Path, chance: random.Random) -> str:
+    """Change a LEDES file."""
+    content = base.read_bytes()
+    many = chance.choice([10, 1000, 1_000_000])
+    piece = chance.choice(
+        [
+            b"\n",
+            b"\r",
+            b"|",
+            b"[]",
+            b"x\n",
+            b"\x00",
+            b"\xff",
+            b"_",
+            b"_|",
+            b" ",
+            b"|" * 23 + b"[]\r\n",
+            HEADING.encode(),
+        ]
+    )
+    number = chance.choice(NUMBERS).encode()
+    mutation, change = chance.choice(
+        [
+            ("flipped", lambda: flip(content, chance)),
+            (f"{piece[:8]!r} repeated", lambda: content + b"\r\n" + piece * min(many, 30_000_000 // len(piece))),
+            ("repeated inside", lambda: content.replace(b"Draft", piece * min(many, 1_000_000 // len(piece)), 1)),
+            ("another number", lambda: content.replace(chance.choice([b"350.00", b"1.00", b"20261001"]), number)),
+            ("UTF-16", lambda: content.decode().encode(chance.choice(["utf-16", "utf-16-le", "utf-16-be"]))),
+            ("a mark", lambda: chance.choice([b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"]) + content),
+            ("one emoji in a long line", lambda: content + "\U0001f4dc".encode() + b"a" * many * 5),
+            ("other line ends", lambda: content.replace(b"\r\n", chance.choice([b"\n", b"\r", b"\n\r", b"\x0b", b""]))),
+            ("lines in another order", lambda: b"\r\n".join(chance.sample(content.split(b"\r\n"), 42))),
+            ("columns removed", lambda: content.replace(b"|", b"", chance.choice([1, 30, 500]))),
+        ]
+    )
+    out.write_bytes(change())
+    return mutation
+
+
+def read_mutated_ledes(path: Path) -> None:
+    bf.ledes_check(path)
+    bf.read_ledes(path)
+
+
+def mutate_journal(base: Path, out: Path, chance: random.Random) -> str:
+    """Change a journal as a file, or as a database."""
+    shutil.copyfile(base, out)
+    out.chmod(0o600)
+    how = chance.randrange(8)
+    if how == 0:
+        out.write_bytes(flip(base.read_bytes(), chance))
+        return "flipped file"
+    if how == 1:
+        out.with_name(out.name + "-wal").write_bytes(chance.randbytes(chance.choice([0, 32, 5000])))
+        return "another -wal file"
+    if how == 2:
+        out.chmod(chance.choice([0o620, 0o602, 0o666, 0o777]))
+        return "must refuse: others can write it"
+    column = chance.choice(
+        ["number", "action", "place", "id", "body", "cells", "base", "twins", "state", "tries", "sent_at"]
+    )
+    value = chance.choice(
+        [json.dumps(chance.choice(VALUES)), "x", b"\xff\xfe", b"[" * 50_000, None, -5, 1.5, 2**62, b'[["hours",{},1]]']
+    )
+    value = value.encode() if isinstance(value, str) and chance.random() < 0.5 else value
+    name = chance.choice(["base_url", "resource", "version", "read_at", "finished"])
+    statement, values = {
+        3: (f"UPDATE OR REPLACE change SET {column} = ?", [value]),
+        4: (f"UPDATE OR REPLACE change SET {column} = ? WHERE number = 3", [value]),
+        5: ("INSERT OR REPLACE INTO about VALUES (?, ?)", [name, "x" if value is None else value]),
+        6: (
+            chance.choice(
+                [
+                    "DROP TABLE about",
+                    "DROP INDEX change_state",
+                    "ALTER TABLE change RENAME TO other",
+                    "DELETE FROM about",
+                ]
+            ),
+            [],
+        ),
+        7: ("CREATE TRIGGER t AFTER UPDATE ON change BEGIN DELETE FROM change; END", []),
+    }[how]
+    with closing(sqlite3.connect(out)) as database, database:
+        try:
+            database.execute(statement, values)
+        except sqlite3.Error:
+            return "none, because SQLite refuses it"
+    return statement.partition("=")[0].partition("(")[0]
+
+
+def read_mutated_journal(path: Path) -> None:
+    with Journal.open(path) as journal:
+        states = Counter(entry.state for entry in journal.entries())
+        assert sum(map(journal.count, states)) == journal.count() == len(list(journal.outcomes()))
+        assert journal.first_in_state("planned", ("update",), 5) is not None
+        assert journal.about
+
+
+def mutate_mirror(base: Path, out: Path, chance: random.Random) -> str:
+    """Change a file of a mirror, or an entry of a log."""
+    shutil.copytree(base, out)
+    table = chance.choice(["users", "versions", "time_entries", "invoices", "clients", "references"])
+    log = chance.choice(sorted((out / table / "_delta_log").glob("*.json")))
+    if chance.random() < 0.3:
+        one = chance.choice([log, *(out / table).rglob("*.parquet")])
+        how = chance.choice(["flipped", "removed", "emptied", "a link to elsewhere", "a pipe"])
+        content = one.read_bytes()
+        one.unlink()
+        if how == "flipped":
+            one.write_bytes(flip(content, chance))
+        elif how == "emptied":
+            one.write_bytes(b"")
+        elif how == "a link to elsewhere":
+            elsewhere = out.with_name("elsewhere")
+            elsewhere.write_bytes(content)
+            one.symlink_to(elsewhere)
+            how = f"must refuse: {how}" if one == log and table == "users" else how
+        elif how == "a pipe":
+            os.mkfifo(one)
+        return f"a file of {table}: {how}"
+    if chance.random() < 0.15:
+        return mutate_version(out, chance)
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    adds = [each["add"] for each in lines if "add" in each]
+    how = chance.randrange(5)
+    if how == 0 and adds:
+        chance.choice(adds)["path"] = chance.choice(PATHS)
+        mutation = "another path" if table == "references" else f"must refuse: another path in {table}"
+    elif how == 1:
+        lines.insert(chance.randrange(len(lines)), chance.choice(lines))
+        mutation = "an entry twice"
+    elif how == 2:
+        lines.pop(chance.randrange(len(lines)))
+        mutation = "without an entry"
+    else:
+        mutation = f"{table}: {change_value(chance.choice(lines), chance)}"
+    log.write_text("\n".join(map(json.dumps, lines)))
+    return mutation
+
+
+def change_value(entry: dict, chance: random.Random) -> str:
+    """Change the type of a value of a log's entry, also inside of the JSON in its texts."""
+    key = chance.choice(list(entry))
+    value = entry[key]
+    if isinstance(value, str) and value.startswith("{") and chance.random() < 0.8:
+        inner = json.loads(value)
+        name = change_value(inner, chance)
+        entry[key] = json.dumps(inner)
+        return name
+    if isinstance(value, dict) and value and chance.random() < 0.8:
+        return change_value(value, chance)
+    if isinstance(value, list) and value and isinstance(value[0], dict) and chance.random() < 0.8:
+        return change_value(chance.choice(value), chance)
+    if chance.random() < 0.2:
+        del entry[key]
+    else:
+        entry[key] = chance.choice([*VALUES[:-2], "double", "string", "long", "timestamp", "date", 10**30])
+    return f"another {key}"
+
+
+def mutate_version(out: Path, chance: random.Random) -> str:
+    """Change a value of the table of versions."""
+    from deltalake import DeltaTable, write_deltalake
+
+    row = DeltaTable(out / "versions").to_pyarrow_table().to_pandas()
+    name = chance.choice(["tables", "firm", "summary", "time", "number", "format", "tags"])
+    if name in {"tables", "firm", "summary"}:
+        value = chance.choice(
+            [None, "", "{", "[]", "{}", '{"users": "x"}', '{"users": 99}', '{"users": -1}', "[" * 5000, "null", "3"]
+        )
+        write_deltalake(
+            out / "versions", pd.DataFrame(row.assign(**{name: pd.Series([value], dtype="str")})), mode="overwrite"
+        )
+    elif chance.random() < 0.5:
+        write_deltalake(out / "versions", row.drop(columns=name), mode="overwrite", schema_mode="overwrite")
+    else:
+        write_deltalake(out / "versions", row.assign(**{name: ["x"]}), mode="overwrite", schema_mode="overwrite")
+    return f"another {name} of the version"
+
+
+def read_mutated_mirror(path: Path) -> None:
+    opened = mirror(path)
+    for call in (opened.history, opened.sizes, opened.users, opened.clients, opened.invoices, opened.client_balances):
+        call()
+    opened.time_entries("2026-10")
+    opened.scan("users", "arrow")
+
+
+KINDS: dict[str, tuple[str, Callable[[Path, Path, random.Random], str], Callable[[Path], None]]] = {
+    "workbooks": (".xlsx", mutate_workbook, read_mutated_workbook),
+    "LEDES files": (".txt", mutate_ledes, read_mutated_ledes),
+    "journals": (".journal", mutate_journal, read_mutated_journal),
+    "mirrors": (".mirror", mutate_mirror, read_mutated_mirror),
+}
+
+
+def mutate_and_read(kind: str, folder: Path, seed: int) -> Result:
+    """Mutate a file and read it, in a process of its own."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        with exit_after(), os.fdopen(writing, "wb", 0) as pipe:
+            in_child(kind, folder, seed, pipe)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        said = [json.loads(line) for line in pipe.read().splitlines()]
+    _, status = os.waitpid(child, 0)
+    result = Result(said[0] if said else "none", "ended")
+    if len(said) < 2:
+        signalled = signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else status
+        result.problem = f"the process ended ({signalled}), after {SECONDS} s of processor time or a crash"
+        return result
+    result.outcome, result.problem, result.seconds, result.peak, size = said[1]
+    if not result.problem and result.peak > BASE_BYTES + TIMES * size:
+        result.problem = f"{result.peak / 1e6:.0f} MB for {size / 1e6:.1f} MB"
+    if not result.problem and result.mutation.startswith("must refuse") and result.outcome == "read":
+        result.problem = "was read"
+    return result
+
+
+def in_child(kind: str, folder: Path, seed: int, pipe: io.RawIOBase) -> None:
+    end, mutate, read = KINDS[kind]
+    warnings.simplefilter("ignore")
+    outcome, problem, seconds, peak, size = "read", "", 0.0, 0, 0
+    with tempfile.TemporaryDirectory(dir=folder) as name:
+        path = Path(name) / f"mutant{end}"
+        mutation = mutate(folder / f"base{end}", path, random.Random(f"{kind} {seed}"))
+        pipe.write(json.dumps(mutation).encode() + b"\n")
+        size = content_size(path)
+        used, before = time.process_time(), peak_bytes()
+        resource.setrlimit(resource.RLIMIT_CPU, (int(used) + SECONDS + 1,) * 2)
+        # A pipe would be waited for without using the processor.
+        signal.alarm(SECONDS * 12)
+        try:
+            read(path)
+        except bf.BillframesError as error:
+            outcome = type(error).__name__
+        except BaseException:  # noqa: BLE001 - this is what is looked for
+            outcome, problem = "bare", traceback.format_exc(limit=-3)
+        seconds, peak = time.process_time() - used, max(0, peak_bytes() - before)
+        signal.alarm(0)
+    pipe.write(json.dumps([outcome, problem, seconds, peak, size]).encode() + b"\n")
+
+
+def peak_bytes() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def content_size(path: Path) -> int:
+    """Return the bytes of a file, of a folder's files, or of an archive when it is unpacked, up to the limit."""
+    if path.is_dir():
+        return sum(each.stat().st_size for each in path.rglob("*") if each.is_file())
+    unpacked = 0
+    if zipfile.is_zipfile(path):
+        try:
+            with zipfile.ZipFile(path) as archive:
+                unpacked = sum(each.file_size for each in archive.infolist())
+        except zipfile.BadZipFile:
+            pass
+    return max(path.stat().st_size, min(unpacked, WORKBOOK_BYTES))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.faults.files", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=1000, help="mutants of each kind of file")
+    parser.add_argument("--seed", type=int, default=0, help="the number of the first mutant")
+    parser.add_argument("--only", choices=KINDS, help="only this kind of file")
+    arguments = parser.parse_args()
+    failed = 0
+    print("| files | mutants | read | refused | problems | most seconds | most MB |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    with bases() as folder:
+        for kind in [arguments.only] if arguments.only else KINDS:
+            results = []
+            for seed in range(arguments.seed, arguments.seed + arguments.rounds):
+                results.append(result := mutate_and_read(kind, folder, seed))
+                if result.problem:
+                    print(f"{kind} {seed}: {result.mutation}: {result.problem}", file=sys.stderr, flush=True)
+            counts = Counter("problem" if each.problem else each.outcome for each in results)
+            failed += counts["problem"]
+            refused = len(results) - counts["read"] - counts["problem"]
+            seconds, peak = max(each.seconds for each in results), max(each.peak for each in results)
+            row = (
+                kind,
+                len(results),
+                counts["read"],
+                refused,
+                counts["problem"],
+                f"{seconds:.1f}",
+                f"{peak / 1e6:.0f}",
+            )
+            print(f"| {' | '.join(map(str, row))} |", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
