@@ -285,8 +285,8 @@ def _version(row: Mapping[str, Any], location: str) -> Version:
 
 def _damaged(location: str) -> MirrorError:
     return MirrorError(
-        f"The mirror {location} is damaged: its table of versions has values that billframes does not write. Restore it "
-        "from a copy, or make a new mirror in another folder."
+        f"The mirror {location} is damaged: its table of versions has values that billframes does not write. Restore "
+        "it from a copy, or make a new mirror in another folder."
     )
 
 
