@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from billframes.ebilling import LedesFile, ledes, ledes_check, read_ledes
+from billframes.ebilling import LedesFile, ledes, ledes_check, read_ledes, reading
 from billframes.ebilling.findings import FILE_COLUMNS
 from billframes.ebilling.format import COLUMNS, HEADING
 from billframes.errors import IncompleteDataWarning, ParameterError
@@ -169,3 +171,51 @@ def test_no_file_raises_another_error(content):
 
 def test_a_file_that_is_read_is_written_unchanged():
     assert LedesFile(read_ledes(GOOD)).text == GOOD
+
+
+@pytest.mark.parametrize("more", ["\n", "x\n", "\r", "[]"])
+def test_a_file_of_line_ends_and_the_like_stops_soon(more):
+    begun = time.process_time()
+    found = reading.check_file((f"{GOOD}\r\n" + more * 1_000_000).encode(), max_findings=500)
+    assert (len(found), found["severity"].iloc[-1]) == (501, "rejected")
+    assert "there are more than 500 findings" in " ".join(found["problem"])
+    with pytest.raises(ParameterError, match="not a LEDES file that can be read: there are more than 500 findings"):
+        read_ledes(f"{GOOD}\r\n" + "x\n" * 1000, max_findings=500)
+    assert time.process_time() - begun < 5
+
+
+def test_a_line_that_does_not_end_is_not_read(monkeypatch):
+    monkeypatch.setattr(reading, "_LONGEST_LINE", 1000)
+    with pytest.raises(ParameterError, match="the line has more than 1,000 characters"):
+        read_ledes(f"{GOOD}\r\n{'x' * 2000}")
+
+
+def test_many_lines_of_almost_nothing_are_refused(monkeypatch):
+    monkeypatch.setattr(reading, "_MANY", 100)
+    monkeypatch.setattr(reading, "_LINES", 10)
+    with pytest.raises(ParameterError, match="the lines have fewer than 60 characters"):
+        read_ledes(f"{FIRST}\r\n{NAMES}\r\n" + ("|" * 23 + "[]\r\n") * 200)
+    assert len(read_ledes("\r\n".join([FIRST, NAMES, *LINES * 100]))) == 100 * len(LINES)
+
+
+def test_a_file_beyond_the_limit_is_refused_with_its_number(tmp_path):
+    path = tmp_path / "bill.txt"
+    path.write_text(GOOD, newline="")
+    for read in (read_ledes, ledes_check):
+        with pytest.raises(ParameterError, match=r"bill.txt has more than 100 bytes\..* raise max_bytes\."):
+            read(path, max_bytes=100)
+        with pytest.raises(ParameterError, match="max_findings=0 is not a limit"):
+            read(path, max_findings=0)
+
+
+@pytest.mark.parametrize("digits", [13, 17, 1_100_000])
+def test_a_number_wider_than_any_field_is_a_finding(tmp_path, digits):
+    text = with_field(11, "9" * digits).replace("|350.00|", f"|{'9' * digits}|", 1)
+    found = [problem for _, _, problem in findings_in(tmp_path, text)]
+    assert "has more than 10 digits before the point" in found
+
+
+def test_a_long_value_is_cut_in_findings(tmp_path):
+    path = tmp_path / "bill.txt"
+    path.write_text(with_field(24, "9" * 5000), newline="")
+    assert ledes_check(path)["value"].str.len().max() == 1000

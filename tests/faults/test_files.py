@@ -1,0 +1,16 @@
+"""A few of the mutants of `python -m tests.faults.files`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.mark.slow
+def test_mutated_files_are_read_or_refused():
+    command = [sys.executable, "-m", "tests.faults.files", "--rounds", "12"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.count("| 12 |") == 4

@@ -1,0 +1,123 @@
+"""A mirror reads plain files of its own folder, whatever its log names; one that was changed is one error."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+
+import pytest
+
+import billframes as bf
+from billframes import mirror
+
+
+@pytest.fixture
+def folder(refreshed, tmp_path):
+    return shutil.copytree(refreshed.path, tmp_path / "firm")
+
+
+def change_log(folder, change):
+    """Change the entries of files in the log of users."""
+    (log,) = (folder / "users" / "_delta_log").glob("*.json")
+    entries = [json.loads(line) for line in log.read_text().splitlines()]
+    for entry in entries:
+        if "add" in entry:
+            change(entry["add"])
+    log.write_text("\n".join(map(json.dumps, entries)))
+
+
+def move_out(folder):
+    """Move the file of users out of the mirror, and return its old and new path."""
+    (file,) = (folder / "users").glob("*.parquet")
+    return file, file.rename(folder.parent / "outside.parquet")
+
+
+def refuse(folder, message):
+    """Check that neither the loaders nor the engines read the table."""
+    opened = mirror(folder)
+    for read in (
+        opened.users,
+        opened.sizes,
+        *(lambda e=each: opened.scan("users", e) for each in ("arrow", "polars", "duckdb")),
+    ):
+        with pytest.raises(bf.MirrorError, match=message):
+            read()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../../outside.parquet",
+        "%2e%2e/%2e%2e/outside.parquet",
+        "x/../../../outside.parquet",
+        "{outside}",
+        "file://{outside}",
+        "s3://firm/outside.parquet",
+        "..\\..\\outside.parquet",
+        "C:\\outside.parquet",
+        "*.parquet",
+        "part.parquet\0",
+        ".hidden.parquet",
+        "",
+    ],
+)
+def test_a_log_that_names_a_file_elsewhere_is_refused(folder, path):
+    _, outside = move_out(folder)
+    change_log(folder, lambda entry: entry.update(path=path.format(outside=outside)))
+    refuse(folder, "is not a file of the mirror's own folder, so it was not read")
+
+
+def test_a_link_to_a_file_elsewhere_is_refused(folder):
+    file, outside = move_out(folder)
+    file.symlink_to(outside)
+    refuse(folder, "is not a file of the mirror's own folder")
+
+
+@pytest.mark.parametrize("name", ["users", "users/_delta_log", "users/_delta_log/00000000000000000000.json"])
+def test_a_link_in_place_of_a_folder_or_a_log_is_refused(folder, name):
+    elsewhere = (folder / name).rename(folder.parent / "elsewhere")
+    (folder / name).symlink_to(elsewhere)
+    refuse(folder, "is not a file of the mirror's own folder")
+
+
+def test_a_pipe_in_place_of_a_file_is_not_waited_for(folder):
+    file, _ = move_out(folder)
+    os.mkfifo(file)
+    refuse(folder, "is not a file of the mirror's own folder")
+
+
+def test_a_mirror_whose_whole_folder_is_a_link_is_read(folder, refreshed):
+    (folder.parent / "link").symlink_to(folder)
+    assert mirror(folder.parent / "link").users().equals(refreshed.users())
+
+
+def test_a_log_without_numbers_of_rows_is_refused_because_engines_would_read_none(folder):
+    change_log(folder, lambda entry: entry.pop("stats"))
+    refuse(folder, "does not say how many rows")
+
+
+def test_a_damaged_file_is_one_error(folder):
+    (file,) = (folder / "users").glob("*.parquet")
+    file.write_bytes(file.read_bytes()[:-4])
+    with pytest.raises(bf.MirrorError, match="can't be used: Could not open Parquet input"):
+        mirror(folder).users()
+
+
+@pytest.mark.parametrize("tables", ["{", "[]", '{"users": "x"}', "[" * 100_000, "null"])
+def test_a_damaged_table_of_versions_is_one_error(folder, tables):
+    from deltalake import DeltaTable, write_deltalake
+
+    rows = DeltaTable(folder / "versions").to_pyarrow_table().to_pandas()
+    write_deltalake(folder / "versions", rows.assign(tables=tables), mode="overwrite")
+    with pytest.raises(bf.MirrorError, match="is damaged: its table of versions"):
+        mirror(folder).history()
+
+
+def test_a_version_without_a_table_is_one_error(folder):
+    from deltalake import DeltaTable, write_deltalake
+
+    rows = DeltaTable(folder / "versions").to_pyarrow_table().to_pandas()
+    write_deltalake(folder / "versions", rows.assign(tables="{}"), mode="overwrite")
+    with pytest.raises(bf.MirrorError, match="has no table of custom_fields; refresh it"):
+        mirror(folder).users()
