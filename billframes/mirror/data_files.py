@@ -39,7 +39,7 @@ class DataFile:
 
 def check_folder(folder: Path) -> None:
     """
-    Check that a table's folder and its log are no links, and have no links to logs elsewhere.
+    Check that a table's folder is not a link, and neither are its log and the files of the log.
 
     Raises
     ------

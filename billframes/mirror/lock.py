@@ -76,7 +76,8 @@ private_files = _PrivateFiles()
 def _open_lock_file(folder: Path) -> int:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
+        # A link would make a file elsewhere.
+        return os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
     except OSError as error:
         raise MirrorError(f"The mirror {folder} can't be written: {error.strerror}. Nothing was changed.") from error
 

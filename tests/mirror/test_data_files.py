@@ -121,3 +121,11 @@ def test_a_version_without_a_table_is_one_error(folder):
     write_deltalake(folder / "versions", rows.assign(tables="{}"), mode="overwrite")
     with pytest.raises(bf.MirrorError, match="has no table of custom_fields; refresh it"):
         mirror(folder).users()
+
+
+def test_a_lock_that_is_a_link_makes_no_file_elsewhere(folder, client):
+    (folder / ".lock").unlink()
+    (folder / ".lock").symlink_to(folder.parent / "elsewhere")
+    with pytest.raises(bf.MirrorError, match="can't be written: Too many levels of symbolic links"):
+        mirror(folder, client=client).refresh()
+    assert not (folder.parent / "elsewhere").exists()
