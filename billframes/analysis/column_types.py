@@ -5,7 +5,7 @@ A column without any values may have any type, because pandas and DuckDB can't d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NoReturn, TypeAlias, cast
 
 import narwhals.stable.v2 as nw
@@ -21,13 +21,17 @@ __all__ = [
     "IDS",
     "ITEMS",
     "ITEM_ID",
+    "KEY_PREFIX",
+    "LISTS",
     "REQUIRED_DATES",
     "REQUIRED_NUMBERS",
     "Frame",
     "as_arrow",
     "column_names",
     "is_categorical",
+    "key_column",
     "selects_for",
+    "source_of",
     "typed_column",
 ]
 
@@ -93,6 +97,9 @@ _CODED = (nw.Categorical, nw.Enum)
 # Engines give these types to columns whose type they do not know.
 _UNTYPED = (nw.Object, nw.Unknown)
 
+KEY_PREFIX = "by_"
+"""The beginning of the names of keys' columns inside an analysis, which may use a column of the same name itself."""
+
 _TO_DATE = {
     "PANDAS": "frame['{column}'] = frame['{column}'].dt.tz_convert('Europe/Berlin').dt.tz_localize(None)",
     "POLARS": "frame.with_columns(pl.col('{column}').dt.convert_time_zone('Europe/Berlin').dt.date())",
@@ -110,6 +117,28 @@ def selects_for(columns: Iterable[str]) -> list[str]:
 def column_names(frame: Frame) -> list[str]:
     """Return a frame's column names without its types: pandas derives types from values, DuckDB from a query."""
     return frame.columns
+
+
+def source_of(column: str, there: Collection[str]) -> str:
+    """Return the column that a key is taken from; other columns are returned unchanged."""
+    plain = column.removeprefix(KEY_PREFIX)
+    return plain if column not in there and plain in there else column
+
+
+def key_column(name: str, column: str, dtype: Any, value: nw.Expr) -> nw.Expr:
+    """
+    Return a key's column. A time of day becomes text, because engines don't group by it.
+
+    Raises
+    ------
+    ParameterError
+        It has lists.
+    """
+    if dtype == nw.List:
+        raise ParameterError(
+            f"by={column!r}: the column of {name} has lists. Group by single values, such as by='originator'."
+        )
+    return value.cast(nw.String) if dtype == nw.Time else value
 
 
 def as_arrow(frame: Frame, columns: Sequence[str] | None = None) -> Frame:

@@ -26,7 +26,9 @@ from billframes.analysis.column_types import (
     as_arrow,
     column_names,
     is_categorical,
+    key_column,
     selects_for,
+    source_of,
     typed_column,
 )
 from billframes.analysis.engine import from_arrow, to_arrow
@@ -211,19 +213,24 @@ def select_columns(
 
     Columns in `coded` stay categorical until `sum_by`: casting a million rows to text costs as much as summing them.
     """
-    needed = list(dict.fromkeys(columns))
     there = column_names(frame)
-    _require(there, name, needed)
-    selected = [*needed, *(each for each in dict.fromkeys(optional) if each in there and each not in needed)]
-    warn_of_columns(name, selected)
+    needed = dict.fromkeys(columns)
+    _require(there, name, [source_of(each, there) for each in needed])
+    found = {each: source for each in (*needed, *optional) if (source := source_of(each, there)) in there}
+    warn_of_columns(name, list(found.values()))
     engine = frame.implementation.name
-    frame = as_arrow(frame, selected)
+    frame = as_arrow(frame, list(dict.fromkeys(found.values())))
     schema = frame.collect_schema()
     codes = {each for each in coded if each in schema and is_categorical(schema[each])}
-    typed = {
-        each: None if each in codes else typed_column(frame, name, each, schema[each], engine) for each in selected
-    }
-    return frame.select(*[each if expr is None else expr for each, expr in typed.items()])
+    selected: list[nw.Expr | str] = []
+    for each, source in found.items():
+        typed = None if each in codes else typed_column(frame, name, source, schema[source], engine)
+        if each == source:
+            selected.append(each if typed is None else typed)
+        else:
+            value = C(source) if typed is None else typed
+            selected.append(key_column(name, source, schema[source], value).alias(each))
+    return frame.select(*selected)
 
 
 def _engine(frame: Frame) -> str:

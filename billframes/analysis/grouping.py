@@ -29,7 +29,7 @@ from billframes.analysis.column_types import ENUMS, ITEMS, Frame, column_names
 from billframes.analysis.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.expressions import as_float, map_values, null_column, period_numbers
 from billframes.analysis.frames import select_columns
-from billframes.analysis.keys import ITEM_IDS, JOINED, UNKNOWN, By, Key, Sources, find_keys, matter_type_key
+from billframes.analysis.keys import ITEM_IDS, JOINED, UNASSIGNED, UNKNOWN, By, Key, Sources, find_keys, matter_type_key
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning
 from billframes.periods import CALENDAR_YEAR, FiscalYear
@@ -360,8 +360,14 @@ def _period_name(time: str) -> nw.Expr:
 
 def _with_types(part: Frame, types: Mapping[str, Any]) -> Frame:
     there = part.collect_schema()
-    casts = [C(name).cast(dtype) for name, dtype in types.items() if there[name] != dtype]
+    casts = [_cast(name, there[name], dtype) for name, dtype in types.items() if there[name] != dtype]
     return part.with_columns(*casts) if casts else part
+
+
+def _cast(name: str, present: Any, dtype: Any) -> nw.Expr:
+    """Cast a key; a frame without a key that is a number or a date elsewhere has the label of missing keys as text."""
+    is_value = ~C(name).is_in([UNASSIGNED, UNKNOWN])
+    return (nw.when(is_value).then(C(name)) if present == nw.String else C(name)).cast(dtype).alias(name)
 
 
 def _warn_of_unmatched(frame: Frame, name: str, key: Key) -> None:

@@ -8,11 +8,12 @@ from itertools import chain
 from typing import NoReturn
 
 from billframes._names import closest, type_in_words
-from billframes.analysis.column_types import Frame, selects_for
+from billframes.analysis.column_types import KEY_PREFIX, LISTS, Frame, selects_for
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError, ParameterError
 
 __all__ = [
+    "FIGURES",
     "ITEM_IDS",
     "JOINED",
     "PEOPLE_AND_MATTERS",
@@ -70,6 +71,8 @@ _SUPPLIERS = {
     "user_": "users",
     **dict.fromkeys(("matter_", "practice_area_", "responsible_", "originator_", "ledes_"), "matters"),
 }
+# Columns that no analysis uses itself.
+_PREFIXES = ("client_", "matter_", "user_", "cf_")
 SHORT_NAMES = (*PEOPLE_AND_MATTERS, "matter_type", "role", *TIMES)
 
 # Other words that lawyers use for short names.
@@ -80,6 +83,8 @@ _OTHER_WORDS = {
     **dict.fromkeys(("case", "file", "project"), "matter"),
     **dict.fromkeys(("customer", "company"), "client"),
 }
+FIGURES = frozenset({"amount", "balance", "fixed_fee_amount", "hours"})
+"""Columns of loaders that some analysis has as a figure; as keys, they have another name in results."""
 # A key by name is replaced by the pair of id and name: two clients with the same name stay two rows.
 _ALIASES = {column: name for name, pair in PEOPLE_AND_MATTERS.items() for column in pair}
 
@@ -282,11 +287,15 @@ def _column_key(name: str, sources: Sources) -> Key:
 
     Columns of these frames are also found by the names that `enrich` gives them, such as `matter_reference`.
     """
+    if name in LISTS:
+        raise ParameterError(f"by={name!r} is a column of lists. Group by single values{_splitting_key(name)}.")
     prefixed = {each: name.removeprefix(f"{each}_") for each in JOINED if name.startswith(f"{each}_")}
     found = {each: short for each, short in prefixed.items() if short in sources.columns[each]}
     found = found or {each: name for each, there in sources.columns.items() if name in there}
+    result = f"{KEY_PREFIX}{name}" if name in FIGURES else name
     if name in sources.rows and not (len(found) == 1 and sources.prefer(name, *found)):
-        return Key((name,), (name,), ((name,),))
+        own = name if name in _ALIASES or name.startswith(_PREFIXES) else f"{KEY_PREFIX}{name}"
+        return Key((result,), (own,), ((own,),))
     if len(found) > 1:
         raise ParameterError(
             f"by={name!r} is a column of {' and of '.join(f'{each}s' for each in found)}; "
@@ -294,8 +303,12 @@ def _column_key(name: str, sources: Sources) -> Key:
         )
     for each, column in found.items():
         joined = {each: {f"_joined_{name}": column}}
-        return _or_own(Key((name,), (f"{each}_id",), ((f"_joined_{name}",),), joined), sources)
+        return _or_own(Key((result,), (f"{each}_id",), ((f"_joined_{name}",),), joined), sources)
     return _raise_unknown(name, sources)
+
+
+def _splitting_key(name: str) -> str:
+    return ": by='originator' divides the figures among the originators" if name.startswith("originator_") else ""
 
 
 def _raise_unknown(name: str, sources: Sources) -> NoReturn:

@@ -1,0 +1,90 @@
+"""Any column can be a key, also one that the analysis uses itself; a column that can't be is refused in a sentence."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from billframes.analysis import scorecard
+from billframes.analysis.keys import FIGURES
+from billframes.analysis.spec import analyses
+from billframes.errors import BillframesError, ParameterError
+from billframes.schema.resources import RESOURCES
+from billframes.schema.sources import sources_of
+from tests.analysis.calls import BY_CLIENT, WORK, edge_case_frames
+from tests.analysis.conftest import ENGINES, Firm, rows_of
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning"),
+    pytest.mark.filterwarnings("ignore::billframes.errors.RatesHiddenWarning"),
+]
+
+ANALYSES = (*BY_CLIENT, (scorecard, WORK, {"start": "2026-10"}))
+# Columns that analyses use themselves, of every type.
+USED = ("hours", "amount", "rate", "billing_type", "invoice_id", "date", "created_at", "balance", "invoice_state")
+LISTS = ("originator_ids", "originator_names", "ledes_code_set_ids")
+
+
+@pytest.fixture(scope="module")
+def frames_of():
+    return functools.cache(lambda engine: edge_case_frames(Firm(ENGINES[engine])))
+
+
+def check(frames, function, names, options, column):
+    """Return whether the column is a key; its rows add up to the row without keys."""
+    given = {name: frames[name] for name in names}
+    try:
+        rows = rows_of(function(**given, **options, by=column))
+    except BillframesError as error:
+        if "\n" in str(error):
+            raise
+        return False
+    # Origination has a row for each originator.
+    whole = rows_of(function(**given, **options, by=None))
+    for measure in analyses()[function.__name__].columns:
+        if measure.adds_up and measure.name in whole[0] and not _depends_on_people(measure.name):
+            values, total = ([row[measure.name] for row in each] for each in (rows, whole))
+            if None not in (*values, *total):
+                assert sum(values) == pytest.approx(sum(total), abs=1e-9), (function.__name__, column, measure)
+    return True
+
+
+def _depends_on_people(name):
+    """Tell whether a figure is known by person only: hours that are available, counts of people, days without time."""
+    return name.startswith(("capacity", "idle", "target", "principals", "others", "missing_days")) or "heads" in name
+
+
+@pytest.mark.parametrize(("function", "names", "options"), ANALYSES, ids=[each[0].__name__ for each in ANALYSES])
+def test_a_column_that_an_analysis_uses_is_a_key_like_any_other(frames_of, function, names, options):
+    known = [column for column in USED if check(frames_of("pandas"), function, names, options, column)]
+    assert "amount" in known or function.__name__ in {"new_business", "fixed_fee_realization"}
+    for column in LISTS:
+        with pytest.raises(ParameterError, match=f"by='{column}' is a column of lists"):
+            function(**{name: frames_of("pandas")[name] for name in names}, **options, by=column)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["polars", "pyarrow"])
+@pytest.mark.parametrize(("function", "names", "options"), ANALYSES, ids=[each[0].__name__ for each in ANALYSES])
+def test_every_column_is_a_key_or_is_refused(frames_of, engine, function, names, options):
+    frames = frames_of(engine)
+    columns = {column for name in names for column in getattr(frames[name], "column_names", frames[name].columns)}
+    assert sum(check(frames, function, names, options, column) for column in columns) > 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("function", "names", "options"), ANALYSES[:2] + ANALYSES[9:11])
+def test_a_used_column_is_a_key_on_duckdb(frames_of, function, names, options):
+    frames = frames_of("duckdb")
+    assert sum(check(frames, function, names, options, column) for column in ("hours", "billing_type", "rate")) > 1
+
+
+def test_a_key_that_is_a_figure_of_some_analysis_has_its_own_name_in_results(frames_of):
+    loaded = {source.column.name for resource in RESOURCES for source in sources_of(resource.record)}
+    figures = {each.name for analysis in analyses().values() if "by" in analysis.takes for each in analysis.columns}
+    assert loaded & figures == FIGURES
+    function, names, options = next(each for each in ANALYSES if each[0].__name__ == "wip")
+    rows = rows_of(function(**{name: frames_of("pandas")[name] for name in names}, **options, by="hours"))
+    assert next(iter(rows[0])) == "by_hours"
+    assert "hours" in rows[0]
