@@ -75,10 +75,12 @@ _SUPPLIERS = {
 _PREFIXES = ("client_", "matter_", "user_", "cf_")
 SHORT_NAMES = (*PEOPLE_AND_MATTERS, "matter_type", "role", *TIMES)
 
-# Other words that lawyers use for short names.
+# Other words that lawyers use for short names; a column of that name takes precedence.
 _OTHER_WORDS = {
-    **dict.fromkeys(("timekeeper", "fee_earner", "lawyer", "attorney", "associate", "employee"), "user"),
-    **dict.fromkeys(("partner", "responsible_lawyer", "responsible_attorney", "responsible_partner"), "responsible"),
+    **dict.fromkeys(("timekeeper", "fee_earner", "attorney", "associate", "employee"), "user"),
+    **dict.fromkeys(
+        ("partner", "lawyer", "responsible_lawyer", "responsible_attorney", "responsible_partner"), "responsible"
+    ),
     **dict.fromkeys(("department", "group", "team"), "practice_area"),
     **dict.fromkeys(("case", "file", "project"), "matter"),
     **dict.fromkeys(("customer", "company"), "client"),
@@ -304,7 +306,8 @@ def _column_key(name: str, sources: Sources) -> Key:
     for each, column in found.items():
         joined = {each: {f"_joined_{name}": column}}
         return _or_own(Key((result,), (f"{each}_id",), ((f"_joined_{name}",),), joined), sources)
-    return _raise_unknown(name, sources)
+    meant = _OTHER_WORDS.get(name.lower())
+    return _find(meant, sources) if meant else _raise_unknown(name, sources)
 
 
 def _splitting_key(name: str) -> str:
@@ -312,13 +315,12 @@ def _splitting_key(name: str) -> str:
 
 
 def _raise_unknown(name: str, sources: Sources) -> NoReturn:
-    meant = _OTHER_WORDS.get(name.lower())
     columns = (each for each in sources.rows.union(*sources.columns.values()) if isinstance(each, str))
     known = [*SHORT_NAMES, *sorted(columns)]
     not_passed = [f"{each}s=" for each in JOINED if each not in sources.frames]
     more = f", or of {', '.join(not_passed)} if these are passed" if not_passed else ""
     raise ParameterError(
-        f"by={name!r} is neither a short name nor a column.{closest(meant or name, known)} It takes "
+        f"by={name!r} is neither a short name nor a column.{closest(name, known)} It takes "
         f"{', '.join(SHORT_NAMES)}, or a column of the frames{more}."
     )
 
