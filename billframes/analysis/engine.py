@@ -23,6 +23,7 @@ import pyarrow.compute as pc
 from billframes.analysis.column_types import Frame
 
 __all__ = [
+    "SUPPORTED",
     "collect",
     "collect_counts",
     "collect_sums",
@@ -218,6 +219,12 @@ def _pyspark(native: Any, table: pa.Table) -> Any:
     return nw.from_native(frame).with_columns(*dates).to_native() if dates else frame
 
 
+def _ibis(_native: Any, table: pa.Table) -> Any:
+    import ibis
+
+    return ibis.memtable(table)
+
+
 _FROM_ARROW: dict[str, Any] = {
     # In the analyses, pandas frames are Arrow tables.
     "PANDAS": lambda native, table: table,
@@ -225,4 +232,7 @@ _FROM_ARROW: dict[str, Any] = {
     "POLARS": _polars,
     "DUCKDB": _duckdb,
     "PYSPARK": _pyspark,
+    "IBIS": _ibis,
 }
+SUPPORTED = frozenset(_FROM_ARROW)
+"""The engines that analyses support, by their names in Narwhals."""

@@ -31,7 +31,7 @@ from billframes.analysis.column_types import (
     source_of,
     typed_column,
 )
-from billframes.analysis.engine import from_arrow, to_arrow
+from billframes.analysis.engine import SUPPORTED, from_arrow, to_arrow
 from billframes.errors import MissingColumnError, ParameterError
 
 __all__ = [
@@ -127,7 +127,7 @@ def wrap_frame(native: Any, name: str, otherwise: str) -> Frame:
     Raises
     ------
     ParameterError
-        It is not a frame, it is a Dask frame, or it is a frame of DuckDB before 2.0.
+        It is not a frame, or it is a frame of an engine that is not supported, such as Dask or DuckDB before 2.0.
     """
     package = type(native).__module__.partition(".")[0]
     if package in _DUCKDB and int(version("duckdb").partition(".")[0]) < 2:
@@ -141,9 +141,15 @@ def wrap_frame(native: Any, name: str, otherwise: str) -> Frame:
             "Spark for data larger than one machine."
         )
     try:
-        return cast("Frame", nw.from_native(native))
+        frame = cast("Frame", nw.from_native(native))
     except TypeError as error:
         raise ParameterError(f"{name} is {type_in_words(native)}; {otherwise}.") from error
+    if frame.implementation.name not in SUPPORTED:
+        raise ParameterError(
+            f"{name} is a frame of {package}, which is not supported. Convert it to pandas, Polars or Arrow, or use "
+            "DuckDB, Ibis or PySpark."
+        )
+    return frame
 
 
 def to_native(frame: Frame, like: IntoFrameT) -> IntoFrameT:

@@ -204,3 +204,19 @@ def test_originators_written_to_a_csv_file_as_text_are_refused(pandas_firm, tmp_
     frames = edge_case_frames(pandas_firm) | {"matters": pd.read_csv(tmp_path / "matters.csv")}
     with pytest.raises(ParameterError, match="matters: originator_ids is of the type String, not lists of text"):
         CALLS["origination"](frames)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["utilization by role and month", "realization by originator", "aging by client"])
+def test_ibis_tables_give_the_rows_of_arrow(frames_of, name):
+    import ibis
+
+    frames = frames_of("pyarrow")
+    result = CALLS[name]({each: ibis.memtable(table) for each, table in frames.items()})
+    assert_same_rows(result.to_pyarrow().to_pylist(), rows_of(CALLS[name](frames)))
+
+
+def test_an_engine_that_is_not_supported_is_refused_by_name(monkeypatch):
+    monkeypatch.setattr("billframes.analysis.frames.SUPPORTED", frozenset())
+    with pytest.raises(ParameterError, match="invoices is a frame of pyarrow, which is not supported"):
+        CALLS["aging by client"]({"invoices": pa.table({"invoice_id": ["i1"]})})
