@@ -68,17 +68,21 @@ def neutralize(value: object) -> object:
 
 
 def excel_text(value: object) -> object:
-    """
+    r"""
     Mark text that would run as a formula, and cut text that is too long for an Excel cell. Keep other values.
+
+    Line ends become line feeds, because Excel shows a carriage return as `_x000D_`.
 
     Examples
     --------
-    >>> excel_text("=1+1"), excel_text(-5.0)
-    ("'=1+1", -5.0)
+    >>> excel_text("=1+1"), excel_text(-5.0), excel_text("Call\r\nBrief")
+    ("'=1+1", -5.0, 'Call\nBrief')
     >>> excel_text("word " * 10_000)[-45:]
     'rd wor […] (cut: an Excel cell holds no more)'
     """
     text = neutralize(value)
+    if isinstance(text, str) and "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not isinstance(text, str) or len(text) * 2 <= _CELL or len(wide := text.encode("utf-16-le")) <= _CELL * 2:
         return text
     return wide[: (_CELL - len(_CUT)) * 2].decode("utf-16-le", errors="ignore").rstrip() + _CUT

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import io
 import re
+import zipfile
 from typing import Any
 
 import openpyxl
@@ -264,6 +265,19 @@ def test_narratives_of_every_script_arrive_as_they_were_typed(firm):
     assert [firm.client.time_entries.get(id_).description for id_ in ids] == texts
     again = firm.client.time_entries("2026-10", billed=False).set_index("time_entry_id").loc[ids].reset_index()
     assert set(firm.client.time_entries.plan(again).frame["status"]) == {"no change"}
+
+
+@pytest.mark.parametrize(
+    "text", ["Purchase_x0020_Order", "_xD83D_ and _x000D_", "one\r\ntwo", "three\rfour", "\r\n=1+1"]
+)
+def test_a_text_that_was_exported_and_not_edited_is_no_change(firm, entries, tmp_path, text):
+    id_ = entries["time_entry_id"].iloc[-1]
+    firm.client.time_entries.update(id_, description=text)
+    frame = firm.client.time_entries("2026-10", billed=False)
+    path = tmp_path / "exported.xlsx"
+    path.write_bytes(to_excel(frame[frame["time_entry_id"] == id_], sheet="time_entries"))
+    assert b"_x000D_" not in zipfile.ZipFile(path).read("xl/sharedStrings.xml").replace(b"_x005F_x000D_", b"")
+    assert firm.client.time_entries.plan(read_workbook(path)[1]).sent == []
 
 
 def test_a_matter_that_was_renamed_since_changes_nothing(firm, entries):
