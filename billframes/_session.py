@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
+from billframes._forks import PerProcess
 from billframes.client import Client
 from billframes.client_options import ClientOptions, check_option_names, document_options
 from billframes.config.firm import FirmSettings
@@ -63,7 +64,7 @@ __all__ = [
 # The mirror that `connect` opens, such as in the report's kernel, unless an address or a profile is given.
 MIRROR_VARIABLE = "BILLFRAMES_MIRROR"
 
-_lock = threading.RLock()
+_lock = PerProcess(threading.RLock)
 _default: list[Client] = []
 
 
@@ -129,7 +130,7 @@ def connect(
 
 
 def _set_default(client: Client) -> Client:
-    with _lock:
+    with _lock.own:
         _default[:] = [client]
     return client
 
@@ -145,7 +146,7 @@ def _open_mirror(path: str | Path, client: Client | None = None, *, fiscal: Fisc
 
 def default_client() -> Client:
     """Return the default client; without `connect`, make it from the environment or the profile."""
-    with _lock:
+    with _lock.own:
         return _default[0] if _default else connect()
 
 

@@ -247,7 +247,7 @@ class TransportError(ApiError):
 
 class UncertainWriteError(ApiError):
     """
-    A write was sent, and no response was received: it may or may not have happened.
+    A write was sent, and it may or may not have happened: there was no response, or one that is not the write's.
 
     Parameters
     ----------
@@ -256,13 +256,17 @@ class UncertainWriteError(ApiError):
     sent : mapping, optional
         The fields that were sent, by the API's names; None for a deletion. They are not in the message, because they
         can contain names and narratives.
+    received : mapping, optional
+        If a record came back that differs from what was sent: its values of the properties that differ. It may be
+        another record.
     **known
         As for `ApiError`.
     """
 
-    def __init__(self, message: str, *, sent: object = None, **known: Any) -> None:
+    def __init__(self, message: str, *, sent: object = None, received: object = None, **known: Any) -> None:
         super().__init__(message, **known)
         self.sent = sent
+        self.received = received
 
 
 class BillframesWarning(UserWarning):
@@ -281,7 +285,7 @@ class DetailsMissingWarning(BillframesWarning):
 
 
 class RatesHiddenWarning(BillframesWarning):
-    """The credential may not see rates: `rate` and `amount` are missing, not 0."""
+    """The credential may not see rates, or they are hidden on some entries: `rate` and `amount` are missing, not 0."""
 
 
 class IncompleteDataWarning(BillframesWarning):

@@ -25,6 +25,7 @@ from urllib.parse import urlsplit
 import msgspec
 import platformdirs
 
+from billframes._forks import Process, keep_in_children
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.journal_check import (
     LONGEST_VALUE,
@@ -131,6 +132,8 @@ class Journal:
     def __init__(self, path: Path, database: sqlite3.Connection) -> None:
         self.path = path
         self._database = database
+        self._process = Process.current()
+        keep_in_children(self)
 
     @classmethod
     def create(cls, path: Path, about: Mapping[str, str], entries: Iterable[Entry]) -> Journal:
@@ -304,7 +307,9 @@ class Journal:
                 database.execute("INSERT OR REPLACE INTO about VALUES ('read_at', ?)", [read_at])
 
     def close(self) -> None:
-        """Close the journal, and merge the `-wal` file into it. Safe to call twice."""
+        """Close the journal, and merge the `-wal` file into it. No effect the second time or in a forked process."""
+        if not self._process.is_current:
+            return
         with suppress(sqlite3.Error):
             self._database.execute("PRAGMA journal_mode = DELETE")
         self._database.close()

@@ -23,6 +23,7 @@ from dataclasses import replace
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from billframes._forks import Process, check_own
 from billframes.bulk.changed_records import ChangedRecords, ChangeList
 from billframes.bulk.journal import Entry, Journal
 from billframes.bulk.writer import BILLED, CHANGED_SINCE_PLANNED, Writer
@@ -71,6 +72,7 @@ class Sender:
         at_once: int,
         progress: Progress,
     ) -> None:
+        self._process = Process.current()
         self._pool, self._journal, self._writer = pool, journal, writer
         self._changed, self._at_once, self._progress = changed, at_once, progress
         self._running: dict[Future[Entry], Entry] = {}
@@ -114,7 +116,8 @@ class Sender:
                 self._wait_for_requests()
                 self._recheck_last_minute()
         except BaseException:
-            self._stop()
+            if self._process.is_current:
+                self._stop()
             raise
 
     def _submit_more(self, actions: Sequence[str]) -> None:
@@ -225,6 +228,8 @@ class Sender:
         self._save_outcomes(done)
         self._finished += len(done)
         self._progress(min(self._finished, self._total), self._total)
+        # The progress may be the caller's function, which may fork.
+        check_own(self._process, "began to send these changes")
 
     def _save_outcomes(self, done: dict[Future[Entry], Entry]) -> None:
         """Save outcomes in the journal; raise if the other changes can't be sent."""

@@ -3,8 +3,10 @@
 Before an update or a deletion, the record is read, and the change is skipped if somebody changed the record after the
 plan was made. The record is not read if a list has just shown that it is unchanged. If the response to a change is
 lost, the record is read again. If it has the new values, the change is done. If it has the values from before, the
-change is sent again. If it has other values, somebody else changed it, and the outcome is uncertain. A create is never
-sent twice here. Without a response it is `unanswered`, and `billframes.bulk.apply` searches the server for it.
+change is sent again. If it has other values, somebody else changed it, and the outcome is uncertain. If the response
+has another record, the record is read again, too, but the change is not sent again. A create is never sent twice here.
+Without a response, or with one that has another record, it is `unanswered`, and `billframes.bulk.apply` searches the
+server for it.
 """
 
 from __future__ import annotations
@@ -35,7 +37,10 @@ from billframes.loading.request_bodies import merge_nested
 from billframes.schema.decode import decode_single
 from billframes.schema.resources import TIME_ENTRIES, Resource
 from billframes.schema.sources import json_names
+from billframes.transport.answers import OtherRecordError, check_answer, check_deletion_answer
 from billframes.transport.http import OutcomeCheck, Response
+from billframes.transport.http_errors import uncertain_write_error
+from billframes.transport.request import ApiRequest, outcome_of_write
 
 __all__ = ["BILLED", "CHANGED_SINCE_PLANNED", "Writer"]
 
@@ -94,8 +99,12 @@ class Writer:
         response = self._connection.send("POST", resource.path, entry.body, resource=resource.name, headers=headers)
         if not response.body.strip():
             return entry.with_outcome("done")
+        assert resource.creates is not None  # noqa: S101 - only such resources have plans
         try:
+            check_answer(response.body, entry.body, resource.creates, resource)
             made = decode_single(response.body, resource.detail, resource.name, id_name=resource.id)
+        except OtherRecordError:
+            return entry.with_outcome("unanswered", "the server's response has another record")
         except DecodeError:
             return entry.with_outcome("unanswered", "the server's response could not be read")
         return entry.with_outcome("done", id_=str(getattr(made, resource.id_column)))
@@ -110,8 +119,7 @@ class Writer:
         """Send an update of a record that is surely unchanged since the plan."""
         path = self._path(entry)
         try:
-            check = self._outcome_check(entry, path)
-            self._connection.send("PUT", path, entry.body, resource=self.resource.name, check_outcome=check)
+            return self._send(entry, path, entry.body)
         except RefusedError:
             # It may have been put on an invoice after the list.
             _, record = self._read(entry, path)
@@ -119,6 +127,22 @@ class Writer:
             if outcome is None:
                 raise
             return outcome
+
+    def _send(self, entry: Entry, path: str, body: bytes | None) -> Entry:
+        """Send an update or a deletion, and return it with its outcome."""
+        resource, check, started = self.resource, self._outcome_check(entry, path), time.monotonic()
+        request = ApiRequest(resource.name, "DELETE" if body is None else "PUT", path, body=body)
+        answer = self._connection.send(request.method, path, body, resource=resource.name, check_outcome=check).body
+        try:
+            if body is None:
+                check_deletion_answer(answer, resource, str(entry.id))
+            elif resource.updates is not None:
+                check_answer(answer, body, resource.updates, resource, str(entry.id))
+        except OtherRecordError as error:
+            uncertain = uncertain_write_error(error, request)
+            if outcome_of_write(check, started, uncertain) is None:
+                # It is not sent again, because it may be under way.
+                raise uncertain from error
         return entry.with_outcome("done")
 
     def _path(self, entry: Entry) -> str:
@@ -136,16 +160,13 @@ class Writer:
         outcome = self._outcome_if_held_back(entry, record)
         if outcome is not None:
             return outcome
-        check = self._outcome_check(entry, path)
         if entry.action == "delete":
-            self._connection.send("DELETE", path, resource=self.resource.name, check_outcome=check)
-            return entry.with_outcome("done")
+            return self._send(entry, path, None)
         assert entry.body is not None  # noqa: S101 - updates have one
         nested = self._nested_objects(entry)
         # A server may replace a whole nested object by the fields that are sent, so all its fields are sent.
         sent = merge_nested(entry.body, body, nested) if nested else entry.body
-        self._connection.send("PUT", path, sent, resource=self.resource.name, check_outcome=check)
-        return entry.with_outcome("done")
+        return self._send(entry, path, sent)
 
     def _nested_objects(self, entry: Entry) -> list[str]:
         """Return the nested objects of which the change sends some fields."""

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import as_completed
 from typing import Any, Protocol
 
+from billframes._forks import PerProcess
 from billframes.client import Client
 from billframes.ebilling.source import CODES, KINDS, Item
 from billframes.loading.connection import request_threads
@@ -49,7 +50,7 @@ class _MemoryStore:
 
 
 _stores: weakref.WeakKeyDictionary[Client, _MemoryStore] = weakref.WeakKeyDictionary()
-_lock = threading.Lock()
+_lock = PerProcess(threading.Lock)
 
 
 def read_codes(
@@ -81,7 +82,7 @@ def read_codes(
     if not uncoded:
         return
     if store is None and client is not None:
-        with _lock:
+        with _lock.own:
             store = _stores.setdefault(client, _MemoryStore())
     codes = dict(store.read()) if store else {}
     unread = {key: item for key, item in uncoded.items() if key not in codes}

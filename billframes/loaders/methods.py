@@ -53,7 +53,9 @@ NotFoundError
 RefusedError
     The server refuses the write, for example because the record is billed. The message begins with its reason.
 UncertainWriteError
-    There was no response. Check the record before you send it again."""
+    There was no response, or a record came back that differs from what was sent, so that it may be another one. The
+    error has both as `sent` and `received`. Check the record before you send it again. Values that a server may change
+    by its own rules are not compared; `docs/records.md` lists them."""
 
 
 class DeclaredMethod:

@@ -25,6 +25,7 @@ from billframes.loading.request_bodies import Merge, custom_field_updates, encod
 from billframes.schema.decode import decode_single, same_id
 from billframes.schema.records import WriteBody
 from billframes.schema.resources import Resource
+from billframes.transport.answers import OtherRecordError, check_answer, check_deletion_answer, is_of_another_kind
 from billframes.transport.http import Response
 from billframes.transport.http_errors import uncertain_write_error
 from billframes.transport.request import ApiRequest
@@ -45,11 +46,7 @@ class RecordMethods(Loader):
         body = self._body(request, values)
         path, name = self.resource.path, self.resource.name
         response = self._client().send("POST", path, body, resource=name, headers=headers)
-        try:
-            return self._record(response.body) if response.body.strip() else None
-        except DecodeError as error:
-            # The server did create a record. A caller who treats this as a failure might create it twice.
-            raise uncertain_write_error(error, ApiRequest(name, "POST", path, body=body)) from None
+        return self._written(response.body, request, ApiRequest(name, "POST", path, body=body))
 
     def _update(self, id: Id, values: Mapping[str, Any], verb: str = "update") -> Record | None:  # noqa: A002
         path, request = self._path(id, verb), self.resource.updates
@@ -67,7 +64,28 @@ class RecordMethods(Loader):
         if self.resource.detail:
             check_outcome = check_update(lambda: self._read_back(path), body, self.resource, str(id))
         response = self._client().send("PUT", path, body, resource=self.resource.name, check_outcome=check_outcome)
-        return self._record(response.body, str(id)) if response.body.strip() else None
+        return self._written(response.body, request, ApiRequest(self.resource.name, "PUT", path, body=body), str(id))
+
+    def _written(
+        self,
+        answer: bytes,
+        body: type[WriteBody],
+        request: ApiRequest,
+        id: str | None = None,  # noqa: A002
+    ) -> Record | None:
+        """Return the record that came back from a write; raise if it is not the one that was sent."""
+        if not answer.strip():
+            return None
+        try:
+            record = self._record(answer, id, checked=False)
+            check_answer(answer, request.body, body, self.resource, id)
+        except DecodeError as error:
+            of_another = isinstance(error, OtherRecordError) or is_of_another_kind(answer, self.resource)
+            if id is not None and not of_another:
+                raise
+            # The server did create a record. A caller who treats this as a failure might create it twice.
+            raise uncertain_write_error(error, request) from None
+        return record
 
     def _merged(self, body: bytes, present: bytes, names: list[str], id: str) -> bytes:  # noqa: A002
         try:
@@ -84,11 +102,12 @@ class RecordMethods(Loader):
             raise several_records(type(self), verb, id)
         return f"{self.resource.path}/{path_segment(identifier(id, 'id', self.resource.id_column), 'id')}"
 
-    def _record(self, body: bytes, id: str | None = None) -> Record:  # noqa: A002
+    def _record(self, body: bytes, id: str | None = None, *, checked: bool = True) -> Record:  # noqa: A002
+        """Return the record in a response; `checked` raises if it has another id."""
         resource = self.resource
         struct = decode_single(body, resource.detail or resource.record, resource.name, id_name=resource.id, id=id)
         received = getattr(struct, resource.id_column)
-        if id is not None and not same_id(received, id):
+        if checked and id is not None and not same_id(received, id):
             raise DecodeError(
                 f"{resource.name}: record {id} was requested, the server sent {received or 'one without an id'} at "
                 f"$.data.{resource.id}. Try again; if it happens again, tell whoever runs the server."
@@ -172,11 +191,16 @@ class Deletes(RecordMethods):
             The API does not allow it: the record is a client with matters, a matter with time entries, expenses or
             invoices (archive it instead), a billed item, or a fixed fee with time entries.
         UncertainWriteError
-            There was no response, and the record can't be read. Check the record before you delete it again.
+            There was no response, and the record can't be read; or the response has another record. Check the record
+            before you delete it again.
         """
         path = self._path(id, "delete")
         check_outcome = check_deletion(lambda: self._read_back(path)) if self.resource.detail else None
-        self._client().send("DELETE", path, resource=self.resource.name, check_outcome=check_outcome)
+        response = self._client().send("DELETE", path, resource=self.resource.name, check_outcome=check_outcome)
+        try:
+            check_deletion_answer(response.body, self.resource, str(id))
+        except DecodeError as error:
+            raise uncertain_write_error(error, ApiRequest(self.resource.name, "DELETE", path)) from None
 
 
 class Reads(RecordMethods):

@@ -136,14 +136,20 @@ def warn_of_unknown(array: pa.DictionaryArray, column: Column, resource: str) ->
 
 
 def check_rates(table: pa.Table, resource: str) -> None:
-    """Warn once if all billable time is without rates."""
+    """Warn once if billable time is without rates: all of it, or a part, as if pages came for another credential."""
     if not {"rate", "amount", "billing_type"} <= set(table.column_names):
         return
     billable = pc.equal(decode_dictionary(table.column("billing_type")), "billable")
     rows = table.select(["rate", "amount"]).filter(billable)
-    if rows.num_rows and rows.column("amount").null_count == rows.column("rate").null_count == rows.num_rows:
-        warn(
-            f"{resource}: rate and amount are missing on all {rows.num_rows} billable entries: the credential lacks "
-            "the scope read.rates. They are missing, not zero.",
-            RatesHiddenWarning,
-        )
+    hidden = pc.sum(pc.and_(pc.is_null(rows.column("rate")), pc.is_null(rows.column("amount")))).as_py() or 0
+    if not hidden:
+        return
+    if hidden == rows.num_rows:
+        found, cause = f"all {hidden}", "the credential lacks the scope read.rates"
+    else:
+        found = f"{hidden:,} of {rows.num_rows:,}"
+        cause = "these entries may have no rate, or the server may have hidden it on some pages; load again to compare"
+    warn(
+        f"{resource}: rate and amount are missing on {found} billable entries: {cause}. They are missing, not zero.",
+        RatesHiddenWarning,
+    )

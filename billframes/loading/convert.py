@@ -17,6 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from billframes._forks import check_library
 from billframes._names import as_given, closest, snake_case
 from billframes.errors import ParameterError
 from billframes.loading.query_args import ListRequest
@@ -122,6 +123,7 @@ def to_polars(table: pa.Table) -> pl.DataFrame:
         raise ParameterError(
             "to='polars' needs Polars, which is not installed: pip install 'billframes[polars]'."
         ) from error
+    check_library("polars")
     enums = {
         field.name: pl.Enum(_dictionary(table.column(field.name)))
         for field in table.schema

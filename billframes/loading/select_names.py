@@ -8,7 +8,6 @@ the alternate name once. The client remembers the result, so that later loads us
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -41,7 +40,6 @@ class SelectNames(Mapping[str, tuple[str, ...]]):
     """
 
     def __init__(self, known: Mapping[str, str | Iterable[str]] | None = None) -> None:
-        self._lock = threading.Lock()
         self._found: dict[tuple[str, str], bool] = {}
         if known is not None and not isinstance(known, Mapping):
             raise ParameterError(f"select_names={known!r} is not a mapping of loaders to names.")
@@ -70,8 +68,7 @@ class SelectNames(Mapping[str, tuple[str, ...]]):
 
     def record(self, resource: Resource, alternate: Alternate, *, accepted: bool) -> None:
         """Remember whether the server accepts an alternate."""
-        with self._lock:
-            self._found[resource.name, alternate.name] = accepted
+        self._found[resource.name, alternate.name] = accepted
 
 
 def _checked_name(resource: str, name: str) -> str:

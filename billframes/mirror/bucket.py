@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from pyarrow import fs
 
+from billframes._forks import check_library
 from billframes.config.secret import Secret
 from billframes.errors import MirrorError, ParameterError
 
@@ -89,6 +90,7 @@ class BucketOptions:
         """Return the bucket's file system for pyarrow, with the same options."""
         if urlsplit(location).scheme not in {"s3", "s3a"}:
             raise MirrorError(f"{location}: a mirror is in a folder or at an s3:// address.")
+        check_library("pyarrow's S3FileSystem", MirrorError)
         endpoint = urlsplit(self._option("endpoint_url") or "")
         return fs.S3FileSystem(
             access_key=self._option("access_key_id"),

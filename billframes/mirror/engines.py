@@ -11,10 +11,12 @@ import contextlib
 import functools
 import tempfile
 from collections.abc import Callable, Collection
+from pathlib import Path
 from typing import Any
 
 import narwhals.stable.v2 as nw
 
+from billframes._forks import check_library, remove_at_end
 from billframes._names import closest
 from billframes.errors import MirrorError, ParameterError
 from billframes.mirror.snapshot import Snapshot
@@ -54,6 +56,8 @@ def scan(
         # Without columns of other records, because an Arrow dataset has no lazy joins.
         return snapshot.dataset(resource)
     try:
+        if session is None:
+            check_library(engine, MirrorError)
         if engine == "duckdb" and session is None:
             session = _duckdb_with_limit(memory_limit)
         return _join_references(snapshot, TABLES[resource], ENGINES[engine](snapshot, session), columns)
@@ -98,7 +102,7 @@ def _duckdb_with_limit(memory_limit: str) -> Any:
             # By default, it writes data that exceed the limit to the current folder, where others may read them.
             if _setting(duckdb, "temp_directory") == _setting(fresh, "temp_directory"):
                 with contextlib.suppress(duckdb.Error):
-                    duckdb.execute("SET temp_directory = ?", [_private_folder().name])
+                    duckdb.execute("SET temp_directory = ?", [_private_folder()])
             try:
                 # To keep the order of the files, it would need more memory.
                 duckdb.execute("SET preserve_insertion_order = false")
@@ -111,9 +115,11 @@ def _duckdb_with_limit(memory_limit: str) -> Any:
 
 
 @functools.cache
-def _private_folder() -> tempfile.TemporaryDirectory[str]:
+def _private_folder() -> str:
     """Return a folder that only its owner can read; it is removed when the process ends."""
-    return tempfile.TemporaryDirectory(prefix="billframes-", ignore_cleanup_errors=True)
+    folder = tempfile.mkdtemp(prefix="billframes-")
+    remove_at_end(Path(folder), _private_folder)
+    return folder
 
 
 def _setting(connection: Any, name: str) -> Any:

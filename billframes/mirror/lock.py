@@ -1,4 +1,7 @@
-"""Lock the mirror's folder during a refresh; the operating system releases the lock when the process ends."""
+"""Lock the mirror's folder during a refresh; the operating system releases the lock when the process ends.
+
+A forked process closes its copy of the lock's file. Otherwise it would hold the lock as long as it runs.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from billframes._forks import Process, hold_during_fork, in_each_child
 from billframes.errors import MirrorError
 
 __all__ = ["folder_lock", "private_files"]
 
 _PAUSE = 0.1
+_handles: set[int] = set()
 
 
 @contextmanager
@@ -39,13 +44,16 @@ def folder_lock(folder: Path | None, wait: float) -> Iterator[None]:
     if folder is None:
         yield
         return
-    handle = _open_lock_file(folder)
+    process, handle = Process.current(), _open_lock_file(folder)
+    _handles.add(handle)
     try:
         _wait_for_lock(handle, folder, wait)
         with private_files:
             yield
     finally:
-        os.close(handle)
+        if process.is_current:
+            _handles.discard(handle)
+            _unlock(handle)
 
 
 class _PrivateFiles:
@@ -55,6 +63,8 @@ class _PrivateFiles:
         self._lock = threading.Lock()
         self._inside = 0
         self._mask = 0
+        hold_during_fork(self._lock)
+        in_each_child(self._begin_in_child)
 
     def __enter__(self) -> None:
         with self._lock:
@@ -64,9 +74,15 @@ class _PrivateFiles:
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
-            self._inside -= 1
-            if not self._inside:
+            if self._inside == 1:
                 os.umask(self._mask)
+            self._inside = max(0, self._inside - 1)
+
+    def _begin_in_child(self) -> None:
+        """Restore the mask: the threads that would do so are the parent's."""
+        if self._inside:
+            os.umask(self._mask)
+        self._inside = 0
 
 
 private_files = _PrivateFiles()
@@ -103,3 +119,22 @@ def _try_lock(handle: int) -> bool:
     except OSError:
         return False
     return True
+
+
+def _unlock(handle: int) -> None:
+    """Release the lock for all copies of its file, and close it."""
+    try:
+        if sys.platform != "win32":
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_UN)
+    finally:
+        os.close(handle)
+
+
+def _close_copies() -> None:
+    while _handles:
+        os.close(_handles.pop())
+
+
+in_each_child(_close_copies)

@@ -22,6 +22,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from pyarrow import fs
 
+from billframes._forks import check_library
 from billframes.errors import MirrorError
 from billframes.mirror.bucket import BucketOptions
 from billframes.mirror.data_files import DataFile, check_folder, check_protocol, data_files
@@ -72,13 +73,11 @@ class Storage:
 
     def exists(self, name: str) -> bool:
         """Tell whether there is a table of this name."""
-        from deltalake import DeltaTable
-
         with self.as_mirror_errors():
             if self.local and not (self.local / name / "_delta_log").is_dir():
                 return False
             self._check_folder(name)
-            return bool(DeltaTable.is_deltatable(self.uri(name), self.options.reveal()))
+            return bool(_deltalake().DeltaTable.is_deltatable(self.uri(name), self.options.reveal()))
 
     def version(self, name: str) -> int:
         """Return the newest version of a table."""
@@ -158,11 +157,9 @@ class Storage:
         if version is None:
             self._write(name, rows, mode="error", configuration=_CONFIGURATION)
             return
-        from deltalake import write_deltalake
-
         with self.as_mirror_errors():
             self._check_room(rows, _CATALOGUE_BYTES)
-            write_deltalake(self._open(name, version), rows, mode="overwrite")
+            _deltalake().write_deltalake(self._open(name, version), rows, mode="overwrite")
 
     def restore(self, name: str, version: int) -> int:
         """Restore a table to a version if it differs; return its newest version."""
@@ -201,30 +198,27 @@ class Storage:
         self._cache.clear()
 
     def _open(self, name: str, version: int | None = None) -> Any:
-        from deltalake import DeltaTable
-
         with self.as_mirror_errors():
             self._check_folder(name)
-            return DeltaTable(self.uri(name), version=version, storage_options=self.options.reveal())
+            return _deltalake().DeltaTable(self.uri(name), version=version, storage_options=self.options.reveal())
 
     def _check_folder(self, name: str) -> None:
         if self.local:
             check_folder(self.local / name)
 
     def _write(self, name: str, rows: pa.Table, **how: Any) -> int:
-        from deltalake import ColumnProperties, WriterProperties, write_deltalake
-
-        properties = WriterProperties(
+        deltalake = _deltalake()
+        properties = deltalake.WriterProperties(
             compression="ZSTD",
             compression_level=_COMPRESSION_LEVEL,
             column_properties=dict.fromkeys(
-                _RARELY_REPEATED & {*rows.column_names}, ColumnProperties(dictionary_enabled=False)
+                _RARELY_REPEATED & {*rows.column_names}, deltalake.ColumnProperties(dictionary_enabled=False)
             ),
         )
         how = {key: value for key, value in how.items() if value is not None}
         with self.as_mirror_errors():
             self._check_room(rows)
-            write_deltalake(
+            deltalake.write_deltalake(
                 self.uri(name),
                 # Combined, because chunks would be written in any order.
                 rows.combine_chunks(),
@@ -286,6 +280,13 @@ class Storage:
                     error.strerror = self.options.mask_in(error.strerror)
             # Frames of deltalake hold the options as text.
             raise mirror_error(self.location, error, text) from error.with_traceback(None)
+
+
+def _deltalake() -> Any:
+    import deltalake
+
+    check_library("deltalake", MirrorError)
+    return deltalake
 
 
 def check_installed() -> None:

@@ -15,6 +15,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, Generic, Protocol, TypeVar
 
+from billframes._forks import Process, check_own
 from billframes.errors import BillframesError, DecodeError, PagingError
 from billframes.paging.list_schema import ListSchema, Query
 from billframes.paging.page import Pack, Page, PageRequest, check_page
@@ -62,6 +63,7 @@ class ThreadTransport(Generic[Q, A]):
     def __init__(self, fetch: Callable[[Q], A], concurrency: int) -> None:
         self._fetch = fetch
         self._most = concurrency
+        self._process = Process.current()
         self._threads = 0
         self._under_way = 0
         self._queries: SimpleQueue[tuple[int, Q] | None] = SimpleQueue()
@@ -81,6 +83,7 @@ class ThreadTransport(Generic[Q, A]):
             try:
                 ticket, result = self._results.get(timeout=POLL_SECONDS)
             except Empty:
+                check_own(self._process, "began this load")
                 continue
             self._under_way -= 1
             if isinstance(result, BaseException):

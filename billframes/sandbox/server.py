@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
 import socket
 import sqlite3
 import threading
 import time
+import weakref
 from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
+from billframes._forks import Process, in_each_child
 from billframes.errors import ConfigError
 from billframes.sandbox.credentials import TOKENS
 from billframes.sandbox.invoices import Admin
@@ -116,6 +119,8 @@ class Sandbox:
         self._store: Store | None = None
         self._server: _Server | None = None
         self._thread: threading.Thread | None = None
+        self._listener: socket.socket | None = None
+        self._process = Process.current()
 
     def __repr__(self) -> str:
         return f"Sandbox({self.base_url!r})" if self._store else "Sandbox(stopped)"
@@ -167,7 +172,9 @@ class Sandbox:
         """Create the firm if the file does not exist, start the server, and return when it is ready."""
         if self._store is not None:
             return self
-        listener = _listen(self._host, self._port)
+        self._process = Process.current()
+        listener = self._listener = _listen(self._host, self._port)
+        _started.add(self)
         try:
             template = partial(template_path, seed=self._seed, size=self._size)
             self._store = Store(self._db, self._seed_database, template=template, audit=self._audit)
@@ -185,10 +192,13 @@ class Sandbox:
         """
         Stop the server and close the database. Stopping again has no effect.
 
-        Requests in progress have three seconds to finish. Those that do not finish get 503.
+        Requests in progress have three seconds to finish. Those that do not finish get 503. If this process was forked
+        from the one that started the server, it continues there.
         """
         writer, server, thread, store = self._writer, self._server, self._thread, self._store
-        self._server = self._thread = self._store = self._writer = None
+        self._server = self._thread = self._store = self._writer = self._listener = None
+        if not self._process.is_current:
+            return
         try:
             if writer is not None:
                 writer.stop()
@@ -223,10 +233,31 @@ class Sandbox:
                 raise ConfigError("The sandbox's server did not start; see its log.")
             time.sleep(0.005)
 
+    def close_copies(self) -> None:
+        """Close the copies of the server's sockets in a forked process, where no thread serves them."""
+        connections = self._server.server_state.connections if self._server else ()
+        transports = [each.transport for each in tuple(connections)]
+        # A socket of asyncio can't be detached by its public methods, and closing it would change the parent's loop.
+        sockets = [getattr(each, "_sock", None) for each in transports]
+        for copied in filter(None, [self._listener, *sockets]):
+            if (handle := copied.detach()) >= 0:
+                os.close(handle)
+
     def _running_store(self) -> Store:
         if self._store is None:
             raise ConfigError("The sandbox is not running: call start(), or use it in a with statement.")
         return self._store
+
+
+_started: weakref.WeakSet[Sandbox] = weakref.WeakSet()
+
+
+def _close_copies() -> None:
+    for each in list(_started):
+        each.close_copies()
+
+
+in_each_child(_close_copies)
 
 
 class _Server(uvicorn.Server):

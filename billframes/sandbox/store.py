@@ -1,5 +1,7 @@
 """Keep the firm in one SQLite file, and lend connections to it, each to one thread at a time.
 
+A forked process opens connections of its own, and leaves its parent's open: SQLite forbids even to close them there.
+
 Readers see one snapshot and never wait. Writers take turns, and each gets an instant later than any before it. When a
 write has been acknowledged, it is on the disk, unless the file is a temporary one.
 
@@ -17,12 +19,12 @@ import shutil
 import sqlite3
 import tempfile
 import threading
-import weakref
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from queue import Empty, LifoQueue
 
+from billframes._forks import PerProcess, keep_in_children, remove_at_end
 from billframes.errors import ConfigError
 from billframes.sandbox.cache import Cache, CachingConnection
 from billframes.sandbox.clock import Clock, instant_text
@@ -72,13 +74,12 @@ class Store:
         self._remove: Callable[[], object] | None = None
         if path is None:
             folder = _temporary_folder()
-            self._remove = weakref.finalize(self, _remove_folder, folder, os.getpid())
+            self._remove = remove_at_end(folder, self)
             path = folder / "firm.db"
         self.path = Path(path)
-        self._idle: LifoQueue[CachingConnection] = LifoQueue()
+        self._connections = PerProcess(_Connections)
+        keep_in_children(self._connections)
         self._closed = False
-        self._write_lock = threading.Lock()
-        self._cache: Cache | None = None
         try:
             with _raise_config_errors(self.path):
                 if _is_new(self.path):
@@ -88,7 +89,7 @@ class Store:
                 if audit:
                     with closing(_connect(self.path)) as connection:
                         add_audit(connection)
-                self._cache = Cache(_connect(self.path))
+                self._connections.own.cache = Cache(_connect(self.path))
         except BaseException:
             self.close()
             raise
@@ -98,7 +99,7 @@ class Store:
         """Lend a connection in a read transaction, so that all reads see one snapshot."""
         connection = self._borrow()
         try:
-            connection.begin(self._cache)
+            connection.begin(self._connections.own.cache)
             yield connection
         finally:
             connection.end()
@@ -113,7 +114,7 @@ class Store:
         """
         connection = self._borrow()
         try:
-            with self._write_lock, _transaction(connection):
+            with self._connections.own.write_lock, _transaction(connection):
                 yield connection, at or self._instant(connection)
         finally:
             self._give_back(connection)
@@ -130,25 +131,37 @@ class Store:
     def close(self) -> None:
         """Close all connections (those in use, when they are given back); remove the file if it is temporary."""
         self._closed = True
-        with suppress(Empty):
-            while True:
-                self._idle.get_nowait().close()
-        cache, self._cache = self._cache, None
-        if cache:
-            cache.close()
+        self._connections.own.close()
         if self._remove is not None:
             self._remove()
 
     def _borrow(self) -> CachingConnection:
         try:
-            return self._idle.get_nowait()
+            return self._connections.own.idle.get_nowait()
         except Empty:
             return _connect(self.path, durable=self._remove is None)
 
     def _give_back(self, connection: CachingConnection) -> None:
-        self._idle.put(connection)
+        self._connections.own.idle.put(connection)
         if self._closed:
             self.close()
+
+
+class _Connections:
+    """The connections of one process; only the process that opened the store has a cache."""
+
+    def __init__(self) -> None:
+        self.idle: LifoQueue[CachingConnection] = LifoQueue()
+        self.write_lock = threading.Lock()
+        self.cache: Cache | None = None
+
+    def close(self) -> None:
+        with suppress(Empty):
+            while True:
+                self.idle.get_nowait().close()
+        cache, self.cache = self.cache, None
+        if cache:
+            cache.close()
 
 
 @contextmanager
@@ -205,12 +218,6 @@ def _temporary_folder() -> Path:
     except OSError as error:
         message = f"The sandbox can't create a temporary folder: {error.strerror}. Set TMPDIR, or name a file with db."
         raise ConfigError(message) from error
-
-
-def _remove_folder(folder: Path, owner: int) -> None:
-    """Remove the folder of a temporary file, unless this process is a fork of its owner."""
-    if os.getpid() == owner:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_new(path: Path) -> bool:

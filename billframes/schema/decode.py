@@ -17,6 +17,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from billframes._forks import hold_during_fork
 from billframes._messages import warn
 from billframes._names import first_few
 from billframes.errors import DecodeError, UnknownValueWarning
@@ -68,6 +69,7 @@ class _AnyBody(msgspec.Struct):
 
 # msgspec reads a declaration when the first decoder for it is made, and crashes if two threads do this at once.
 _decoder_lock = threading.Lock()
+hold_during_fork(_decoder_lock)
 
 
 @functools.cache

@@ -8,6 +8,8 @@ the socket. So its connections are opened by a network backend (httpcore's exten
   byte at a time can't delay a request without end;
 - records which socket each request is waiting for. Cancelling a load shuts the sockets down, which wakes its threads.
 
+A forked process closes its copies of the sockets, by the system's call: the parent's connections don't notice it.
+
 Name resolution and connecting can't be interrupted. A cancelled thread notices the cancellation when they end; no other
 thread waits for it.
 """
@@ -15,10 +17,12 @@ thread waits for it.
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import ssl
 import threading
 import time
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -29,6 +33,7 @@ import httpcore
 import httpx
 import truststore
 
+from billframes._forks import Process, check_own, in_each_child
 from billframes.errors import ConfigError
 
 __all__ = [
@@ -73,6 +78,7 @@ class CancelScope:
         self._ends = time.monotonic() + seconds
         self._parent = parent
         self._cancelled = False
+        self._process = Process.current()
         # Reentrant, because the garbage collector may close a client in a thread that holds this lock.
         self._lock: threading.RLock = parent._lock if parent else threading.RLock()
         # The sockets that requests are waiting for, of this scope, its parent and the parent's other scopes.
@@ -91,6 +97,9 @@ class CancelScope:
 
     def cancel(self) -> None:
         """Cancel every request of the scope, waiting or under way. Returns at once."""
+        if not self._process.is_current:
+            # The requests are the parent's, and shutting down a copy of a socket would end the connection.
+            return
         with self._lock:
             self._cancelled = True
             for each, scope in self._waiting.items():
@@ -100,22 +109,28 @@ class CancelScope:
                         socket.socket.shutdown(each, socket.SHUT_RDWR)
 
     def check(self) -> None:
-        """Raise `CancelledError` if the scope or its parent was cancelled."""
+        """Raise `CancelledError` if the scope or its parent was cancelled, `ConfigError` in a child of its process."""
+        check_own(self._process, "began this load")
+        self._check_cancelled()
+
+    def _check_cancelled(self) -> None:
         if self._parent is not None:
-            self._parent.check()
+            self._parent._check_cancelled()
         if self._cancelled:
             raise CancelledError
 
     def add(self, waiting_socket: socket.socket) -> None:
         """Let `cancel` shut this socket down, until it is removed."""
+        check_own(self._process, "began this load")
         with self._lock:
-            self.check()
+            self._check_cancelled()
             self._waiting[waiting_socket] = self
 
     def remove(self, waiting_socket: socket.socket) -> None:
         """Don't let `cancel` shut this socket down any more."""
-        with self._lock:
-            self._waiting.pop(waiting_socket, None)
+        if self._process.is_current:
+            with self._lock:
+                self._waiting.pop(waiting_socket, None)
 
 
 class _Exchange:
@@ -273,6 +288,7 @@ class _Stream(httpcore.NetworkStream):
     def __init__(self, stream: httpcore.NetworkStream) -> None:
         self._stream = stream
         self._socket: socket.socket = stream.get_extra_info("socket")
+        _streams.add(self)
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         return _current.get().wait(self._socket, lambda seconds: self._stream.read(max_bytes, seconds), timeout)
@@ -295,3 +311,19 @@ class _Stream(httpcore.NetworkStream):
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
+
+    def close_copy(self) -> None:
+        """Close the socket in this process only, and send nothing."""
+        if (copy := self._socket.detach()) >= 0:
+            os.close(copy)
+
+
+_streams: weakref.WeakSet[_Stream] = weakref.WeakSet()
+
+
+def _close_copies() -> None:
+    for each in list(_streams):
+        each.close_copy()
+
+
+in_each_child(_close_copies)

@@ -10,14 +10,12 @@ import codecs
 import logging
 import ssl
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
 import httpx
 
-from billframes._version import __version__
-from billframes.config.credentials import is_loopback
 from billframes.config.profiles import Limits
 from billframes.config.secret import Secret
 from billframes.errors import BillframesError, ConfigError, NotFoundError
@@ -25,11 +23,8 @@ from billframes.schema.json_text import ends_early, json_flaw, not_json_error
 from billframes.transport.connections import (
     CancelledError,
     CancelScope,
-    ClientPool,
     DeadlineError,
-    add_deadlines,
     deadline,
-    trusted_certificates,
 )
 from billframes.transport.http_errors import (
     connection_failure,
@@ -38,10 +33,10 @@ from billframes.transport.http_errors import (
     status_error,
     too_large_error,
 )
-from billframes.transport.pacing import RateLimiter, Refusal
-from billframes.transport.redaction import Credentials, Redaction, mask_secrets, redact_http_logs
+from billframes.transport.pacing import Refusal
+from billframes.transport.process_state import ClientState, OwnState, client_opener
+from billframes.transport.redaction import Redaction, mask_secrets
 from billframes.transport.request import (
-    ENCODINGS,
     ApiRequest,
     BodyError,
     BodyTooLargeError,
@@ -58,7 +53,6 @@ from billframes.transport.request import (
 from billframes.transport.retry import (
     LONGEST_RETRY_AFTER,
     RETRIED_STATUSES,
-    RetryBudget,
     backoff,
     http_date,
     retry_after,
@@ -121,18 +115,15 @@ class HttpClient:
         self.limits = limits
         self._timeout = timeout
         self._retries = retries
-        self._limiter = RateLimiter(rate_limit, int(concurrency))
-        self._retry_budget = RetryBudget()
-        self._every_load = CancelScope(float("inf"))
         self._secrets = [*(headers or {}).values(), *([token] if token else [])]
-        self._clients = ClientPool(
-            _client_opener(base_url, token, auth, headers or {}, timeout=timeout, verify=verify, transport=transport)
+        new_opener = client_opener(
+            base_url, token, auth, headers or {}, timeout=timeout, verify=verify, transport=transport
         )
+        self._state = ClientState(new_opener, rate_limit, int(concurrency))
 
     def close(self) -> None:
         """Cancel all requests and close the connections. Safe to call twice."""
-        self._every_load.cancel()
-        self._clients.close()
+        self._state.close()
 
     def get(
         self,
@@ -186,7 +177,7 @@ class HttpClient:
 
     def cancel_scope(self) -> CancelScope:
         """Return a cancel scope for the requests of a new load."""
-        return CancelScope(self.limits.longest_load, self._every_load)
+        return CancelScope(self.limits.longest_load, self._own.every_load)
 
     def _send(self, request: ApiRequest, scope: CancelScope, check_outcome: OutcomeCheck | None = None) -> Response:
         outcome = self._try_until_done(request, scope, check_outcome)
@@ -201,7 +192,7 @@ class HttpClient:
         while True:
             outcome = self._try(request, scope, again=retries + refusals > 0)
             if isinstance(outcome, Response):
-                self._retry_budget.refill()
+                self._own.retry_budget.refill()
                 return outcome
             if may_have_happened and request.method == "DELETE" and isinstance(outcome.error, NotFoundError):
                 # An earlier attempt deleted the record.
@@ -213,23 +204,24 @@ class HttpClient:
                 continue
             if outcome.uncertain and check_outcome is not None:
                 may_have_happened = True
-                self._limiter.hold_back(backoff(retries))
+                self._own.limiter.hold_back(backoff(retries))
                 if (seen := outcome_of_write(check_outcome, started, outcome.error)) is not None:
                     return seen
             elif not outcome.retryable:
                 return outcome.error
-            if retries >= self._retries or scope.expired or not self._retry_budget.spend(timed_out=outcome.timed_out):
+            given_up = retries >= self._retries or scope.expired
+            if given_up or not self._own.retry_budget.spend(timed_out=outcome.timed_out):
                 return outcome.error
-            self._limiter.hold_back(backoff(retries) if outcome.wait is None else outcome.wait)
+            self._own.limiter.hold_back(backoff(retries) if outcome.wait is None else outcome.wait)
             retries += 1
 
     def _wait_after_refusal(self, outcome: Failure, refusal: Refusal, refusals: int, scope: CancelScope) -> bool:
         """Let all requests wait after a 429; return False if this request is given up instead."""
         too_many = refusal.in_a_row > self._retries or refusals > MOST_REFUSALS * self._retries
         if not outcome.retryable or too_many or scope.expired:
-            self._limiter.forget_refusals()
+            self._own.limiter.forget_refusals()
             return False
-        self._limiter.hold_back(refusal.pause if outcome.wait is None else outcome.wait)
+        self._own.limiter.hold_back(refusal.pause if outcome.wait is None else outcome.wait)
         return True
 
     def _try(self, request: ApiRequest, scope: CancelScope, *, again: bool) -> Response | Failure:
@@ -255,16 +247,16 @@ class HttpClient:
     def _exchange(self, request: ApiRequest, scope: CancelScope) -> tuple[RawResponse, Refusal | None]:
         """Send a request once; return the response and, if it is a 429, the pause after it."""
         try:
-            with self._limiter.slot(scope) as ticket:
-                with self._clients.lend() as client, Redaction(), deadline(scope, self._longest_request):
+            with self._own.limiter.slot(scope) as ticket:
+                with self._own.clients.lend() as client, Redaction(), deadline(scope, self._longest_request):
                     response = self._send_and_read(client, request)
                 if response.status == HTTPStatus.TOO_MANY_REQUESTS:
-                    return response, self._limiter.record_refusal(ticket)
+                    return response, self._own.limiter.record_refusal(ticket)
                 if response.status < HTTPStatus.INTERNAL_SERVER_ERROR:
-                    self._limiter.record_grant(ticket)
+                    self._own.limiter.record_grant(ticket)
                 return response, None
         except CancelledError:
-            if self._every_load.expired:
+            if self._own.every_load.expired:
                 raise ConfigError("The client is closed; connect again.") from None
             raise
 
@@ -290,6 +282,10 @@ class HttpClient:
             return b""
 
     @property
+    def _own(self) -> OwnState:
+        return self._state.own
+
+    @property
     def _longest_request(self) -> float:
         return self.limits.longest_request or 4 * self._timeout
 
@@ -308,46 +304,3 @@ class HttpClient:
     def _origin(self) -> str:
         parts = urlsplit(self.base_url)
         return f"{parts.scheme}://{parts.netloc}"
-
-
-def _remove_location(response: httpx.Response) -> None:
-    # httpx prepares the next request even if redirects are not followed, and fails if it can't parse the address.
-    if "location" in response.headers:
-        del response.headers["location"]
-
-
-def _client_opener(
-    base_url: str,
-    token: Secret | None,
-    auth: httpx.Auth | None,
-    headers: Mapping[str, Secret],
-    *,
-    timeout: float,
-    verify: bool | str | ssl.SSLContext,
-    transport: httpx.BaseTransport | None,
-) -> Callable[[], httpx.Client]:
-    """Return a function that opens an httpx client with one connection."""
-    certificates = trusted_certificates(verify) if transport is None else True
-
-    def open_client() -> httpx.Client:
-        client = httpx.Client(
-            headers={
-                "User-Agent": f"billframes/{__version__}",
-                "Accept": "application/json",
-                "Accept-Encoding": ENCODINGS,
-            },
-            timeout=timeout,
-            limits=httpx.Limits(max_connections=1, max_keepalive_connections=1),
-            verify=certificates,
-            transport=transport,
-            follow_redirects=False,
-            event_hooks={"response": [_remove_location]},
-            # A server on this machine, where http:// is allowed, is not reached through a proxy.
-            trust_env=not is_loopback(urlsplit(base_url).hostname or ""),
-        )
-        client.auth = Credentials(token, auth, headers, client.headers)
-        add_deadlines(client)
-        redact_http_logs()
-        return client
-
-    return open_client

@@ -25,6 +25,7 @@ from billframes.errors import (
     TransportError,
     UncertainWriteError,
 )
+from billframes.transport.answers import OtherRecordError
 from billframes.transport.connections import DeadlineError
 from billframes.transport.reasons import end_sentence, reason_of, trace_id_of
 from billframes.transport.redaction import chain_of
@@ -149,15 +150,18 @@ def uncertain_write_error(cause: Exception, request: ApiRequest) -> UncertainWri
         "PUT": ("changed", f"Compare {record} or the row in {loader} with the values that were sent."),
         "DELETE": ("deleted", f"{record} raises NotFoundError if it was."),
     }[request.method]
+    received = cause.received if isinstance(cause, OtherRecordError) else None
+    both = " and `received` those that came back" if received else ""
     return UncertainWriteError(
         f"{request.resource}: it is not known whether the record was {done}. {cause} Check this before you send it "
-        f"again, so that nothing is done twice. {look} The error's `sent` has the values that were sent.",
+        f"again, so that nothing is done twice. {look} The error's `sent` has the values that were sent{both}.",
         status=known.status,
         method=request.method,
         path=request.path,
         body=known.body,
         trace_id=known.trace_id,
         sent=msgspec.json.decode(request.body) if request.body else None,
+        received=received,
     )
 
 

@@ -19,6 +19,7 @@ from billframes.errors import DecodeError, NotFoundError
 from billframes.schema.decode import parse_instant, same_id
 from billframes.schema.json_text import parse_day
 from billframes.schema.resources import ALL_ZERO_ID, Resource
+from billframes.transport.answers import custom_values, record_in
 from billframes.transport.http import OutcomeCheck, Response
 
 __all__ = ["check_deletion", "check_update", "has_values"]
@@ -45,7 +46,7 @@ def check_update(read_record: ReadRecord, body: bytes, resource: Resource, id_: 
 
     def check_outcome(started: float) -> Response | None:
         response = read_record()
-        record = _record_in(response.body)
+        record = record_in(response.body)
         if not same_id(str(record.get(resource.id, "")), id_):
             raise DecodeError(f"{resource.name}: the record could not be read back.")
         if has_values(sent, record):
@@ -55,16 +56,6 @@ def check_update(read_record: ReadRecord, body: bytes, resource: Resource, id_: 
         raise DecodeError(f"{resource.name}: the record was changed meanwhile, and does not have the values sent.")
 
     return check_outcome
-
-
-def _record_in(body: bytes) -> Mapping[str, Any]:
-    """Return the record in a response; an empty one if it can't be decoded."""
-    try:
-        shown = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return {}
-    record = shown.get("data") if isinstance(shown, Mapping) else None
-    return record if isinstance(record, Mapping) else {}
 
 
 def has_values(sent: Any, record: Any) -> bool:
@@ -99,22 +90,17 @@ def _is_midnight_of(sent: Any, record: Any) -> bool:
 
 
 def _has_custom_values(sent: Any, record: Mapping[str, Any]) -> bool:
-    shown = record.get("customFields") or _meta_of(record).get("customFields")
-    by_id = {each.get("id"): each for each in shown if isinstance(each, Mapping)} if isinstance(shown, list) else {}
-    return all(has_values(each.get("value"), by_id.get(each["id"], {}).get("value")) for each in sent or ())
+    shown = custom_values(record)
+    return all(has_values(each.get("value"), shown.get(each["id"], {}).get("value")) for each in sent or ())
 
 
 def _is_unchanged(record: Mapping[str, Any], now: dt.datetime | None, elapsed: float) -> bool:
     """Return whether a record did not change since the write, by the server's clock, which shows whole seconds."""
-    modified = _meta_of(record).get("modifiedAt")
+    meta = record.get("meta")
+    modified = meta.get("modifiedAt") if isinstance(meta, Mapping) else None
     if not isinstance(modified, str) or now is None:
         return False
     try:
         return parse_instant(modified) < now - dt.timedelta(seconds=elapsed + 1)
     except ValueError:
         return False
-
-
-def _meta_of(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    meta = record.get("meta")
-    return meta if isinstance(meta, Mapping) else {}

@@ -12,6 +12,7 @@ import threading
 from collections import Counter
 from contextlib import closing
 
+import httpx
 import pandas as pd
 import pytest
 
@@ -387,3 +388,64 @@ def test_clients_keep_what_is_not_edited_on_a_server_that_replaces_nested_object
     assert after["contact_phone"].tolist() == ["1"] * 3
     same = [name for name in loaded.columns if name not in {"contact_phone", "modified_at"}]
     assert_frame_equal(after[same], loaded[same])
+
+
+class SwappingTransport(httpx.HTTPTransport):
+    """Sends requests to the sandbox, and answers every second write of a kind with the response to the one before."""
+
+    def __init__(self):
+        super().__init__()
+        self.last, self.writes, self.lock = {}, Counter(), threading.Lock()
+
+    def handle_request(self, request):
+        response = super().handle_request(request)
+        if request.method == "GET" or not response.is_success:
+            return response
+        content = response.read()
+        response.close()
+        with self.lock:
+            self.writes[request.method] += 1
+            kind, second = request.method, self.writes[request.method] % 2 == 0
+            content, self.last[kind] = (self.last[kind] if second else content), content
+        return httpx.Response(response.status_code, headers={"date": response.headers["date"]}, content=content)
+
+
+def test_swapped_responses_to_creates_are_searched_for_and_not_sent_again(firm, entries, journal):
+    transport = SwappingTransport()
+    with bf.Client(firm.sandbox.base_url, firm.sandbox.tokens["full"], transport=transport, progress=False) as client:
+        at = firm.position()
+        outcomes = client.time_entries.plan(new_rows(entries, 9, "Swapped")).apply(journal)
+    assert outcomes_of(outcomes) == {"done": 9}
+    assert transport.writes["POST"] == 9
+    made = {id_: record["description"] for id_, record in firm.changes(at)}
+    assert sorted(made.values()) == [f"Swapped {place}" for place in range(9)]
+    assert outcomes["id"].map(made).tolist() == [f"Swapped {place}" for place in outcomes["row"]]
+
+
+def test_swapped_responses_to_updates_are_read_again(firm, journal):
+    transport = SwappingTransport()
+    with bf.Client(firm.sandbox.base_url, firm.sandbox.tokens["full"], transport=transport, progress=False) as client:
+        matters = client.matters(archived=False).head(8)
+        outcomes = client.matters.plan(matters.assign(name=matters["matter_id"])).apply(journal)
+        assert outcomes_of(outcomes) == {"done": 8}
+        assert transport.writes["PUT"] == 8
+        assert [client.matters.get(matter).name for matter in matters["matter_id"]] == matters["matter_id"].tolist()
+
+
+def test_an_update_is_uncertain_if_another_record_comes_back_and_nothing_was_changed(firm, journal):
+    class Ignoring(httpx.HTTPTransport):
+        writes = 0
+
+        def handle_request(self, request):
+            if request.method == "GET":
+                return super().handle_request(request)
+            self.writes += 1
+            return httpx.Response(200, json={"data": {"matterId": "another"}})
+
+    transport = Ignoring()
+    with bf.Client(firm.sandbox.base_url, firm.sandbox.tokens["full"], transport=transport, progress=False) as client:
+        matter = client.matters(archived=False).head(1)
+        outcomes = client.matters.plan(matter.assign(name="Another name")).apply(journal)
+    assert outcomes_of(outcomes) == {"uncertain": 1}
+    assert "the server sent another" in outcomes["reason"].item()
+    assert transport.writes == 1

@@ -171,6 +171,7 @@ class Server:
         self.closed = threading.Event()
         self.arrivals: list[tuple[float, str, str]] = []
         self.headers: list[bytes] = []
+        self.peers: list[tuple[str, int]] = []
         self.connections = 0
         self.open = 0
         self.at_once = self.most_at_once = 0
@@ -243,6 +244,7 @@ class Server:
         with self._lock:
             self.arrivals.append((time.monotonic(), method, parts.path))
             self.headers.append(head)
+            self.peers.append(connection.getpeername())
             self.at_once += 1
             self.most_at_once = max(self.most_at_once, self.at_once)
         exchange = Exchange(connection, self, method, parts.path, dict(parse_qsl(parts.query)), body)

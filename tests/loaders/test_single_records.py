@@ -96,7 +96,7 @@ def test_an_entry_belongs_to_the_user_the_acting_user_or_the_credential(own, mat
 
 def test_the_clients_acting_user_and_header_are_sent(fake, connect):
     fake.answers["/v2/time-entries"] = lambda request: httpx.Response(
-        201, json={"data": entry(user={}, matter={}, client={})}
+        201, json={"data": entry(date="2026-10-30", description="Call", hours=1, user={}, matter={}, client={})}
     )
     client = connect(acting_user="u7", acting_user_header="x-behalf")
     client.time_entries.create(matter_id="m1", date="2026-10-30", description="Call", hours=1)
@@ -309,7 +309,7 @@ def test_an_id_is_one_segment_of_the_path(fake, connect):
 def test_a_create_with_any_2xx_status_returns_the_record(fake, connect, status):
     row = entry(user={}, matter={}, client={})
     fake.answers["/v2/time-entries"] = httpx.Response(status, json={"data": row})
-    made = connect().time_entries.create(matter_id="m1", date="2026-10-01", description="x", hours=1)
+    made = connect().time_entries.create(matter_id="m1", date="2026-10-01", description="Draft brief", hours=1.5)
     assert made.time_entry_id == "t0001"
 
 
@@ -326,8 +326,9 @@ def test_another_record_than_the_requested_one_is_an_error(fake, connect):
     fake.answers["/v2/time-entries/t2"] = {"data": entry(timeEntryId="t3", user={}, matter={}, client={})}
     with pytest.raises(bf.DecodeError, match=r"time_entries: record t2 was requested, the server sent t3"):
         connect().time_entries.get("t2")
-    with pytest.raises(bf.DecodeError, match="record t2 was requested"):
+    with pytest.raises(bf.UncertainWriteError, match="record t2 was requested") as raised:
         connect().time_entries.update("t2", hours=2)
+    assert (raised.value.sent, raised.value.received) == ({"hours": 2.0}, {"timeEntryId": "t3"})
 
 
 def test_the_case_of_a_records_id_is_ignored(fake, connect):

@@ -286,6 +286,19 @@ def test_rates_hidden_are_missing_with_one_warning(sandbox):
     assert given[0].filename == __file__
 
 
+def test_rates_hidden_on_some_pages_are_named_with_their_share(fake, connect):
+    rows = entries(30)
+    for row in rows[20:]:
+        del row["rate"], row["amount"]
+    fake.answers["/v2/time-entries"] = paged(rows, granted=10)
+    with pytest.warns(bf.RatesHiddenWarning, match="missing on 10 of 30 billable entries") as given:
+        assert connect().time_entries(select="")["amount"].isna().sum() == 10
+    assert len(given) == 1
+    # A rate without an amount, or not billable, is not hidden.
+    fake.answers["/v2/time-entries"] = paged([entry(1, amount=None), entry(2), entry(3, rate=None)])
+    assert len(connect().time_entries(select="")) == 3
+
+
 def test_client_balances_have_one_row_for_each_client(client, sql):
     frame = client.client_balances()
     ((balance,),) = sql("select sum(balance) from invoice where invoice_state = 'final'")

@@ -81,7 +81,7 @@ def test_an_unreferenced_client_closes_its_connections(fake):
     fake.answers["/v2/time-entries"] = paged(entries(3))
     client = bf.Client("https://billing.test", "t0ken", transport=httpx.MockTransport(fake))
     assert len(client.time_entries(select="")) == 3
-    (idle,) = client._http._clients._idle
+    (idle,) = client._http._own.clients._idle
     del client
     for _ in range(200):
         gc.collect()
