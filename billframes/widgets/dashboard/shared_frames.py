@@ -94,4 +94,9 @@ class SharedFrames:
             # Without locks, two pages opened at the same moment may both load the records, which is harmless.
             if sys.platform != "win32":
                 fcntl.flock(file, fcntl.LOCK_EX)
-            yield
+            try:
+                yield
+            finally:
+                # A process that was forked meanwhile has a copy of the file, and would keep the lock.
+                if sys.platform != "win32":
+                    fcntl.flock(file, fcntl.LOCK_UN)
