@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import os
 import socket
 import ssl
@@ -105,17 +104,15 @@ def test_a_transport_of_the_caller_is_not_shared_with_a_child(own, fake):
             assert got == shown or shown in got
 
 
-def test_a_fork_that_no_hook_of_python_sees_gets_its_own_connections(client):
-    """The process id shows it."""
-    expected = len(client.expenses("2026"))
-    reading, writing = os.pipe()
-    if (child := ctypes.PyDLL(None).fork()) == 0:
-        os.write(writing, str(len(client.expenses("2026"))).encode())
-        os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as file:
-        assert int(file.read()) == expected
-    os.waitpid(child, 0)
+def test_a_fork_that_no_hook_of_python_sees_is_known_by_its_process_id(client, monkeypatch):
+    before, expected = client._http._own, len(client.expenses("2026"))
+    with monkeypatch.context() as patch:
+        patch.setattr(Process, "_current", Process.current())
+        patch.setattr(os, "getpid", lambda: -1)
+        assert client._http._own is not before
+        assert len(client.expenses("2026")) == expected
+        client._http._own.close()
+    assert client._http._own is before
 
 
 def test_a_load_that_forks_is_refused_in_the_child_and_goes_on_in_the_parent(client):
