@@ -108,7 +108,7 @@ def check_answer(
 
 def check_deletion_answer(answer: bytes, resource: Resource, id_: str) -> None:
     """
-    Check that the response to a deletion, which usually has no body, has no other record and is no list.
+    Check that the response to a deletion, which usually has no body, has neither another record nor a list.
 
     Raises
     ------
