@@ -243,6 +243,41 @@ def test_without_the_token_no_page_can_be_read(dashboard):
 
 @pytest.mark.browser
 @pytest.mark.slow
+def test_the_token_leaves_the_address_and_a_cookie_of_the_session_takes_over(shown, dashboard):
+    base, _, token = dashboard[0].partition("?token=")
+    assert shown.url == base
+    assert shown.evaluate("document.referrer + location.href + document.cookie").find(token) == -1
+    cookies = [each for each in shown.context.cookies() if each["name"].startswith("username-")]
+    assert [(each["httpOnly"], each["sameSite"], each["path"], each["expires"]) for each in cookies] == [
+        (True, "Strict", "/", -1)
+    ]
+    shown.go_back()
+    assert token not in shown.url
+    shown.goto(base, wait_until="domcontentloaded")
+    expect(shown.locator(".bf-overview img").first).to_be_visible()
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_only_the_own_host_is_served_and_only_own_pages_connect_to_kernels(shown, dashboard):
+    base, _, token = dashboard[0].partition("?token=")
+    kernel = shown.evaluate("JSON.parse(document.getElementById('jupyter-config-data').textContent).kernelId")
+    for host in ("rebound.example", "rebound.example:80", "127.0.0.1.rebound.example", "localhost.rebound.example", ""):
+        for path in ("", f"?token={token}", "login", f"api/kernels/{kernel}", "voila/static/voila.js"):
+            answer = httpx.get(base + path, headers={"Host": host, "Authorization": f"token {token}"}, timeout=60)
+            assert (answer.status_code, answer.text) == (403, "The dashboard is at 127.0.0.1 only."), (host, path)
+            assert "set-cookie" not in answer.headers
+    own, channels = base.rstrip("/"), f"{base}api/kernels/{kernel}/channels"
+    cookie = "; ".join(f"{each['name']}={each['value']}" for each in shown.context.cookies())
+    for origin in ("http://rebound.example", "http://127.0.0.1:1", "null"):
+        head = {**HANDSHAKE, "Cookie": cookie, "Origin": origin}
+        assert httpx.get(channels, headers=head, timeout=60).status_code == 403, origin
+    with handshake(base, kernel, token, Origin=own) as accepted:
+        assert accepted.recv(12) == b"HTTP/1.1 101"
+
+
+@pytest.mark.browser
+@pytest.mark.slow
 def test_another_account_reads_nothing_of_a_dashboard(dashboard, shown, temporary, client):
     address, process = dashboard
     # The kernel of the page, and the ready one.
@@ -300,9 +335,9 @@ def test_a_page_that_is_closed_before_it_is_connected_is_not_counted(dashboard, 
     assert shown.evaluate(said, kernel) == 1
 
 
-def handshake(base: str, kernel: str, token: str) -> socket.socket:
+def handshake(base: str, kernel: str, token: str, **more: str) -> socket.socket:
     """Request a connection to a kernel without waiting for the response."""
-    head = {**HANDSHAKE, "Host": base.split("/")[2], "Authorization": f"token {token}"}
+    head = {**HANDSHAKE, **more, "Host": base.split("/")[2], "Authorization": f"token {token}"}
     lines = "".join(f"{name}: {value}\r\n" for name, value in head.items())
     asked = socket.create_connection(("127.0.0.1", int(base.rstrip("/").rpartition(":")[2])))
     asked.sendall(f"GET /api/kernels/{kernel}/channels?session_id=left HTTP/1.1\r\n{lines}\r\n".encode())

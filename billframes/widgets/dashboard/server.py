@@ -3,6 +3,9 @@
 `billframes dashboard` starts it in a private folder and passes the token by standard input. It ignores the user's
 Jupyter configuration and writes its port to a file in that folder, so no other process can pose as the server.
 
+The address with the token only sets a cookie for the browser's session, and leads to the address without it. Requests
+with the name of another host are refused: such a name may be one that a web page let point to this machine.
+
 One kernel is always ready, with the page already drawn. When a visitor opens the page, another kernel is prepared. When
 a visitor loads the records again, the ready kernel is replaced, because it has the old records.
 """
@@ -22,9 +25,12 @@ from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebso
 from tornado.httpserver import HTTPServer
 from tornado.ioloop import IOLoop, PeriodicCallback
 from tornado.netutil import bind_sockets
+from tornado.routing import HostMatches, Rule, RuleRouter
+from tornado.web import Application, RequestHandler, authenticated
 from traitlets.config import Config
 from voila.app import Voila
 from voila.request_info_handler import RequestInfoSocketHandler
+from voila.tornado.handler import TornadoVoilaHandler
 
 from billframes.report.kernel import transport_in
 from billframes.widgets.dashboard import FOLDER_VARIABLE, IDLE_VARIABLE, PORT_FILE, RELOADED_FILE
@@ -33,6 +39,13 @@ from billframes.widgets.dashboard import FOLDER_VARIABLE, IDLE_VARIABLE, PORT_FI
 _POLICY = (
     "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; connect-src 'self' ws://127.0.0.1:*; "
     "frame-ancestors 'self'"
+)
+# The names of this machine, also through a forwarded port.
+_OWN_HOSTS = r"^(127\.0\.0\.1|localhost)$"
+# Not a redirect: after one from another site, or from a file, the browser would not send the cookie.
+_LEAD_TO_PAGE = (
+    '<!DOCTYPE html><title>Dashboard</title><script>location.replace("/")</script>'
+    '<noscript><a href="/">Open the dashboard</a></noscript>'
 )
 # Kernels of closed pages, each with over 300 MB, end after so many seconds and at most a third more.
 IDLE_SECONDS = 30
@@ -73,6 +86,29 @@ class PageConnection(ZMQChannelsWebsocketConnection):
         return super().disconnect()  # type: ignore[no-untyped-call]
 
 
+class PageHandler(TornadoVoilaHandler):  # type: ignore[misc]
+    """The dashboard's page, without the token in its address."""
+
+    @authenticated
+    async def get(self, path: str | None = None) -> None:
+        """Send the page, or lead to it without the token; the cookie for it is set before."""
+        if not self.get_query_argument("token", ""):
+            await super().get(path)
+            return
+        self.set_header("Cache-Control", "no-store")
+        self.set_header("Referrer-Policy", "no-referrer")
+        self.finish(_LEAD_TO_PAGE)
+
+
+class OtherHostHandler(RequestHandler):
+    """Refuses requests with the name of another host."""
+
+    def prepare(self) -> None:
+        """Refuse the request, whatever its method."""
+        self.set_status(403)
+        self.finish("The dashboard is at 127.0.0.1 only.")
+
+
 class DashboardServer(Voila):  # type: ignore[misc]
     """Voila on one port of 127.0.0.1. It binds the port before it writes the port to the file."""
 
@@ -90,13 +126,15 @@ class DashboardServer(Voila):  # type: ignore[misc]
         return settings
 
     def init_handlers(self) -> list[Any]:
-        """Leave out the socket that publishes the requests of pages, because their address has the token."""
-        return [each for each in super().init_handlers() if each[1] is not RequestInfoSocketHandler]
+        """Leave out the socket that publishes the requests of pages, because an address may have the token."""
+        kept = [each for each in super().init_handlers() if each[1] is not RequestInfoSocketHandler]
+        return [(each[0], PageHandler, *each[2:]) if each[1] is TornadoVoilaHandler else each for each in kept]
 
     def listen(self) -> None:
         """Bind the port, write its number to the file, and serve."""
         sockets = bind_sockets(self.port, "127.0.0.1")
-        HTTPServer(self.app).add_sockets(sockets)
+        others = Application([(".*", OtherHostHandler)])
+        HTTPServer(RuleRouter([Rule(HostMatches(_OWN_HOSTS), self.app), (".*", others)])).add_sockets(sockets)
         part = Path(f"{PORT_FILE}.part")
         part.write_text(str(sockets[0].getsockname()[1]), encoding="ascii")
         part.replace(PORT_FILE)
@@ -148,6 +186,7 @@ def main(notebook: str, port: str) -> None:
         "tornado_settings": {"headers": {"Content-Security-Policy": _POLICY}},
         "config": Config(
             {
+                "IdentityProvider": {"cookie_options": {"samesite": "Strict", "path": "/", "expires_days": None}},
                 "KernelManager": kernels,
                 "MappingKernelManager": {**culling, "kernel_info_timeout": _ANSWER_TIMEOUT},
                 "VoilaKernelManager": {"fill_delay": _PAUSE},
