@@ -53,10 +53,24 @@ def bound_arguments(
     check_names(call, kwargs, [name for name in signature.parameters if name != "self"])
     try:
         return signature.bind(*args, **kwargs)
-    except TypeError as error:
-        reason = str(error)
+    except TypeError:
+        reason = _mistake(signature, args, kwargs)
     takes = ", ".join(name for name in signature.parameters if name != "self")
     raise CallError(f"{call}(): {reason}. It takes {takes or 'none'}.")
+
+
+def _mistake(signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+    """Say why the arguments don't fit; Python's own words differ from version to version."""
+    by_place = [each for each in signature.parameters.values() if each.kind <= each.POSITIONAL_OR_KEYWORD]
+    placed = [each.name for each in by_place[: len(args)]]
+    for name in placed:
+        if name in kwargs:
+            return f"multiple values for argument {name!r}"
+    for name, each in signature.parameters.items():
+        variable = each.kind in {each.VAR_POSITIONAL, each.VAR_KEYWORD}
+        if not variable and each.default is each.empty and name not in {*placed, *kwargs}:
+            return f"missing a required argument: {name!r}"
+    return "too many positional arguments"
 
 
 def suggest_arguments(function: FunctionType, module: str = "billframes") -> Callable[..., Any]:
