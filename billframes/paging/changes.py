@@ -46,6 +46,7 @@ from billframes.paging.page import Page, PageRequest
 from billframes.paging.record_store import RecordStore
 from billframes.paging.scheduler import Scheduler
 from billframes.paging.undated import changes_request, read_undated
+from billframes.schema.resources import MAX_LIMIT
 
 __all__ = ["ChangeReader", "Stream", "read_list", "remove_deleted"]
 
@@ -239,9 +240,12 @@ class ChangeReader:
         for _ in range(MOST_ROUNDS):
             if self._read_changes():
                 return self._updates() > before
+        size, advice = self._scheduler.page_size, self._scheduler.schema.narrowing_advice
+        # The rounds end when a page holds all changes of a round.
+        larger = f", with a page_size larger than {size}" if size < MAX_LIMIT else ""
         raise PagingError(
             f"{self._scheduler.schema.name}: records change faster than they can be read, so the list can't be shown "
-            f"to be complete. Try again when fewer people are writing, or {self._scheduler.schema.narrowing_advice}."
+            f"to be complete. Try again when fewer people are writing{larger}, or {advice}."
         )
 
     def _updates(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 import unicodedata
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,7 +17,15 @@ from billframes.paging import date_windows, key_ranges, undated
 from billframes.paging.changes import ChangeReader
 from tests.examples import example_count
 from tests.simulation.model import Model, Reply, Setting
-from tests.simulation.runner import SETTINGS, broken_promise, builder_of, query_of, reader_of, simulate
+from tests.simulation.runner import (
+    SETTINGS,
+    ShuffledTransport,
+    broken_promise,
+    builder_of,
+    query_of,
+    reader_of,
+    simulate,
+)
 
 SEEDS = example_count(4)
 NAMED = dict(SETTINGS)
@@ -119,6 +128,16 @@ def test_commits_later_than_the_overlap_are_noticed_or_missed(monkeypatch):
     """The promise is limited to the overlap: with later commits, promises are broken."""
     beyond = Setting(late=0.5, late_seconds=40.0, changes=0.5)
     assert any(simulate(seed, beyond).broken or simulate(seed, beyond).proof == "raised" for seed in range(30))
+
+
+@pytest.mark.parametrize("resource", ["expenses", "clients"])
+def test_a_short_list_that_changes_at_each_request_is_read_with_the_larger_page_of_the_message(resource):
+    busy = Setting(resource=resource, rows=60, page=8, changes=1.0, overlap=60.0)
+    with pytest.raises(PagingError, match=r"fewer people are writing, with a page_size larger than 8, or"):
+        reader_of(busy, ShuffledTransport(Model(busy, 1), 2), [], builder_of(busy)).read([query_of(busy)])
+    assert {simulate(seed, busy).proof for seed in range(2)} == {"raised"}
+    larger = [simulate(seed, replace(busy, page=100)) for seed in range(2)]
+    assert [(each.proof, each.broken) for each in larger] == [("snapshot", "")] * 2
 
 
 class SteppedTransport:
