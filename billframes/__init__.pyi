@@ -1,7 +1,6 @@
 from . import errors as errors, plots as plots, tables as tables
 from ._session import (
     CLEAR as CLEAR,
-    book as book,
     client_balances as client_balances,
     clients as clients,
     code_sets as code_sets,
@@ -14,7 +13,6 @@ from ._session import (
     health as health,
     invoices as invoices,
     matters as matters,
-    mirror as mirror,
     practice_areas as practice_areas,
     resume as resume,
     time_entries as time_entries,
@@ -116,3 +114,7 @@ from .widgets import (
     explore as explore,
     filter_panel as filter_panel,
 )
+
+# For type checkers the last import counts, and those from the modules `book` and `mirror` bind these names, too.
+# isort: split
+from ._session import book as book, mirror as mirror

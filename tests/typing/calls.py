@@ -82,6 +82,18 @@ def verbs(client: bf.Client) -> None:
     assert_type(bf.practice_areas.delete("p"), None)
 
 
+def books_and_mirrors() -> None:
+    """The functions have the names of modules, which type checkers must not see in their place."""
+    book, mirror = bf.book("2026-10"), bf.mirror("firm")
+    assert_type(book, bf.Book)
+    assert_type(mirror, bf.Mirror)
+    assert_type(bf.book("2026-10", settings=bf.FirmSettings()).utilization(), pd.DataFrame)
+    assert_type(book.time_entries, pd.DataFrame)
+    assert_type(mirror.time_entries("2026-10"), pd.DataFrame)
+    assert_type(mirror.refresh(), pd.DataFrame)
+    assert_type(mirror.as_of("2026-10-31").book("2026-10"), bf.Book)
+
+
 def analyses(book: bf.Book) -> None:
     assert_type(book.realization("client", basis="work_date", matter_types=["hourly"]), pd.DataFrame)
     assert_type(book.aging(by=["client", "user"], as_of="2026-10-31"), pd.DataFrame)
