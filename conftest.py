@@ -166,7 +166,9 @@ def names_in_examples(request, doctest_namespace) -> None:
     if request.node.__class__.__name__ == "DoctestItem":
         import billframes as bf
 
-        bf.connect(*(request.getfixturevalue("sandbox").base_url, "sandbox-full"))
+        sandbox = request.getfixturevalue("sandbox")
+        connected = bf.connect(*(sandbox.base_url, "sandbox-full"))
+        connected.settings = bf.FirmSettings.load(sandbox.firm_settings)
         doctest_namespace["bf"] = bf
 
 

@@ -83,6 +83,7 @@ def connect(
     ----------
     base_url : str, optional
         The API's address, or "sandbox" for the bundled sandbox, started in this process with its seeded firm.
+        Books then have this firm's settings, such as holidays and part time.
     token : str, optional
         Sent as `Authorization: Bearer …`. By default `BILLFRAMES_TOKEN`, else the profile's, else the keyring's.
     mirror : str or Path, optional
@@ -117,8 +118,8 @@ def connect(
         start = given.get("fiscal_year_start")
         fiscal = FiscalYear.read(start, given.get("fiscal_year_name", "end")) if start else None
         return _set_default(_open_mirror(path, fiscal=fiscal))
-    if base_url == "sandbox":
-        sandbox = _sandbox()
+    sandbox = _sandbox() if base_url == "sandbox" else None
+    if sandbox:
         base_url = sandbox.base_url
         if given.get("auth") is None:
             token = token or sandbox.tokens["full"]
@@ -126,6 +127,8 @@ def connect(
         given["profile"] = given.get("profile") or ""
         given["health_path"] = given.get("health_path") or sandbox.health_path
     client = Client(base_url, token, **given)
+    if sandbox and sandbox.firm_settings and client.settings is None:
+        client.settings = FirmSettings.load(sandbox.firm_settings)
     return _set_default(_open_mirror(path, client) if path else client)
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
+
 import httpx
 import pytest
 
 import billframes as bf
 from billframes import _session
+from billframes.commands import connected
+from billframes.report.kernel import demonstration
+from billframes.sandbox import Sandbox
 
 
 @pytest.fixture(autouse=True)
@@ -40,6 +45,27 @@ def test_connect_starts_the_sandbox_once_per_process():
     first, second = bf.connect("sandbox"), bf.connect("sandbox")
     assert first.base_url == second.base_url
     assert bf.health().loc[0, "status"] == "healthy"
+
+
+def test_the_sandboxs_client_and_the_commands_demonstration_have_the_firms_settings():
+    client = bf.connect("sandbox")
+    with connected(argparse.Namespace(demo=True)) as other, demonstration() as (_, path):
+        assert client.settings == other.settings == bf.FirmSettings.load(path)
+    utilization = [
+        bf.book("2026-10", settings=settings).utilization(by=None)["utilization"].item()
+        for settings in (None, client.settings, bf.FirmSettings())
+    ]
+    assert [f"{each:.1%}" for each in utilization] == ["73.0%", "73.0%", "59.0%"]
+    assert (Sandbox(seed=7).firm_settings, Sandbox(size="medium").firm_settings) == (None, None)
+
+
+def test_the_sandboxs_settings_name_people_and_matters_of_the_firm_and_have_the_targets_of_its_people(sandbox, client):
+    settings = bf.FirmSettings.load(sandbox.firm_settings)
+    users = client.users().set_index("email")
+    assert settings.emails <= set(users.index)
+    assert set(settings.budgets) <= set(client.matters()["matter_id"])
+    hours = users["cf_annual_target_hours"].dropna().drop(list(settings.user_end))
+    assert {email: target["hours"] for email, target in settings.targets.items()} == hours.to_dict()
 
 
 def test_the_sandbox_does_not_use_the_environments_profile(monkeypatch):

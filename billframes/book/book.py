@@ -10,13 +10,15 @@ from __future__ import annotations
 import datetime as dt
 import functools
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
 from billframes._format import fields_html
 from billframes._messages import warn
 from billframes._suggestions import SuggestsNames
+from billframes.analysis.arguments import check_choice
+from billframes.analysis.column_types import ITEMS
 from billframes.analysis.contribution import contribution
 from billframes.analysis.data_span import check_begun
 from billframes.book.denied import load_details
@@ -42,7 +44,8 @@ class Book(BookAnalyses, SuggestsNames):
     The frames that the analyses of one period need, and the analyses as methods.
 
     Made by `bf.book`. The frames are attributes, each loaded on first use: `time_entries`, `expenses`, `fixed_fees`,
-    `invoices`, `matters`, `clients`, `users`, `codes`, `code_sets`, `client_balances`.
+    `invoices`, `matters`, `clients`, `users`, `codes`, `code_sets`, `client_balances`. **They hold all dates**, because
+    invoices of the period bill older work. `in_period("time_entries")` returns those of the period only.
     """
 
     def __init__(self, period: Period, *, settings: FirmSettings | None, client: Client) -> None:
@@ -61,7 +64,7 @@ class Book(BookAnalyses, SuggestsNames):
         return self._client
 
     def __repr__(self) -> str:
-        return f"<billframes book {self._days}>"
+        return f"<billframes book {self._days}; its frames hold all dates>"
 
     def _repr_html_(self) -> str:
         loaded = [f"{name} ({len(vars(self)[name]):,})" for name in FRAME_NAMES if name in vars(self)]
@@ -69,6 +72,7 @@ class Book(BookAnalyses, SuggestsNames):
             "Period": self._days,
             "Data": getattr(self._client, "base_url", "") or repr(self._client),
             "Settings": describe_settings(self.settings),
+            "Frames": 'of all dates; in_period("time_entries") has those of the period',
             "Loaded": ", ".join(loaded) or "nothing yet; each frame is loaded when it is first needed",
             "Analyses": ", ".join(analysis_methods()),
         }
@@ -97,6 +101,37 @@ class Book(BookAnalyses, SuggestsNames):
     def invoices(self) -> pd.DataFrame:
         """All invoices, whatever their date and state."""
         return self._client.invoices()
+
+    def in_period(self, name: Literal["time_entries", "expenses", "fixed_fees", "invoices"]) -> pd.DataFrame:
+        """
+        Return the rows of a frame that are dated in the book's period, as the loader returns them for the period.
+
+        Parameters
+        ----------
+        name : {"time_entries", "expenses", "fixed_fees", "invoices"}
+            The frame. Invoices count by their `invoice_date`.
+
+        Raises
+        ------
+        ParameterError
+            The frame's rows have no date.
+
+        Examples
+        --------
+        >>> book = bf.book("2026-10")
+        >>> book.time_entries["date"].min().year, book.in_period("time_entries")["date"].min().month
+        (2024, 10)
+        """
+        check_choice(name, "name", (*ITEMS, "invoices"))
+        frame: pd.DataFrame = getattr(self, name)
+        ends = {"start": self.period.start, "end": self.period.end}
+        days = frame[_DATES.get(name, "date")]
+        first, last = (pd.Timestamp(day) if day else None for day in ends.values())
+        rows = frame[days.between(first or days.min(), last or days.max())].reset_index(drop=True)
+        if load := frame.attrs.get("load"):
+            period = {name: day.isoformat() if day else None for name, day in ends.items()}
+            rows.attrs = {**frame.attrs, "load": {**load, "rows": len(rows), "period": period}}
+        return rows
 
     @functools.cached_property
     def matters(self) -> pd.DataFrame:

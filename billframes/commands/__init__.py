@@ -55,9 +55,12 @@ def connected(args: argparse.Namespace, *, progress: bool | None = None) -> Iter
     from billframes.client import Client
 
     if args.demo:
+        from billframes.config.firm import FirmSettings
         from billframes.sandbox import Sandbox
 
         with Sandbox() as sandbox, sandbox_client(sandbox.base_url, sandbox.tokens["full"], progress) as client:
+            if sandbox.firm_settings:
+                client.settings = FirmSettings.load(sandbox.firm_settings)
             yield client
     elif getattr(args, "mirror", None):
         with mirror(args.mirror) as opened:

@@ -48,9 +48,6 @@ class Mirror(MirrorConnection, LoaderSet):
     request. All of them read one version: the newest when the mirror is first read, and the new one after `refresh`.
     """
 
-    # A client has the firm's settings from its profile; a mirror has none.
-    settings: FirmSettings | None = None
-
     def __init__(
         self,
         storage: Storage,
@@ -65,9 +62,15 @@ class Mirror(MirrorConnection, LoaderSet):
         self._default, self._client = default, client
         self._max_age = max_age
         self.own_fiscal_year: FiscalYear | None = None
+        self.own_settings: FirmSettings | None = None
         self._fixed_version = version
         self._snapshot: Snapshot | None = None if version is None else Snapshot(storage, version)
         LoaderSet.__init__(self, Owner(self))
+
+    @property
+    def settings(self) -> FirmSettings | None:
+        """The firm's settings of the client that refreshes the mirror; None if no client was given."""
+        return self.own_settings or (self._client.settings if self._client else None)
 
     @property
     def fiscal_year(self) -> FiscalYear | None:
@@ -160,7 +163,7 @@ class Mirror(MirrorConnection, LoaderSet):
         versions = self._catalogue.read()
         version = find_version(versions, when, self._storage.location)
         earlier = Mirror(self._storage, default=self._default, version=version)
-        earlier.own_fiscal_year = self.fiscal_year
+        earlier.own_fiscal_year, earlier.own_settings = self.fiscal_year, self.settings
         return earlier
 
     def book(self, start: DateLike, end: DateLike | None = None, *, settings: FirmSettings | None = None) -> Book:

@@ -17,7 +17,6 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -212,8 +211,7 @@ def demonstration() -> Iterator[tuple[dict[str, str | None], str]]:
     """
     from billframes.sandbox import Sandbox
 
-    demo = resources.files("billframes.report").joinpath("demo.toml")
-    with resources.as_file(demo) as settings, Sandbox() as sandbox:
+    with Sandbox() as sandbox:
         exempt = next((os.environ[name] for name in _NO_PROXY if os.environ.get(name)), "")
         yield (
             {
@@ -223,5 +221,5 @@ def demonstration() -> Iterator[tuple[dict[str, str | None], str]]:
                 "BILLFRAMES_TOKEN": sandbox.tokens["full"],
                 **dict.fromkeys(_NO_PROXY, ",".join(filter(None, [exempt, "127.0.0.1"]))),
             },
-            str(settings),
+            str(sandbox.firm_settings),
         )

@@ -146,6 +146,16 @@ class Sandbox:
         return dict(TOKENS)
 
     @property
+    def firm_settings(self) -> Path | None:
+        """
+        The file with the firm's settings, which the API does not know; `FirmSettings.load` reads it.
+
+        None for firms of another size or seed, and for a file of your own: their people and matters are others.
+        """
+        seeded = self._db is None and (self._size, self._seed) == ("small", 0)
+        return Path(__file__).with_name("firm.toml") if seeded else None
+
+    @property
     def health_path(self) -> str:
         """The path of the health check, which is not in the API's description."""
         return HEALTH_PATH

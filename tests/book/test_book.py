@@ -6,6 +6,8 @@ import pandas as pd
 import pytest
 
 import billframes as bf
+from billframes.loading.load_info import load_info
+from tests.frames import assert_frame_equal
 
 
 @pytest.fixture(scope="module")
@@ -209,3 +211,20 @@ def test_a_period_before_all_data_has_no_lockup(client, october_book):
     some = october_book.lockup(by="client")
     assert none.empty
     assert none.dtypes.equals(some.dtypes)
+
+
+@pytest.mark.parametrize("name", ["time_entries", "expenses", "fixed_fees", "invoices"])
+def test_the_frames_of_the_period_are_those_that_the_loader_returns_for_it(book, client, name):
+    rows, wanted = book.in_period(name), getattr(client, name)("2026-09")
+    assert_frame_equal(rows, wanted)
+    assert load_info(rows).start == load_info(wanted).start
+    assert len(rows) == load_info(rows).rows < len(getattr(book, name))
+    assert "hold all dates" in repr(book)
+
+
+def test_a_period_with_an_open_end_has_all_rows_to_that_side(client, october_book):
+    everything = bf.book("2020-01-01", client=client)
+    everything.__dict__["time_entries"] = october_book.time_entries
+    assert_frame_equal(everything.in_period("time_entries"), october_book.time_entries)
+    with pytest.raises(bf.ParameterError, match="name='matters' is not known"):
+        everything.in_period("matters")

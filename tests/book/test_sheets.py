@@ -227,7 +227,7 @@ ARGUMENTS = {"prebill_review": {"as_of": "2026-10-31"}, "lockup": {"by": "respon
 
 @pytest.fixture(scope="module")
 def by_email(book):
-    settings = bf.FirmSettings.load(Path(bf.__file__).parent / "report" / "demo.toml")
+    settings = bf.FirmSettings.load(Path(bf.__file__).parent / "sandbox" / "firm.toml")
     assert settings.emails
     matter, rates = book.matters["matter_id"].iloc[0], dict.fromkeys(book.users["email"], 100.0)
     same = copy.copy(book)

@@ -259,6 +259,14 @@ def test_lists_of_names_are_missing_or_empty_as_the_api_shows_them(client_withou
     assert_same(client.matters(), earlier.matters())
 
 
+def test_books_of_a_mirror_have_the_settings_of_the_client_that_refreshes_it(refreshed):
+    assert refreshed.book("2026-10").settings is None
+    client = bf.connect("sandbox")
+    with_client = bf.mirror(refreshed.path, client=client)
+    assert with_client.book("2026-10").settings is client.settings
+    assert with_client.as_of(with_client.version).settings is client.settings
+
+
 def test_a_mirror_has_the_fiscal_year_that_connect_was_given(refreshed):
     try:
         opened = bf.connect(mirror=refreshed.path, fiscal_year_start="07")

@@ -89,6 +89,7 @@ def books_and_mirrors() -> None:
     assert_type(mirror, bf.Mirror)
     assert_type(bf.book("2026-10", settings=bf.FirmSettings()).utilization(), pd.DataFrame)
     assert_type(book.time_entries, pd.DataFrame)
+    assert_type(book.in_period("invoices"), pd.DataFrame)
     assert_type(mirror.time_entries("2026-10"), pd.DataFrame)
     assert_type(mirror.refresh(), pd.DataFrame)
     assert_type(mirror.as_of("2026-10-31").book("2026-10"), bf.Book)
@@ -116,5 +117,6 @@ def mistakes() -> None:
     bf.book("2026-10").realization(basis="worked")  # type: ignore[arg-type]
     bf.book("2026-10").realization(bassis="work_date")  # type: ignore[call-arg]
     bf.book("2026-10").ageing()  # type: ignore[attr-defined]
+    bf.book("2026-10").in_period("matters")  # type: ignore[arg-type]
     bf.plots.ageing()  # type: ignore[attr-defined]
     bf.tables.ageing()  # type: ignore[attr-defined]

@@ -138,11 +138,11 @@ def offline(temporary, tmp_path_factory, client):
 @pytest.mark.browser
 @pytest.mark.slow
 def test_the_demonstration_shows_the_firms_figures(shown, client):
-    settings = bf.FirmSettings.load(Path(bf.__file__).parent / "report" / "demo.toml")
+    settings = bf.FirmSettings.load(Path(bf.__file__).parent / "sandbox" / "firm.toml")
     row = bf.book("2026-01-01", "2026-10-31", client=client, settings=settings).utilization(by=None).iloc[0]
     figures = [f"{row['client_hours']:,.1f}", f"{row['capacity_hours']:,.1f}", f"{row['utilization']:.1%}"]
     assert shown.locator(".bf-tiles dd:not(.bf-then)").all_inner_texts()[:3] == figures
-    expect(shown.locator(".bf-about").first).to_contain_text("Firm settings from demo.toml")
+    expect(shown.locator(".bf-about").first).to_contain_text("Firm settings from firm.toml")
     assert "sandbox-full" not in shown.content()
     expect(shown.locator(".bf-top h1")).to_contain_text("Harrow & Lindqvist LLP")
     expect(shown.locator(".bf-remark")).to_contain_text("made up")
