@@ -42,7 +42,9 @@ def test_a_permanent_fault_raises_its_error_within_the_retries(kind):
     for endpoint, outcome in outcomes(kind, stays=True):
         assert not outcome.problem, (endpoint.name, outcome)
         # Lists have two requests under way, the record is read after a lost write, and a wrong page is requested twice.
-        assert outcome.requests <= 2 * (RETRIES + 2) or outcome.result == "correct", (endpoint.name, outcome)
+        # The first refusals may be chance: with the share assumed at first, five in a row are retried without counting.
+        quick = 5 if kind.name == "429" else 0
+        assert outcome.requests <= 2 * (RETRIES + 2) + quick or outcome.result == "correct", (endpoint.name, outcome)
         # Without a limit, two responses of one byte at a time would take ten seconds.
         assert outcome.seconds < 9
 
