@@ -35,6 +35,7 @@ __all__ = [
     "is_cut",
     "make_folder",
     "neutralize",
+    "plain_line_ends",
     "to_csv",
     "to_excel",
     "write",
@@ -81,11 +82,15 @@ def excel_text(value: object) -> object:
     'rd wor […] (cut: an Excel cell holds no more)'
     """
     text = neutralize(value)
-    if isinstance(text, str) and "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = plain_line_ends(text) if isinstance(text, str) else text
     if not isinstance(text, str) or len(text) * 2 <= _CELL or len(wide := text.encode("utf-16-le")) <= _CELL * 2:
         return text
     return wide[: (_CELL - len(_CUT)) * 2].decode("utf-16-le", errors="ignore").rstrip() + _CUT
+
+
+def plain_line_ends(text: str) -> str:
+    """Return a text with the line ends that spreadsheets use."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def is_cut(value: object) -> bool:

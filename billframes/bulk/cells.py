@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from billframes._export import excel_text, is_cut, neutralize
+from billframes._export import excel_text, is_cut, neutralize, plain_line_ends
 from billframes.bulk.columns import EditColumn, raw_value
 from billframes.schema.custom_fields import read_values
 from billframes.schema.decode import parse_instant, parse_time, same_id
@@ -224,9 +224,9 @@ def cells_equal(column: EditColumn, before: Any, after: Any) -> bool:
     if column.kind == "text":
         if isinstance(after, NumberText) and _looks_like_number(before):
             return float(before) == float(after)
-        one, other = _with_plain_newlines(before), _with_plain_newlines(after)
+        one, other = plain_line_ends(before), plain_line_ends(after)
         if is_cut(other):
-            one = _with_plain_newlines(str(excel_text(before)))
+            one = plain_line_ends(str(excel_text(before)))
         return one == other or neutralize(one) == other or neutralize(other) == one
     return bool(before == after)
 
@@ -241,11 +241,6 @@ def _looks_like_number(text: str) -> bool:
     (True, True, False)
     """
     return _SPREADSHEET_NUMBER.fullmatch(text.strip()) is not None
-
-
-def _with_plain_newlines(text: str) -> str:
-    """Return a text with the line endings that spreadsheets use."""
-    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def text_of_cell(value: Any) -> str | None:

@@ -104,7 +104,7 @@ def test_codes_keep_their_zeros_and_texts_that_look_like_formulas_their_first_ch
 
 def test_a_text_that_an_excel_cell_cuts_is_no_edit_and_is_never_sent_cut(firm, tmp_path):
     ids = firm.client.time_entries("2026-09", billed=False, limit=2)["time_entry_id"]
-    for id_, text in zip(ids, ["=Call. " + "Réunion\r\n" * 4_000, "\U0001f4dc\U0001f58b" * 20_000], strict=True):
+    for id_, text in zip(ids, ["=Call. " + "Réunion\r\n" * 5_000, "\U0001f4dc\U0001f58b" * 20_000], strict=True):
         firm.client.time_entries.update(id_, description=text)
     frame = firm.client.time_entries("2026-09", billed=False)
     frame = frame[frame["time_entry_id"].isin(ids)]
