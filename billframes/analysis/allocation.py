@@ -1,8 +1,9 @@
 """Allocate invoices' fees to the work on them, and find the billing state of work.
 
-An invoice has one amount and no lines. Its net billed time fees are its amount less its expenses and fixed fees. They
-are allocated to its billable entries in proportion to the entries' worth, or to their hours if the worth is hidden or
-adds up to 0.
+An invoice has one amount and no lines. Its net billed time fees are its amount less its tax, expenses and fixed fees
+(see `invoice_parts`). They are allocated to its billable entries in proportion to the entries' worth, or to their hours
+if the worth is hidden or always 0. If entries below 0 nearly cancel the others, the proportions would be arbitrary:
+then the fees are allocated to no entry, as those of an invoice without time.
 """
 
 from __future__ import annotations
@@ -14,13 +15,16 @@ import narwhals.stable.v2 as nw
 from billframes.analysis.checks.values import unknown_values
 from billframes.analysis.column_types import ENUMS, Frame, column_names
 from billframes.analysis.engine import full_join_by_id, join_by_id, sum_by
-from billframes.analysis.expressions import (
-    RESIDUE,
-    as_float,
-    columns_or_null,
-    value_if,
-)
+from billframes.analysis.expressions import as_float, columns_or_null, value_if
 from billframes.analysis.frames import select_columns
+from billframes.analysis.invoice_parts import (
+    columns_for_taxes,
+    has_time,
+    with_net_fees,
+    with_settled_fees,
+    with_tax_rates,
+)
+from billframes.config.firm import FirmSettings
 
 __all__ = [
     "NOT_TIME",
@@ -29,8 +33,8 @@ __all__ = [
     "allocated_fee",
     "allocation_rates",
     "billable_time",
-    "billed_items",
     "billing_state",
+    "open_shares",
     "time_on_invoices",
     "unknown_time",
 ]
@@ -38,8 +42,8 @@ __all__ = [
 C = nw.col
 
 PREBILL = ("draft", "review", "approved")
-# Smaller amounts are rests of floating-point sums, not fees.
-NO_FEE = 1e-6
+# If the sum of worth, or of hours, is a smaller part of the sum of its absolute values, fees are not allocated by it.
+_NEARLY_CANCELLED = 0.1
 NOT_TIME = ("expenses", "fixed_fees")
 ON_INVOICE = ("_worth", "_hours", "_gross_worth", "_gross_hours", "_hidden")
 
@@ -105,6 +109,7 @@ def time_on_invoices(time: Frame, by: Sequence[str] = ()) -> Frame:
 def allocation_rates(
     on_invoices: Frame | None,
     frames: Mapping[str, Frame],
+    settings: FirmSettings,
     keep: Iterable[str] = (),
     discounts: str = "time",
     *,
@@ -119,6 +124,8 @@ def allocation_rates(
         All billable time by invoice, from `time_on_invoices`, whatever its date: the allocation needs all time.
     frames : mapping of str to Frame
         `invoices` and, if they were passed, `expenses` and `fixed_fees`.
+    settings : FirmSettings
+        With `taxes` and `payment_order`.
     keep : iterable of str
         More columns of the invoices to keep, if they have them.
     discounts : {"time", "items"}
@@ -134,42 +141,38 @@ def allocation_rates(
         One row per invoice, with these columns:
 
         - `invoice_id`, `_invoice_state`, `_invoice_date`, `_balance`, and `_total`, the invoice's amount
-        - `_net`: the net billed time fees
+        - `_net`: the net billed time fees; `_fees`: these and the fixed fees as billed; `_tax`
+        - `_tax_on_time`, `_tax_on_fixed_fees`, `_tax_on_expenses`: the rates of tax
         - `_per_worth`, `_per_hour`: the fee of an entry for each unit of its worth and for each hour; one of them is 0
         - `_unallocated`: the net fees of an invoice without time to which they could be allocated
-        - `_settled`: the settled part of the invoice's amount, as a ratio
-        - `_fixed_fees`: the sum of its fixed fees
+        - `_cancelled`: 1.0 if it has time, and corrections nearly cancel it
+        - `_settled`: the settled part of its fees, as a ratio
+        - `_expenses`, `_fixed_fees`: the sums of its expenses and fixed fees
         - `_hidden`: the number of its entries without an amount
     """
-    rates = _with_time(_select_invoices(frames["invoices"], keep), on_invoices, unknown_invoices=unknown_invoices)
+    invoices = _select_invoices(frames["invoices"], keep, columns_for_taxes(settings))
+    rates = _with_time(with_tax_rates(invoices, settings), on_invoices, unknown_invoices=unknown_invoices)
     for name in NOT_TIME:
         rates = _with_items(rates, name, frames.get(name))
     filled = [C(name).fill_null(0.0) for name in (*ON_INVOICE, "_expenses", "_fixed_fees")]
-    rates = rates.with_columns(*filled).with_columns(_net=_net_fees(discounts))
+    rates = with_settled_fees(with_net_fees(rates.with_columns(*filled), settings, discounts), settings)
+    # Engines sort NaN differently, but on all of them `<` is false if the left number is NaN.
+    worthless = (C("_hidden") > 0) | (C("_gross_worth") <= 0)
     rates = rates.with_columns(
-        _net=value_if(~(C("_net").abs() <= NO_FEE), "_net"),
-        _by_worth=as_float((C("_hidden") == 0) & (C("_worth").abs() > RESIDUE * C("_gross_worth"))),
-        # Engines sort NaN differently, but on all of them `<=` is false if one number is NaN.
-        _by_hours=as_float(~(C("_hours").abs() <= RESIDUE * C("_gross_hours"))),
+        _by_worth=as_float(~worthless & ~_is_nearly_cancelled("_worth", "_gross_worth")),
+        _by_hours=as_float(worthless & ~_is_nearly_cancelled("_hours", "_gross_hours") & ~(C("_gross_hours") <= 0)),
     )
-    by_hours = (C("_by_worth") < 1) & (C("_by_hours") > 0)
+    unshared = C("_by_worth") + C("_by_hours") < 1
     return rates.with_columns(
         _per_worth=value_if(C("_by_worth") > 0, C("_net") / C("_worth")),
-        _per_hour=value_if(by_hours, C("_net") / C("_hours")),
-        _unallocated=value_if(C("_by_worth") + C("_by_hours") <= 0, "_net"),
-        _settled=value_if(~(C("_total").abs() <= RESIDUE), (C("_total") - C("_balance")) / C("_total")),
+        _per_hour=value_if(C("_by_hours") > 0, C("_net") / C("_hours")),
+        _unallocated=value_if(unshared, "_net"),
+        _cancelled=as_float(unshared & has_time()),
     )
 
 
-def _net_fees(discounts: str) -> nw.Expr:
-    """Return the net billed time fees of an invoice."""
-    fees = C("_total") - C("_expenses")
-    on_time = fees - C("_fixed_fees")
-    if discounts == "time":
-        return on_time
-    worth = C("_worth") + C("_fixed_fees")
-    known = (C("_hidden") == 0) & (worth.abs() > RESIDUE * (C("_gross_worth") + C("_fixed_fees").abs()))
-    return nw.when(known).then(fees * C("_worth") / worth).otherwise(on_time)
+def _is_nearly_cancelled(total: str, gross: str) -> nw.Expr:
+    return C(total).abs() < C(gross) * _NEARLY_CANCELLED
 
 
 def allocated_fee(worth: str = "worth", hours: str = "hours") -> nw.Expr:
@@ -179,28 +182,31 @@ def allocated_fee(worth: str = "worth", hours: str = "hours") -> nw.Expr:
     return C(worth).fill_null(0.0) * C("_per_worth") + by_hours
 
 
-def billed_items(time: Frame | None, rates: Frame, frames: Mapping[str, Frame], by: list[str]) -> Frame:
+def open_shares(time: Frame | None, rates: Frame, frames: Mapping[str, Frame], by: list[str]) -> Frame:
     """
-    Add up the amounts billed for items, by invoice and `by` (`matter_id`, `user_id` and their names).
+    Add up the items' shares of the balance of their invoice as `_share`, by invoice and `by`.
 
-    Time, from `time_on_invoices` with the same `by`, counts with its net billed time fees. Expenses and fixed fees
-    count with their amounts. The rest of an invoice's amount is not included.
+    `by` are `matter_id`, `user_id` and their names. Time is from `time_on_invoices` with the same `by`, and `rates`
+    have the columns of `with_open_shares`. The rest of a balance belongs to no item.
     """
     parts = []
     if time is not None:
-        fees = join_by_id(time, rates.select("invoice_id", "_per_worth", "_per_hour"), "invoice_id", "inner")
-        parts.append(_billed(fees.with_columns(_billed=allocated_fee("_worth", "_hours")), by))
+        fees = join_by_id(
+            time, rates.select("invoice_id", "_per_worth", "_per_hour", "_open_time"), "invoice_id", "inner"
+        )
+        parts.append(_shares(fees, allocated_fee("_worth", "_hours") * C("_open_time"), by))
     ids = [column for column in by if column.endswith("_id")]
     for name in NOT_TIME:
         if name in frames:
             items = select_columns(frames[name], name, ("invoice_id", "amount", *ids), by)
-            parts.append(_billed(items.with_columns(_billed=C("amount")), by))
-    return sum_by(nw.concat(parts), ["invoice_id", *by], ["_billed"])
+            items = join_by_id(items, rates.select("invoice_id", f"_open_{name}"), "invoice_id", "inner")
+            parts.append(_shares(items, C("amount") * C(f"_open_{name}"), by))
+    return sum_by(nw.concat(parts), ["invoice_id", *by], ["_share"])
 
 
-def _select_invoices(invoices: Frame, keep: Iterable[str]) -> Frame:
+def _select_invoices(invoices: Frame, keep: Iterable[str], needed: Iterable[str]) -> Frame:
     columns = ("invoice_id", "invoice_state", "invoice_date", "amount", "balance")
-    rows = select_columns(invoices, "invoices", columns, keep)
+    rows = select_columns(invoices, "invoices", (*columns, *needed), keep)
     others = [name for name in column_names(rows) if name not in columns]
     return rows.select(
         "invoice_id",
@@ -228,6 +234,6 @@ def _with_items(rates: Frame, name: str, items: Frame | None) -> Frame:
     return join_by_id(rates, totals, "invoice_id")
 
 
-def _billed(items: Frame, by: list[str]) -> Frame:
+def _shares(items: Frame, share: nw.Expr, by: list[str]) -> Frame:
     columns = columns_or_null(items, by, dict.fromkeys(by, nw.String))
-    return items.filter(~C("invoice_id").is_null()).select("invoice_id", *columns, "_billed")
+    return items.filter(~C("invoice_id").is_null()).select("invoice_id", *columns, _share=share)

@@ -24,13 +24,13 @@ __all__ = [
     "MATTER_TYPES",
     "bucket_names",
     "check_choice",
-    "keep_time_zone",
     "read_date",
     "read_matter_types",
     "read_whole_number",
     "resolve_users",
     "warn_of_missing_rates",
     "warn_of_unknown_ids",
+    "without_people",
 ]
 
 C = nw.col
@@ -115,10 +115,11 @@ def resolve_users(settings: FirmSettings | None, frames: Mapping[str, Frame]) ->
     return _ResolvedSettings(**{each.name: getattr(settings, each.name) for each in fields(settings)})
 
 
-def keep_time_zone(settings: FirmSettings | None) -> FirmSettings:
-    """Return settings with only the time zone, for analyses without users to look up the names in the settings."""
+def without_people(settings: FirmSettings | None) -> FirmSettings:
+    """Return the settings that name no people, for analyses without users to look up the names in the settings."""
     check_settings(settings)
-    return FirmSettings(time_zone=settings.time_zone) if settings else FirmSettings()
+    kept = ("time_zone", "taxes", "payment_order")
+    return FirmSettings(**{name: getattr(settings, name) for name in kept}) if settings else FirmSettings()
 
 
 def warn_of_unknown_ids(settings: FirmSettings, frames: Mapping[str, Frame]) -> None:

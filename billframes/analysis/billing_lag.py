@@ -200,7 +200,7 @@ def _warn(sums: Frame, time: Frame, frames: Mapping[str, Frame], period: Period)
     if counts["not_passed"] and (period.start or period.end):
         # An entry may have the date of its invoice, which shows whether the invoice is of the period.
         on_invoices = collect(time_on_invoices(time), frames["time_entries"])
-        rates = allocation_rates(on_invoices, frames, unknown_invoices=True)
+        rates = allocation_rates(on_invoices, frames, FirmSettings(), unknown_invoices=True)
         counts |= collect_counts((rates, {"not_passed": count_on_unknown_invoices(rates, period)}))
     warn_of_unknown_invoices(counts["not_passed"])
     consequence = "the lag weighted by amount is missing in their rows. The lag weighted by hours is known"

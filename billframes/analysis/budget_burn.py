@@ -143,7 +143,7 @@ def budget_burn(
     need_all_dates("budget_burn", {"invoices": invoices, **items}, {"billing_type": "billable"})
     warn_of_removed_rows("budget_burn", {"invoices": invoices, **items}, "budgets can look less used than they are")
     warn_of_unknown_ids(settings, frames)
-    fees = _fees_of_matters(frames)
+    fees = _fees_of_matters(frames, settings)
     warn_of_absent_items(frames)
     used = fees.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in _MEASURES])
     used = collect(used)
@@ -155,10 +155,10 @@ def budget_burn(
     return to_native(_result(rows, budgets, _unbudgeted_fees(counts)), time_entries)
 
 
-def _fees_of_matters(frames: dict[str, Frame]) -> Frame:
+def _fees_of_matters(frames: dict[str, Frame], settings: FirmSettings) -> Frame:
     """Return rows of fees by matter, in one column per billing state, whatever their date."""
     time = _with_name(billable_time(frames["time_entries"], ("matter_id",), ("matter_name",)))
-    rates = allocation_rates(time_on_invoices(time), frames)
+    rates = allocation_rates(time_on_invoices(time), frames, settings)
     time = time.with_columns(_hidden=as_float(C("worth").is_null()), worth=C("worth").fill_null(0.0), _rows=nw.lit(1.0))
     # The fees of an invoice are allocated by one rule, so the entries of a matter on it can be added up first.
     time = sum_by(time, ("matter_id", "invoice_id", "matter_name"), ("worth", "hours", "_hidden", "_rows"))

@@ -108,7 +108,7 @@ def _fees(
     time = billable_time(lazy(entries), columns, ("invoice_date",))
     keep = [name for name in columns if name.startswith("client_")]
     on_invoices = collect(time_on_invoices(time), entries)
-    rates = allocation_rates(on_invoices, frames, keep, unknown_invoices=True)
+    rates = allocation_rates(on_invoices, frames, grouping.settings, keep, unknown_invoices=True)
     # Each bit of `_periods` is one period, so that an invoice in several periods stays one row.
     number = sum((2.0**n * as_float(_is_counted(period)) for n, period in enumerate(periods)), nw.lit(0.0))
     final = rates.with_columns(_periods=number.cast(nw.Int64)).filter(C("_periods") > 0)

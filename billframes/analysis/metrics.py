@@ -282,7 +282,12 @@ SHARED: dict[str, Measure] = {
         Measure("item", "Item", "text", "Time entry, expense or fixed fee."),
         Measure("item_id", "Item’s id", "text", "The id of the item."),
         sum_measure("items_amount", "Items", "money", "Time, expenses and fixed fees together."),
-        sum_measure("unexplained_amount", "Unexplained", "money", "Amount − items; negative if time was written down."),
+        sum_measure(
+            "unexplained_amount",
+            "Unexplained",
+            "money",
+            "Amount − tax − items; negative if time was written down. Tax is known from the firm’s settings.",
+        ),
         sum_measure("balance", "Balance", "money", "The part of the amount that is open."),
         Measure("invoices", "Invoices", "count", "Number of invoices with items of the row."),
         sum_measure("entries", "Entries", "count", "Number of entries; fractions if rows are by originator."),

@@ -15,7 +15,7 @@ from billframes.analysis.allocation import (
     ON_INVOICE,
     allocation_rates,
     billable_time,
-    billed_items,
+    open_shares,
     time_on_invoices,
 )
 from billframes.analysis.arguments import bucket_names
@@ -26,6 +26,7 @@ from billframes.analysis.engine import collect, collect_counts, join_by_id, lazy
 from billframes.analysis.expressions import RESIDUE, day_number, midnight, null_column, ratio, value_if
 from billframes.analysis.frames import select_columns
 from billframes.analysis.grouping import Grouping
+from billframes.analysis.invoice_parts import with_open_shares
 from billframes.analysis.keys import By
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning
@@ -158,7 +159,7 @@ def _allocated_to_items(owed: Frame, frames: dict[str, Frame], grouping: Groupin
     """Allocate each invoice to its items; the part of its amount that is of no item has no matter and no user."""
     by = [name for name in _ITEM if name in grouping.base]
     of_invoice = [name for name in grouping.base if name not in by]
-    shares, hidden = _shares(frames, by, owed.select("invoice_id"))
+    shares, hidden = _shares(frames, by, owed.select("invoice_id"), grouping.settings)
     _warn(owed, hidden)
     totals = sum_by(shares, ["invoice_id"], ["_share"]).select("invoice_id", _of_items=C("_share"))
     rest = (
@@ -172,9 +173,11 @@ def _allocated_to_items(owed: Frame, frames: dict[str, Frame], grouping: Groupin
     return nw.concat([items.select(*parts), rest.select(*parts)])
 
 
-def _shares(frames: dict[str, Frame], by: list[str], open_ids: Frame) -> tuple[Frame, Frame | None]:
+def _shares(
+    frames: dict[str, Frame], by: list[str], open_ids: Frame, settings: FirmSettings
+) -> tuple[Frame, Frame | None]:
     """
-    Return the share of each matter or user in the amount of each open invoice.
+    Return the share of each matter or user in the balance of each open invoice.
 
     Also return the number of entries without an amount on each invoice; None if no time entries were passed.
     """
@@ -186,9 +189,8 @@ def _shares(frames: dict[str, Frame], by: list[str], open_ids: Frame) -> tuple[F
         rows = join_by_id(billable_time(lazy(entries), ids, by), open_ids, "invoice_id", "inner")
         time = collect(time_on_invoices(rows, [name for name in by if name in column_names(rows)]), entries)
         on_invoices = sum_by(time, ["invoice_id"], ON_INVOICE)
-    rates = allocation_rates(on_invoices, frames)
-    items = billed_items(time, rates, frames, by)
-    totals = rates.filter(~(C("_total").abs() <= RESIDUE)).select("invoice_id", "_total")
-    shares = join_by_id(items, totals, "invoice_id", "inner")
+    rates = allocation_rates(on_invoices, frames, settings)
+    known = rates.filter(~(C("_total").abs() <= RESIDUE))
+    shares = open_shares(time, with_open_shares(known, settings), frames, by)
     hidden = None if on_invoices is None else on_invoices.select("invoice_id", "_hidden")
-    return shares.select("invoice_id", *by, _share=C("_billed") / C("_total")), hidden
+    return shares, hidden

@@ -17,7 +17,7 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.aging import aging
-from billframes.analysis.arguments import keep_time_zone, read_date
+from billframes.analysis.arguments import read_date, without_people
 from billframes.analysis.checks.amounts import warn_of_hidden_rates
 from billframes.analysis.checks.loads import need_open_on
 from billframes.analysis.checks.missing_work import warn_of_partial_frames
@@ -192,7 +192,7 @@ def _overdue(
     native: Any, invoices: Frame, day: dt.date, settings: FirmSettings | None
 ) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
     """Return the overdue invoices, largest balance first, and the open and overdue balances of each client."""
-    zone = keep_time_zone(settings)
+    zone = without_people(settings)
     aged = aging(native, as_of=day, by=["client", "invoice_id"], buckets=(30,), settings=zone)
     open_invoices = from_result(aged)
     overdue = open_invoices.filter(C("overdue").is_null() | (C("overdue").abs() > RESIDUE))

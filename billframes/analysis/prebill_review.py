@@ -19,7 +19,7 @@ from billframes._messages import warn
 from billframes._names import closest
 from billframes.analysis.aging import aging
 from billframes.analysis.allocation import PREBILL
-from billframes.analysis.arguments import keep_time_zone, read_date
+from billframes.analysis.arguments import read_date, without_people
 from billframes.analysis.checks.missing_work import warn_of_partial_frames
 from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import IDS, ITEMS, Frame, column_names
@@ -109,7 +109,7 @@ def prebill_review(
     hours_per_day : float
         Time is flagged if a person has more hours than this on one day, on all matters together.
     settings : FirmSettings, optional
-        Only the time zone is used, to calculate the day on which an entry was made.
+        Used are the time zone, to calculate the day on which an entry was made, and `taxes`.
 
     Returns
     -------
@@ -180,7 +180,7 @@ def prebill_review(
     }
     frames = from_native(**natives)
     day = None if as_of is None else read_date(as_of, "as_of")
-    settings = keep_time_zone(settings)
+    settings = without_people(settings)
     prebills = _prebills(frames["invoices"], invoice)
     items = pa.concat_tables(
         [_items(frames[name], name, prebills, settings.time_zone) for name in ITEMS if name in frames]
@@ -328,7 +328,7 @@ def _add_figures(
 ) -> None:
     """Add the figures of `reconcile` and of `aging` to the invoices."""
     given = {name: natives[name] for name in (*ITEMS, "invoices")}
-    figures = from_result(reconcile(**given)).select("invoice_id", *_INVOICE_SUMS)
+    figures = from_result(reconcile(**given, settings=settings)).select("invoice_id", *_INVOICE_SUMS)
     for row in to_dicts(join_by_id(figures, ids_frame(figures, "invoice_id", prebills), "invoice_id", "inner")):
         prebills[row.pop("invoice_id")] |= row
     overdue = {}
@@ -351,7 +351,8 @@ ANALYSIS = Analysis(
         'A draft of 300 has a call of 0.5 hours worth 200 twice. Both are flagged "possible duplicate", and the amount '
         "of the invoice is 100 less than its items."
     ),
-    formula="one row per item on an invoice that is not final; `unexplained_amount` = amount − items, as in reconcile",
+    formula="one row per item on an invoice that is not final; "
+    "`unexplained_amount` = amount − tax − items, as in reconcile",
     left_out=(
         "Final invoices, and work on no invoice.",
         "Codes of expenses and fixed fees: lists of the billing system do not have them.",

@@ -117,7 +117,9 @@ def _invoice_rates(on_invoices: Frame, frames: dict[str, Frame], options: Realiz
     if options.as_of is not None:
         require(frames["invoices"], "invoices", ("due_date",))
         keep.append("due_date")
-    rates = allocation_rates(on_invoices, frames, keep, options.discounts, unknown_invoices=True)
+    rates = allocation_rates(
+        on_invoices, frames, options.grouping.settings, keep, options.discounts, unknown_invoices=True
+    )
     mixed = C("_fixed_fees").abs() > RESIDUE
     number = MIXED * as_float(mixed)
     if options.discounts == "items":

@@ -1,7 +1,8 @@
 """Reconcile: the amount of each invoice beside the sum of its items.
 
-The API's invoices have no lines. Items show the work, and the amount shows what was billed. The difference can be
-write-downs, write-ups, discounts, taxes and credits, which the API does not distinguish.
+The API's invoices have no lines. Items show the work, and the amount shows what was billed. The tax in the amount is
+calculated by the firm's settings. The rest can be write-downs, write-ups, discounts and credits, which the API does not
+distinguish.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
 from billframes.analysis.allocation import billable_time
+from billframes.analysis.arguments import warn_of_unknown_ids, without_people
 from billframes.analysis.checks.amounts import warn_of_hidden_rates
 from billframes.analysis.checks.loads import need_work_on_invoices
 from billframes.analysis.checks.missing_work import warn_of_absent_items, warn_of_missing_work
@@ -24,9 +26,11 @@ from billframes.analysis.engine import collect_counts
 from billframes.analysis.expressions import as_float, in_period, is_in_period, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
+from billframes.analysis.invoice_parts import columns_for_taxes, with_net_fees, with_tax_rates
 from billframes.analysis.keys import PEOPLE_AND_MATTERS, By, names_in
 from billframes.analysis.metrics import Measure, shared_measures, sum_measure
 from billframes.analysis.spec import Analysis, FromBook, TableSpec
+from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.periods import DateLike, Period
 
@@ -37,8 +41,9 @@ C = nw.col
 
 # The result column of each kind of item.
 _ITEM_AMOUNTS = {"time_entries": "time_amount", "expenses": "expense_amount", "fixed_fees": "fixed_fee_amount"}
-_SUMS = (*_ITEM_AMOUNTS.values(), "_hidden")
-_AMOUNTS = (*_ITEM_AMOUNTS.values(), "items_amount", "amount", "unexplained_amount", "balance")
+# The sums that decide who bears the difference, as in `allocation`.
+_SUMS = (*_ITEM_AMOUNTS.values(), "_hidden", "_gross_worth", "_gross_hours")
+_OF_INVOICES = ("amount", "unexplained_amount", "balance")
 # A millionth of the currency: adding the floats of thousands of invoices leaves such differences.
 _RESIDUE = 1e-6
 # Other keys that would divide an invoice.
@@ -55,6 +60,7 @@ def reconcile(
     by: By = "invoice",
     start: DateLike | None = None,
     end: DateLike | None = None,
+    settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
     Each invoice's amount beside the sum of its items, as a check of the other figures.
@@ -79,6 +85,8 @@ def reconcile(
     start, end : str or date, optional
         First and last day of the invoices' dates, inclusive; None leaves an end open. `start` also takes a whole
         period.
+    settings : FirmSettings, optional
+        `taxes`, which are part of the amounts.
 
     Returns
     -------
@@ -89,7 +97,8 @@ def reconcile(
 
         - `time_amount` (worth of billable time), `expense_amount`, `fixed_fee_amount`, and their sum `items_amount`;
           if rates are hidden, time and the sum are missing
-        - `amount`: of the invoice; `unexplained_amount`: amount - items, negative if time was written down
+        - with taxes in the settings: `tax_amount`, the tax in the amount
+        - `amount`: of the invoice; `unexplained_amount`: amount - tax - items, negative if time was written down
         - `balance`: the open part of the amount
         - `matter_count`: the number of matters of its items, int64; only by invoice
 
@@ -135,17 +144,22 @@ def reconcile(
     period = read_period(start, end, None, time_entries, invoices)
     items: dict[str, Any] = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
     frames = from_native(**items, invoices=invoices, clients=clients)
+    settings = without_people(settings)
     grouping = None if by == "invoice" else _grouping(by, frames)
     need_work_on_invoices("reconcile", {"invoices": invoices, **items}, period)
-    selected, optional = _invoices(frames["invoices"], () if grouping is None else grouping.row_columns)
+    warn_of_unknown_ids(settings, frames)
+    keys = () if grouping is None else grouping.row_columns
+    selected, optional = _invoices(frames["invoices"], keys, columns_for_taxes(settings))
     rows = nw.concat([_items_on_invoices(frames[kind], kind) for kind in _ITEM_AMOUNTS if kind in frames])
     matters = rows.group_by("invoice_id", "matter_id").agg(*[C(name).sum() for name in (*_SUMS, "_rows")])
     matters = matters.with_columns(matter_count=as_float(~C("matter_id").is_null()))
     totals = matters.group_by("invoice_id").agg(*[C(name).sum() for name in (*_SUMS, "_rows", "matter_count")])
     warn_of_absent_items(frames)
     _warn(totals, selected, period)
-    rows = _with_items(in_period(selected, "invoice_date", period), totals)
-    result = _by_invoice(rows, optional) if grouping is None else _by_keys(rows, grouping)
+    rows = _with_items(in_period(selected, "invoice_date", period), totals, settings)
+    tax = ("tax_amount",) if settings.taxes else ()
+    amounts = (*_ITEM_AMOUNTS.values(), "items_amount", *tax, *_OF_INVOICES)
+    result = _by_invoice(rows, optional, amounts) if grouping is None else _by_keys(rows, grouping, amounts)
     return to_native(result, time_entries)
 
 
@@ -163,10 +177,12 @@ def _grouping(by: By, frames: dict[str, Frame]) -> Grouping:
     return Grouping.of(by, {name: frames[name] for name in ("clients",) if name in frames}, None, whole)
 
 
-def _invoices(invoices: Frame, keys: Sequence[str]) -> tuple[Frame, list[str]]:
+def _invoices(invoices: Frame, keys: Sequence[str], needed: Sequence[str]) -> tuple[Frame, list[str]]:
     """Select the columns of the invoices; also return the names of the optional columns."""
     columns = ("invoice_id", "invoice_date", "invoice_state", "amount", "balance")
-    selected = select_columns(invoices, "invoices", columns, ("invoice_number", "client_id", "client_name", *keys))
+    selected = select_columns(
+        invoices, "invoices", (*columns, *needed), ("invoice_number", "client_id", "client_name", *keys)
+    )
     return selected, [name for name in column_names(selected) if name not in columns]
 
 
@@ -175,28 +191,46 @@ def _items_on_invoices(frame: Frame, kind: str) -> Frame:
     if kind == "time_entries":
         # The matters of non-billable time on an invoice are counted, too.
         every = select_columns(frame, kind, ("invoice_id", "matter_id")).with_columns(
-            worth=nw.lit(0.0), _rows=nw.lit(1.0)
+            worth=nw.lit(0.0), hours=nw.lit(0.0), _rows=nw.lit(1.0)
         )
         worth = billable_time(frame, ("matter_id",)).with_columns(_rows=nw.lit(0.0))
-        columns = ("invoice_id", "matter_id", "worth", "_rows")
+        columns = ("invoice_id", "matter_id", "worth", "hours", "_rows")
         rows = nw.concat([every.select(*columns), worth.select(*columns)]).with_columns(_amount=C("worth"))
     else:
         rows = select_columns(frame, kind, ("invoice_id", "matter_id", "amount")).with_columns(
-            _amount=C("amount"), _rows=nw.lit(1.0)
+            _amount=C("amount"), hours=nw.lit(0.0), _rows=nw.lit(1.0)
         )
     amounts = dict.fromkeys(_ITEM_AMOUNTS.values(), nw.lit(0.0)) | {_ITEM_AMOUNTS[kind]: C("_amount").fill_null(0.0)}
-    hidden = as_float(C("_amount").is_null()) if kind == "time_entries" else nw.lit(0.0)
+    is_time = kind == "time_entries"
+    hidden = as_float(C("_amount").is_null()) if is_time else nw.lit(0.0)
+    gross = {"_gross_worth": amounts["time_amount"].abs() if is_time else nw.lit(0.0), "_gross_hours": C("hours").abs()}
     on_invoices = rows.filter(~C("invoice_id").is_null())
-    return on_invoices.select("invoice_id", "matter_id", "_rows", **amounts, _hidden=hidden)
+    return on_invoices.select("invoice_id", "matter_id", "_rows", **amounts, _hidden=hidden, **gross)
 
 
-def _with_items(invoices: Frame, totals: Frame) -> Frame:
-    """Join the sums of their items to the invoices."""
+def _with_items(invoices: Frame, totals: Frame, settings: FirmSettings) -> Frame:
+    """Join the sums of their items to the invoices, and calculate tax and what is unexplained."""
     counts = [C(name).fill_null(0.0) for name in (*_SUMS, "matter_count")]
     rows = invoices.join(totals, on="invoice_id", how="left").with_columns(*counts)
-    rows = rows.with_columns(time_amount=nw.when(C("_hidden") == 0).then(C("time_amount")))
+    rows = _with_tax(rows, settings).with_columns(time_amount=nw.when(C("_hidden") == 0).then(C("time_amount")))
     rows = rows.with_columns(items_amount=C("time_amount") + C("expense_amount") + C("fixed_fee_amount"))
-    return rows.with_columns(unexplained_amount=C("amount") - C("items_amount"), invoices=nw.lit(1.0))
+    unexplained = C("amount") - C("tax_amount") - C("items_amount")
+    return rows.with_columns(unexplained_amount=unexplained, invoices=nw.lit(1.0))
+
+
+def _with_tax(rows: Frame, settings: FirmSettings) -> Frame:
+    """Add `tax_amount`, as `allocation` calculates it."""
+    if not settings.taxes:
+        return rows.with_columns(tax_amount=nw.lit(0.0))
+    names = {
+        "_total": "amount",
+        "_invoice_date": "invoice_date",
+        "_worth": "time_amount",
+        "_expenses": "expense_amount",
+        "_fixed_fees": "fixed_fee_amount",
+    }
+    rows = with_tax_rates(rows.with_columns(**{new: C(old) for new, old in names.items()}), settings)
+    return with_net_fees(rows, settings).with_columns(tax_amount=C("_tax"))
 
 
 def _without_residue(rows: Frame) -> Frame:
@@ -206,18 +240,18 @@ def _without_residue(rows: Frame) -> Frame:
     return rows.with_columns(unexplained_amount=nw.when(is_zero).then(nw.lit(0.0)).otherwise(difference))
 
 
-def _by_invoice(rows: Frame, optional: list[str]) -> Frame:
+def _by_invoice(rows: Frame, optional: Sequence[str], amounts: Sequence[str]) -> Frame:
     rows = _without_residue(rows).with_columns(C("matter_count").cast(nw.Int64))
-    columns = ("invoice_id", *optional, "invoice_date", "invoice_state", *_AMOUNTS, "matter_count")
+    columns = ("invoice_id", *optional, "invoice_date", "invoice_state", *amounts, "matter_count")
     return rows.sort("invoice_date", "invoice_id", nulls_last=True).select(*columns)
 
 
-def _by_keys(rows: Frame, grouping: Grouping) -> Frame:
+def _by_keys(rows: Frame, grouping: Grouping, amounts: Sequence[str]) -> Frame:
     rows = grouping.with_periods(rows, "invoice_date")
     # If the amount of one invoice is missing, the sum is missing.
-    known = [C(name).fill_null(float("nan")) for name in _AMOUNTS]
-    totals = grouping.add_up(rows.with_columns(*known), ("invoices", *_AMOUNTS))
-    return grouping.finish(_without_residue(totals), ("invoices", *_AMOUNTS))
+    known = [C(name).fill_null(float("nan")) for name in amounts]
+    totals = grouping.add_up(rows.with_columns(*known), ("invoices", *amounts))
+    return grouping.finish(_without_residue(totals), ("invoices", *amounts))
 
 
 def _warn(totals: Frame, invoices: Frame, period: Period) -> None:
@@ -255,23 +289,27 @@ ANALYSIS = Analysis(
         "Items of 1100 (time worth 1000 and an expense of 100) are billed at 900. The unexplained amount is -200: "
         "here, a discount."
     ),
-    formula="amount − (time + expenses + fixed fees)",
+    formula="amount − tax − (time + expenses + fixed fees)",
     left_out=(
         "Items on no invoice.",
         "Items on invoices that were not passed; a warning states how many.",
         "Non-billable and fixed-fee time, in the amounts only: its matters are counted.",
     ),
-    cannot_tell=("Whether the unexplained amount is a write-down, write-up, discount, tax or credit.",),
+    cannot_tell=(
+        "Tax: it is calculated by the `taxes` of the settings. Without them, it is part of the unexplained amount.",
+        "Whether the unexplained amount is a write-down, write-up, discount or credit.",
+    ),
     columns=(
         *shared_measures("time_amount", "expense_amount", "fixed_fee_amount", "items_amount"),
+        sum_measure("tax_amount", "Tax", "money", "The tax in the amount, by the firm’s settings."),
         sum_measure("amount", "Amount", "money", "Amount of the invoice."),
         *shared_measures("unexplained_amount", "balance", "invoices"),
         Measure("matter_count", "Matters", "count", "Number of matters of the items."),
     ),
     table=TableSpec(
         title="Invoices and their items",
-        columns=(*_AMOUNTS, "matter_count", "invoices"),
-        optional=("matter_count", "invoices"),
+        columns=(*_ITEM_AMOUNTS.values(), "items_amount", "tax_amount", *_OF_INVOICES, "matter_count", "invoices"),
+        optional=("tax_amount", "matter_count", "invoices"),
         keys=("invoice_number", "client_name", "invoice_date", "invoice_state"),
         cents=True,
     ),

@@ -15,10 +15,11 @@ from billframes._names import type_in_words
 from billframes._suggestions import suggest_fields, suggest_settings
 from billframes.config import read_keys
 from billframes.config.firm_values import READERS, WEEKDAYS, Target
+from billframes.config.taxes import TAX_READERS, PaymentOrder, Tax
 from billframes.errors import ConfigError, IncompleteDataWarning, ParameterError
 from billframes.periods import MONTHS, DateLike, FiscalYear
 
-__all__ = ["FirmSettings", "Target", "describe_settings"]
+__all__ = ["FirmSettings", "Target", "Tax", "describe_settings"]
 
 _BY_USER = (
     "user_hours",
@@ -81,6 +82,14 @@ class FirmSettings:
         The share of a matter that each originator is credited with; the shares add up to 1.
     roles : mapping of user to str
         Roles that take precedence over those of the users list.
+    taxes : sequence of Tax
+        Taxes in the invoices' amounts, which the API does not show, such as
+        `{"name": "GST", "rate": 0.05, "on": ["time", "fixed_fees"], "clients": ["c1"], "start": "2026-01-01"}`. `on`
+        can also have "expenses", and is all three kinds if omitted. `except_clients` can replace `clients`; `start` and
+        `end` are invoice dates, both inclusive. Several taxes on one item add up. Fees never include tax; balances do.
+    payment_order : "proportional" or sequence of str
+        What a part payment of an invoice settles: all parts in proportion, or each part in full before the next, such
+        as `("tax", "expenses", "fees")`. Invoices below 0, or with a part below 0, are always settled in proportion.
 
     Raises
     ------
@@ -115,9 +124,11 @@ class FirmSettings:
     budgets: Mapping[str, float] = field(default_factory=dict)
     originator_weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     roles: Mapping[str, str] = field(default_factory=dict)
+    taxes: Sequence[Tax | Mapping[str, Any]] = ()
+    payment_order: PaymentOrder | Sequence[str] = "proportional"
 
     def __post_init__(self) -> None:
-        for name, read in READERS.items():
+        for name, read in (READERS | TAX_READERS).items():
             # The class is frozen for users. Here text dates become dates, and ids become text.
             object.__setattr__(self, name, read(getattr(self, name), name))
         self._check_people()
@@ -188,9 +199,10 @@ class FirmSettings:
 
     @property
     def named(self) -> dict[str, dict[str, list[str]]]:
-        """The ids in the settings, by "users" and "matters", each with the keys that contain it."""
+        """The ids in the settings, by "users", "matters" and "clients", each with the keys that contain it."""
         users: dict[str, list[str]] = {}
         matters: dict[str, list[str]] = {}
+        clients = {each for tax in self.taxes if isinstance(tax, Tax) for each in (*tax.clients, *tax.except_clients)}
         for key in _BY_USER:
             for user in getattr(self, key):
                 users.setdefault(user, []).append(key)
@@ -199,7 +211,7 @@ class FirmSettings:
                 matters.setdefault(matter, []).append(key)
         for user in {user for weights in self.originator_weights.values() for user in weights}:
             users.setdefault(user, []).append("originator_weights")
-        return {"users": users, "matters": matters}
+        return {"users": users, "matters": matters, "clients": {each: ["taxes"] for each in sorted(clients)}}
 
     def without(self, users: Collection[str]) -> Self:
         """
@@ -263,6 +275,8 @@ def describe_settings(settings: FirmSettings | None) -> str:
     given = [words for key, words in _DESCRIPTIONS.items() if getattr(settings, key)]
     if year := settings.fiscal_year:
         given.append(f"fiscal years from {year.day} {MONTHS[year.month - 1]}")
+    if settings.payment_order != "proportional":
+        given.append(f"payments settle {', then '.join(settings.payment_order)}")
     given += [f"amounts in {settings.currency}"] if settings.currency else []
     source = f" from {settings.source}" if settings.source else ""
     return f"Firm settings{source}: {_describe_day(settings)}{'; ' if given else ''}{', '.join(given)}."
@@ -281,6 +295,7 @@ _DESCRIPTIONS = {
     "budgets": "budgets",
     "originator_weights": "originators’ shares",
     "roles": "roles",
+    "taxes": "taxes",
 }
 
 

@@ -13,7 +13,7 @@ from billframes._names import closest
 from billframes.errors import ParameterError
 from billframes.periods import FiscalYear, resolve
 
-__all__ = ["READERS", "ROLES", "WEEKDAYS", "Target"]
+__all__ = ["READERS", "ROLES", "WEEKDAYS", "Target", "read_date", "read_list", "read_number"]
 
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 ROLES = ("principal", "attorney", "paralegal", "timekeeper", "operator", "accountant")
@@ -45,20 +45,21 @@ def _time_zone(value: Any, key: str) -> str:
 
 
 def _working_days(value: Any, key: str) -> tuple[str, ...]:
-    for day in _sequence(value, key):
+    for day in read_list(value, key):
         if day not in WEEKDAYS:
             raise ParameterError(f"{key} has {day!r}; it takes {WEEKDAYS}.{closest(day, WEEKDAYS)}")
     return tuple(value)
 
 
-def _number(value: Any, key: str) -> float:
+def read_number(value: Any, key: str) -> float:
+    """Return a finite number as a float."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise ParameterError(f"{key}={value!r} is not a number; write a number such as 7.5.")
     return float(value)
 
 
 def _not_negative(value: Any, key: str) -> float:
-    if _number(value, key) < 0:
+    if read_number(value, key) < 0:
         raise ParameterError(f"{key}={value!r} is negative; it takes a number from 0 up.")
     return float(value)
 
@@ -68,7 +69,7 @@ def _dated_rate(value: Any, key: str) -> float | dict[dt.date, float]:
         return _not_negative(value, key)
     if not value:
         raise ParameterError(f"{key} has no rate; it takes a rate, or rates by the date from which they hold.")
-    rates = {_date(day, key): _not_negative(rate, f"{key}[{str(day)!r}]") for day, rate in value.items()}
+    rates = {read_date(day, key): _not_negative(rate, f"{key}[{str(day)!r}]") for day, rate in value.items()}
     if len(rates) < len(value):
         raise ParameterError(f"{key} names one date twice; give each date one rate.")
     return dict(sorted(rates.items()))
@@ -80,7 +81,8 @@ def _hours_per_day(value: Any, key: str) -> float:
     return float(value)
 
 
-def _date(value: Any, key: str) -> dt.date:
+def read_date(value: Any, key: str) -> dt.date:
+    """Return a value as a date."""
     day = resolve(None, value, names=("", key)).end
     if day is None:
         raise ParameterError(f"{key}={value!r} is not a date; it takes a date such as '2026-10-31'.")
@@ -88,7 +90,7 @@ def _date(value: Any, key: str) -> dt.date:
 
 
 def _dates(value: Any, key: str) -> tuple[dt.date, ...]:
-    return tuple(_date(day, key) for day in _sequence(value, key))
+    return tuple(read_date(day, key) for day in read_list(value, key))
 
 
 def _leave(value: Any, key: str) -> list[tuple[dt.date, dt.date]]:
@@ -98,14 +100,14 @@ def _leave(value: Any, key: str) -> list[tuple[dt.date, dt.date]]:
             f"{key}={(first, last)!r} could be two days or all days from the first to the last. Write "
             f"[({first!r}, {last!r})] for all of them, or [{first!r}, {last!r}] for the two days."
         )
-    return [_days_of_leave(each, key) for each in _sequence(value, key)]
+    return [_days_of_leave(each, key) for each in read_list(value, key)]
 
 
 def _days_of_leave(value: Any, key: str) -> tuple[dt.date, dt.date]:
-    ends = [value, value] if isinstance(value, str | dt.date) else list(_sequence(value, key))
+    ends = [value, value] if isinstance(value, str | dt.date) else list(read_list(value, key))
     if len(ends) != 2:
         raise ParameterError(f"{key} has {value!r}; it takes dates and pairs of a first and a last date.")
-    first, last = _date(ends[0], key), _date(ends[1], key)
+    first, last = read_date(ends[0], key), read_date(ends[1], key)
     if first > last:
         raise ParameterError(f"{key} has a leave from {first} to {last}, which ends before it begins.")
     return first, last
@@ -126,7 +128,7 @@ def _target(value: Any, key: str) -> Target:
 
 
 def _floor(value: Any, key: str) -> float | None:
-    if value is not None and not 0 < _number(value, key) <= 1:
+    if value is not None and not 0 < read_number(value, key) <= 1:
         raise ParameterError(f"{key}={value!r} is not a ratio above 0 and up to 1; 0.9 is 90%.")
     return value if value is None else float(value)
 
@@ -152,7 +154,8 @@ def _role(value: Any, key: str) -> str:
     return str(value)
 
 
-def _sequence(value: Any, key: str) -> Iterable[Any]:
+def read_list(value: Any, key: str) -> Iterable[Any]:
+    """Return a list, or another iterable that is neither a text nor a mapping."""
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
         raise ParameterError(f"{key}={value!r} is not a list; put the values in brackets, such as [{value!r}].")
     return value
@@ -175,8 +178,8 @@ READERS: dict[str, Callable[[Any, str], Any]] = {
     "holidays": _dates,
     "hours_per_day": _hours_per_day,
     "user_hours": _mapping(_hours_per_day),
-    "user_start": _mapping(_date),
-    "user_end": _mapping(_date),
+    "user_start": _mapping(read_date),
+    "user_end": _mapping(read_date),
     "leave": _mapping(_leave),
     "targets": _mapping(_target),
     "fiscal_year_start": _fiscal_year_start,
@@ -184,7 +187,7 @@ READERS: dict[str, Callable[[Any, str], Any]] = {
     "realization_floor": _floor,
     "standard_rates": _mapping(_dated_rate),
     "cost_rates": _mapping(_not_negative),
-    "budgets": _mapping(_number),
+    "budgets": _mapping(read_number),
     "originator_weights": _mapping(_weights),
     "roles": _mapping(_role),
 }
