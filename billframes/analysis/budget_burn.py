@@ -25,6 +25,7 @@ from billframes.analysis.allocation import (
 )
 from billframes.analysis.arguments import warn_of_unknown_ids
 from billframes.analysis.checks.amounts import warn_of_hidden_rates
+from billframes.analysis.checks.cancelled_work import is_cancelled, warn_of_cancelled
 from billframes.analysis.checks.loads import need_all_dates, warn_of_removed_rows
 from billframes.analysis.checks.missing_work import (
     unknown_state_reasons,
@@ -46,7 +47,8 @@ C = nw.col
 
 _USED = ("billed_amount", "fixed_fee_amount", "prebill_amount", "unbilled_amount", "unknown_amount")
 _HIDDEN = tuple(f"_hidden_{name}" for name in ("prebill_amount", "unbilled_amount", "unknown_amount"))
-_MEASURES = (*_USED, *_HIDDEN, "_hidden_billed_amount", "unbilled_fixed_fee_amount", "_rows_unknown")
+_COUNTS = ("_hidden_billed_amount", "_rows_unknown", "_cancelled", "_cancelled_fees")
+_MEASURES = (*_USED, *_HIDDEN, "unbilled_fixed_fee_amount", *_COUNTS)
 
 
 def budget_burn(
@@ -172,7 +174,12 @@ def _fees_of_matters(frames: dict[str, Frame], settings: FirmSettings) -> Frame:
     if (untyped := unknown_time(frames["time_entries"], ("matter_id",), ("matter_name",))) is not None:
         parts.append(_unknown_columns(_with_name(untyped)))
     credits_ = rates.filter(C("_invoice_state") == "final", C("_by_worth") + C("_by_hours") < 1)
-    none = dict.fromkeys(_MEASURES, nw.lit(0.0)) | {"billed_amount": C("_unallocated")}
+    cancelled = as_float(is_cancelled())
+    none = dict.fromkeys(_MEASURES, nw.lit(0.0)) | {
+        "billed_amount": C("_unallocated"),
+        "_cancelled": cancelled,
+        "_cancelled_fees": cancelled * C("_unallocated"),
+    }
     parts.append(credits_.select(matter_id=null_column(nw.String), matter_name=null_column(nw.String), **none))
     return nw.concat(parts)
 
@@ -265,6 +272,8 @@ def _counts(used: Frame, budgets: dict[str, float]) -> dict[str, float]:
         "unknown": C("_rows_unknown"),
         "hidden": C("_hidden"),
         "spread": C("_hidden_billed_amount"),
+        "cancelled": C("_cancelled"),
+        "cancelled_fees": C("_cancelled_fees"),
         "unbudgeted_amount": value_if(other, "_amount"),
         "unbudgeted_hidden": value_if(other, "_hidden"),
         "unbudgeted_matters": value_if(other & ~C("matter_id").is_null(), as_float(~(C("_amount").abs() <= RESIDUE))),
@@ -306,6 +315,7 @@ def _warn(count: Mapping[str, float]) -> None:
     warn_of_hidden_rates(count["hidden"], "used_amount of their matters is missing", " on no final invoice")
     consequence = "the fees of these invoices are spread over the hours of their time"
     warn_of_hidden_rates(count["spread"], consequence, " on final invoices")
+    warn_of_cancelled("budget_burn", count, ["matter_id"])
 
 
 ANALYSIS = Analysis(

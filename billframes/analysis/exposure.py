@@ -170,7 +170,7 @@ def exposure(
         work = _select(wip(**natives, **options), grouping, _WIP_COLUMNS)
         balances = _select(aging(**natives, **options), grouping, _AGING_COLUMNS | {name: name for name in limits})
     given = {name: natives[name] for name in (*ITEMS, "invoices")}
-    warn_of_partial_frames("exposure", given, frames, "amounts and last days are incomplete")
+    warn_of_partial_frames("exposure", given, frames, "amounts and last days are incomplete", settings)
     parts = [work, balances, *_last_days(frames, grouping, invoice_grouping(by, frames, grouping.settings), day)]
     measures = (*_WIP_COLUMNS.values(), *_AGING_COLUMNS.values(), *limits, "_open")
     totals = grouping.combine(parts, measures, _DATES)

@@ -14,7 +14,8 @@ import narwhals.stable.v2 as nw
 
 from billframes.analysis.allocation import allocated_fee, allocation_rates, billable_time, time_on_invoices
 from billframes.analysis.checks.amounts import warn_of_hidden_rates
-from billframes.analysis.checks.loads import need_work_on_invoices
+from billframes.analysis.checks.cancelled_work import count_cancelled, warn_of_cancelled
+from billframes.analysis.checks.loads import is_whole, need_work_on_invoices
 from billframes.analysis.checks.missing_work import (
     count_on_unknown_invoices,
     count_work_not_passed,
@@ -88,7 +89,7 @@ def _sum_fees(
     grouping = Grouping.of(by, frames, settings)
     fees, invoices = _fees(analysis, frames, grouping, periods)
     warn_of_absent_items(frames)
-    _warn(analysis, invoices, periods)
+    _warn(analysis, invoices, periods, grouping, whole=is_whole(natives))
     return grouping, fees
 
 
@@ -162,19 +163,21 @@ def _as_fee_rows(rows: Frame, by: Sequence[str], types: Any, **measures: nw.Expr
     return rows.select(*columns, **{name: measures.get(name, nw.lit(0.0)) for name in _MEASURES})
 
 
-def _warn(analysis: str, invoices: Frame, periods: Sequence[Period]) -> None:
-    """Warn of missing work and hidden amounts, for each period, with all counts in one query."""
+def _warn(analysis: str, invoices: Frame, periods: Sequence[Period], grouping: Grouping, *, whole: bool) -> None:
+    """Warn of missing work, hidden amounts and cancelled work, for each period, with all counts in one query."""
     of_invoices: list[tuple[Frame, dict[str, nw.Expr]]] = []
     for n, period in enumerate(periods):
         rows, counted = count_work_not_passed(invoices, _is_counted(period))
         counted["hidden"] = value_if(_is_counted(period), "_hidden").sum()
+        counted |= count_cancelled(_is_counted(period))
         counted["on_unknown"] = count_on_unknown_invoices(invoices, period)
         of_invoices.append((rows, {f"{n} {name}": each for name, each in counted.items()}))
     found = collect_counts(*of_invoices)
     for n in range(len(periods)):
         counts = {name.removeprefix(f"{n} "): each for name, each in found.items() if name.startswith(f"{n} ")}
         warn_of_unknown_invoices(counts["on_unknown"])
-        warn_of_work_not_passed(analysis, counts)
+        warn_of_work_not_passed(analysis, counts, rows, taxed=bool(grouping.settings.taxes), whole=whole)
+        warn_of_cancelled(analysis, counts, grouping.base)
         warn_of_hidden_rates(
             counts["hidden"], "the fees of their invoices are allocated by hours, and the worth of the time is missing"
         )

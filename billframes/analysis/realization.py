@@ -8,7 +8,7 @@ from typing import Literal
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.arguments import check_choice, read_date, read_matter_types
-from billframes.analysis.checks.loads import need_work_on_invoices
+from billframes.analysis.checks.loads import is_whole, need_work_on_invoices
 from billframes.analysis.checks.missing_work import warn_of_absent_items
 from billframes.analysis.data_span import read_period
 from billframes.analysis.frames import from_native, to_native
@@ -183,7 +183,7 @@ def realization(
     items = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
     need_work_on_invoices("realization", {"invoices": invoices, **items}, period, dated=basis)
     grouping = Grouping.of(by, frames, settings)
-    options = RealizationOptions(basis, period, grouping, types, discounts, day)
+    options = RealizationOptions(basis, period, grouping, types, discounts, day, is_whole(items))
     warn_of_absent_items(frames)
     return to_native(realized_fees(frames, options), time_entries)
 

@@ -23,6 +23,7 @@ from billframes.analysis.allocation import (
 )
 from billframes.analysis.arguments import MATTER_TYPES
 from billframes.analysis.checks.amounts import warn_of_hidden_rates, warn_of_high_rates
+from billframes.analysis.checks.cancelled_work import count_cancelled, warn_of_cancelled
 from billframes.analysis.checks.missing_work import (
     count_on_unknown_invoices,
     count_work_not_passed,
@@ -67,7 +68,7 @@ MIXED, DUE, UNDATED, UNSPREAD = 1, 2, 4, 8
 
 @dataclass(frozen=True, slots=True)
 class RealizationOptions:
-    """The arguments of `realization`, checked."""
+    """The arguments of `realization`, checked; `whole` tells whether all items were loaded."""
 
     basis: str
     period: Period
@@ -75,6 +76,7 @@ class RealizationOptions:
     matter_types: frozenset[str] | None
     discounts: str = "time"
     as_of: dt.date | None = None
+    whole: bool = False
 
     @property
     def base(self) -> list[str]:
@@ -307,14 +309,18 @@ def _warn(work: Frame, rates: Frame, options: RealizationOptions) -> None:
     if rates_of := options.grouping.settings.standard_rates:
         priced = (C("_hidden") == 0) & (C("worth") != 0)
         of_work |= {name: value_if(priced, column).sum() for name, column in (("priced", "worth"), ("hours", "hours"))}
-    invoices, of_invoices = count_work_not_passed(rates, _is_counted(options))
+    is_counted = _is_counted(options)
+    invoices, of_invoices = count_work_not_passed(rates, is_counted)
+    of_invoices |= count_cancelled(is_counted)
     if options.basis == "invoice_date":
         of_invoices["on_unknown"] = count_on_unknown_invoices(rates, options.period)
     counts = collect_counts((work, of_work), (invoices, of_invoices))
     if rates_of:
         warn_of_high_rates("standard", rates_of, counts["priced"], counts["hours"])
     warn_of_unknown_invoices(counts.get("on_unknown", 0.0))
-    warn_of_work_not_passed("realization", counts)
+    taxed = bool(options.grouping.settings.taxes)
+    warn_of_work_not_passed("realization", counts, invoices, taxed=taxed, whole=options.whole)
+    warn_of_cancelled("realization", counts, options.grouping.base)
     warn_of_unknown_invoices(counts["unknown"], "counted in unknown_amount")
     _warn_of_work(counts, options.matter_types)
     _warn_of_invoices(counts)

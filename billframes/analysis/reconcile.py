@@ -17,12 +17,13 @@ from billframes._messages import warn
 from billframes.analysis.allocation import billable_time
 from billframes.analysis.arguments import warn_of_unknown_ids, without_people
 from billframes.analysis.checks.amounts import warn_of_hidden_rates
-from billframes.analysis.checks.loads import need_work_on_invoices
+from billframes.analysis.checks.loads import is_whole, need_work_on_invoices
 from billframes.analysis.checks.missing_work import warn_of_absent_items, warn_of_missing_work
+from billframes.analysis.checks.tax_share import above_items, count_above_items, warn_of_same_share
 from billframes.analysis.checks.values import called_by_another
 from billframes.analysis.column_types import Frame, column_names
 from billframes.analysis.data_span import read_period
-from billframes.analysis.engine import collect_counts
+from billframes.analysis.engine import collect_counts, join_by_id
 from billframes.analysis.expressions import as_float, in_period, is_in_period, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
@@ -41,6 +42,13 @@ C = nw.col
 
 # The result column of each kind of item.
 _ITEM_AMOUNTS = {"time_entries": "time_amount", "expenses": "expense_amount", "fixed_fees": "fixed_fee_amount"}
+# The names of these sums in `allocation`.
+_AS_ALLOCATED = {
+    "_total": "amount",
+    "_worth": "time_amount",
+    "_expenses": "expense_amount",
+    "_fixed_fees": "fixed_fee_amount",
+}
 # The sums that decide who bears the difference, as in `allocation`.
 _SUMS = (*_ITEM_AMOUNTS.values(), "_hidden", "_gross_worth", "_gross_hours")
 _OF_INVOICES = ("amount", "unexplained_amount", "balance")
@@ -155,7 +163,7 @@ def reconcile(
     matters = matters.with_columns(matter_count=as_float(~C("matter_id").is_null()))
     totals = matters.group_by("invoice_id").agg(*[C(name).sum() for name in (*_SUMS, "_rows", "matter_count")])
     warn_of_absent_items(frames)
-    _warn(totals, selected, period)
+    _warn(totals, selected, period, settings, whole=is_whole(items))
     rows = _with_items(in_period(selected, "invoice_date", period), totals, settings)
     tax = ("tax_amount",) if settings.taxes else ()
     amounts = (*_ITEM_AMOUNTS.values(), "items_amount", *tax, *_OF_INVOICES)
@@ -222,14 +230,8 @@ def _with_tax(rows: Frame, settings: FirmSettings) -> Frame:
     """Add `tax_amount`, as `allocation` calculates it."""
     if not settings.taxes:
         return rows.with_columns(tax_amount=nw.lit(0.0))
-    names = {
-        "_total": "amount",
-        "_invoice_date": "invoice_date",
-        "_worth": "time_amount",
-        "_expenses": "expense_amount",
-        "_fixed_fees": "fixed_fee_amount",
-    }
-    rows = with_tax_rates(rows.with_columns(**{new: C(old) for new, old in names.items()}), settings)
+    rows = rows.with_columns(**{new: C(old) for new, old in _AS_ALLOCATED.items()}, _invoice_date=C("invoice_date"))
+    rows = with_tax_rates(rows, settings)
     return with_net_fees(rows, settings).with_columns(tax_amount=C("_tax"))
 
 
@@ -254,8 +256,8 @@ def _by_keys(rows: Frame, grouping: Grouping, amounts: Sequence[str]) -> Frame:
     return grouping.finish(_without_residue(totals), ("invoices", *amounts))
 
 
-def _warn(totals: Frame, invoices: Frame, period: Period) -> None:
-    """Warn of items whose invoice was not passed, of hidden rates, and of work that seems to be missing."""
+def _warn(totals: Frame, invoices: Frame, period: Period, settings: FirmSettings, *, whole: bool) -> None:
+    """Warn of items whose invoice was not passed, of hidden rates, and of amounts far above the items."""
     is_counted = is_in_period("invoice_date", period)
     rows = totals.join(invoices.select("invoice_id", _counted=as_float(is_counted)), on="invoice_id", how="left")
     not_passed, counted = C("_counted").is_null(), C("_counted") > 0
@@ -266,7 +268,12 @@ def _warn(totals: Frame, invoices: Frame, period: Period) -> None:
         "items": value_if(counted, nw.sum_horizontal(*_ITEM_AMOUNTS.values())),
     }
     billed = {"billed": value_if(is_counted, "amount").sum()}
-    count = collect_counts((rows, {name: column.sum() for name, column in sums.items()}), (invoices, billed))
+    evidence = join_by_id(invoices, totals, "invoice_id").with_columns(_evident=C("invoice_state") == "final")
+    evidence = evidence.with_columns(**{new: C(old) for new, old in _AS_ALLOCATED.items()}).with_columns(
+        **above_items()
+    )
+    of_rows = {name: column.sum() for name, column in sums.items()}
+    count = collect_counts((rows, of_rows), (invoices, billed), (evidence, count_above_items()))
     if count["rows"]:
         warn(
             f"{int(count['rows'])} items name {int(count['invoices'])} invoices that are not among those passed; they "
@@ -274,8 +281,11 @@ def _warn(totals: Frame, invoices: Frame, period: Period) -> None:
             IncompleteDataWarning,
         )
     warn_of_hidden_rates(count["hidden"], "the items of their invoices can't be added up", " on invoices")
-    if not count["hidden"] and not called_by_another():
-        warn_of_missing_work("reconcile", count["billed"], count["items"], "amounts can wrongly look unexplained")
+    if called_by_another() or warn_of_same_share(count, evidence, taxed=bool(settings.taxes), whole=whole):
+        return
+    if not count["hidden"] and not whole:
+        consequence = "amounts can wrongly look unexplained"
+        warn_of_missing_work("reconcile", count["billed"], count["items"], consequence, settings)
 
 
 ANALYSIS = Analysis(

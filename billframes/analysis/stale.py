@@ -189,7 +189,9 @@ def stale(
     with skip_checks(natives, frames):
         findings, open_work = _findings(natives, frames, day, wip_days, resolved)
     given = {name: native for name, native in natives.items() if name != "users"}
-    warn_of_partial_frames("stale", given, frames, "matters can wrongly look idle, and amounts are incomplete")
+    warn_of_partial_frames(
+        "stale", given, frames, "matters can wrongly look idle, and amounts are incomplete", settings
+    )
     if load_info(matters) is None:
         consequence = "it is unknown whether they are archived or idle"
         warn_of_matters_not_passed("stale", findings.activity, findings.matters, consequence)

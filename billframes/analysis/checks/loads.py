@@ -31,6 +31,7 @@ from billframes.periods import Period
 __all__ = [
     "ITEM_FILTERS",
     "has_removed_rows",
+    "is_whole",
     "need_all_dates",
     "need_open_on",
     "need_period",
@@ -269,6 +270,13 @@ def has_removed_rows(native: Any) -> bool:
     """Tell whether rows of a loaded frame were removed after its load."""
     info = load_info(native)
     return info is not None and info.rows is not None and len(native) < info.rows
+
+
+def is_whole(natives: Mapping[str, Any]) -> bool:
+    """Tell whether all items were loaded, whatever their date, and no row was removed since."""
+    infos = [load_info(native) for name in ITEMS if (native := natives.get(name)) is not None]
+    unbounded = [info is not None and info.start is None and info.end is None for info in infos]
+    return len(infos) == len(ITEMS) and all(unbounded) and not any(has_removed_rows(natives[name]) for name in ITEMS)
 
 
 def warn_of_removed_rows(analysis: str, natives: Mapping[str, Any], consequence: str) -> bool:

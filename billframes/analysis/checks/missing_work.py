@@ -17,14 +17,17 @@ from billframes._messages import warn
 from billframes._names import join_names
 from billframes.analysis.allocation import NOT_TIME, PREBILL
 from billframes.analysis.checks.amounts import count_other_units, warn_of_other_units
-from billframes.analysis.checks.loads import has_removed_rows, warn_of_removed_rows
+from billframes.analysis.checks.loads import has_removed_rows, is_whole, warn_of_removed_rows
 from billframes.analysis.checks.repeated_ids import are_many
+from billframes.analysis.checks.tax_share import MAY_BE_TAX, above_items, count_above_items, warn_of_same_share
 from billframes.analysis.checks.values import unknown_values
 from billframes.analysis.column_types import ITEMS, Frame, as_arrow, column_names
 from billframes.analysis.engine import collect_counts, collect_values, join_by_id, lazy
 from billframes.analysis.expressions import as_day, as_float, count_if, midnight, null_column, value_if
 from billframes.analysis.frames import select_columns
 from billframes.analysis.grouping import Grouping
+from billframes.config.firm import FirmSettings
+from billframes.config.taxes import Tax
 from billframes.errors import IncompleteDataWarning
 from billframes.loading.load_info import load_info
 from billframes.periods import Period
@@ -69,7 +72,11 @@ _OF_INVOICES = frozenset({"balance", "due_date"})
 
 
 def warn_of_partial_frames(
-    analysis: str, natives: Mapping[str, Any], frames: Mapping[str, Frame], consequence: str
+    analysis: str,
+    natives: Mapping[str, Any],
+    frames: Mapping[str, Frame],
+    consequence: str,
+    settings: FirmSettings | None = None,
 ) -> None:
     """
     Warn if the frames seem to have only a part of the firm's records.
@@ -84,13 +91,17 @@ def warn_of_partial_frames(
         The same frames, checked.
     consequence : str
         The consequence for the figures: the end of a sentence after "so".
+    settings : FirmSettings, optional
+        With `taxes`.
     """
     # If rows of both work and invoices were removed, the rest may be all records of one client.
     of_one = all(has_removed_rows(natives.get(name)) for name in ("time_entries", "invoices"))
-    if (of_one or not warn_of_removed_rows(analysis, natives, consequence)) and set(ITEMS) <= set(frames):
+    cut = not of_one and warn_of_removed_rows(analysis, natives, consequence)
+    if not cut and set(ITEMS) <= set(frames) and not is_whole(natives):
         counts = collect_counts(_invoice_sums(frames), *(_item_sums(name, frames[name]) for name in ITEMS))
         if not counts["hidden"]:
-            warn_of_missing_work(analysis, counts["billed"], sum(counts[name] for name in ITEMS), consequence)
+            worth = sum(counts[name] for name in ITEMS)
+            warn_of_missing_work(analysis, counts["billed"], worth, consequence, settings)
 
 
 def warn_of_matters_not_passed(
@@ -118,13 +129,16 @@ def warn_of_matters_not_passed(
         )
 
 
-def warn_of_missing_work(analysis: str, billed: float, worth: float, consequence: str) -> None:
-    """Warn if the invoices' amounts are far above the worth of the items on them."""
-    if billed - worth * _WRITE_UP > 1.0:
+def warn_of_missing_work(
+    analysis: str, billed: float, worth: float, consequence: str, settings: FirmSettings | None = None
+) -> None:
+    """Warn if the invoices' amounts are far above the worth of the items on them, with the taxes of the settings."""
+    rates = [float(each.rate) for each in settings.taxes if isinstance(each, Tax)] if settings else []
+    if billed - worth * (1.0 + sum(rates)) * _WRITE_UP > 1.0:
         warn(
             f"{analysis}: the invoices bill {billed:,.2f}, but the time entries, expenses and fixed fees on invoices "
-            f"have a total of {worth:,.2f} only. Work seems to be missing, so {consequence}. Pass all work (bf.book "
-            "loads it).",
+            f"have a total of {worth:,.2f} only. {MAY_BE_TAX}, so {consequence}. Pass all work (bf.book loads it), and "
+            "state taxes in the firm's settings.",
             IncompleteDataWarning,
         )
 
@@ -150,9 +164,10 @@ def count_work_not_passed(rates: Frame, counted: nw.Expr) -> tuple[Frame, dict[s
     worth = C("_worth").fill_null(0.0)
     rates = rates.with_columns(
         _counted=counted & C("_contingent").is_null(),
+        _evident=(C("_invoice_state") == "final") & C("_contingent").is_null(),
         # Time that is worth 0, or whose worth is hidden, is allocated by hours: its highest possible fee is unknown.
-        _known=(C("_hidden") == 0) & ((C("_by_worth") > 0) | (C("_by_hours") < 1)),
-    )
+        _known=(C("_hidden") == 0) & (C("_by_hours") < 1) & (C("_cancelled") < 1),
+    ).with_columns(**above_items())
     is_over = (C("_net") > 0.005) & (C("_net") > worth * _WRITE_UP)
     rates = rates.with_columns(_over=C("_counted") & C("_known") & is_over)
     rates, of_units = count_other_units(rates)
@@ -161,20 +176,36 @@ def count_work_not_passed(rates: Frame, counted: nw.Expr) -> tuple[Frame, dict[s
         "excess": value_if(C("_over"), C("_net") - worth).sum(),
         "fees": value_if(C("_counted"), C("_net").abs()).sum(),
         **of_units,
+        **count_above_items(),
     }
 
 
-def warn_of_work_not_passed(figure: str, counts: Mapping[str, float]) -> None:
-    """Warn of invoices whose fees are too high for the work that was passed, by `count_work_not_passed`."""
-    if warn_of_other_units(figure, counts):
+def warn_of_work_not_passed(
+    figure: str, counts: Mapping[str, float], invoices: Frame, *, taxed: bool, whole: bool
+) -> None:
+    """
+    Warn of invoices whose fees are too high for the work that was passed.
+
+    Parameters
+    ----------
+    figure : str
+        The name of the analysis, for the message.
+    counts, invoices
+        From `count_work_not_passed`.
+    taxed : bool
+        Whether the settings have taxes.
+    whole : bool
+        Whether all items were loaded (`loads.is_whole`): then no work is missing.
+    """
+    if warn_of_other_units(figure, counts) or warn_of_same_share(counts, invoices, taxed=taxed, whole=whole):
         return
-    if counts["excess"] > max(1.0, _NEGLIGIBLE * counts["fees"]):
+    if not whole and counts["excess"] > max(1.0, _NEGLIGIBLE * counts["fees"]):
         count = int(counts["over"])
         bill = "1 invoice bills" if count == 1 else f"{count} invoices bill"
         warn(
             f"{figure}: {bill} {counts['excess']:,.2f} more than the time entries, expenses and fixed fees passed can "
-            "explain. Work on them seems to be missing, so the figures are too high. Pass all work on these invoices, "
-            "whenever and by whomever it was done (bf.book loads it).",
+            f"explain. {MAY_BE_TAX}, so the figures may be too high. Pass all work on these invoices, whenever and by "
+            "whomever it was done (bf.book loads it), and state taxes in the firm's settings.",
             IncompleteDataWarning,
         )
 

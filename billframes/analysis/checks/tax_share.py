@@ -1,0 +1,120 @@
+"""Note that most invoices are above their items by one and the same share: tax, or a surcharge, that no setting states.
+
+The share is looked for among all final invoices, above all items on them, or above the fees or the time only, because a
+tax may not be charged on expenses or fixed fees. Write-ups differ from invoice to invoice. A load that is proved
+complete lacks no work, so the note says nothing about missing work then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import narwhals.stable.v2 as nw
+
+from billframes._messages import warn
+from billframes.analysis.column_types import Frame
+from billframes.analysis.engine import sum_by, to_dicts
+from billframes.analysis.expressions import RESIDUE, as_float, count_if
+from billframes.errors import IncompleteDataWarning
+
+__all__ = ["MAY_BE_TAX", "above_items", "count_above_items", "warn_of_same_share"]
+
+C = nw.col
+
+MAY_BE_TAX = "Work on them may be missing, or tax or a surcharge was added"
+"""The end of a message about frames that don't say how they were loaded."""
+
+# Two invoices of a small firm can have the same write-up.
+_SEVERAL = 3
+# Shares of the same tax differ by rounding to cents, and by 0.2 points at most. They are counted in steps of 0.05.
+_STEP, _STEPS_APART = 0.0005, 4
+_LEAST = 0.002
+# The items that can be taxed, and the value of `on` in the settings.
+_TAXED = {
+    ("_worth", "_fixed_fees", "_expenses"): '["time", "fixed_fees", "expenses"]',
+    ("_worth", "_fixed_fees"): '["time", "fixed_fees"]',
+    ("_worth",): '["time"]',
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """A share by which invoices are above their items."""
+
+    invoices: int
+    rate: float
+    on: str
+
+
+def above_items() -> dict[str, nw.Expr]:
+    """
+    Return the conditions for invoices with known items, `_itemized`, and for those above them, `_above`.
+
+    Invoices have `_total`, `_worth`, `_expenses`, `_fixed_fees`, `_hidden` and `_evident`, whether they count at all.
+    """
+    items = C("_worth") + C("_expenses") + C("_fixed_fees")
+    itemized = C("_evident") & (C("_hidden") == 0) & (items > RESIDUE) & (C("_total") > RESIDUE)
+    return {
+        "_itemized": itemized.fill_null(False),
+        "_above": (itemized & (C("_total") > items * (1 + _LEAST))).fill_null(False),
+    }
+
+
+def count_above_items() -> dict[str, nw.Expr]:
+    """Count the invoices of `above_items`."""
+    return {"itemized": count_if(C("_itemized")), "above": count_if(C("_above"))}
+
+
+def warn_of_same_share(counts: Mapping[str, float], invoices: Frame, *, taxed: bool, whole: bool) -> bool:
+    """
+    Warn if most invoices are above their items by one and the same share; return whether they are.
+
+    Parameters
+    ----------
+    counts : mapping of str to float
+        The counts of `count_above_items`.
+    invoices : Frame
+        The invoices with the columns of `above_items`.
+    taxed : bool
+        Whether the settings have taxes; then there is no warning.
+    whole : bool
+        Whether all items of the invoices were loaded.
+    """
+    several = counts["itemized"] >= _SEVERAL and counts["above"] * 2 > counts["itemized"]
+    found = _same_share(invoices.filter(C("_itemized")), counts["itemized"]) if several and not taxed else None
+    if found is None:
+        return False
+    seen = f"{found.invoices} of {int(counts['itemized'])} invoices are above their items by the same {found.rate:.4g}%"
+    state = f'taxes=[{{"name": …, "rate": {found.rate / 100:.5g}, "on": {found.on}}}]'
+    cause = "This may be a tax or a surcharge" if whole else MAY_BE_TAX
+    warn(
+        f"{seen}. {cause}. Fees include it as long as the firm's settings don't state it: for a tax, add {state}.",
+        IncompleteDataWarning,
+    )
+    return True
+
+
+def _same_share(invoices: Frame, itemized: float) -> _Share | None:
+    """Find a share that most invoices have; of several sets of taxed items, the first with it."""
+    for columns, on in _TAXED.items():
+        taxed = sum((C(name) for name in columns[1:]), C(columns[0]))
+        rest = [name for name in ("_expenses", "_fixed_fees") if name not in columns]
+        total = sum((C(name) * -1.0 for name in rest), C("_total"))
+        rows = invoices.select(_taxed=taxed, _billed=total).filter(C("_taxed") > RESIDUE)
+        share = C("_billed") / C("_taxed") - 1.0
+        steps = rows.with_columns(_step=(share / _STEP).round(0), _count=nw.lit(1.0), _all=as_float(share > _LEAST))
+        found = to_dicts(sum_by(steps.filter(C("_all") > 0), ["_step"], ["_count", "_taxed", "_billed"]))
+        if best := _densest(found, itemized):
+            return _Share(int(best["_count"]), (best["_billed"] / best["_taxed"] - 1.0) * 100, on)
+    return None
+
+
+def _densest(rows: list[dict[str, float]], itemized: float) -> dict[str, float] | None:
+    """Return the sums of the steps around the one with most invoices near it, if most of all invoices are there."""
+    by_step = {round(row["_step"]): row for row in rows}
+    near = range(-_STEPS_APART, _STEPS_APART + 1)
+    windows = [[by_step[step + each] for each in near if step + each in by_step] for step in by_step]
+    sums = [{name: sum(row[name] for row in window) for name in ("_count", "_taxed", "_billed")} for window in windows]
+    best = max(sums, key=lambda each: each["_count"], default=None)
+    return best if best is not None and best["_count"] * 2 > itemized else None
