@@ -174,7 +174,9 @@ def overdue_invoices(
     frames = from_native(**natives)
     need_open_on("overdue_invoices", {"time_entries": time_entries}, day)
     given = {name: native for name, native in natives.items() if name != "matters"}
-    warn_of_partial_frames("overdue_invoices", given, frames, "hours and worth since the due date are incomplete", settings)
+    warn_of_partial_frames(
+        "overdue_invoices", given, frames, "hours and worth since the due date are incomplete", settings
+    )
     with skip_checks(natives, frames):
         overdue, totals = _overdue(invoices, frames["invoices"], day, settings)
     people = responsible_of_invoices({row["invoice_id"]: row["matter_id"] for row in overdue}, frames)

@@ -190,7 +190,9 @@ def prebill_review(
     with skip_checks(natives, frames):
         _add_figures(prebills, natives, day, settings)
     given = {name: native for name, native in natives.items() if name != "matters"}
-    warn_of_partial_frames("prebill_review", given, frames, "items, findings or overdue balances can be missing", settings)
+    warn_of_partial_frames(
+        "prebill_review", given, frames, "items, findings or overdue balances can be missing", settings
+    )
     items = items.filter(pc.is_in(items["invoice_id"], value_set=pa.array(list(prebills), _TEXT))).combine_chunks()
     invoices_of_items = _invoice_columns(items, prebills)
     reviewed = ReviewedItems(items, frames["time_entries"], natives["time_entries"])

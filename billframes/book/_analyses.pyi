@@ -260,6 +260,7 @@ class BookAnalyses:
         fixed_fees: pd.DataFrame | None = None,
         invoices: pd.DataFrame | None = None,
         clients: pd.DataFrame | None = None,
+        settings: FirmSettings | None = None,
     ) -> pd.DataFrame: ...
     def scorecard(
         self,
