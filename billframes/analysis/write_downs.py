@@ -6,7 +6,7 @@ separated from write-downs.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -14,10 +14,10 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.checks.values import skip_checks
-from billframes.analysis.column_types import Frame
+from billframes.analysis.column_types import ITEMS, Frame, column_names
 from billframes.analysis.contribution import with_shares
-from billframes.analysis.engine import join_by_id
-from billframes.analysis.expressions import as_float, ratio, value_if
+from billframes.analysis.engine import collect, join_by_id, lazy, sum_by
+from billframes.analysis.expressions import RESIDUE, as_float, in_period, ratio, value_if
 from billframes.analysis.frames import from_native, from_result, select_columns, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import UNKNOWN, By, Key, names_in
@@ -26,7 +26,7 @@ from billframes.analysis.realization import realization
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
-from billframes.periods import DateLike
+from billframes.periods import DateLike, Period, resolve
 
 __all__ = ["ANALYSIS", "write_downs"]
 
@@ -123,12 +123,13 @@ def write_downs(
         - `share`: write-down ÷ write-down of all rows; `running_share`: the share of this row and all rows above it.
           Missing if all write-downs add up to 0
         - `write_down_ratio`: write-down ÷ worth
-        - `write_up_amount`: the amount that invoices bill above the worth of the row's work, as a positive amount; it
-          is already deducted from `write_down_amount`
+        - `write_up_amount`: the row's part of the amount that invoices bill above the worth of all work on them that
+          counts, as a positive amount; it is already deducted from `write_down_amount`
         - `no_time_amount`: the part of the write-down on invoices without time: credit notes, and fixed fees that are
           billed at less than their amount; negative for amounts billed without an item
-        - `invoices`: number of invoices with something in the row; `written_down_invoices`: number of those with a
-          write-down of at least a cent. An invoice for several matters or people counts in each of their rows
+        - `invoices`: number of final invoices with an item in the row, of any kind and type of matter, or with fees in
+          it, such as credit notes; `written_down_invoices`: number of those that are billed at least a cent below the
+          worth of the work on them. An invoice for several matters or people counts in each of their rows
         - `unknown_amount`, `left_out_amount`, `left_out_billed_amount`: as in `realization`
 
         Lazy frames are collected after rows are added up by key, because running shares need sorted rows. The result
@@ -187,7 +188,9 @@ def write_downs(
     options: dict[str, Any] = {"start": start, "end": end, "matter_types": matter_types, "settings": settings}
     with skip_checks(natives, frames):
         by_invoice = realization(**natives, **options, by=[*keys, "invoice_id"], discounts=discounts)
-    rows = from_result(by_invoice).select(*dict.fromkeys([*grouping.columns, "invoice_id"]), *_AMOUNTS)
+    whole = Grouping.of([*keys, "invoice_id"], frames, grouping.settings)
+    items = _items_on_invoices(frames, whole, resolve(start, end))
+    rows = whole.combine([from_result(by_invoice).select(*whole.columns, *_AMOUNTS), items], (*_AMOUNTS, "_items"))
     if len(keys) < len(names):
         rows = _with_sizes(rows, frames["invoices"], bounds)
         grouping = grouping.with_key(_SIZE)
@@ -197,18 +200,44 @@ def write_downs(
     return to_native(with_shares(finished, grouping, "write_down_amount", _COLUMNS), time_entries)
 
 
+def _items_on_invoices(frames: Mapping[str, Frame], grouping: Grouping, period: Period) -> Frame:
+    """Return the keys and invoices of all items on final invoices of the period, with `_items`."""
+    columns = ("invoice_id", "invoice_state", "invoice_date")
+    final = select_columns(frames["invoices"], "invoices", columns).filter(C("invoice_state") == "final")
+    dated = in_period(final, "invoice_date", period).select("invoice_id", _dated=C("invoice_date"))
+    needed, parts = grouping.row_columns, []
+    for name in ITEMS:
+        # Of items that lack a key, the group is unknown.
+        if name in frames and set(needed) <= set(column_names(frames[name])):
+            items = select_columns(lazy(frames[name]), name, needed)
+            rows = grouping.with_periods(join_by_id(items, dated, "invoice_id", "inner"), "_dated")
+            parts.append(
+                collect(sum_by(rows.with_columns(_items=nw.lit(1.0)), grouping.base, ["_items"]), frames[name])
+            )
+    return grouping.finish(grouping.add_up(grouping.concat(parts), ("_items",)), ("_items",))
+
+
 def _with_counts(rows: Frame) -> Frame:
-    """Add the counts and amounts that depend on single invoices; each row is a group's part of one invoice."""
-    write_down, worth = C("write_down_amount"), C("worked_amount").fill_null(1.0)
-    is_used = (worth.abs() + C("billed_amount").abs() + C("billable_hours").abs()) > 0
-    has_no_time = (worth == 0) & (C("billable_hours") == 0)
+    """
+    Add the counts and amounts that depend on single invoices; each row is a group's part of one invoice.
+
+    Whether an invoice is written up or down is decided for the invoice as a whole, so that the parts add up.
+    """
+    sums = ("worked_amount", "billed_amount", "billable_hours")
+    of_invoice = sum_by(rows, ["invoice_id"], sums).rename({name: f"_{name}" for name in sums})
+    rows = join_by_id(rows, of_invoice, "invoice_id")
+    # Missing amounts are NaN here. On every engine, `<=` is false if the left number is NaN.
+    up = C("_billed_amount") - C("_worked_amount")
+    parts = [~(C(name).abs() <= 0) for name in sums]
+    is_used = parts[0] | parts[1] | parts[2]
+    has_no_time = (C("_worked_amount").abs() <= RESIDUE) & (C("_billable_hours").abs() <= RESIDUE)
     counts = {
-        "write_up_amount": value_if(write_down < -_HALF_A_CENT, 0.0 - write_down),
-        "no_time_amount": value_if(has_no_time, write_down),
-        "written_down_invoices": as_float(write_down > _HALF_A_CENT),
+        "write_up_amount": value_if(~(up <= _HALF_A_CENT), 0.0 - C("write_down_amount")) + up * 0.0,
+        "no_time_amount": value_if(has_no_time, "write_down_amount"),
+        "written_down_invoices": as_float(is_used & (up < -_HALF_A_CENT)) + up * 0.0,
+        "invoices": as_float(is_used | (C("_items") > 0)),
     }
-    known = {name: nw.when(~write_down.is_null()).then(count) for name, count in counts.items()}
-    return rows.with_columns(invoices=as_float(is_used), **known)
+    return rows.with_columns(**counts)
 
 
 def _with_sizes(rows: Frame, invoices: Frame, bounds: Sequence[float]) -> Frame:

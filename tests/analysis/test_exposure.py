@@ -22,7 +22,7 @@ def book(october_book):
     return october_book
 
 
-@pytest.mark.filterwarnings("ignore:.*Work seems to be missing:billframes.errors.IncompleteDataWarning")
+@pytest.mark.filterwarnings("ignore:.*may be missing:billframes.errors.IncompleteDataWarning")
 @QUICK
 @given(book=BOOKS, by=st.sampled_from([None, "client", "matter", "practice_area", "originator", ["matter", "user"]]))
 def test_rows_are_those_of_both_analyses_and_re_add(pandas_firm, book, by):

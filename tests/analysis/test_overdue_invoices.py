@@ -91,7 +91,7 @@ def test_a_missing_column_is_named(pandas_firm):
         run(pandas_firm, matters=pandas_firm.matters().drop(columns="responsible_id"))
 
 
-@pytest.mark.filterwarnings("ignore:.*Work seems to be missing:billframes.errors.IncompleteDataWarning")
+@pytest.mark.filterwarnings("ignore:.*may be missing:billframes.errors.IncompleteDataWarning")
 @given(book=BOOKS)
 @QUICK
 def test_rows_add_up_to_what_aging_calls_overdue(pandas_firm, book):

@@ -105,7 +105,7 @@ def test_errors_do_not_quote_narratives(pandas_firm):
     assert "Brief" not in str(refused.value)
 
 
-@pytest.mark.filterwarnings("ignore:.*Work seems to be missing:billframes.errors.IncompleteDataWarning")
+@pytest.mark.filterwarnings("ignore:.*may be missing:billframes.errors.IncompleteDataWarning")
 @QUICK
 @given(book=BOOKS)
 def test_items_re_add_to_what_reconcile_and_aging_say(pandas_firm, book):

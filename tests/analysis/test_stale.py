@@ -107,7 +107,7 @@ def test_a_missing_column_is_named(pandas_firm):
         stale(**frames, as_of="2026-10-31")
 
 
-@pytest.mark.filterwarnings("ignore:.*Work seems to be missing:billframes.errors.IncompleteDataWarning")
+@pytest.mark.filterwarnings("ignore:.*may be missing:billframes.errors.IncompleteDataWarning")
 @given(book=BOOKS)
 @QUICK
 def test_amounts_are_those_of_work_in_progress_and_aging(pandas_firm, book):
