@@ -85,7 +85,8 @@ def aging(
     buckets : sequence of int
         Upper bounds of the buckets in days, rising; the last bucket has no upper bound.
     settings : FirmSettings, optional
-        Used are `originator_weights`, `roles`, and the time zone, in which the day of the load is calculated.
+        Used are `originator_weights`, `roles`, the time zone, in which the day of the load is calculated, and by matter
+        or user `taxes` and `payment_order`.
 
     Returns
     -------
@@ -227,13 +228,15 @@ ANALYSIS = Analysis(
         "Invoices whose state is missing or unknown: their balance is in `unknown_amount`, not in `total`.",
         "Credits, in `weighted_days_overdue` only: it is an average over debts.",
         "Nothing else. Credits keep their sign and bucket, so a cell can be negative. By matter or user, an amount "
-        "billed without an item is in the row `Unassigned`.",
+        "billed without an item is in the row `Unassigned`; an invoice without any item is on the matter that it names "
+        "(in figures of fees, it is on no matter).",
     ),
     cannot_tell=(
         "Past balances: balances are as loaded, and payments after `as_of` are already deducted. Only dated copies of "
         "the data show past balances.",
-        "Which part of a balance is tax, is for expenses or is disputed, and when or how something was paid.",
-        "Which of several matters a balance belongs to: it is spread in proportion to the amount billed for each.",
+        "Which part of a balance is disputed, and when or how something was paid.",
+        "Which of several matters a balance belongs to: it is spread in proportion to the amount billed for each, with "
+        "tax, or in the firm's `payment_order`.",
     ),
     columns=(
         *shared_measures("current"),

@@ -34,6 +34,7 @@ __all__ = [
     "allocation_rates",
     "billable_time",
     "billing_state",
+    "is_nearly_cancelled",
     "open_shares",
     "time_on_invoices",
     "unknown_time",
@@ -159,8 +160,8 @@ def allocation_rates(
     # Engines sort NaN differently, but on all of them `<` is false if the left number is NaN.
     worthless = (C("_hidden") > 0) | (C("_gross_worth") <= 0)
     rates = rates.with_columns(
-        _by_worth=as_float(~worthless & ~_is_nearly_cancelled("_worth", "_gross_worth")),
-        _by_hours=as_float(worthless & ~_is_nearly_cancelled("_hours", "_gross_hours") & ~(C("_gross_hours") <= 0)),
+        _by_worth=as_float(~worthless & ~is_nearly_cancelled("_worth", "_gross_worth")),
+        _by_hours=as_float(worthless & ~is_nearly_cancelled("_hours", "_gross_hours") & ~(C("_gross_hours") <= 0)),
     )
     unshared = C("_by_worth") + C("_by_hours") < 1
     return rates.with_columns(
@@ -171,7 +172,8 @@ def allocation_rates(
     )
 
 
-def _is_nearly_cancelled(total: str, gross: str) -> nw.Expr:
+def is_nearly_cancelled(total: str, gross: str) -> nw.Expr:
+    """Return whether values below 0 nearly cancel the others, by their sum and the sum of their absolute values."""
     return C(total).abs() < C(gross) * _NEARLY_CANCELLED
 
 

@@ -21,7 +21,7 @@ from billframes.analysis.checks.missing_work import (
 from billframes.analysis.column_types import Frame
 from billframes.analysis.data_span import read_period
 from billframes.analysis.engine import collect, collect_counts, join_by_id, lazy, sum_by
-from billframes.analysis.expressions import as_float, day_number, is_in_period, ratio, value_if
+from billframes.analysis.expressions import as_float, day_number, is_in_period, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
@@ -186,12 +186,7 @@ def _lags(time: Frame, invoices: Frame, grouping: Grouping) -> Frame:
 
 def _result(totals: Frame, grouping: Grouping) -> Frame:
     known = {name: nw.when(C("_hidden") == 0).then(C(name)) for name in ("worked_amount", "amount_days")}
-    totals = totals.with_columns(**known).with_columns(
-        mean_lag_days=ratio("total_lag_days", "entries"),
-        amount_weighted_lag_days=ratio("amount_days", "worked_amount"),
-        hours_weighted_lag_days=ratio("hour_days", "billable_hours"),
-    )
-    return grouping.finish(totals, ANALYSIS.measure_names)
+    return grouping.finish(totals.with_columns(**known), ANALYSIS.measure_names)
 
 
 def _warn(sums: Frame, time: Frame, frames: Mapping[str, Frame], period: Period) -> None:

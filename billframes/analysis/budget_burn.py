@@ -33,8 +33,9 @@ from billframes.analysis.checks.missing_work import (
     warn_of_items_on_unknown_invoices,
 )
 from billframes.analysis.column_types import Frame, column_names
+from billframes.analysis.declared_ratios import with_ratios
 from billframes.analysis.engine import collect, collect_counts, join_by_id, sum_by
-from billframes.analysis.expressions import RESIDUE, as_float, map_values, null_column, ratio, value_if
+from billframes.analysis.expressions import RESIDUE, as_float, map_values, null_column, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.metrics import Measure, ratio_measure, retitled, shared_measures, sum_measure
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
@@ -299,13 +300,13 @@ def _result(rows: Frame, budgets: dict[str, float], unbudgeted: dict[str, float 
         .with_columns(used_amount=used, matter_name=nw.coalesce("matter_name", "matter_id"))
         .with_columns(
             remaining_amount=C("budget_amount") - C("used_amount"),
-            budget_burn=ratio("used_amount", "budget_amount"),
             unbudgeted_matters=nw.lit(int(unbudgeted["unbudgeted_matters"] or 0), nw.Int64),
             unbudgeted_amount=nw.lit(unbudgeted["unbudgeted_amount"]).cast(nw.Float64),
         )
     )
     ordered = rows.sort("matter_name", "matter_id", nulls_last=True)
-    return ordered.select("matter_id", "matter_name", *ANALYSIS.measure_names)
+    columns = ANALYSIS.measure_names
+    return with_ratios(ordered, columns).select("matter_id", "matter_name", *columns)
 
 
 def _warn(count: Mapping[str, float]) -> None:

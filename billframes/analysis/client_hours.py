@@ -247,9 +247,8 @@ def _result(totals: Frame, grouping: Grouping) -> Frame:
         unknown = ("capacity_hours", "idle_capacity_hours", "target_hours")
         totals = totals.with_columns(**dict.fromkeys(unknown, null_column(nw.Float64)))
     of_targets = ("target_hours", "pace") if grouping.settings.targets_of("hours") else ()
-    totals = totals.with_columns(target_hours=nw.when(C("_has_target") > 0).then(C("target_hours"))).with_columns(
-        utilization=ratio("client_hours", "capacity_hours"), pace=ratio("_targeted_hours", "target_hours")
-    )
+    totals = totals.with_columns(target_hours=nw.when(C("_has_target") > 0).then(C("target_hours")))
+    totals = totals.with_columns(pace=ratio("_targeted_hours", "target_hours"))
     capacity = ("capacity_hours", "utilization", *of_targets, "idle_capacity_hours", "unknown_hours")
     columns = (*HOURS, "total_hours", "client_hours", *capacity)
     return grouping.finish(totals, columns)

@@ -12,7 +12,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import Frame, column_names
-from billframes.analysis.expressions import ratio
+from billframes.analysis.declared_ratios import with_ratios
 from billframes.analysis.frames import from_native, from_result, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By, names_in
@@ -166,11 +166,9 @@ def effective_rates(
 def _rates(realized: Frame) -> Frame:
     names = column_names(realized)
     keys = names[: names.index("worked_amount")]
-    rates = {"worked_rate": ratio("worked_amount", "billable_hours")}
-    if "standard_amount" in names:
-        rates["standard_rate"] = ratio("standard_amount", "billable_hours")
+    rates = ["worked_rate", *(["standard_rate"] if "standard_amount" in names else [])]
     columns = [name for name in ANALYSIS.measure_names if name in {*names, *rates}]
-    return realized.with_columns(**rates).select(*keys, *columns)
+    return with_ratios(realized, rates).select(*keys, *columns)
 
 
 def _growth(kind: str) -> Measure:

@@ -6,6 +6,7 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
+from billframes.analysis.allocation import is_nearly_cancelled
 from billframes.analysis.arguments import warn_of_missing_rates
 from billframes.analysis.checks.loads import need_all_dates, need_period, warn_of_removed_rows
 from billframes.analysis.checks.missing_work import warn_of_details_not_in_all, warn_of_late_start
@@ -13,12 +14,10 @@ from billframes.analysis.column_types import Frame, column_names
 from billframes.analysis.data_span import read_period
 from billframes.analysis.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.expressions import (
-    RESIDUE,
     as_float,
     in_period,
     is_in_period,
     null_column,
-    ratio,
     value_at_rates,
     value_if,
 )
@@ -63,9 +62,8 @@ def fixed_fee_realization(
     Fees ÷ the worth of the linked hours at standard rates, and fees ÷ these hours.
 
     Each fee dated in the period is compared with all time entries that have its `fixed_fee_id`, of any date and any
-    billing type, so pass all time entries. The fee is spread over these entries in proportion to their worth at
-    standard rates (or to their hours if a person has no rate or the worth adds up to 0). Each part counts for the
-    entry's own matter, client and user.
+    billing type, so pass all time entries. The fee is shared out over these entries in proportion to their hours. Each
+    part counts for the entry's own matter, client and user.
 
     Parameters
     ----------
@@ -96,8 +94,8 @@ def fixed_fee_realization(
         - `standard_amount`: linked hours at standard rates; missing if a person has no standard rate
         - `fixed_fee_realization`: `fee_amount` ÷ `standard_amount`
         - `unrated_hours`: linked hours of people without a standard rate
-        - `unlinked_fee_amount`: fees without linked time (or whose hours add up to 0), by the fee's own matter, client
-          and user
+        - `unlinked_fee_amount`: fees without linked time (or whose hours are nearly cancelled by hours below 0), by the
+          fee's own matter, client and user
         - `unlinked_hours`: time dated in the period that is `fixedFee` without a fee, or has a fee that was not passed
 
     Raises
@@ -166,13 +164,13 @@ def _fixed_fee_time(entries: Frame, grouping: Grouping) -> Frame:
 def _spread_fees(time: Frame, fees: Frame, period: Period) -> tuple[Frame, Frame]:
     """Spread the fees of the period over their time; return the time that counts, and the fees without time."""
     rates = _rates(time, fees, period)
-    terms = rates.select("fixed_fee_id", "_linked", "_per_worth", "_per_hour", _fee_date=C("date"))
+    terms = rates.select("fixed_fee_id", "_linked", "_per_hour", _fee_date=C("date"))
     counted = join_by_id(time, terms, "fixed_fee_id")
     linked = C("_linked") > 0
     # Time whose fee was not passed counts like time without a fee.
     unlinked = C("_linked").is_null() & is_in_period("date", period)
     counted = counted.filter(linked.fill_null(False) | unlinked).with_columns(
-        fee_amount=value_if(linked, C("_worth") * C("_per_worth") + C("hours") * C("_per_hour")),
+        fee_amount=value_if(linked, C("hours") * C("_per_hour")),
         linked_hours=value_if(linked, "hours"),
         standard_amount=value_if(linked, "_worth"),
         unrated_hours=value_if(linked & (C("_unrated") > 0), "hours"),
@@ -187,25 +185,17 @@ def _spread_fees(time: Frame, fees: Frame, period: Period) -> tuple[Frame, Frame
 
 def _rates(time: Frame, fees: Frame, period: Period) -> Frame:
     """
-    Calculate the part of each fee per unit of worth, or per hour, of its time.
+    Calculate the part of each fee per hour of its time.
 
     `_linked` is 1.0 if the fee is of the period and has time.
     """
-    rows = time.filter(~C("fixed_fee_id").is_null())
-    rows = rows.with_columns(_gross_worth=C("_worth").abs(), _gross_hours=C("hours").abs())
-    columns = ("_worth", "_gross_worth", "hours", "_gross_hours", "_unrated")
-    totals = sum_by(rows, ["fixed_fee_id"], columns).rename({"_worth": "_all_worth", "hours": "_all_hours"})
-    names = ("_all_worth", "_gross_worth", "_all_hours", "_gross_hours", "_unrated")
+    rows = time.filter(~C("fixed_fee_id").is_null()).with_columns(_gross_hours=C("hours").abs())
+    totals = sum_by(rows, ["fixed_fee_id"], ("hours", "_gross_hours")).rename({"hours": "_all_hours"})
+    names = ("_all_hours", "_gross_hours")
     rates = join_by_id(fees, totals, "fixed_fee_id").with_columns(*[C(name).fill_null(0.0) for name in names])
-    by_worth = (C("_unrated") == 0) & ~(C("_all_worth").abs() <= RESIDUE * C("_gross_worth"))
-    by_hours = ~(C("_all_hours").abs() <= RESIDUE * C("_gross_hours"))
-    rates = rates.with_columns(
-        _by_worth=as_float(by_worth & by_hours), _linked=as_float(by_hours & is_in_period("date", period))
-    )
-    return rates.with_columns(
-        _per_worth=value_if(C("_by_worth") > 0, C("amount") / C("_all_worth")),
-        _per_hour=value_if((C("_by_worth") < 1) & (C("_linked") > 0), C("amount") / C("_all_hours")),
-    ).drop(*names)
+    has_hours = ~(C("_gross_hours") <= 0) & ~is_nearly_cancelled("_all_hours", "_gross_hours")
+    rates = rates.with_columns(_linked=as_float(has_hours & is_in_period("date", period)))
+    return rates.with_columns(_per_hour=value_if(C("_linked") > 0, C("amount") / C("_all_hours"))).drop(*names)
 
 
 def _add_up(rows: Frame, date: str, grouping: Grouping) -> Frame:
@@ -219,11 +209,7 @@ def _result(totals: Frame, grouping: Grouping) -> Frame:
     standard = null_column(nw.Float64)
     if grouping.settings.standard_rates:
         standard = nw.when(C("_unrated") == 0).then(C("standard_amount"))
-    totals = totals.with_columns(standard_amount=standard).with_columns(
-        effective_rate=ratio("fee_amount", "linked_hours"),
-        fixed_fee_realization=ratio("fee_amount", "standard_amount"),
-    )
-    return grouping.finish(totals, ANALYSIS.measure_names)
+    return grouping.finish(totals.with_columns(standard_amount=standard), ANALYSIS.measure_names)
 
 
 def _warn(sums: Frame, work: Frame, grouping: Grouping) -> None:

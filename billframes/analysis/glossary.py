@@ -142,8 +142,8 @@ _TERMS = (
     ),
     Term(
         "net billed time fees",
-        "An invoice's amount less its expenses and fixed fees, spread over its billable time entries in proportion to "
-        "their worth, or to their hours if rates are hidden.",
+        "An invoice's amount less its tax, expenses and fixed fees, spread over its billable time entries in proportion "
+        "to their worth, or to their hours if rates are hidden. The firm's settings state the tax.",
     ),
     Term("originator", "The person who brought a matter to the firm and is credited with its fees.", ("origination",)),
     Term("overdue", "At least one day past the due date."),
@@ -169,7 +169,8 @@ _TERMS = (
     Term(
         "settled",
         "No longer open: amount less balance. The billing system does not distinguish payments from credits and "
-        "write-offs, so settled is not the same as collected.",
+        "write-offs, so settled is not the same as collected. A part payment settles all parts of an invoice in "
+        "proportion, unless the firm's settings have a payment order.",
         ("settlement",),
     ),
     Term(

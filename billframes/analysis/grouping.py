@@ -26,6 +26,7 @@ from billframes._messages import warn
 from billframes.analysis.arguments import resolve_users
 from billframes.analysis.checks.repeated_ids import count_many_missing
 from billframes.analysis.column_types import ENUMS, ITEMS, Frame, column_names
+from billframes.analysis.declared_ratios import with_ratios
 from billframes.analysis.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.expressions import as_float, map_values, null_column, period_numbers
 from billframes.analysis.frames import select_columns
@@ -228,7 +229,7 @@ class Grouping:
 
     def finish(self, frame: Frame, columns: Sequence[str], *, named: bool = False) -> Frame:
         """
-        Label and sort the rows, and order the columns.
+        Label and sort the rows, add the ratios among `columns` that they lack, and order the columns.
 
         Months and quarters become text, unless `named`: in results from `combine` they are text already.
         """
@@ -237,7 +238,7 @@ class Grouping:
         frame = frame.sort(*self.order, nulls_last=True) if self.keys else frame
         names = [] if named else [_period_name(time).alias(time) for time in self.times]
         frame = frame.with_columns(*names) if names else frame
-        return frame.select(*self.columns, *columns)
+        return with_ratios(frame, columns).select(*self.columns, *columns)
 
     def _with_keys(self, frame: Frame, measures: Sequence[str], others: Sequence[str]) -> Frame:
         """Join the frames that the keys need, and select the key columns, the measures and the other columns."""

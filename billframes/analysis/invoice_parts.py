@@ -87,11 +87,7 @@ def with_net_fees(invoices: Frame, settings: FirmSettings, discounts: str = "tim
     Invoices have `_total`, `_expenses`, `_fixed_fees`, the sums of `time_on_invoices` and the rates of
     `with_tax_rates`.
     """
-    total = C("_total")
-    if settings.taxes:
-        exact = _taxed("time", "_worth") + _taxed("fixed_fees") + _taxed("expenses")
-        total = nw.when((C("_hidden") == 0) & ((exact - total).abs() <= _ROUNDING)).then(exact).otherwise(total)
-    invoices = invoices.with_columns(_without_expenses=total - _taxed("expenses"))
+    invoices = invoices.with_columns(_without_expenses=C("_total") - _taxed("expenses"))
     net, fees = _net_on_time(), C("_net") + C("_fixed_fees")
     if discounts == "items":
         taxed_worth = _taxed("time", "_worth") + _taxed("fixed_fees")
@@ -100,6 +96,11 @@ def with_net_fees(invoices: Frame, settings: FirmSettings, discounts: str = "tim
         invoices = invoices.with_columns(_part=nw.when(spread).then(C("_without_expenses") / taxed_worth))
         net = nw.when(spread).then(C("_part") * C("_worth")).otherwise(net)
         fees = nw.when(spread).then(C("_part") * (C("_worth") + C("_fixed_fees"))).otherwise(fees)
+    if settings.taxes:
+        items = _taxed("time", "_worth") + _taxed("fixed_fees") + _taxed("expenses")
+        exact = (C("_hidden") == 0) & ((items - C("_total")).abs() <= _ROUNDING)
+        net = nw.when(exact).then(C("_worth")).otherwise(net)
+        fees = nw.when(exact).then(C("_worth") + C("_fixed_fees")).otherwise(fees)
     invoices = invoices.with_columns(_net=net).with_columns(_net=_or_zero(C("_net"))).with_columns(_fees=fees)
     return invoices.with_columns(_tax=_or_zero(C("_total") - C("_fees") - C("_expenses")))
 

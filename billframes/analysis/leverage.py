@@ -49,9 +49,9 @@ def leverage(
     """
     Client hours of non-principals ÷ client hours of principals, and the same ratio of people.
 
-    Client hours and the roster are those of `utilization`. Everyone on the roster whose role is known and is not
-    principal is a non-principal, for example also an accountant with client hours. People of unknown role are in
-    separate columns and in neither ratio.
+    Client hours are those of `utilization`. People count with client hours only. Everyone whose role is known and is
+    not principal is a non-principal, for example also an accountant. People of unknown role are in separate columns and
+    in neither ratio.
 
     Parameters
     ----------
@@ -71,9 +71,9 @@ def leverage(
     by : str or list of str, optional
         Keys to group by; None gives one row.
     settings : FirmSettings, optional
-        `roles` take precedence over the users list; the calendar shows which people were at the firm.
+        `roles` take precedence over the users list.
     include_fixed_fee, include_probono, roster
-        As in `utilization`.
+        As in `utilization`. By keys of people, the roster decides who has a row without client hours.
 
     Returns
     -------
@@ -82,9 +82,8 @@ def leverage(
 
         - `principal_hours`, `non_principal_hours`, `unknown_role_hours`: client hours, which add up to the whole
         - `hours_leverage`: non-principal hours ÷ principal hours; missing if principals have no hours
-        - `principals`, `non_principals`, `unknown_role_people`: the number of people. A person counts in a row with
-          client hours in it or, by keys of people and time, with available hours. The same person can count in several
-          rows, so people of several clients or months don't add up
+        - `principals`, `non_principals`, `unknown_role_people`: the number of people with client hours in the row. The
+          same person can count in several rows, so people of several clients or months don't add up
         - `heads_leverage`: non-principals ÷ principals; missing if there are no principals
 
     Raises
@@ -147,10 +146,7 @@ def leverage(
         )
     totals = grouping.combine([_by_role(from_result(people))], (*_HOURS, *_HEADS))
     _warn_of_unknown(totals)
-    totals = totals.with_columns(
-        hours_leverage=ratio("non_principal_hours", "principal_hours"),
-        heads_leverage=ratio("non_principals", "principals"),
-    )
+    totals = totals.with_columns(heads_leverage=ratio("non_principals", "principals"))
     return to_native(grouping.finish(totals, ANALYSIS.measure_names, named=True), time_entries)
 
 
@@ -167,7 +163,7 @@ def _by_role(people: Frame) -> Frame:
     """Put each person's client hours, and the person, into the columns of their role."""
     principal, unknown = C("role") == "principal", ~C("role").is_in(ENUMS["role"])
     roles = (principal, ~principal & ~unknown, unknown)
-    counts = (C("client_hours").abs() > RESIDUE) | (C("capacity_hours").fill_null(0.0) > 0)
+    counts = C("client_hours").abs() > RESIDUE
     hours = {name: value_if(role, "client_hours") for name, role in zip(_HOURS, roles, strict=True)}
     heads = {name: as_float(role & counts) for name, role in zip(_HEADS, roles, strict=True)}
     return people.with_columns(C("role").fill_null(UNKNOWN)).with_columns(**hours, **heads)
@@ -193,7 +189,7 @@ ANALYSIS = Analysis(
     ),
     example="A principal has 10 client hours, an attorney 24 and a paralegal 6: 3 hours to one, and 2 people to one.",
     formula="client hours of non-principals ÷ client hours of principals; people: non-principals ÷ principals",
-    numerator="client hours (or number) of everyone on the roster whose role is known and is not principal",
+    numerator="client hours (or number) of everyone with client hours whose role is known and is not principal",
     denominator="client hours (or number) of principals",
     left_out=("people of unknown role: they are in `unknown_role_hours` and `unknown_role_people`",),
     cannot_tell=("the earlier role of a person: roles are those of today, or of the settings",),
@@ -215,9 +211,9 @@ ANALYSIS = Analysis(
             "Non-principals’ hours ÷ principals’ hours.",
             unit="multiple",
         ),
-        Measure("principals", "Principals", "count", "Principals with work or available hours in the row."),
+        Measure("principals", "Principals", "count", "Principals with client hours in the row."),
         Measure(
-            "non_principals", "Non-principals", "count", "People of another known role with work or available hours."
+            "non_principals", "Non-principals", "count", "People of another known role with client hours in the row."
         ),
         Measure("unknown_role_people", "People of unknown role", "count", "People whose role is unknown."),
         Measure("heads_leverage", "Leverage in people", "multiple", "Number of non-principals ÷ number of principals."),

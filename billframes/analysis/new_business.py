@@ -29,8 +29,9 @@ from billframes.analysis.checks.missing_work import warn_of_matters_not_passed
 from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import Frame, column_names
 from billframes.analysis.data_span import read_bounded_period
+from billframes.analysis.declared_ratios import with_ratios
 from billframes.analysis.engine import from_arrow, sum_by, to_dicts
-from billframes.analysis.expressions import RESIDUE, as_float, is_in_period, null_column, ratio, value_if
+from billframes.analysis.expressions import RESIDUE, as_float, is_in_period, null_column, value_if
 from billframes.analysis.fees import fees_of_periods
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
@@ -297,12 +298,7 @@ def _has_client_keys_only(grouping: Grouping) -> bool:
 
 def _result(totals: Frame, grouping: Grouping) -> Frame:
     unknown = {} if _has_client_keys_only(grouping) else dict.fromkeys(_CLIENT_COUNTS, null_column(nw.Float64))
-    shares = {
-        "new_client_share": ratio("new_client_amount", "fees_amount"),
-        "largest_share": ratio("largest_amount", "fees_amount"),
-        "largest_share_before": ratio("largest_before_amount", "fees_before_amount"),
-    }
-    totals = totals.with_columns(**unknown, **shares)
+    totals = with_ratios(totals.with_columns(**unknown), ANALYSIS.measure_names)
     # By key, the largest clients of both periods can be in different rows.
     change = null_column(nw.Float64) if grouping.keys else C("largest_share") - C("largest_share_before")
     totals = totals.with_columns(largest_share_change=change)

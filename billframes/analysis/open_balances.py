@@ -1,6 +1,7 @@
 """Calculate aging: the balances of open invoices in buckets, also by matter and user.
 
-An invoice of several matters names only one of them. So by matter or user, its balance is allocated to its items.
+An invoice of several matters names only one of them. So by matter or user, its balance is allocated to its items: in
+proportion to what they were billed at, with their tax, or as the firm's payment order leaves them open.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from billframes.analysis.checks.amounts import warn_of_hidden_rates
 from billframes.analysis.checks.values import unknown_values
 from billframes.analysis.column_types import ENUMS, Frame, column_names
 from billframes.analysis.engine import collect, collect_counts, join_by_id, lazy, sum_by
-from billframes.analysis.expressions import RESIDUE, day_number, midnight, null_column, ratio, value_if
+from billframes.analysis.expressions import RESIDUE, columns_or_null, day_number, midnight, ratio, value_if
 from billframes.analysis.frames import select_columns
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.invoice_parts import with_open_shares
@@ -156,21 +157,33 @@ def _warn(owed: Frame, hidden: Frame | None = None) -> None:
 
 
 def _allocated_to_items(owed: Frame, frames: dict[str, Frame], grouping: Grouping, measures: Sequence[str]) -> Frame:
-    """Allocate each invoice to its items; the part of its amount that is of no item has no matter and no user."""
+    """
+    Allocate each invoice to its items; the part of its balance that is of no item has no matter and no user.
+
+    An invoice without items is on its own matter.
+    """
     by = [name for name in _ITEM if name in grouping.base]
     of_invoice = [name for name in grouping.base if name not in by]
     shares, hidden = _shares(frames, by, owed.select("invoice_id"), grouping.settings)
     _warn(owed, hidden)
     totals = sum_by(shares, ["invoice_id"], ["_share"]).select("invoice_id", _of_items=C("_share"))
     rest = (
-        owed.join(totals, on="invoice_id", how="left")
+        join_by_id(owed, _own_matters(frames["invoices"], by), "invoice_id")
+        .join(totals, on="invoice_id", how="left")
         .with_columns(_share=1.0 - C("_of_items").fill_null(0.0))
         .filter(~(C("_share").abs() <= RESIDUE))
-        .with_columns(**dict.fromkeys(by, null_column(nw.String)))
     )
+    rest = rest.with_columns(**{name: nw.when(C("_of_items").is_null()).then(C(f"_own_{name}")) for name in by})
     parts = [*map(C, (*by, *of_invoice)), *(C(name) * C("_share") for name in measures)]
     items = owed.join(shares, on="invoice_id", how="inner")
     return nw.concat([items.select(*parts), rest.select(*parts)])
+
+
+def _own_matters(invoices: Frame, by: Sequence[str]) -> Frame:
+    """Return the matter that each invoice names itself, with its name, as `_own_matter_id` and so on."""
+    rows = select_columns(invoices, "invoices", ("invoice_id",), [each for each in by if each.startswith("matter_")])
+    own = columns_or_null(rows, by, dict.fromkeys(by, nw.String))
+    return rows.select("invoice_id", *(each.alias(f"_own_{name}") for each, name in zip(own, by, strict=True)))
 
 
 def _shares(

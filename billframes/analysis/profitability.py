@@ -19,7 +19,7 @@ from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import Frame
 from billframes.analysis.data_span import read_period
 from billframes.analysis.engine import collect, collect_counts, join_by_id, sum_by
-from billframes.analysis.expressions import as_float, in_period, ratio, value_at_rates, value_if
+from billframes.analysis.expressions import as_float, in_period, value_at_rates, value_if
 from billframes.analysis.frames import from_native, from_result, select_columns, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
@@ -236,15 +236,12 @@ def _warn_of_rates(sums: Frame, unrated: Frame, settings: FirmSettings) -> None:
 
 
 def _result(totals: Frame, grouping: Grouping) -> Frame:
-    totals = (
-        totals.with_columns(
-            fees_amount=C("billed_amount") + C("fixed_fee_amount"),
-            cost_amount=nw.when(C("_uncosted") == 0).then(C("cost_amount")),
-            unbilled_amount=nw.when(C("_hidden") == 0).then(C("unbilled_amount")),
-        )
-        .with_columns(profit_amount=C("fees_amount") - C("cost_amount"))
-        .with_columns(margin_ratio=ratio("profit_amount", "fees_amount"))
+    totals = totals.with_columns(
+        fees_amount=C("billed_amount") + C("fixed_fee_amount"),
+        cost_amount=nw.when(C("_uncosted") == 0).then(C("cost_amount")),
+        unbilled_amount=nw.when(C("_hidden") == 0).then(C("unbilled_amount")),
     )
+    totals = totals.with_columns(profit_amount=C("fees_amount") - C("cost_amount"))
     return grouping.finish(totals, ANALYSIS.measure_names, named=True)
 
 

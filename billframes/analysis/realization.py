@@ -44,10 +44,12 @@ def realization(
     """
     Billed time fees on final invoices ÷ worth of the billed work at its rates.
 
-    An invoice's net billed time fees are its amount less its expenses and fixed fees. They are spread over its
-    billable entries in proportion to `amount` (or to hours if amounts are hidden or add up to 0). Each part counts for
-    the entry's own matter, client and user. Fees of an invoice without billable time, such as a credit note, count for
-    the client; their matter and user are `Unassigned`.
+    An invoice's net billed time fees are its amount less its expenses and fixed fees, and less the tax on them if the
+    settings have taxes. They are spread over its billable entries in proportion to `amount` (or to hours if amounts are
+    hidden or 0). Each part counts for the entry's own matter, client and user. Fees of an invoice without billable
+    time, such as a credit note, count for the client; their matter and user are `Unassigned`, even if the invoice names
+    a matter. So do the fees of an invoice on which entries below 0 nearly cancel the others (their sum is less than a
+    tenth of the sum of absolute amounts).
 
     Pass items and invoices of any date, because January's work is on February's invoice, and the fees of an invoice
     can be spread correctly only if all its entries, expenses and fixed fees are passed. The period is applied here.
@@ -73,7 +75,8 @@ def realization(
     start, end : str or date, optional
         First and last day, inclusive; None leaves an end open. `start` also takes a whole period such as "2026-Q3".
     settings : FirmSettings, optional
-        `standard_rates` add the standard columns; `originator_weights` divide fees among originators.
+        `standard_rates` add the standard columns; `originator_weights` divide fees among originators; `taxes` are no
+        fees; `payment_order` decides how much of the fees a part payment settles.
     matter_types : collection of str, optional
         Types of matter that count; all but contingency, pro bono and internal by default. "Unknown" selects work
         without a known type, and credit notes; it is included if all five types are given.
@@ -95,10 +98,11 @@ def realization(
         - `billed_amount`: net billed time fees
         - `write_down_amount`: worth - billed; negative is a write-up
         - `billing_realization`: billed ÷ worth; missing if the worth is 0, for example on invoices of fixed fees only
-        - `settled_amount`: Σ net billed time fees * (amount - balance) ÷ amount of each invoice, 0 if the amount is 0;
-          it includes payments, credits and write-offs, which the API does not distinguish
+        - `settled_amount`: Σ net billed time fees * (amount - balance) ÷ amount of each invoice, 0 if the amount is 0
+          (with a `payment_order`, what is left for fees after the parts before them); it includes payments, credits
+          and write-offs, which the API does not distinguish
         - `settlement_ratio`: settled ÷ billed
-        - `overall_realization`: billing_realization * settlement_ratio
+        - `overall_realization`: settled ÷ worth; missing if the worth is 0
         - `billable_hours`: hours on those invoices
         - `effective_rate`: billed ÷ hours, known even if rates are hidden
         - with `basis="work_date"`: `unbilled_amount` (worth of time on no invoice), `prebill_amount` (worth of time
@@ -222,13 +226,15 @@ ANALYSIS = Analysis(
     ),
     formula=(
         "`billing_realization` = `billed_amount` ÷ `worked_amount`; "
-        "`overall_realization` = `billing_realization` × `settlement_ratio`"
+        "`overall_realization` = `settled_amount` ÷ `worked_amount`"
     ),
     numerator=(
-        "`billed_amount`: net billed time fees, which are the invoice's amount less its expenses and fixed fees (with "
+        "`billed_amount`: net billed time fees, which are the invoice's amount less its expenses and fixed fees, and "
+        "less tax, if the firm's settings have taxes (with "
         '`discounts="items"`, time bears only its share of a discount; `mixed_amount` shows the work concerned). They '
         "are spread over the invoice's billable entries in proportion to `amount` (or to hours if amounts are hidden). "
-        "Each part counts for the entry's own matter, client and user."
+        "Each part counts for the entry's own matter, client and user. Fees of an invoice without billable time belong "
+        "to no matter, even if the invoice names one; in balances (`aging`), such an invoice belongs to its matter."
     ),
     denominator=(
         "`worked_amount`: worth, at its rates, of the billable time on final invoices dated in the period. With "
@@ -247,6 +253,8 @@ ANALYSIS = Analysis(
         "The difference between payments, credits and write-offs: `settled_amount` is the part that is no longer open, "
         "for any of these reasons, so it is not called collected. Little of recent invoices is settled yet: with "
         "`as_of=`, `due_settlement_ratio` is the settlement of invoices due by that day.",
+        "What a part payment was for: it settles all parts of an invoice in proportion, or in the firm's "
+        "`payment_order`.",
         "Hours as billed, and the entry that a write-down was for: it is spread over the whole invoice.",
         "Standard rates: the firm's settings can have them (`standard_amount`).",
     ),
@@ -273,7 +281,7 @@ ANALYSIS = Analysis(
             "overall_realization",
             "Overall realization",
             "settled_amount / worked_amount",
-            "Billing realization × settlement.",
+            "Settled ÷ worth of billed work: billing realization × settlement.",
         ),
         *shared_measures("billable_hours", "effective_rate"),
         retitled("unbilled_amount", "Unbilled time", "Worth of the period’s billable time on no invoice."),
@@ -285,7 +293,12 @@ ANALYSIS = Analysis(
         sum_measure(
             "cohort_amount", "Fees worked", "money", "Worth of all billable time dated in the period, invoiced or not."
         ),
-        *shared_measures("unknown_amount"),
+        retitled(
+            "unknown_amount",
+            "Time of unknown state",
+            "Worth of time on invoices whose state is unknown, or of unknown billing type. By work date, also of time "
+            "on invoices that were not passed.",
+        ),
         ratio_measure(
             "billed_to_worked",
             "Fees billed to fees worked",

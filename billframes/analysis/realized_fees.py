@@ -44,7 +44,6 @@ from billframes.analysis.expressions import (
     midnight,
     rate_at_step,
     rate_days,
-    ratio,
     value_if,
     with_rate_step,
 )
@@ -242,7 +241,7 @@ def _measures(options: RealizationOptions) -> dict[str, nw.Expr]:
 
 
 def _result(totals: Frame, options: RealizationOptions) -> Frame:
-    """Make unknown amounts missing, calculate the ratios, and finish the rows."""
+    """Make unknown amounts missing, and finish the rows."""
     there = column_names(totals)
     amounts = [name.removeprefix("_hidden_") for name in there if name.startswith("_hidden_")]
     known = {name: nw.when(C(f"_hidden_{name}") == 0).then(C(name)) for name in amounts}
@@ -252,21 +251,8 @@ def _result(totals: Frame, options: RealizationOptions) -> Frame:
         known |= {name: nw.when(C("_unspread") == 0).then(C(name)) for name in fees if name in there}
         left_out = nw.when(C("_left_out_unspread") == 0).then(C("left_out_billed_amount"))
         known["left_out_billed_amount"] = left_out
-    figures = {
-        "write_down_amount": C("worked_amount") - C("billed_amount"),
-        "billing_realization": ratio("billed_amount", "worked_amount"),
-        "settlement_ratio": ratio("settled_amount", "billed_amount"),
-        "effective_rate": ratio("billed_amount", "billable_hours"),
-    }
-    if options.as_of is not None:
-        figures["due_settlement_ratio"] = ratio("due_settled_amount", "due_amount")
-    if options.basis == "work_date":
-        figures["billed_to_worked"] = ratio("billed_amount", "cohort_amount")
-    if options.grouping.settings.standard_rates:
-        figures["worked_to_standard"] = ratio("worked_amount", "standard_amount")
-        figures["billed_to_standard"] = ratio("billed_amount", "standard_amount")
-    totals = totals.with_columns(**known).with_columns(**figures)
-    totals = totals.with_columns(overall_realization=C("billing_realization") * C("settlement_ratio"))
+    totals = totals.with_columns(**known)
+    totals = totals.with_columns(write_down_amount=C("worked_amount") - C("billed_amount"))
     return options.grouping.finish(totals, _columns(options))
 
 

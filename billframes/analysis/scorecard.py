@@ -56,12 +56,9 @@ _RATIOS = {
 }
 # The peers' figure of a sum is the mean of people with available hours; of a ratio, the ratio of the sums.
 _MEANS = ("client_hours", "worked_amount", "billed_amount", "wip_amount", "receivable_amount", "missing_days")
-_PEER_RATIOS = {
-    "utilization": ("client_hours", "capacity_hours"),
-    "billing_realization": ("billed_amount", "worked_amount"),
-    "effective_rate": ("billed_amount", "billable_hours"),
-    "pace": ("_paced_hours", "target_hours"),
-}
+_DECLARED = {each.name: each.ratios for each in (*UTILIZATION.columns, *REALIZATION.columns)}
+_PEER_RATIOS = {name: _DECLARED[name][0] for name in ("utilization", "billing_realization", "effective_rate")}
+_PEER_RATIOS["pace"] = ("_paced_hours", "target_hours")
 _TARGETS = ("target_hours", "pace", "peer_pace")
 _PEERS = (*_MEANS, *_PEER_RATIOS, "median_lag_days")
 _FRAMES = ("time_entries", "invoices")

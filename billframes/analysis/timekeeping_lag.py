@@ -70,7 +70,6 @@ class _LagCounts:
             "median_lag_days": self._quantile(0.5),
             "p90_lag_days": self._quantile(0.9),
             **{f"{name}_entries": count for name, count in counts.items()},
-            **{f"{name}_ratio": count / entries if entries else None for name, count in counts.items()},
         }
 
     def _quantile(self, share: float) -> float | None:
@@ -207,7 +206,8 @@ def _groups(histogram: pa.Table, grouping: Grouping) -> tuple[list[_LagCounts], 
 
 def _table(groups: Sequence[_LagCounts], types: dict[str, pa.DataType]) -> pa.Table:
     rows = [group.labels | group.figures for group in groups]
-    fields = types | dict.fromkeys(ANALYSIS.measure_names, pa.float64())
+    figures = (name for name in ANALYSIS.measure_names if not name.endswith("_ratio"))
+    fields = types | dict.fromkeys(figures, pa.float64())
     return pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in fields.items()})
 
 

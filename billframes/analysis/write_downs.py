@@ -17,11 +17,11 @@ from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import ITEMS, Frame, column_names
 from billframes.analysis.contribution import with_shares
 from billframes.analysis.engine import collect, join_by_id, lazy, sum_by
-from billframes.analysis.expressions import RESIDUE, as_float, in_period, ratio, value_if
+from billframes.analysis.expressions import RESIDUE, as_float, in_period, value_if
 from billframes.analysis.frames import from_native, from_result, select_columns, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import UNKNOWN, By, Key, names_in
-from billframes.analysis.metrics import Measure, ratio_measure, shared_measures, sum_measure
+from billframes.analysis.metrics import Measure, ratio_measure, retitled, shared_measures, sum_measure
 from billframes.analysis.realization import realization
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
@@ -195,7 +195,6 @@ def write_downs(
         rows = _with_sizes(rows, frames["invoices"], bounds)
         grouping = grouping.with_key(_SIZE)
     totals = grouping.combine([_with_counts(rows)], (*_AMOUNTS, *_COUNTS))
-    totals = totals.with_columns(write_down_ratio=ratio("write_down_amount", "worked_amount"))
     finished = grouping.finish(totals, _COLUMNS, named=True)
     return to_native(with_shares(finished, grouping, "write_down_amount", _COLUMNS), time_entries)
 
@@ -282,7 +281,7 @@ ANALYSIS = Analysis(
     ),
     cannot_tell=(
         "Why and by whom something was written down: the responsible lawyer is the present one of the matter.",
-        "Whether it is a discount, a tax or a cap: an invoice has only one amount.",
+        "Whether it is a discount or a cap: an invoice has only one amount. Tax is known from the firm's settings.",
         "Write-offs after the invoice: they look like payments.",
     ),
     columns=(
@@ -297,7 +296,7 @@ ANALYSIS = Analysis(
             "write_up_amount",
             "Write-ups",
             "money",
-            "Amount billed above the worth of the work; it is already deducted from the write-down.",
+            "Amount billed above the worth of all work on an invoice; it is already deducted from the write-down.",
         ),
         sum_measure(
             "no_time_amount",
@@ -305,14 +304,19 @@ ANALYSIS = Analysis(
             "money",
             "The part of the write-down on invoices without time: credit notes and reduced fixed fees.",
         ),
-        *shared_measures("invoices"),
+        retitled("invoices", "Final invoices", "Number of final invoices with an item or fees in the row."),
         Measure(
             "written_down_invoices",
             "Invoices with a write-down",
             "count",
             "Invoices with a write-down of at least a cent.",
         ),
-        *shared_measures("unknown_amount", "left_out_amount", "left_out_billed_amount"),
+        retitled(
+            "unknown_amount",
+            "Time of unknown state",
+            "Worth of time on invoices whose state is unknown, or of unknown billing type.",
+        ),
+        *shared_measures("left_out_amount", "left_out_billed_amount"),
     ),
     table=TableSpec(
         title="Write-downs",

@@ -54,6 +54,15 @@ SETTINGS = FirmSettings(
     originator_weights={"m5": {"u1": 0.25, "u2": 0.75}},
     time_zone="America/New_York",
 )
+TAXED = FirmSettings(
+    taxes=[
+        {"name": "HST", "rate": 0.13, "on": ["time", "expenses"], "end": "2026-10-06"},
+        {"name": "HST", "rate": 0.15, "on": ["time"], "start": "2026-10-07", "except_clients": ["c2"]},
+        {"name": "PST", "rate": 0.07, "on": ["fixed_fees"], "clients": ["c3"]},
+    ],
+    payment_order=("tax", "expenses", "fees"),
+    budgets={"m1": 5000.0, "m5": 400.0},
+)
 UNKNOWN_NAMES = dataclasses.replace(SETTINGS, budgets={**SETTINGS.budgets, "m7": 100.0}, roles={"u8": "attorney"})
 
 
@@ -211,6 +220,11 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
     "realization of the firm": call(realization, *WORK, basis="work_date"),
     "realization of what is due": call(realization, *WORK, by="matter", discounts="items", as_of="2026-11-10"),
     "realization of due work": call(realization, *WORK, basis="work_date", discounts="items", as_of="2026-11-10"),
+    "realization with tax": call(realization, *WORK, by=["matter", "user"], settings=TAXED, discounts="items"),
+    "fees with tax": call(contribution, *WORK, by=["matter", "month"], settings=TAXED),
+    "aging with tax": call(aging, *WORK, as_of="2026-11-15", by=["matter", "user"], settings=TAXED),
+    "reconcile with tax": call(reconcile, *ITEMS, settings=TAXED),
+    "budgets with tax": call(budget_burn, *ITEMS, "matters", settings=TAXED),
     "aging by client": call(aging, "invoices", as_of="2026-11-15", by="client"),
     "aging by matter and user": call(aging, *WORK, as_of="2026-11-15", by=["matter", "user"]),
     "aging by practice area": call(aging, *WORK, as_of="2026-11-15", by=["practice_area", "quarter"]),

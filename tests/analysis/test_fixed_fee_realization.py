@@ -52,10 +52,12 @@ def test_the_worked_table(firm):
     )
 
 
-def test_a_fee_is_spread_over_the_people_who_worked_under_it(firm):
+def test_a_fee_is_shared_by_hours_by_the_people_who_worked_under_it(firm):
     rows = {row["user_name"]: row for row in run(firm, by="user")}
-    assert [rows[name]["fee_amount"] for name in ("Ada", "Ben")] == pytest.approx([1800.0, 1200.0])
-    assert [rows[name]["fixed_fee_realization"] for name in ("Ada", "Ben")] == pytest.approx([0.75, 0.75])
+    assert [rows[name]["fee_amount"] for name in ("Ada", "Ben")] == pytest.approx([3000 * 6 / 14, 3000 * 8 / 14])
+    assert [rows[name]["fixed_fee_realization"] for name in ("Ada", "Ben")] == pytest.approx(
+        [1.25 * 6 / 14, 1.875 * 8 / 14]
+    )
     assert [rows[name]["unlinked_fee_amount"] for name in ("Ada", "Ben", "Unassigned")] == [0.0, 500.0, 50.0]
     months = run(firm, by="month", start="2026")
     assert [(row["month"], row["fee_amount"]) for row in months] == [("2026-09", 900.0), ("2026-10", 3000.0)]

@@ -73,23 +73,21 @@ def test_hours_that_were_taken_back_count_nobody(firm):
     assert {row["client_id"]: row["non_principals"] for row in rows} == {"c1": 1.0, "c2": 1.0, "c3": 1.0}
 
 
-def test_people_count_with_hours_or_with_available_hours(firm):
-    """People who left before the period, or started after it, count only with hours."""
-    gone = FirmSettings(user_end={"u1": "2026-09-30", "u2": "2026-09-30"})
-    (row,) = run(firm, settings=gone)
+def test_people_count_with_client_hours_only(firm):
+    (row,) = run(firm)
     assert (row["principals"], row["non_principals"]) == (1.0, 2.0)
-    months = run(firm, settings=gone, end="2026-12-31", start="2026-10-01", by="month")
+    months = run(firm, end="2026-12-31", start="2026-10-01", by="month")
     assert [(row["month"], row["principals"], row["non_principals"]) for row in months] == [
         ("2026-10", 1.0, 2.0),
-        ("2026-11", 1.0, 1.0),
-        ("2026-12", 0.0, 1.0),
+        ("2026-11", 1.0, 0.0),
+        ("2026-12", 0.0, 0.0),
     ]
 
 
-def test_without_entries_hours_are_zero_and_people_are_counted(firm):
+def test_without_entries_hours_and_people_are_zero(firm):
     entries = firm.entries()
     (row,) = firm.rows(leverage(entries, start="2026-02", users=firm.users(), matters=firm.matters()))
-    assert (row["principal_hours"], row["hours_leverage"], row["heads_leverage"]) == (0.0, None, 1.0)
+    assert (row["principal_hours"], row["hours_leverage"], row["heads_leverage"]) == (0.0, None, None)
 
 
 def test_bad_input(pandas_firm):

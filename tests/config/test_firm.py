@@ -10,7 +10,7 @@ from inspect import signature
 
 import pytest
 
-from billframes.config.firm import FirmSettings
+from billframes.config.firm import FirmSettings, describe_settings
 from billframes.errors import CallError, ConfigError, IncompleteDataWarning, ParameterError
 
 TOML = """
@@ -141,3 +141,75 @@ def test_a_wrong_file_is_named(tmp_path, text, message):
         FirmSettings.load(path)
     with pytest.raises(ConfigError, match=r"gone\.toml can't be read"):
         FirmSettings.load(tmp_path / "gone.toml")
+
+
+HST = {"name": "HST", "rate": 0.13, "on": ["time"]}
+
+
+@pytest.mark.parametrize(
+    ("taxes", "message"),
+    [
+        (HST, r"taxes=\{.*\} is not a list"),
+        (["HST"], r"taxes\[0\]='HST' is not a tax"),
+        ([{**HST, "rate": 13}], r"taxes\[0\]: rate=13 is not a rate from 0 to 1. Write 13% as 0.13."),
+        ([HST, {**HST, "name": "PST", "rate": -0.1}], r"taxes\[1\]: rate=-0.1 is not a rate from 0 to 1"),
+        ([{"name": "HST", "rte": 0.13}], r"taxes\[0\] has an unknown key 'rte'. Did you mean 'rate'\?"),
+        ([{"name": "HST"}], r"taxes\[0\] has no rate; a tax needs a name and a rate"),
+        ([{**HST, "name": " "}], r"taxes\[0\]: name=' ' is not the name of a tax"),
+        ([{**HST, "on": ["fixed fees"]}], r"taxes\[0\]: on has 'fixed fees'.*Did you mean 'fixed_fees'"),
+        ([{**HST, "on": []}], r"taxes\[0\]: on is empty"),
+        ([{**HST, "clients": []}], r"taxes\[0\]: clients is empty"),
+        ([{**HST, "clients": "c1"}], r"taxes\[0\]: clients='c1' is not a list"),
+        ([{**HST, "clients": ["c1"], "except_clients": ["c2"]}], r"taxes\[0\]: it has both clients and except_clients"),
+        ([{**HST, "start": "2026-02-01", "end": "2026-01-31"}], r"start=2026-02-01 is after end=2026-01-31"),
+        (
+            [{**HST, "end": "2026-07-01"}, {"name": "hst", "rate": 0.15, "start": "2026-07-01", "clients": ["c1"]}],
+            "taxes has 'HST' twice .0.13 and 0.15. for the client c1 on time from 2026-07-01 up to 2026-07-01",
+        ),
+        ([{**HST, "except_clients": ["c2"]}, {**HST, "rate": 0.15, "except_clients": ["c1"]}], "for the same clients"),
+    ],
+)
+def test_a_wrong_tax_is_named_in_one_sentence(taxes, message):
+    with pytest.raises(ParameterError, match=message) as caught:
+        FirmSettings(taxes=taxes)
+    assert "\n" not in str(caught.value)
+
+
+def test_rates_of_one_tax_may_follow_each_other_and_different_taxes_add_up():
+    later = {**HST, "rate": 0.15, "start": "2026-07-01"}
+    others = [{**HST, "on": ["expenses"]}, {**HST, "rate": 0.05, "name": "GST"}]
+    firm = FirmSettings(taxes=[{**HST, "end": "2026-06-30", "clients": ["c1"]}, later, *others])
+    assert [tax.rate for tax in firm.taxes] == [0.13, 0.15, 0.13, 0.05]
+    assert firm.named["clients"] == {"c1": ["taxes"]}
+    assert replace(firm, currency="CAD").taxes == firm.taxes
+
+
+@pytest.mark.parametrize(
+    ("order", "message"),
+    [
+        ("proportionate", "payment_order='proportionate' is not known.*Did you mean 'proportional'"),
+        (("tax", "tax", "fees"), "payment_order names 'tax' twice"),
+        (("tax", "fees"), "payment_order lacks 'expenses'"),
+        (("tax", "expense", "fees"), "payment_order has 'expense'.*Did you mean 'expenses'"),
+        (None, "payment_order=None is not a list"),
+    ],
+)
+def test_a_wrong_order_of_payments_is_named(order, message):
+    with pytest.raises(ParameterError, match=message):
+        FirmSettings(payment_order=order)
+
+
+def test_taxes_and_the_order_of_payments_are_read_from_a_file(tmp_path):
+    path = tmp_path / "firm.toml"
+    path.write_text(
+        'payment_order = ["tax", "expenses", "fees"]\n'
+        '[[taxes]]\nname = "HST"\nrate = 0.13\non = ["time"]\nstart = 2026-07-01\nexcept_clients = ["c1"]\n'
+    )
+    firm = FirmSettings.load(path)
+    (tax,) = firm.taxes
+    assert (tax.name, tax.rate, tax.on, tax.start, tax.end) == ("HST", 0.13, ("time",), dt.date(2026, 7, 1), None)
+    assert (firm.payment_order, tax.except_clients) == (("tax", "expenses", "fees"), ("c1",))
+    assert describe_settings(firm).endswith("taxes, payments settle tax, then expenses, then fees.")
+    path.write_text('[[taxes]]\nname = "HST"\nrate = 13\n')
+    with pytest.raises(ConfigError, match=r"firm.toml: taxes\[0\]: rate=13"):
+        FirmSettings.load(path)

@@ -15,7 +15,7 @@ import narwhals.stable.v2 as nw
 from billframes._messages import warn
 from billframes.analysis.column_types import Frame
 from billframes.analysis.engine import sum_by, to_dicts
-from billframes.analysis.expressions import RESIDUE, as_float, count_if
+from billframes.analysis.expressions import RESIDUE, count_if
 from billframes.errors import IncompleteDataWarning
 
 __all__ = ["MAY_BE_TAX", "above_items", "count_above_items", "warn_of_same_share"]
@@ -36,6 +36,10 @@ _TAXED = {
     ("_worth", "_fixed_fees"): '["time", "fixed_fees"]',
     ("_worth",): '["time"]',
 }
+
+
+_ALL = ("_worth", "_fixed_fees", "_expenses")
+_SUMS = ("_billed", "_taxed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,7 @@ def warn_of_same_share(counts: Mapping[str, float], invoices: Frame, *, taxed: b
     if found is None:
         return False
     seen = f"{found.invoices} of {int(counts['itemized'])} invoices are above their items by the same {found.rate:.4g}%"
-    state = f'taxes=[{{"name": …, "rate": {found.rate / 100:.5g}, "on": {found.on}}}]'
+    state = f'taxes=[{{"name": …, "rate": {round(found.rate / 100, 4):g}, "on": {found.on}}}]'
     cause = "This may be a tax or a surcharge" if whole else MAY_BE_TAX
     warn(
         f"{seen}. {cause}. Fees include it as long as the firm's settings don't state it: for a tax, add {state}.",
@@ -96,25 +100,18 @@ def warn_of_same_share(counts: Mapping[str, float], invoices: Frame, *, taxed: b
 
 
 def _same_share(invoices: Frame, itemized: float) -> _Share | None:
-    """Find a share that most invoices have; of several sets of taxed items, the first with it."""
+    """Find a share that most invoices have; of several sets of taxed items, where most of them are closest together."""
+    found = []
     for columns, on in _TAXED.items():
         taxed = sum((C(name) for name in columns[1:]), C(columns[0]))
-        rest = [name for name in ("_expenses", "_fixed_fees") if name not in columns]
-        total = sum((C(name) * -1.0 for name in rest), C("_total"))
-        rows = invoices.select(_taxed=taxed, _billed=total).filter(C("_taxed") > RESIDUE)
+        billed = sum((C(name) * -1.0 for name in _ALL if name not in columns), C("_total"))
+        rows = invoices.select(_taxed=taxed, _billed=billed).filter(C("_taxed") > RESIDUE)
         share = C("_billed") / C("_taxed") - 1.0
-        steps = rows.with_columns(_step=(share / _STEP).round(0), _count=nw.lit(1.0), _all=as_float(share > _LEAST))
-        found = to_dicts(sum_by(steps.filter(C("_all") > 0), ["_step"], ["_count", "_taxed", "_billed"]))
-        if best := _densest(found, itemized):
-            return _Share(int(best["_count"]), (best["_billed"] / best["_taxed"] - 1.0) * 100, on)
-    return None
-
-
-def _densest(rows: list[dict[str, float]], itemized: float) -> dict[str, float] | None:
-    """Return the sums of the steps around the one with most invoices near it, if most of all invoices are there."""
-    by_step = {round(row["_step"]): row for row in rows}
-    near = range(-_STEPS_APART, _STEPS_APART + 1)
-    windows = [[by_step[step + each] for each in near if step + each in by_step] for step in by_step]
-    sums = [{name: sum(row[name] for row in window) for name in ("_count", "_taxed", "_billed")} for window in windows]
-    best = max(sums, key=lambda each: each["_count"], default=None)
-    return best if best is not None and best["_count"] * 2 > itemized else None
+        rows = rows.with_columns(_step=(share / _STEP).round(0), _count=nw.lit(1.0)).filter(share > _LEAST)
+        steps = {round(row["_step"]): row for row in to_dicts(sum_by(rows, ["_step"], ["_count", "_taxed", "_billed"]))}
+        for step in steps:
+            near = [steps[each] for each in range(step - _STEPS_APART, step + _STEPS_APART + 1) if each in steps]
+            count, sums = sum(row["_count"] for row in near), [sum(row[name] for row in near) for name in _SUMS]
+            found.append((count, -len(near), _Share(int(count), (sums[0] / sums[1] - 1.0) * 100, on)))
+    count, _, best = max(found, key=lambda each: each[:2], default=(0.0, 0, None))
+    return best if count * 2 > itemized else None
