@@ -118,7 +118,7 @@ def resolve_users(settings: FirmSettings | None, frames: Mapping[str, Frame]) ->
 def without_people(settings: FirmSettings | None) -> FirmSettings:
     """Return the settings that name no people, for analyses without users to look up the names in the settings."""
     check_settings(settings)
-    kept = ("time_zone", "taxes", "payment_order")
+    kept = ("time_zone", "fiscal_year_start", "fiscal_year_name", "taxes", "payment_order")
     return FirmSettings(**{name: getattr(settings, name) for name in kept}) if settings else FirmSettings()
 
 

@@ -142,8 +142,8 @@ _TERMS = (
     ),
     Term(
         "net billed time fees",
-        "An invoice's amount less its tax, expenses and fixed fees, spread over its billable time entries in proportion "
-        "to their worth, or to their hours if rates are hidden. The firm's settings state the tax.",
+        "An invoice's amount less tax, expenses and fixed fees, spread over its billable time entries in proportion to "
+        "their worth, or to their hours if rates are hidden. The firm's settings state the tax.",
     ),
     Term("originator", "The person who brought a matter to the firm and is credited with its fees.", ("origination",)),
     Term("overdue", "At least one day past the due date."),

@@ -153,9 +153,10 @@ def reconcile(
     items: dict[str, Any] = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
     frames = from_native(**items, invoices=invoices, clients=clients)
     settings = without_people(settings)
-    grouping = None if by == "invoice" else _grouping(by, frames)
+    grouping = None if by == "invoice" else _grouping(by, frames, settings)
     need_work_on_invoices("reconcile", {"invoices": invoices, **items}, period)
-    warn_of_unknown_ids(settings, frames)
+    if grouping is None:
+        warn_of_unknown_ids(settings, frames)
     keys = () if grouping is None else grouping.row_columns
     selected, optional = _invoices(frames["invoices"], keys, columns_for_taxes(settings))
     rows = nw.concat([_items_on_invoices(frames[kind], kind) for kind in _ITEM_AMOUNTS if kind in frames])
@@ -171,7 +172,7 @@ def reconcile(
     return to_native(result, time_entries)
 
 
-def _grouping(by: By, frames: dict[str, Frame]) -> Grouping:
+def _grouping(by: By, frames: dict[str, Frame], settings: FirmSettings) -> Grouping:
     """Find the keys of whole invoices; raise if a key of matters or people would divide an invoice."""
     whole = [name for name in column_names(frames["invoices"]) if not name.startswith(("matter_", "user_"))]
     of_work = {*PEOPLE_AND_MATTERS, *(each for pair in PEOPLE_AND_MATTERS.values() for each in pair), *_WORK_KEYS}
@@ -182,7 +183,7 @@ def _grouping(by: By, frames: dict[str, Frame]) -> Grouping:
                 f"by={name!r} would divide invoices, and reconcile shows whole invoices. It takes 'invoice', 'client', "
                 "'month', 'quarter', 'year' or another column of the invoices; write_downs(by=…) divides invoices."
             )
-    return Grouping.of(by, {name: frames[name] for name in ("clients",) if name in frames}, None, whole)
+    return Grouping.of(by, {name: frames[name] for name in ("clients",) if name in frames}, settings, whole)
 
 
 def _invoices(invoices: Frame, keys: Sequence[str], needed: Sequence[str]) -> tuple[Frame, list[str]]:

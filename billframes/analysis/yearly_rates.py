@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import narwhals.stable.v2 as nw
 
 from billframes.analysis.column_types import Frame, column_names
+from billframes.analysis.declared_ratios import with_ratios
 from billframes.analysis.expressions import RESIDUE, as_float, null_column, ratio
 from billframes.analysis.frames import nan_to_null
 from billframes.analysis.grouping import Grouping
@@ -91,11 +92,10 @@ def _mark_rates_in_use(rows: Frame) -> Frame:
 
 def _result(totals: Frame, grouping: Grouping, columns: Sequence[str]) -> Frame:
     known = {name: nw.when(C("_unrated") == 0).then(C(name)) for name in (*_LOWEST_AND_HIGHEST, "rates_in_use")}
-    amounts = {"worked_rate": "worked_amount", "effective_rate": "billed_amount", "standard_rate": "standard_amount"}
-    rates = {name: ratio(amount, "billable_hours") for name, amount in amounts.items() if name in columns}
-    totals = totals.with_columns(**known, **rates)
+    rates = [name for name in ("worked_rate", "effective_rate", "standard_rate") if name in columns]
+    totals = with_ratios(totals.with_columns(**known), rates)
     totals = totals.with_columns(_width=C("highest_rate") - C("lowest_rate"))
-    totals = _with_growth(totals, [key.columns[0] for key in grouping.keys if key.time is None], list(rates))
+    totals = _with_growth(totals, [key.columns[0] for key in grouping.keys if key.time is None], rates)
     return grouping.finish(totals.with_columns(rate_spread=ratio("_width", "worked_rate")), columns, named=True)
 
 
