@@ -204,11 +204,11 @@ def _items_on_invoices(frames: Mapping[str, Frame], grouping: Grouping, period: 
     columns = ("invoice_id", "invoice_state", "invoice_date")
     final = select_columns(frames["invoices"], "invoices", columns).filter(C("invoice_state") == "final")
     dated = in_period(final, "invoice_date", period).select("invoice_id", _dated=C("invoice_date"))
-    needed, parts = grouping.row_columns, []
+    needed, parts = [each for each in grouping.row_columns if not each.endswith(("_name", "_label"))], []
     for name in ITEMS:
         # Of items that lack a key, the group is unknown.
         if name in frames and set(needed) <= set(column_names(frames[name])):
-            items = select_columns(lazy(frames[name]), name, needed)
+            items = grouping.select_items(lazy(frames[name]), name, ())
             rows = grouping.with_periods(join_by_id(items, dated, "invoice_id", "inner"), "_dated")
             parts.append(
                 collect(sum_by(rows.with_columns(_items=nw.lit(1.0)), grouping.base, ["_items"]), frames[name])
