@@ -185,9 +185,10 @@ ANALYSIS = Analysis(
     numerator="net billed time fees and fixed fees on final invoices dated in the period",
     denominator="the same of all rows together",
     left_out=(
-        "Expenses: they are not fees.",
+        "Expenses and tax: they are not fees.",
         "Work that is not on a final invoice of the period.",
-        "Nothing else. Credit notes belong to their client; by matter, user and similar keys they are `Unassigned`.",
+        "Nothing else. Invoices without items, such as credit notes, belong to their client; by matter, user and "
+        "similar keys they are `Unassigned`, even if they name a matter. Their balances (`aging`) are on that matter.",
     ),
     cannot_tell=(
         "The cash received, and when it was received.",

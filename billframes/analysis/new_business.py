@@ -74,8 +74,8 @@ def new_business(
     Matters opened, fees of new clients, clients without work, and the share of the largest clients.
 
     A client is new if its first matter, work or invoice is in the twelve months up to `end`. The largest clients are
-    the clients of the firm with the highest fees in the period; for the year before, those with the highest fees then.
-    Fees are calculated as in `contribution`, for matters of every type.
+    the clients of the firm with the highest fees above 0 in the period; for the year before, those with the highest
+    fees then. Fees are calculated as in `contribution`, for matters of every type.
 
     Parameters
     ----------
