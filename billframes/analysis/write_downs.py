@@ -43,6 +43,7 @@ _AMOUNTS = (
     "unknown_amount",
     "left_out_amount",
     "left_out_billed_amount",
+    "left_out_hours",
 )
 _COUNTS = ("write_up_amount", "no_time_amount", "invoices", "written_down_invoices")
 _COLUMNS = (
@@ -189,7 +190,7 @@ def write_downs(
     with skip_checks(natives, frames):
         by_invoice = realization(**natives, **options, by=[*keys, "invoice_id"], discounts=discounts)
     whole = Grouping.of([*keys, "invoice_id"], frames, grouping.settings)
-    items = _items_on_invoices(frames, whole, resolve(start, end))
+    items = _other_items(frames, whole, resolve(start, end))
     rows = whole.combine([from_result(by_invoice).select(*whole.columns, *_AMOUNTS), items], (*_AMOUNTS, "_items"))
     if len(keys) < len(names):
         rows = _with_sizes(rows, frames["invoices"], bounds)
@@ -199,8 +200,8 @@ def write_downs(
     return to_native(with_shares(finished, grouping, "write_down_amount", _COLUMNS), time_entries)
 
 
-def _items_on_invoices(frames: Mapping[str, Frame], grouping: Grouping, period: Period) -> Frame:
-    """Return the keys and invoices of all items on final invoices of the period, with `_items`."""
+def _other_items(frames: Mapping[str, Frame], grouping: Grouping, period: Period) -> Frame:
+    """Return the keys and invoices of items on final invoices of the period, with `_items`, except billable hours."""
     columns = ("invoice_id", "invoice_state", "invoice_date")
     final = select_columns(frames["invoices"], "invoices", columns).filter(C("invoice_state") == "final")
     dated = in_period(final, "invoice_date", period).select("invoice_id", _dated=C("invoice_date"))
@@ -208,7 +209,9 @@ def _items_on_invoices(frames: Mapping[str, Frame], grouping: Grouping, period: 
     for name in ITEMS:
         # Of items that lack a key, the group is unknown.
         if name in frames and set(needed) <= set(column_names(frames[name])):
-            items = grouping.select_items(lazy(frames[name]), name, ())
+            is_time = name == "time_entries"
+            items = grouping.select_items(lazy(frames[name]), name, ("billing_type", "hours") if is_time else ())
+            items = items.filter((C("billing_type") != "billable") | (C("hours") == 0)) if is_time else items
             rows = grouping.with_periods(join_by_id(items, dated, "invoice_id", "inner"), "_dated")
             parts.append(
                 collect(sum_by(rows.with_columns(_items=nw.lit(1.0)), grouping.base, ["_items"]), frames[name])
@@ -227,14 +230,16 @@ def _with_counts(rows: Frame) -> Frame:
     rows = join_by_id(rows, of_invoice, "invoice_id")
     # Missing amounts are NaN here. On every engine, `<=` is false if the left number is NaN.
     up = C("_billed_amount") - C("_worked_amount")
-    parts = [~(C(name).abs() <= 0) for name in sums]
-    is_used = parts[0] | parts[1] | parts[2]
+    is_used, is_left_out = (
+        nw.any_horizontal(*[~(C(name).abs() <= 0) for name in each], ignore_nulls=True)
+        for each in (sums, ("left_out_hours", "left_out_billed_amount"))
+    )
     has_no_time = (C("_worked_amount").abs() <= RESIDUE) & (C("_billable_hours").abs() <= RESIDUE)
     counts = {
         "write_up_amount": value_if(~(up <= _HALF_A_CENT), 0.0 - C("write_down_amount")) + up * 0.0,
         "no_time_amount": value_if(has_no_time, "write_down_amount"),
         "written_down_invoices": as_float(is_used & (up < -_HALF_A_CENT)) + up * 0.0,
-        "invoices": as_float(is_used | (C("_items") > 0)),
+        "invoices": as_float(is_used | is_left_out | (C("_items") > 0)),
     }
     return rows.with_columns(**counts)
 
