@@ -11,7 +11,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from billframes.analysis.column_types import Frame, column_names
+from billframes.analysis.column_types import Frame, column_names, source_of
 from billframes.periods import FiscalYear, Period
 
 __all__ = [
@@ -71,9 +71,10 @@ def value_if(condition: nw.Expr, value: nw.Expr | str) -> nw.Expr:
 
 
 def columns_or_null(frame: Frame, names: Iterable[str], types: Mapping[str, Any]) -> list[nw.Expr]:
-    """Return columns of a frame; columns that it does not have are null, with the given type."""
+    """Return columns of a frame; columns that it does not have are null, with the given type. Keys have a source."""
     there = column_names(frame)
-    return [C(name) if name in there else null_column(types[name]).alias(name) for name in names]
+    found = {name: source_of(name, there) for name in names}
+    return [(C(source) if source in there else null_column(types[name])).alias(name) for name, source in found.items()]
 
 
 def map_values(column: str, mapping: Mapping[str, Any], default: Any, dtype: Any) -> nw.Expr:

@@ -75,8 +75,8 @@ def realization(
     start, end : str or date, optional
         First and last day, inclusive; None leaves an end open. `start` also takes a whole period such as "2026-Q3".
     settings : FirmSettings, optional
-        `standard_rates` add the standard columns; `originator_weights` divide fees among originators; `taxes` are no
-        fees; `payment_order` decides how much of the fees a part payment settles.
+        `standard_rates` add the standard columns; `originator_weights` divide fees among originators; `taxes` are
+        not fees; `payment_order` decides how much of the fees a part payment settles.
     matter_types : collection of str, optional
         Types of matter that count; all but contingency, pro bono and internal by default. "Unknown" selects work
         without a known type, and credit notes; it is included if all five types are given.

@@ -14,7 +14,7 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.checks.values import skip_checks
-from billframes.analysis.column_types import ITEMS, Frame, column_names
+from billframes.analysis.column_types import ITEMS, Frame, column_names, source_of
 from billframes.analysis.contribution import with_shares
 from billframes.analysis.engine import collect, join_by_id, lazy, sum_by
 from billframes.analysis.expressions import RESIDUE, as_float, in_period, value_if
@@ -208,9 +208,11 @@ def _other_items(frames: Mapping[str, Frame], grouping: Grouping, period: Period
     needed, parts = [each for each in grouping.row_columns if not each.endswith(("_name", "_label"))], []
     for name in ITEMS:
         # Of items that lack a key, the group is unknown.
-        if name in frames and set(needed) <= set(column_names(frames[name])):
+        there = column_names(frames[name]) if name in frames else ()
+        if there and all(source_of(each, there) in there for each in needed):
             is_time = name == "time_entries"
-            items = grouping.select_items(lazy(frames[name]), name, ("billing_type", "hours") if is_time else ())
+            own = ("invoice_id", "billing_type", "hours") if is_time else ("invoice_id",)
+            items = grouping.select_items(lazy(frames[name]), name, own)
             items = items.filter((C("billing_type") != "billable") | (C("hours") == 0)) if is_time else items
             rows = grouping.with_periods(join_by_id(items, dated, "invoice_id", "inner"), "_dated")
             parts.append(
