@@ -44,6 +44,7 @@ def effective_rates(
     end: DateLike | None = None,
     settings: FirmSettings | None = None,
     matter_types: Collection[str] | None = None,
+    discounts: Literal["time", "items"] = "time",
 ) -> IntoFrameT:
     """
     Money per hour: fees billed, worth at the rates of the work, and, if the settings have them, standard rates.
@@ -71,6 +72,8 @@ def effective_rates(
         `standard_rates` add the standard columns, and may have dates from which they are valid.
     matter_types : collection of str, optional
         Types of matter that count; all but contingency, pro bono and internal by default.
+    discounts : {"time", "items"}
+        Which items bear an invoice's discount, as in `realization`.
 
     Returns
     -------
@@ -148,7 +151,13 @@ def effective_rates(
         "users": users,
         "clients": clients,
     }
-    options: dict[str, Any] = {"basis": basis, "start": start, "end": end, "matter_types": matter_types}
+    options: dict[str, Any] = {
+        "basis": basis,
+        "start": start,
+        "end": end,
+        "matter_types": matter_types,
+        "discounts": discounts,
+    }
     if not is_by_year(keys):
         amounts_by_key = realization(**natives, **options, by=by, settings=settings)
         return to_native(_rates(from_result(amounts_by_key)), time_entries)

@@ -7,7 +7,7 @@ the same period and keys.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -79,6 +79,8 @@ def scorecard(
     by: By = "user",
     beside: Literal["firm", "role"] = "firm",
     settings: FirmSettings | None = None,
+    matter_types: Collection[str] | None = None,
+    discounts: Literal["time", "items"] = "time",
 ) -> IntoFrameT:
     """
     Hours, fees, open amounts and timekeeping of each person, beside the figures of the firm or of the person's role.
@@ -112,6 +114,10 @@ def scorecard(
         "user", and the result has a column `role`.
     settings : FirmSettings, optional
         The calendar, targets, roles and people's hours.
+    matter_types : collection of str, optional
+        Types of matter whose fees count, as in `realization`. Hours and open amounts are of all types.
+    discounts : {"time", "items"}
+        Which items bear an invoice's discount, as in `realization`.
 
     Returns
     -------
@@ -194,7 +200,8 @@ def scorecard(
     grouping = Grouping.of(keys, frames, settings)
     if as_of is None and grouping.capacity_known:
         warn_of_unfinished_period("scorecard", time_entries, last, grouping.settings, *LATER_DAYS)
-    analyses = _Analyses(natives, keys, grouping, Period(first, last), day)
+    of_fees = {"matter_types": matter_types, "discounts": discounts}
+    analyses = _Analyses(natives, keys, grouping, Period(first, last), day, of_fees)
     peer_key = "role" if beside == "role" else None
     with skip_checks(natives, frames):
         parts, peers_lag = analyses.parts(), analyses.lag(peer_key)
@@ -229,6 +236,7 @@ class _Analyses:
     grouping: Grouping
     period: Period
     day: dt.date
+    of_fees: Mapping[str, Any]
 
     def parts(self) -> list[Frame]:
         """Return the figures of each analysis; some have a column that marks their rows."""
@@ -236,7 +244,7 @@ class _Analyses:
         of_period: dict[str, Any] = {**self._dates, "by": self.keys, "settings": settings}
         of_day: dict[str, Any] = {"as_of": self.day, "by": self.keys, "settings": settings}
         hours = from_result(utilization(**self._time, **of_period, as_of=self.day))
-        fees = from_result(realization(**self.natives, **of_period))
+        fees = from_result(realization(**self.natives, **of_period, **self.of_fees))
         work = from_result(wip(**self.natives, **of_day)).with_columns(wip_amount=C("total"))
         balances = from_result(aging(**self.natives, **of_day)).with_columns(receivable_amount=C("total"))
         return [

@@ -63,6 +63,18 @@ def test_peers_are_the_analyses_of_the_firm(book):
         assert rows[f"peer_{name}"].unique() == pytest.approx(here[name].mean())
 
 
+def test_fees_count_for_chosen_matters_and_discounts_as_in_realization(book):
+    options = {"matter_types": ["contingency", "hourly"], "discounts": "items"}
+    rows, usual = book.scorecard(**options).set_index("user_id"), book.scorecard().set_index("user_id")
+    fees = book.realization("user", **options).set_index("user_id")["billed_amount"]
+    both = rows["billed_amount"].dropna().index.intersection(fees.index)
+    assert rows["billed_amount"][both].tolist() == pytest.approx(fees[both].tolist())
+    assert rows["billed_amount"].sum() != pytest.approx(usual["billed_amount"].sum())
+    assert rows["wip_amount"].sum() == pytest.approx(usual["wip_amount"].sum())
+    rates = book.effective_rates("user", **options).set_index("user_id")["billed_amount"]
+    assert rates.tolist() == pytest.approx(fees[rates.index].tolist())
+
+
 def test_beside_the_role_peers_are_those_of_the_role(book):
     rows = book.scorecard(beside="role")
     for analysis, name in (("utilization", "utilization"), ("realization", "billing_realization")):
