@@ -11,9 +11,10 @@ import narwhals.stable.v2 as nw
 
 from billframes._messages import warn
 from billframes.analysis.capacity import DateRange, available_hours, prorated_targets, split_dates
+from billframes.analysis.checks.recorded_time import RecordedTime
 from billframes.analysis.checks.repeated_ids import count_many_missing
 from billframes.analysis.column_types import Frame, column_names
-from billframes.analysis.engine import collect, collect_counts, join_by_id, lazy, sum_by
+from billframes.analysis.engine import collect, collect_counts, join_by_id, lazy, sum_by, to_dicts
 from billframes.analysis.expressions import as_float, in_period, map_values, null_column, ratio, value_if
 from billframes.analysis.frames import select_columns
 from billframes.analysis.grouping import Grouping, sum_by_type
@@ -58,6 +59,7 @@ class UtilizationOptions:
     include_probono: bool
     active_only: bool
     users_filtered: bool
+    recorded: RecordedTime
 
 
 def client_hours(entries: Frame, users: Frame | None, grouping: Grouping, options: UtilizationOptions) -> Frame:
@@ -66,6 +68,8 @@ def client_hours(entries: Frame, users: Frame | None, grouping: Grouping, option
     listed = None if users is None else collect(_select_users(users, grouping.settings))
     _warn(work, listed, grouping, options)
     work = _with_client_hours(work, options)
+    if grouping.capacity_known:
+        _warn_of_other_people_and_days(work, users, options)
     people = _roster(work, listed, active_only=options.active_only)
     rows = _hours_of_roster(work, people, grouping)
     first, last = cast("tuple[dt.date, dt.date]", (options.period.start, options.period.end))
@@ -111,6 +115,7 @@ def _warn(work: Frame, listed: Frame | None, grouping: Grouping, options: Utiliz
         "unknown": value_if(C("_type") == UNKNOWN, "_rows").sum(),
         "hours": C("total_hours").sum(),
         "people": C("user_id").n_unique(),
+        "not_billable": C("_rows").sum() - C("_rows_billable_hours").sum(),
     }
     queries: list[tuple[Frame, dict[str, nw.Expr]]] = [(work, of_work)]
     if listed is not None and grouping.capacity_known and not options.active_only:
@@ -124,10 +129,23 @@ def _warn(work: Frame, listed: Frame | None, grouping: Grouping, options: Utiliz
             "they count as client work. Load all matters, archived ones too.",
             IncompleteDataWarning,
         )
+    if not counts["not_billable"]:
+        options.recorded.warn_of_billable_only(grouping.sources.frames.get("matter"))
     _warn_of_minutes(counts, days)
     _warn_of_idle(counts, days)
     if listed is not None and grouping.capacity_known and not options.users_filtered:
         _warn_of_people_not_passed(work, listed)
+
+
+def _warn_of_other_people_and_days(work: Frame, users: Frame | None, options: UtilizationOptions) -> None:
+    """Warn if hours and available hours are not of the same people and days."""
+    recorded = options.recorded
+    sums = to_dicts(sum_by(work, ["user_id"], ["client_hours"]))
+    client = {row["user_id"]: row["client_hours"] for row in sums if row["user_id"] != _NO_USER}
+    recorded.warn_of_days_outside()
+    recorded.warn_of_later_joiners(client)
+    if users is None and not options.active_only:
+        recorded.warn_of_no_users(len(sums))
 
 
 def _warn_of_minutes(counts: Mapping[str, float], days: int) -> None:

@@ -9,6 +9,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.arguments import check_choice, read_date, read_matter_types
 from billframes.analysis.checks.loads import is_whole, need_work_on_invoices
+from billframes.analysis.checks.recorded_time import warn_of_empty_months
 from billframes.analysis.checks.missing_work import warn_of_absent_items
 from billframes.analysis.data_span import read_period
 from billframes.analysis.frames import from_native, to_native
@@ -186,6 +187,8 @@ def realization(
     )
     items = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
     need_work_on_invoices("realization", {"invoices": invoices, **items}, period, dated=basis)
+    if basis == "work_date":
+        warn_of_empty_months(time_entries, frames["time_entries"], period, "the figures lack the work of these days")
     grouping = Grouping.of(by, frames, settings)
     options = RealizationOptions(basis, period, grouping, types, discounts, day, is_whole(items))
     warn_of_absent_items(frames)

@@ -16,6 +16,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
 from billframes.analysis.checks.loads import ITEM_FILTERS, need_period
+from billframes.analysis.checks.recorded_time import warn_of_empty_months
 from billframes.analysis.column_types import Frame
 from billframes.analysis.data_span import read_period
 from billframes.analysis.engine import collect, eager_from_arrow, sum_by, to_arrow
@@ -171,6 +172,7 @@ def timekeeping_lag(
     period = read_period(start, end, settings, time_entries)
     frames = from_native(time_entries=time_entries, users=users, matters=matters, clients=clients)
     need_period("timekeeping_lag", {"time_entries": time_entries}, period, ITEM_FILTERS)
+    warn_of_empty_months(time_entries, frames["time_entries"], period, "the figures lack the entries of these days")
     grouping = Grouping.of(by, frames, settings)
     groups, types = _groups(_histogram(frames["time_entries"], grouping, period), grouping)
     _warn_of_unknown(groups)

@@ -22,6 +22,7 @@ from billframes.analysis.checks.loads import (
     people_loaded,
     warn_of_unfinished_period,
 )
+from billframes.analysis.checks.recorded_time import RecordedTime, warn_of_empty_months
 from billframes.analysis.client_hours import UtilizationOptions, client_hours
 from billframes.analysis.data_span import read_bounded_period
 from billframes.analysis.frames import from_native, to_native
@@ -119,7 +120,10 @@ def utilization(
         Entries are on matters that the matters frame lacks: their matter type is unknown, and they count. Also if there
         are more hours than the days of the period have, if fewer than a third of the timekeepers have entries, if many
         people with entries are not among the users passed, if the period ends after the day of the load and `as_of` is
-        omitted, or if the settings have holidays, but none in the year of the period.
+        omitted, or if the settings have holidays, but none in the year of the period. Hours and available hours may be
+        of other people or days if `users` is omitted, if the first of all entries of a person is inside the period, if
+        entries are before `user_start` or after `user_end`, and, in frames that don't remember their load, if a month
+        has no entries or all entries are billable.
 
     Notes
     -----
@@ -161,7 +165,11 @@ def utilization(
         warn_of_unfinished_period("utilization", time_entries, last, grouping.settings, *LATER_DAYS)
     warn_of_missing_holidays(grouping.settings, first, last)
     filtered = bool(getattr(load_info(users), "arguments", {}))
-    options = UtilizationOptions(period, include_fixed_fee, include_probono, roster == "active", filtered)
+    if grouping.capacity_known:
+        consequence = "{hours} available hours of each person have no work"
+        warn_of_empty_months(time_entries, frames["time_entries"], period, consequence, grouping.settings)
+    recorded = RecordedTime(time_entries, frames["time_entries"], period, grouping.settings)
+    options = UtilizationOptions(period, include_fixed_fee, include_probono, roster == "active", filtered, recorded)
     rows = client_hours(frames["time_entries"], frames.get("users"), grouping, options)
     return to_native(rows, time_entries)
 

@@ -35,6 +35,9 @@ from billframes.schema.records.shared import InvoiceState
 from billframes.schema.records.work import BillingType
 from tests.analysis.conftest import ENGINES, Firm, pandas as to_pandas
 
+# Tests of one mistake in time entries do without a list of users.
+pytestmark = pytest.mark.filterwarnings("ignore:Without users=:billframes.errors.IncompleteDataWarning")
+
 ON_SPARK: list[Callable[[Firm], None]] = []
 
 

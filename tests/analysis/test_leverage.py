@@ -8,6 +8,10 @@ from billframes.analysis import leverage
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*before user_start or after user_end:billframes.errors.IncompleteDataWarning"
+)
+
 WORK = (
     ("2026-10-01", "u1", "c1", "m1", "billable", 10.0, 1000.0, None),
     ("2026-10-02", "u2", "c1", "m1", "fixedFee", 24.0, None, None),

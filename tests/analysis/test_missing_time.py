@@ -8,6 +8,10 @@ from billframes.analysis import missing_time
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*before user_start or after user_end:billframes.errors.IncompleteDataWarning"
+)
+
 WORK = (
     ("2026-10-01", "u1", "c1", "m1", "billable", 3.0, 300.0, None),
     ("2026-10-01", "u1", "c1", "m4", "nonBillable", 1.0, None, None),

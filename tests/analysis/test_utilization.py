@@ -9,6 +9,12 @@ from billframes.analysis import utilization
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError
 
+# The settings of these tests end people's time at the firm while they still have hours.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*before user_start or after user_end:billframes.errors.IncompleteDataWarning"),
+    pytest.mark.filterwarnings("ignore:Without users=:billframes.errors.IncompleteDataWarning"),
+]
+
 COLUMNS = [
     "billable_hours",
     "fixed_fee_hours",
