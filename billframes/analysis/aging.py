@@ -14,6 +14,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
 from billframes.analysis.arguments import check_choice, read_date
+from billframes.analysis.checks.cut_frames import warn_of_cut_frames
 from billframes.analysis.checks.loads import need_open_on, need_work_on_invoices
 from billframes.analysis.checks.missing_work import warn_of_absent_items
 from billframes.analysis.column_types import ITEMS, Frame, column_names
@@ -21,7 +22,13 @@ from billframes.analysis.engine import collect_values
 from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import bucket_measures, shared_measures
-from billframes.analysis.open_balances import bucket_limits, invoice_grouping, needs_items, open_balances
+from billframes.analysis.open_balances import (
+    bucket_limits,
+    invoice_grouping,
+    needs_items,
+    open_balances,
+    warn_of_joined_matters,
+)
 from billframes.analysis.spec import BUCKETS, Analysis, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError
@@ -149,13 +156,19 @@ def aging(
     grouping = invoice_grouping(by, frames, settings)
     of_invoices = {"client_id": None, "matter_id": None, "invoice_id": None, "invoice_state": "final"}
     need_open_on("aging", {"invoices": invoices}, day, of_invoices)
+    warn_of_cut_frames("aging", {"invoices": invoices}, _without_items(frames), day, "their balances are not counted")
     itemized = needs_items(grouping)
     if itemized:
         _check_items(frames, by)
         items = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
         need_work_on_invoices("aging", {"invoices": invoices, **items}, Period(None, day))
+    warn_of_joined_matters(frames["invoices"], grouping)
     _warn_if_loaded_on_another_day(invoices, frames["invoices"], day, grouping.settings)
     return to_native(open_balances(frames, grouping, limits, basis, day), invoices)
+
+
+def _without_items(frames: dict[str, Frame]) -> dict[str, Frame]:
+    return {name: frame for name, frame in frames.items() if name not in ITEMS}
 
 
 def _check_items(frames: dict[str, Frame], by: By) -> None:

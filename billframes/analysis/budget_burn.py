@@ -26,6 +26,7 @@ from billframes.analysis.allocation import (
 from billframes.analysis.arguments import warn_of_unknown_ids
 from billframes.analysis.checks.amounts import warn_of_hidden_rates
 from billframes.analysis.checks.cancelled_work import is_cancelled, warn_of_cancelled
+from billframes.analysis.checks.cut_frames import warn_of_cut_frames
 from billframes.analysis.checks.loads import need_all_dates, warn_of_removed_rows
 from billframes.analysis.checks.missing_work import (
     unknown_state_reasons,
@@ -144,6 +145,8 @@ def budget_burn(
     )
     items = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
     need_all_dates("budget_burn", {"invoices": invoices, **items}, {"billing_type": "billable"})
+    natives = {"invoices": invoices, **items}
+    warn_of_cut_frames("budget_burn", natives, frames, None, "budgets can look less used than they are")
     warn_of_removed_rows("budget_burn", {"invoices": invoices, **items}, "budgets can look less used than they are")
     warn_of_unknown_ids(settings, frames)
     fees = _fees_of_matters(frames, settings)

@@ -16,6 +16,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes.analysis.activity import final_invoices
 from billframes.analysis.aging import aging
 from billframes.analysis.arguments import read_date
+from billframes.analysis.checks.cut_frames import warn_of_cut_frames
 from billframes.analysis.checks.missing_work import warn_of_partial_frames
 from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import ITEMS, Frame
@@ -170,6 +171,7 @@ def exposure(
         work = _select(wip(**natives, **options), grouping, _WIP_COLUMNS)
         balances = _select(aging(**natives, **options), grouping, _AGING_COLUMNS | {name: name for name in limits})
     given = {name: natives[name] for name in (*ITEMS, "invoices")}
+    warn_of_cut_frames("exposure", given, frames, day, "their open amounts are not counted")
     warn_of_partial_frames("exposure", given, frames, "amounts and last days are incomplete", settings)
     parts = [work, balances, *_last_days(frames, grouping, invoice_grouping(by, frames, grouping.settings), day)]
     measures = (*_WIP_COLUMNS.values(), *_AGING_COLUMNS.values(), *limits, "_open")

@@ -32,10 +32,12 @@ from billframes.analysis.keys import By
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning
 
-__all__ = ["bucket_limits", "invoice_grouping", "needs_items", "open_balances"]
+__all__ = ["bucket_limits", "invoice_grouping", "needs_items", "open_balances", "warn_of_joined_matters"]
 
 C = nw.col
 
+# The beginnings of columns that belong to matters; those of matters' own names are excluded anyway.
+_OF_MATTERS = ("responsible_", "practice_area_", "originator_")
 _ITEM = ("matter_id", "user_id", "matter_name", "user_name")
 
 
@@ -50,7 +52,25 @@ def invoice_grouping(by: By, frames: dict[str, Frame], settings: FirmSettings | 
     """Return the grouping of invoices: matter and user are keys of the items, all other keys are of the invoice."""
     columns = column_names(frames["invoices"])
     own = [name for name in columns if not name.startswith(("matter_", "user_"))]
+    # An invoice names only one of its matters, so columns of matters are taken from the items if these were passed.
+    if "matters" in frames and "time_entries" in frames:
+        own = [name for name in own if not name.startswith(_OF_MATTERS)]
     return Grouping.of(by, frames, settings, [*own, *_ITEM])
+
+
+def warn_of_joined_matters(invoices: Frame, grouping: Grouping) -> None:
+    """Warn of keys that were joined to the invoices by their matter, which is only one of several."""
+    joined = [name for name in grouping.base if name.startswith(_OF_MATTERS)]
+    if joined:
+        rows = select_columns(invoices, "invoices", ("invoice_state", "balance"))
+        final = value_if(C("invoice_state") == "final", "balance")
+        amount = collect_counts((rows, {"balance": final.sum()}))["balance"]
+        warn(
+            f"{joined[0]} is a column of invoices, so each balance ({amount:,.2f} in all) counts for one value, though "
+            "an invoice can be for several matters. Pass time_entries=, expenses=, fixed_fees= and matters=, so that "
+            "balances are divided among the matters.",
+            IncompleteDataWarning,
+        )
 
 
 def needs_items(grouping: Grouping) -> bool:

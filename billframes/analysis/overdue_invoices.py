@@ -19,6 +19,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes.analysis.aging import aging
 from billframes.analysis.arguments import read_date, without_people
 from billframes.analysis.checks.amounts import warn_of_hidden_rates
+from billframes.analysis.checks.cut_frames import warn_of_cut_frames
 from billframes.analysis.checks.loads import need_open_on
 from billframes.analysis.checks.missing_work import warn_of_partial_frames
 from billframes.analysis.checks.values import skip_checks
@@ -174,6 +175,7 @@ def overdue_invoices(
     frames = from_native(**natives)
     need_open_on("overdue_invoices", {"time_entries": time_entries}, day)
     given = {name: native for name, native in natives.items() if name != "matters"}
+    warn_of_cut_frames("overdue_invoices", natives, frames, day, "their balances and the work since are not counted")
     warn_of_partial_frames(
         "overdue_invoices", given, frames, "hours and worth since the due date are incomplete", settings
     )

@@ -9,8 +9,8 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.arguments import check_choice, read_date, read_matter_types
 from billframes.analysis.checks.loads import is_whole, need_work_on_invoices
-from billframes.analysis.checks.recorded_time import warn_of_empty_months
 from billframes.analysis.checks.missing_work import warn_of_absent_items
+from billframes.analysis.checks.recorded_time import warn_of_empty_months
 from billframes.analysis.data_span import read_period
 from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.grouping import Grouping

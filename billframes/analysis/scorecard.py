@@ -17,6 +17,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes.analysis.aging import aging
 from billframes.analysis.arguments import check_choice, read_date
 from billframes.analysis.capacity import PARTIAL_HOURS
+from billframes.analysis.checks.cut_frames import warn_of_cut_frames
 from billframes.analysis.checks.loads import warn_of_unfinished_period
 from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import Frame
@@ -203,6 +204,7 @@ def scorecard(
     of_fees = {"matter_types": matter_types, "discounts": discounts}
     analyses = _Analyses(natives, keys, grouping, Period(first, last), day, of_fees)
     peer_key = "role" if beside == "role" else None
+    warn_of_cut_frames("scorecard", natives, frames, day, "their open amounts are not counted")
     with skip_checks(natives, frames):
         parts, peers_lag = analyses.parts(), analyses.lag(peer_key)
     measures = [*dict.fromkeys((*_FIGURES, *_RATIOS.values()))]

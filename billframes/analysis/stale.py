@@ -18,6 +18,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes.analysis.activity import Activity, activity_of_matters, as_midnight
 from billframes.analysis.aging import aging
 from billframes.analysis.arguments import read_date, read_whole_number, resolve_users
+from billframes.analysis.checks.cut_frames import warn_of_cut_frames
 from billframes.analysis.checks.missing_work import warn_of_matters_not_passed, warn_of_partial_frames
 from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import Frame
@@ -189,6 +190,7 @@ def stale(
     with skip_checks(natives, frames):
         findings, open_work = _findings(natives, frames, day, wip_days, resolved)
     given = {name: native for name, native in natives.items() if name != "users"}
+    warn_of_cut_frames("stale", given, frames, day, "their open amounts and their days are not counted")
     warn_of_partial_frames(
         "stale", given, frames, "matters can wrongly look idle, and amounts are incomplete", settings
     )

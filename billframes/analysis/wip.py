@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.arguments import bucket_names, read_date, read_matter_types
+from billframes.analysis.checks.cut_frames import warn_of_cut_frames
 from billframes.analysis.checks.loads import need_open_on, warn_of_later_day
 from billframes.analysis.checks.values import called_by_another
 from billframes.analysis.column_types import ITEMS
@@ -161,6 +162,8 @@ def wip(
     warn_of_later_day("wip", time_entries, day, grouping.settings)
     if types is not None and grouping.type_key is None:
         raise MissingColumnError("matter_types= needs matters= with 'matter_id' and 'matter_type' (loader matters()).")
+    natives = given | {"invoices": invoices}
+    warn_of_cut_frames("wip", natives, frames, day, "their open amounts are not counted")
     load_known = called_by_another() or load_info(time_entries) is not None
     options = WipOptions(day, tuple(buckets), tuple(names), grouping, include_prebill, types, load_known)
     return to_native(open_items(frames, options), time_entries)

@@ -72,9 +72,10 @@ def warn_of_empty_months(
     empty = [month for month in later if month.year * 100 + month.month not in recorded]
     if empty and recorded:
         hours = sum(available_hours(settings or FirmSettings(), month, month_end(month))[0] for month in empty)
+        so = consequence.format(hours=f"{hours:,.0f}")
         warn(
-            f"Nobody recorded time in {join_names([f'{month:%Y-%m}' for month in empty])}, so "
-            f"{consequence.format(hours=f'{hours:,.0f}')}. If entries are missing, pass all time entries of the period.",
+            f"Nobody recorded time in {join_names([f'{month:%Y-%m}' for month in empty])}, so {so}. If entries are "
+            "missing, pass all time entries of the period.",
             IncompleteDataWarning,
         )
 
