@@ -56,12 +56,19 @@ def billable_time(time_entries: Frame, columns: Iterable[str], optional: Iterabl
     Other entries on an invoice are not selected. They are worth 0; fixed-fee time is paid by its fee.
     """
     needed = ("billing_type", "hours", "amount", "invoice_id", *columns)
+    optional = [name for name in optional if name != "invoice_date" or _is_date(time_entries, name)]
     without_hours = C("amount").is_null() & (C("hours") == 0)
     return (
         select_columns(time_entries, "time_entries", needed, optional)
         .filter(C("billing_type") == "billable")
         .with_columns(worth=nw.when(~without_hours).then(C("amount")).otherwise(nw.lit(0.0)))
     )
+
+
+def _is_date(frame: Frame, column: str) -> bool:
+    """Tell whether a column that is not needed has dates: in a file read by hand, it can be text."""
+    dtype = frame.collect_schema().get(column)
+    return dtype == nw.Date or (dtype == nw.Datetime and getattr(dtype, "time_zone", None) is None)
 
 
 def unknown_time(time_entries: Frame, columns: Iterable[str], optional: Iterable[str] = ()) -> Frame | None:

@@ -316,10 +316,15 @@ def _warn(count: Mapping[str, float]) -> None:
     if count["unknown"]:
         items = f"{int(count['unknown'])} time entries and fixed fees"
         warn_of_items_on_unknown_invoices(items, unknown_state_reasons(), "counted in unknown_amount")
-    warn_of_hidden_rates(count["hidden"], "used_amount of their matters is missing", " on no final invoice")
-    consequence = "the fees of these invoices are spread over the hours of their time"
-    warn_of_hidden_rates(count["spread"], consequence, " on final invoices")
     warn_of_cancelled("budget_burn", count, ["matter_id"])
+    if not count["hidden"]:
+        consequence = "the fees of these invoices are spread over the hours of their time"
+        warn_of_hidden_rates(count["spread"], consequence, " on final invoices")
+        return
+    consequence = "used_amount of their matters is missing"
+    if count["spread"]:
+        consequence += f", and the fees of {count['spread']:,.0f} entries on final invoices are spread over their hours"
+    warn_of_hidden_rates(count["hidden"], consequence, " on no final invoice")
 
 
 ANALYSIS = Analysis(

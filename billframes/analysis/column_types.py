@@ -17,6 +17,7 @@ from billframes.schema.resources import RESOURCES
 from billframes.schema.sources import sources_of
 
 __all__ = [
+    "EMPTY",
     "ENUMS",
     "IDS",
     "ITEMS",
@@ -107,6 +108,24 @@ _TO_DATE = {
     "DUCKDB": "cast({column} at time zone 'Europe/Berlin' as date)",
     "PYSPARK": "frame.withColumn('{column}', functions.to_date('{column}')), in the session's time zone",
 }
+
+
+def _empty_table(name: str) -> pa.Table:
+    """Return a table without rows, with the columns that the API's records of a kind have."""
+    resource = next(each for each in RESOURCES if each.name == name)
+    columns = [each.column for each in sources_of(resource.record)]
+    return pa.table({column.name: pa.array([], _ARROW_KINDS.get(column.kind, pa.string())) for column in columns})
+
+
+_ARROW_KINDS = {
+    "texts": pa.list_(pa.string()),
+    "date": pa.timestamp("us"),
+    "instant": pa.timestamp("us", "UTC"),
+    "flag": pa.bool_(),
+    **dict.fromkeys(("hours", "money", "rate"), pa.float64()),
+}
+EMPTY = {name: _empty_table(name) for name in IDS}
+"""A table without rows of each frame, for empty frames without columns."""
 
 
 def selects_for(columns: Iterable[str]) -> list[str]:

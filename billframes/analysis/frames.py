@@ -20,6 +20,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._names import type_in_words
 from billframes.analysis.checks.values import called_by_another, check_values, warn_of_columns
 from billframes.analysis.column_types import (
+    EMPTY,
     IDS,
     ITEMS,
     Frame,
@@ -72,7 +73,7 @@ def from_native(*, ids_only: bool = False, **natives: Any) -> dict[str, Frame]:
     given = {name: native for name, native in natives.items() if native is not None}
     otherwise = "it takes a pandas, Polars, Arrow, DuckDB or PySpark frame"
     frames = {
-        name: wrap_frame(native if ids_only else without_attrs(native), name, otherwise)
+        name: _with_columns(wrap_frame(native if ids_only else without_attrs(native), name, otherwise), name)
         for name, native in given.items()
     }
     engines = {name: _engine(frame) for name, frame in frames.items()}
@@ -81,6 +82,15 @@ def from_native(*, ids_only: bool = False, **natives: Any) -> dict[str, Frame]:
         raise ParameterError(f"All frames must be of one engine, but {kinds}; convert them to the same kind.")
     _refuse_misplaced(frames)
     return check_values(frames, given, ids_only=ids_only)
+
+
+def _with_columns(frame: Frame, name: str) -> Frame:
+    """Give an empty frame without any column those of its kind: it counts as no rows."""
+    if column_names(frame) or name not in EMPTY:
+        return frame
+    native, table = frame.to_native(), EMPTY[name]
+    empty = table.to_pandas() if isinstance(native, pd.DataFrame) else from_arrow(frame, table).to_native()
+    return cast("Frame", nw.from_native(empty))
 
 
 def without_attrs(native: Any) -> Any:

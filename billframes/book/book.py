@@ -55,6 +55,7 @@ class Book(BookAnalyses, SuggestsNames):
         self.settings = settings or getattr(client, "settings", None)
         self._client = client
         self._client_items: dict[tuple[str, ...], pd.DataFrame] = {}
+        self._said: set[tuple[str, Any]] = set()
         self.denied: set[str] = set()
         """The names of frames without rows that the credential may not read, once they were needed."""
 
@@ -263,10 +264,18 @@ class Book(BookAnalyses, SuggestsNames):
         check_begun(period.start, day)
         for name in dated:
             later = self._rows_after(name, day, period.end)
-            if later:
+            if later and (name, period.end) not in self._said:
+                self._said.add((name, period.end))
+                one = {"time_entries": "time entry", "invoices": "invoice"}[name]
+                what = (
+                    f"1 {one} of the period is"
+                    if later == 1
+                    else f"{later:,} {name.replace('_', ' ')} of the period are"
+                )
+                counts = "it" if later == 1 else "them"
                 warn(
-                    f"{later} {name.replace('_', ' ')} of the period are dated after {day}, the day they were loaded; "
-                    f"{analysis} does not count them.{f' Pass {argument}= to count them.' if argument else ''}",
+                    f"{what} dated after {day}, the day of the load; {analysis} does not count {counts}."
+                    f"{f' Pass {argument}= to count {counts}.' if argument else ''}",
                     IncompleteDataWarning,
                 )
         return Period(period.start, day)
@@ -274,8 +283,9 @@ class Book(BookAnalyses, SuggestsNames):
     def _rows_after(self, name: str, day: dt.date, last: dt.date) -> int:
         rows: pd.DataFrame = getattr(self, name)
         later = rows[_DATES[name]].between(pd.Timestamp(day), pd.Timestamp(last), inclusive="right")
-        # The date of a draft can still change.
-        return int((later & (rows["invoice_state"] == "final") if name == "invoices" else later).sum())
+        # The date of a draft can still change, and leave is entered in advance.
+        counts = rows["invoice_state"] == "final" if name == "invoices" else rows["billing_type"] != "nonBillable"
+        return int((later & counts).sum())
 
     def loaded_on(self, *names: str) -> dt.date | None:
         """

@@ -12,6 +12,7 @@ import narwhals.stable.v2 as nw
 
 from billframes._messages import warn
 from billframes._names import first_few
+from billframes.analysis.checks.values import said_once
 from billframes.analysis.column_types import Frame
 from billframes.analysis.expressions import Rates, as_float, count_if, value_if
 from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
@@ -28,6 +29,8 @@ C = nw.col
 
 # Amounts in cents are 100 times too high. The range allows for write-downs, but not for nominal fees of pro bono work.
 _LEAST, _MOST = 40.0, 400.0
+# Rates per hour are lower, but in cents they are higher.
+_HIGHEST_RATE = 4_000.0
 # Fewer invoices are exceptions.
 _SEVERAL = 5
 # Items on several invoices are too high if they are so many times the invoices' amounts. Expenses are seldom waived,
@@ -60,7 +63,9 @@ def count_other_units(invoices: Frame) -> tuple[Frame, dict[str, nw.Expr]]:
         _timed=C("_counted") & C("_known") & (net > 0) & (worth > 0),
         **{mark: C("_counted") & (C(name) > 0) & (C("_total") > 0) for name, mark in on.items()},
     )
-    invoices = invoices.with_columns(_low=C("_timed") & (net * _LEAST < worth) & (net * _MOST > worth))
+    # Work at usual rates can be billed at a hundredth of its worth; rates in cents are unusual.
+    in_cents = worth > C("_hours").fill_null(0.0) * _HIGHEST_RATE
+    invoices = invoices.with_columns(_low=C("_timed") & in_cents & (net * _LEAST < worth) & (net * _MOST > worth))
     counts = {
         "low": count_if(C("_low")),
         "low_worth": value_if(C("_low"), worth).sum(),
@@ -106,7 +111,7 @@ def warn_of_other_units(figure: str, counts: Mapping[str, float]) -> bool:
 
 def warn_of_hidden_rates(count: float, consequence: str, which: str = "") -> None:
     """
-    Warn of billable time without amounts, if there is any.
+    Warn of billable time without amounts, if there is any; once, if an analysis calls others.
 
     Parameters
     ----------
@@ -117,12 +122,16 @@ def warn_of_hidden_rates(count: float, consequence: str, which: str = "") -> Non
     which : str
         Which entries these are, such as " on open invoices".
     """
-    if count:
-        warn(
-            f"{round(count)} billable time entries{which} have no amount (the credential lacks read.rates); "
-            f"{consequence}.",
-            RatesHiddenWarning,
-        )
+    said = said_once()
+    if not count or "hidden rates" in said:
+        return
+    said.add("hidden rates")
+    entries = "1 billable time entry" if count == 1 else f"{round(count):,} billable time entries"
+    warn(
+        f"{entries}{which} {'has' if count == 1 else 'have'} no amount (the credential may lack read.rates); "
+        f"{consequence}.",
+        RatesHiddenWarning,
+    )
 
 
 def warn_of_no_worth(figure: str, rows: float, worth: float) -> None:
@@ -137,8 +146,8 @@ def warn_of_no_worth(figure: str, rows: float, worth: float) -> None:
 
 def _warn(figure: str, observation: str, frame: str) -> None:
     warn(
-        f"{figure}: {observation}. Are {frame} in cents, or in another currency, and the other frames not? Convert all "
-        "amounts to one unit.",
+        f"{figure}: {observation}. {frame.capitalize()} may be in cents, or in another currency, and the other frames "
+        "not: convert all amounts to one unit.",
         IncompleteDataWarning,
     )
 

@@ -19,7 +19,7 @@ import narwhals.stable.v2 as nw
 
 from billframes._messages import warn
 from billframes._names import join_names
-from billframes.analysis.checks.values import called_by_another
+from billframes.analysis.checks.values import called_by_another, said_once
 from billframes.analysis.column_types import ITEMS, Frame, column_names
 from billframes.analysis.engine import collect_values
 from billframes.analysis.expressions import as_day
@@ -51,6 +51,7 @@ ITEM_FILTERS = ("user_id", "matter_id", "client_id", "fixed_fee_id", "invoice_id
 A_MONTH = dt.timedelta(days=31)
 A_YEAR = dt.timedelta(days=366)
 TWO_YEARS = dt.timedelta(days=731)
+_DATES = dict.fromkeys(ITEMS, "date") | {"invoices": "invoice_date", "matters": "opened"}
 _ON_INVOICES = {"billing_type": "billable", "billed": True}
 _OF_INVOICES = ("client_id", "matter_id", "invoice_state", "invoice_id")
 
@@ -131,8 +132,17 @@ def need_work_on_invoices(
     if bounded:
         frame, column = ("invoices", "invoice_date") if dated == "invoice_date" else ("time_entries", "date")
         first, last = _counted_days(natives.get(frame), column, period)
-        for name, info in bounded:
-            _check_window(analysis, name, info, first, last, dated)
+        short = [name for name, info in bounded if _is_short(analysis, items, name, info, first, last, dated)]
+        if short and "late start" not in said_once():
+            said_once().add("late start")
+            spans = dict.fromkeys(_span(info) for name, info in bounded if name in short)
+            invoices_counted = "the invoices counted" if dated == "invoice_date" else "invoices with the work counted"
+            warn(
+                f"{analysis}: {join_names([_words(name) for name in short])} were loaded for {join_names(list(spans))} "
+                f"only. Other work on {invoices_counted} may be missing, which makes ratios too high. Load them "
+                "without dates.",
+                IncompleteDataWarning,
+            )
 
 
 def need_open_on(
@@ -161,6 +171,7 @@ def need_open_on(
     IncompleteDataWarning
         A load began less than two years before the day.
     """
+    late: list[str] = []
     for name, info in _infos(natives):
         _refuse_filters(analysis, name, info, harmless or {})
         if (info.end and info.end < day) or (info.start and info.start > day - A_YEAR):
@@ -170,12 +181,9 @@ def need_open_on(
                 f"for {_span(info)} only",
                 f"Load {name}() without dates, or use bf.book",
             )
-        if info.start and info.start > day - TWO_YEARS:
-            warn(
-                f"{analysis}: {name} was loaded from {info.start} on, so older {_words(name)} that are still open are "
-                f"not counted. Load {name}() without dates.",
-                IncompleteDataWarning,
-            )
+        if info.start and info.start > day - TWO_YEARS and _may_lack_older(natives[name], name, info.start):
+            late.append(name)
+    _warn_of_late_start(analysis, natives, late, "that are still open ")
 
 
 def need_all_dates(analysis: str, natives: Mapping[str, Any], harmless: Mapping[str, Any] | None = None) -> None:
@@ -201,6 +209,7 @@ def need_all_dates(analysis: str, natives: Mapping[str, Any], harmless: Mapping[
     IncompleteDataWarning
         A load covers a year or more, but not all earlier dates.
     """
+    late: list[str] = []
     for name, info in _infos(natives):
         _refuse_filters(analysis, name, info, harmless or {})
         last = info.end or (info.time.date() if info.time else None)
@@ -212,11 +221,30 @@ def need_all_dates(analysis: str, natives: Mapping[str, Any], harmless: Mapping[
                 f"needs all {_words(name)}, whenever they were made, but {name} was loaded for {_span(info)} only",
                 f"Load {name}() without dates, or use bf.book",
             )
-        warn(
-            f"{analysis}: {name} was loaded from {info.start} on; older {_words(name)} are not counted. "
-            f"Load {name}() without dates.",
-            IncompleteDataWarning,
-        )
+        if _may_lack_older(natives[name], name, info.start):
+            late.append(name)
+    _warn_of_late_start(analysis, natives, late, "")
+
+
+def _may_lack_older(native: Any, name: str, start: dt.date) -> bool:
+    """Tell whether a load may have left out older records: not if its first one is over a month after its start."""
+    first = _date_range(native, _DATES[name])[0]
+    return first is None or first <= start + A_MONTH
+
+
+def _warn_of_late_start(analysis: str, natives: Mapping[str, Any], names: list[str], which: str) -> None:
+    """Warn of loads that may have left out older records; once, if an analysis calls others."""
+    said = said_once()
+    if not names or "late start" in said:
+        return
+    said.add("late start")
+    starts = sorted({info.start for _, info in _infos({name: natives[name] for name in names}) if info.start})
+    frames = join_names([_words(name) for name in names])
+    warn(
+        f"{analysis}: {frames} were loaded from {starts[0]} on, so older ones {which}are not counted, if there are "
+        "any. Load them without dates.",
+        IncompleteDataWarning,
+    )
 
 
 def warn_of_later_day(analysis: str, native: Any, day: dt.date, settings: FirmSettings) -> None:
@@ -336,12 +364,19 @@ def _as_set(value: Any) -> set[Any]:
     return set(value) if isinstance(value, list | tuple | set) else {value}
 
 
-def _check_window(
-    analysis: str, name: str, info: LoadInfo, first: dt.date | None, last: dt.date | None, dated: str
-) -> None:
-    """Refuse a load that is too short for all work on the invoices, or warn if it may be."""
+def _is_short(
+    analysis: str,
+    natives: Mapping[str, Any],
+    name: str,
+    info: LoadInfo,
+    first: dt.date | None,
+    last: dt.date | None,
+    dated: str,
+) -> bool:
+    """Refuse a load that is too short for all work on the invoices; tell whether it may be too short."""
     invoices = "the invoices counted" if dated == "invoice_date" else "invoices with the work counted"
-    is_short = info.start is not None and (last is None or info.start > last - A_YEAR)
+    may_lack_older = info.start is not None and _may_lack_older(natives[name], name, info.start)
+    is_short = may_lack_older and info.start is not None and (last is None or info.start > last - A_YEAR)
     if first and info.start and info.start > first - A_MONTH and is_short:
         _refuse(
             analysis,
@@ -349,14 +384,9 @@ def _check_window(
             f"{name} was loaded for {_span(info)} only",
             f"Load {name}() without dates, or use bf.book",
         )
-    too_late = first and info.start and info.start > first - TWO_YEARS
+    too_late = first and info.start and info.start > first - TWO_YEARS and may_lack_older
     too_early = last and info.end and info.end < last
-    if too_late or too_early:
-        warn(
-            f"{analysis}: {name} was loaded for {_span(info)} only. Other work on {invoices} is missing, which makes "
-            f"ratios too high. Load {name}() without dates.",
-            IncompleteDataWarning,
-        )
+    return bool(too_late or too_early)
 
 
 def _counted_days(native: Any, column: str, period: Period) -> tuple[dt.date | None, dt.date | None]:

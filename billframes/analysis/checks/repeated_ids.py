@@ -148,7 +148,8 @@ def drop_repeated(frame: Frame, name: str, id_: str) -> Frame:
         _refuse(name, id_, different)
     warn(
         f"{name}: {row_count(repeated['rows'] - repeated['count'])} repeated, equal in every column (for example "
-        f"{id_} {repeated['example']}). Each record counts once. Two overlapping loads were probably concatenated.",
+        f"{id_} {repeated['example']}). Each record counts once. A merge may have repeated rows, or two overlapping "
+        "loads may have been concatenated.",
         IncompleteDataWarning,
     )
     unique = named.unique(subset=[id_], keep="any")

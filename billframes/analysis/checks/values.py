@@ -46,12 +46,13 @@ from billframes.analysis.expressions import count_if
 from billframes.errors import IncompleteDataWarning
 from billframes.loading.load_info import load_info
 
-__all__ = ["called_by_another", "check_values", "skip_checks", "unknown_values", "warn_of_columns"]
+__all__ = ["called_by_another", "check_values", "said_once", "skip_checks", "unknown_values", "warn_of_columns"]
 
 C = nw.col
 
 # With fewer invoices, there may be no time yet.
 _SEVERAL = 10
+_ENDS = 500
 _UNKNOWN_INVOICE = "billed, but without invoice_id"
 # The enum that every row of a frame must have. Other enums can be missing, such as a role, or the invoice state of an
 # item that is on no invoice.
@@ -62,6 +63,7 @@ _BILLED_WITHOUT_ID = C("billed").cast(nw.Boolean) & C("invoice_id").is_null()
 _SUMMED = {"billing_type": "hours", "invoice_state": "amount"}
 
 _FINDINGS: ContextVar[Findings] = ContextVar("findings")
+_SAID: ContextVar[set[str] | None] = ContextVar("said", default=None)
 _CHECKED: ContextVar[tuple[Mapping[str, Any], Mapping[str, Frame]] | None] = ContextVar("checked", default=None)
 
 
@@ -113,11 +115,18 @@ def check_values(frames: dict[str, Frame], natives: Mapping[str, Any], *, ids_on
 @contextmanager
 def skip_checks(natives: Mapping[str, Any], frames: Mapping[str, Frame]) -> Iterator[None]:
     """Let analyses called in this block use frames that are already checked, without a second check or warning."""
-    token = _CHECKED.set((natives, frames))
+    token, said = _CHECKED.set((natives, frames)), _SAID.set(_SAID.get() or set())
     try:
         yield
     finally:
         _CHECKED.reset(token)
+        _SAID.reset(said)
+
+
+def said_once() -> set[str]:
+    """Return the causes of warnings that analyses called by the present one gave already; a new set in others."""
+    said = _SAID.get()
+    return set() if said is None else said
 
 
 def called_by_another() -> bool:
@@ -180,13 +189,10 @@ class _FrameChecks:
         frame, findings = self.frame, Findings()
         if counts.get("repeated") and self.id is not None:
             frame = drop_repeated(frame, self.name, self.id)
-        for rule in broken_rules(RULES.get(self.name, ()), self.frame, _of_kind("implausible", counts)):
-            if message := rule.text(self.frame, self.id):
-                findings.add(self.name, rule.column, message)
-                if rule.clears:
-                    findings.unknown[self.name, rule.column] = [rule.name]
-                    wrong = rule.broken_by(rule.implausible)
-                    frame = frame.with_columns(nw.when(~wrong).then(C(rule.column)).alias(rule.column))
+        frame = self._without_implausible(frame, counts, findings)
+        if counts.get("empty invoice_id"):
+            id_ = nw.when(~_is_empty("invoice_id")).then(C("invoice_id").cast(nw.String))
+            frame = frame.with_columns(invoice_id=id_)
         for check, count in counts.items():
             kind, _, column = check.partition(" ")
             if count and kind == "missing":
@@ -206,6 +212,18 @@ class _FrameChecks:
                 frame = frame.with_columns(invoice_id=unknown.otherwise(id_))
         return frame, findings
 
+    def _without_implausible(self, frame: Frame, counts: Mapping[str, int], findings: Findings) -> Frame:
+        """Add the findings of broken rules, and replace the values that stand for a missing one."""
+        for rule in broken_rules(RULES.get(self.name, ()), self.frame, _of_kind("implausible", counts)):
+            message = rule.text(self.frame, self.id)
+            if message:
+                findings.add(self.name, rule.column, message)
+            if message and rule.clears:
+                findings.unknown[self.name, rule.column] = [rule.name]
+                plausible = ~rule.broken_by(rule.implausible)
+                frame = frame.with_columns(nw.when(plausible).then(C(rule.column)).alias(rule.column))
+        return frame
+
     def select(self, frame: Frame, *columns: str) -> Frame:
         """Return columns and the id, of pandas frames as Arrow, which is faster for few rows."""
         return as_arrow(frame, list(dict.fromkeys([*columns, *([self.id] if self.id else [])])))
@@ -222,6 +240,8 @@ def _value_counts(name: str, frame: Frame, schema: Mapping[str, Any]) -> dict[st
     counts = {
         f"implausible {check}": count for check, count in implausible_counts(RULES.get(name, ()), frame, schema).items()
     }
+    if name in ITEMS and _may_have_empty_ids(frame, "invoice_id", schema.get("invoice_id")):
+        counts["empty invoice_id"] = count_if(_is_empty("invoice_id"))
     for column in REQUIRED_DATES.get(name, ()):
         if _may_have_missing_dates(frame, column, schema.get(column)):
             counts[f"undated {column}"] = count_if(C(column).is_null())
@@ -243,8 +263,8 @@ def _warn_of_repeated_span(name: str, frame: nw.DataFrame[Any]) -> None:
         span, rows = repeated
         warn(
             f"{name} has no {IDS[name]}, and every row of {span} is there twice or more ({row_count(rows)} too many). "
-            f"Two overlapping loads were probably concatenated. Keep {IDS[name]} in the frame: then each record "
-            "counts once.",
+            f"Two overlapping loads may have been concatenated, or a merge may have repeated rows. Keep {IDS[name]} in "
+            "the frame: then each record counts once.",
             IncompleteDataWarning,
         )
 
@@ -286,6 +306,21 @@ def _may_have_missing_dates(frame: Frame, column: str, dtype: Any) -> bool:
     if dtype not in (nw.Date, nw.Datetime, nw.Object):
         return False
     return not isinstance(frame, nw.DataFrame) or frame.get_column(column).null_count() > 0
+
+
+def _is_empty(column: str) -> nw.Expr:
+    """Return whether an id is an empty text, which stands for no id, as in a file or after `fillna("")`."""
+    return (C(column).cast(nw.String) == "").fill_null(False)
+
+
+def _may_have_empty_ids(frame: Frame, column: str, dtype: Any) -> bool:
+    """Tell whether ids can be empty texts: in memory, some of the first or last ones then are."""
+    if dtype is None or not _is_text(dtype):
+        return False
+    if not isinstance(frame, nw.DataFrame):
+        return True
+    ids = frame.get_column(column)
+    return "" in ids.head(_ENDS).to_list() or "" in ids.tail(_ENDS).to_list()
 
 
 def _is_undeclared(column: str, dtype: Any, *, required: bool) -> nw.Expr:
