@@ -10,23 +10,23 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import pyarrow as pa
 
 from billframes import FirmSettings, analysis
 from billframes.loading.load_info import attach_load_info
 from tests.analysis.conftest import arrow
 
-__all__ = ["CALLS", "FIRMS", "LAST", "change", "make_firm", "notes_of", "on"]
+__all__ = ["CALLS", "FIRMS", "LAST", "add", "change", "keep", "make_firm", "notes_of", "on"]
 
 LAST = dt.date(2026, 10, 31)
 """The last day of every firm's data, on which whole loads were made."""
 
 ROLES = ("principal", "attorney", "paralegal")
 _LOADED = dt.datetime(2026, 10, 31, 18, tzinfo=dt.UTC).isoformat()
-_MONTHS = 13
 
 Tables = dict[str, pa.Table]
 Rows = list[dict[str, Any]]
@@ -66,7 +66,7 @@ def make_firm(
     """
     Return the frames of a firm with one client for each tax rate, and one matter for each client.
 
-    Everybody works 6.4 hours on every working day, and 0.6 on internal matters. Final invoices follow on the fifth of
+    Everybody works 6.4 hours on three days a week, and 0.6 on internal matters. Final invoices follow on the fifth of
     the next month; those of the last month are still drafts.
 
     Parameters
@@ -91,7 +91,7 @@ def make_firm(
     days = [first + dt.timedelta(each) for each in range((LAST - first).days + 1)]
     months = sorted({(day.year, day.month) for day in days})
     for number, month in enumerate(months):
-        of_month = [day for day in days if (day.year, day.month) == month and day.weekday() < 5]
+        of_month = [day for day in days if (day.year, day.month) == month and day.weekday() in (0, 2, 4)]
         for client, tax in enumerate(taxes):
             bill = None
             if kind != "contingency" and invoiced(client, number):
@@ -223,6 +223,12 @@ def add(tables: Tables, name: str, *rows: Mapping[str, Any]) -> Tables:
     return tables | {name: pa.concat_tables([tables[name], more])}
 
 
+def keep(tables: Tables, name: str, condition: Callable[[dict[str, Any]], bool]) -> Tables:
+    """Return the tables with only those rows of one table that meet a condition."""
+    rows = [condition(row) for row in tables[name].to_pylist()]
+    return tables | {name: tables[name].filter(pa.array(rows, pa.bool_()))}
+
+
 def on(tables: Mapping[str, pa.Table], make: Callable[[pa.Table], Any], *, whole: bool = False) -> dict[str, Any]:
     """Convert tables to frames of an engine; with `whole`, they remember that all records were loaded."""
     frames = {name: make(table) for name, table in tables.items()}
@@ -291,9 +297,7 @@ FIRMS: dict[str, Callable[[], Tables]] = {
 MONEY = ("time_entries", "expenses", "fixed_fees", "invoices")
 PEOPLE = ("matters", "users")
 
-SETTINGS = FirmSettings(
-    budgets={"m0": 100_000.0}, cost_rates={f"u{each}": 100.0 for each in range(9)}, time_zone="Europe/Berlin"
-)
+SETTINGS = FirmSettings(budgets={"m0": 100_000.0}, time_zone="Europe/Berlin")
 _OF_MONTH = {"start": "2026-10"}
 _OF_YEAR = {"start": "2026-01-01", "end": "2026-10-31"}
 _OF_DAY = {"as_of": "2026-10-31"}
@@ -304,7 +308,12 @@ def _call(name: str, *frames: str, **options: Any) -> Callable[[Mapping[str, Any
     return lambda firm: function(**{each: firm.get(each) for each in frames}, **options)
 
 
-_OVERDUE = "overdue_invoices" if hasattr(analysis, "overdue_invoices") else "collections"
+def _profitability(firm: Mapping[str, Any]) -> Any:
+    """Call `profitability` with a cost rate of everybody."""
+    people = nw.from_native(firm["users"]).lazy().select("user_id").collect()["user_id"].to_list()
+    settings = FirmSettings(cost_rates=dict.fromkeys(people, 100.0))
+    return _call("profitability", *MONEY, *PEOPLE, **_OF_YEAR, settings=settings)(firm)
+
 
 CALLS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "utilization": _call("utilization", "time_entries", *PEOPLE, **_OF_MONTH),
@@ -319,7 +328,7 @@ CALLS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "contribution": _call("contribution", *MONEY, *PEOPLE, **_OF_YEAR),
     "origination": _call("origination", *MONEY, *PEOPLE, **_OF_YEAR),
     "effective rates": _call("effective_rates", *MONEY, *PEOPLE, **_OF_YEAR),
-    "profitability": _call("profitability", *MONEY, *PEOPLE, **_OF_YEAR, settings=SETTINGS),
+    "profitability": _profitability,
     "fixed-fee realization": _call("fixed_fee_realization", "time_entries", "fixed_fees", *PEOPLE, **_OF_YEAR),
     "reconcile": _call("reconcile", *MONEY),
     "aging": _call("aging", "invoices", **_OF_DAY),
@@ -327,7 +336,7 @@ CALLS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "wip": _call("wip", *MONEY, *PEOPLE, **_OF_DAY, by="client"),
     "exposure": _call("exposure", *MONEY, *PEOPLE, **_OF_DAY),
     "stale": _call("stale", *MONEY, *PEOPLE, **_OF_DAY),
-    "overdue invoices": _call(_OVERDUE, *MONEY, "matters", **_OF_DAY),
+    "overdue invoices": _call("overdue_invoices", *MONEY, "matters", **_OF_DAY),
     "budget burn": _call("budget_burn", *MONEY, "matters", settings=SETTINGS),
     "scorecard": _call("scorecard", *MONEY, *PEOPLE, **_OF_MONTH),
     "prebill review": _call("prebill_review", *MONEY, "matters", **_OF_DAY),
@@ -344,8 +353,3 @@ def notes_of(call: Callable[[Mapping[str, Any]], Any], frames: Mapping[str, Any]
         warnings.simplefilter("always")
         call(frames)
     return [str(each.message) for each in caught]
-
-
-def fragments(notes: Iterable[str], *words: str) -> list[str]:
-    """Return the notes that have none of these words."""
-    return [note for note in notes if not any(each in note for each in words)]

@@ -209,13 +209,15 @@ def warn_of_short_history(
 ) -> None:
     """Warn if no record is older than twelve months, or no work or invoice is as old as the year before."""
     first = min(_known(*(days.first for days in clients.values())), default=None)
-    if first is not None and first >= midnight(periods.year_start):
+    whole = all(_is_loaded_from_the_start(natives[name]) for name in ("time_entries", "invoices", "matters"))
+    if first is not None and first >= midnight(periods.year_start) and not whole:
         warn(
             f"new_business: the oldest matter, time entry or invoice passed is of {first.date()}, less than twelve "
             f"months before {periods.last}, so every client counts as new. Load matters(), time_entries() and "
-            "invoices() without dates.",
+            "invoices() without dates, if there are older ones.",
             IncompleteDataWarning,
         )
+    if first is None or first >= midnight(periods.year_start):
         return
     begin = midnight(cast("dt.date", periods.before.start))
     older = sum(days.firsts.get("matters", begin) < begin for days in clients.values())
@@ -236,6 +238,11 @@ def warn_of_short_history(
             "all time entries and invoices, whenever they were made.",
             IncompleteDataWarning,
         )
+
+
+def _is_loaded_from_the_start(native: Any) -> bool:
+    info = load_info(native)
+    return info is not None and info.start is None
 
 
 def table_of_clients(clients: Mapping[str, ClientDays], periods: NewBusinessPeriods) -> pa.Table:

@@ -17,6 +17,7 @@ from billframes.analysis.arguments import check_choice, read_date
 from billframes.analysis.checks.cut_frames import warn_of_cut_frames
 from billframes.analysis.checks.loads import need_open_on, need_work_on_invoices
 from billframes.analysis.checks.missing_work import warn_of_absent_items
+from billframes.analysis.checks.values import said_once
 from billframes.analysis.column_types import ITEMS, Frame, column_names
 from billframes.analysis.engine import collect_values
 from billframes.analysis.frames import from_native, to_native
@@ -190,7 +191,8 @@ def _warn_if_loaded_on_another_day(invoices: Any, frame: Frame, day: dt.date, se
     else:
         return
     local = local_day(instant, settings.time_zone)
-    if local > day:
+    if local > day and (info is None or info.rows != 0) and "later balances" not in said_once():
+        said_once().add("later balances")
         warn(
             f"as_of={day} is before {since} ({local}). Balances are as loaded, so later payments are already "
             "deducted. For balances of a past day, use a mirror.",

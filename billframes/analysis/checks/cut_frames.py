@@ -64,7 +64,9 @@ def warn_of_cut_frames(
     begin, last = _ends(frames, dated)
     if begin is None or last is None or begin <= (day or last) - _YEAR:
         return
-    if seen := list(_signs_of_age(frames, begin)):
+    # The first invoice of a matter follows months after it was opened.
+    margin = _MONTH if "time_entries" in dated else 4 * _MONTH
+    if seen := list(_signs_of_age(frames, begin, margin)):
         warn(
             f"{analysis}: {join_names([_words(name) for name in dated])} begin on {begin}, but {join_names(seen)}. "
             f"Older ones may be missing, and {consequence}. Pass all records, whenever they were made.",
@@ -94,14 +96,14 @@ def _ends(frames: Mapping[str, Frame], dated: Mapping[str, str]) -> tuple[dt.dat
     return min(firsts, default=None), max(lasts, default=None)
 
 
-def _signs_of_age(frames: Mapping[str, Frame], begin: dt.date) -> Iterator[str]:
+def _signs_of_age(frames: Mapping[str, Frame], begin: dt.date, margin: dt.timedelta) -> Iterator[str]:
     """Yield what shows that the firm is older than its records: main clauses."""
     matters = frames.get("matters")
     if matters is not None and "opened" in column_names(matters):
-        opened = C("opened").cast(nw.Datetime("us")) < midnight(begin - _MONTH)
+        opened = C("opened").cast(nw.Datetime("us")) < midnight(begin - margin)
         count = collect_counts((matters, {"older": count_if(opened)}))["older"]
         if count >= _SEVERAL:
-            yield f"{count:,.0f} matters were opened more than a month earlier"
+            yield f"{count:,.0f} matters were opened more than {margin.days} days earlier"
     invoices = frames.get("invoices")
     if {"invoice_number", "invoice_date"} <= set(_columns_of(invoices)) and invoices is not None:
         early = C("invoice_date").cast(nw.Datetime("us")) <= midnight(begin + _MONTH)

@@ -191,8 +191,8 @@ class _FrameChecks:
             frame = drop_repeated(frame, self.name, self.id)
         frame = self._without_implausible(frame, counts, findings)
         if counts.get("empty invoice_id"):
-            id_ = nw.when(~_is_empty("invoice_id")).then(C("invoice_id").cast(nw.String))
-            frame = frame.with_columns(invoice_id=id_)
+            known = nw.when(~_is_empty("invoice_id")).then(C("invoice_id").cast(nw.String))
+            frame = frame.with_columns(invoice_id=known)
         for check, count in counts.items():
             kind, _, column = check.partition(" ")
             if count and kind == "missing":

@@ -1,0 +1,257 @@
+"""Each rule gives its note for a mistake, and no firm with right figures is given a note.
+
+`MISTAKES` has, for each rule, a mistake, a call that uses what it changed, and a part of the note. The legitimate firms
+are those of `tests.firms`, which go through all analyses.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from billframes import FirmSettings, analysis
+from tests.analysis.conftest import ENGINES
+from tests.firms import CALLS, FIRMS, Tables, add, change, keep, make_firm, notes_of, on
+
+EVERY_ENGINE = [
+    "pandas",
+    *(pytest.param(name, marks=pytest.mark.slow) for name in ENGINES if name != "pandas"),
+]
+
+
+def hours(**options: Any) -> Callable[[Mapping[str, Any]], Any]:
+    """Return a call of `utilization` of the months up to October."""
+    dates = {"start": "2026-05-01", "end": "2026-10-31"}
+
+    def call(firm: Mapping[str, Any]) -> Any:
+        frames = {name: firm[name] for name in ("time_entries", "matters", "users") if name in firm}
+        return analysis.utilization(**frames, **dates | options)
+
+    return call
+
+
+def balances(**options: Any) -> Callable[[Mapping[str, Any]], Any]:
+    return lambda firm: analysis.aging(firm["invoices"], as_of="2026-10-31", **options)
+
+
+def entries(**columns: Callable[[dict[str, Any]], Any]) -> Callable[[Tables], Tables]:
+    return lambda firm: change(firm, "time_entries", **columns)
+
+
+def invoices(**columns: Callable[[dict[str, Any]], Any]) -> Callable[[Tables], Tables]:
+    return lambda firm: change(firm, "invoices", **columns)
+
+
+def swapped(day: dt.date) -> dt.date:
+    return day.replace(day=day.month, month=day.day) if day.day <= 12 else day
+
+
+def midnight_in_berlin(day: dt.date) -> dt.datetime:
+    """Return midnight of a day in summer in Berlin, in UTC and without a zone."""
+    return dt.datetime(day.year, day.month, day.day) - dt.timedelta(hours=2)
+
+
+def of_year(firm: Tables) -> Tables:
+    """Keep the records of 2026 of a firm whose matters and invoices are older."""
+    dates = {"time_entries": "date", "expenses": "date", "fixed_fees": "date", "invoices": "invoice_date"}
+    for name, column in dates.items():
+        firm = keep(firm, name, lambda row, column=column: row[column] >= dt.date(2026, 1, 1))
+    return change(firm, "invoices", invoice_number=lambda row: str(3_000 + int(row["invoice_number"])))
+
+
+def some(row: dict[str, Any]) -> bool:
+    return bool(row["date"].day == 5)
+
+
+@dataclasses.dataclass(frozen=True)
+class Mistake:
+    """A mistake in a firm's frames, a call that gives a wrong figure for it, and a part of the note."""
+
+    make: Callable[[Tables], Tables]
+    call: Callable[[Mapping[str, Any]], Any]
+    note: str
+    whole: bool = False
+
+
+MISTAKES = {
+    "hours cut to whole numbers": Mistake(
+        entries(hours=lambda row: float(int(row["hours"]))), hours(), "hours are whole numbers, but amount"
+    ),
+    "amounts that are not hours times rate": Mistake(
+        entries(amount=lambda row: row["amount"] and row["amount"] * 0.8),
+        CALLS["wip"],
+        "amount is not hours times rate in",
+    ),
+    "day and month swapped": Mistake(
+        entries(date=lambda row: swapped(row["date"])), hours(), "day and month of date may be swapped in"
+    ),
+    "midnights of Berlin in UTC": Mistake(
+        entries(date=lambda row: midnight_in_berlin(row["date"])), hours(), "date has a time such as 22:00"
+    ),
+    "years of another century": Mistake(
+        entries(date=lambda row: row["date"].replace(year=1926) if some(row) else row["date"]),
+        hours(),
+        "date is before 1990 or after 2100 in",
+    ),
+    "work dated after it was entered": Mistake(
+        entries(date=lambda row: row["date"] + dt.timedelta(40) if some(row) else row["date"]),
+        hours(),
+        "dated more than a month after created_at in",
+    ),
+    "a timer that never stopped": Mistake(
+        entries(hours=lambda row: -488_889.0 if row["time_entry_id"] == "t0_0_2026-10-05" else row["hours"]),
+        hours(),
+        "hours is below −24 in 1 row (for example time_entry_id t0_0_2026-10-05)",
+    ),
+    "due dates of the year 1900": Mistake(
+        invoices(due_date=lambda row: dt.date(1900, 1, 1) if row["balance"] else row["due_date"]),
+        balances(),
+        "due_date is before 1990 or after 2100 in",
+    ),
+    "credits without their sign": Mistake(
+        lambda firm: change(
+            add(firm, "invoices", {"invoice_id": "credit", "amount": -500.0, "balance": -500.0}),
+            "invoices",
+            balance=lambda row: abs(row["balance"]),
+        ),
+        balances(),
+        "balance is positive on credits, whose amount is negative, in 1 row",
+    ),
+    "balances with the other sign": Mistake(
+        invoices(balance=lambda row: -row["amount"] / 2), balances(), "balance and amount have different signs in"
+    ),
+    "amounts with the other sign": Mistake(
+        invoices(amount=lambda row: -row["amount"], balance=lambda row: -row["balance"]),
+        CALLS["exposure"],
+        "amount is negative on",
+    ),
+    "a responsible lawyer joined by hand": Mistake(
+        invoices(responsible_id=lambda _row: "u0", responsible_name=lambda _row: "Person 0"),
+        balances(by="responsible"),
+        "responsible_id is a column of invoices, so each balance (",
+    ),
+    "only billable time": Mistake(
+        lambda firm: keep(firm, "time_entries", lambda row: row["billing_type"] == "billable"),
+        hours(),
+        "time entries passed are billable, though 1 matters are internal",
+    ),
+    "a month without entries": Mistake(
+        lambda firm: keep(firm, "time_entries", lambda row: row["date"].month != 8),
+        hours(),
+        "Nobody recorded time in 2026-08, so 168 available hours",
+    ),
+    "no users": Mistake(
+        lambda firm: keep(
+            {name: table for name, table in firm.items() if name != "users"},
+            "time_entries",
+            lambda row: row["user_id"] == "u0" or row["date"].year == 2025,
+        ),
+        hours(by=None),
+        "Without users=, available hours are only those of the people with an entry in the period, and the days of "
+        "everyone else are not counted; 1 person has entries in other periods only",
+    ),
+    "hours after the end": Mistake(
+        lambda firm: firm,
+        hours(settings=FirmSettings(user_end={"u0": "2026-08-31"})),
+        "hours of 1 person (Person 0) are dated before user_start or after user_end",
+    ),
+    "a lawyer who joined in September": Mistake(
+        lambda firm: keep(firm, "time_entries", lambda row: row["user_id"] == "u0" or row["date"].month in (9, 10)),
+        hours(),
+        "The first of all entries of Person 1 is inside the period",
+        whole=True,
+    ),
+    **{
+        f"{name} of one year": Mistake(of_year, CALLS[name], f"{CALLS[name].__name__}: ")
+        for name in ("wip", "budget burn", "overdue invoices", "exposure", "stale", "scorecard")
+    },
+    "receivables of one year": Mistake(
+        of_year, balances(), "begin on 2026-01-05, but the lowest number of their first"
+    ),
+}
+
+
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_gives_one_note(name, engine):
+    mistake = MISTAKES[name]
+    if mistake.whole and engine in ("duckdb", "polars lazy"):
+        pytest.skip("these frames don't remember their load")
+    frames = on(mistake.make(make_firm()), ENGINES[engine], whole=mistake.whole)
+    notes = notes_of(mistake.call, frames)
+    assert len([note for note in notes if mistake.note in note]) == 1, notes
+
+
+@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+@pytest.mark.parametrize("name", FIRMS)
+def test_a_firm_with_right_figures_is_given_no_note(name, engine, whole):
+    if whole and engine in ("duckdb", "polars lazy"):
+        pytest.skip("these frames don't remember their load")
+    frames = on(FIRMS[name](), ENGINES[engine], whole=whole)
+    notes = {each: notes_of(call, frames) for each, call in CALLS.items()}
+    if name == "hidden rates":
+        # Each analysis that needs rates says once that they are hidden.
+        assert all(len(each) <= 1 for each in notes.values()), notes
+        notes = {each: [note for note in found if "read.rates" not in note] for each, found in notes.items()}
+    if not whole and name in ("first month", "from August on"):
+        assert "every client counts as new" in notes.pop("new business")[0]
+    assert not any(notes.values()), {each: found for each, found in notes.items() if found}
+
+
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+def test_due_dates_that_stand_for_no_date_count_as_missing(engine):
+    ten = [("2026-09-01", dt.date(2026, 10, 1))] * 10 + [("2026-09-01", dt.date(1900, 1, 1))]
+    firm = make_firm()
+    model = {"invoice_state": "final", "amount": 100.0, "balance": 100.0}
+    rows = [
+        {**model, "invoice_id": f"n{nth}", "invoice_date": dt.date.fromisoformat(day), "due_date": due}
+        for nth, (day, due) in enumerate(ten)
+    ]
+    frames = on(
+        keep(add(firm, "invoices", *rows), "invoices", lambda row: row["invoice_id"][0] == "n"), ENGINES[engine]
+    )
+    with pytest.warns(match="these due dates count as missing|These due dates count as missing") as caught:
+        owed = analysis.aging(frames["invoices"], as_of="2026-10-31")
+    assert len(caught) == 1
+    from tests.analysis.conftest import rows_of
+
+    (row,) = rows_of(owed)
+    # Ten invoices are 30 days late, and one is 60 days after its own date.
+    assert row["weighted_days_overdue"] == pytest.approx((10 * 30 + 60) / 11)
+
+
+@pytest.mark.parametrize("empty", [pd.DataFrame, ENGINES["pyarrow"]])
+def test_an_empty_frame_without_columns_counts_as_no_rows(empty):
+    firm = make_firm()
+    make = ENGINES["pandas"] if empty is pd.DataFrame else ENGINES["pyarrow"]
+    frames = on(firm, make)
+    none = pd.DataFrame() if empty is pd.DataFrame else frames["expenses"].select([])
+    for name in ("realization", "wip", "exposure", "stale", "reconcile", "prebill review", "budget burn"):
+        given = frames | {
+            "expenses": none.slice(0, 0) if hasattr(none, "slice") else none,
+            "fixed_fees": frames["fixed_fees"],
+        }
+        notes_of(CALLS[name], given)
+
+
+def test_a_column_that_is_not_used_is_not_checked():
+    frames = on(change(make_firm(), "time_entries", invoice_date=lambda row: str(row["date"])), ENGINES["pandas"])
+    assert notes_of(CALLS["realization"], frames) == []
+
+
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+def test_an_empty_id_of_an_invoice_stands_for_no_invoice(engine):
+    firm = make_firm()
+    tables = change(firm, "time_entries", invoice_id=lambda row: row["invoice_id"] or "")
+    expected = CALLS["wip"](on(firm, ENGINES[engine]))
+    from tests.analysis.conftest import rows_of
+
+    frames = on(tables, ENGINES[engine])
+    assert notes_of(CALLS["wip"], frames) == []
+    assert rows_of(CALLS["wip"](frames)) == rows_of(expected)
