@@ -49,6 +49,11 @@ class ReviewedItems:
         return pc.equal(self.items["item"], "time_entry")
 
     @property
+    def _shows_rates(self) -> bool:
+        """Whether any entry on a prebill has an amount; if none has, rates are hidden, which one warning says."""
+        return bool(self._time["item_amount"].null_count < len(self._time))
+
+    @property
     def _time(self) -> pa.Table:
         return self.items.filter(self._is_time)
 
@@ -87,7 +92,7 @@ class ReviewedItems:
             _flag("dated after the invoice", pc.greater(items["date"], invoiced)),
             _flag("possible duplicate", pc.is_in(ids, value_set=self._duplicate_ids(), skip_nulls=True)),
             self._long_days(most, time),
-            _flag("no amount", pc.and_(time, unpaid)),
+            _flag("no amount", pc.and_(pc.and_(time, unpaid), self._shows_rates)),
             pc.if_else(time, _late_flags(items), None),
             _look_up(ids, pa.array(list(wrong_codes), _TEXT), pa.array(list(wrong_codes.values()), _TEXT)),
         ]

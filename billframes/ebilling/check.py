@@ -198,7 +198,9 @@ def _check_unbilled(
     required = (item for item in items if _needs_code(item, source, terms))
     read_codes(required, source.client, progress=progress, store=source.code_store)
     findings = [each for bill in bills.values() for each in add_item_lines(bill, terms)]
-    return _check_lines([bill for bill in bills.values() if bill.lines], findings, source, profile, terms)
+    return _check_lines(
+        [bill for bill in bills.values() if bill.lines or bill.unpriced], findings, source, profile, terms
+    )
 
 
 def _check_lines(
@@ -213,7 +215,7 @@ def _check_lines(
     groups = [bill.key for bill, _ in texts.lines]
     found = problems(texts.columns, skip=skip, max_description=terms.max_description, groups=groups)
     of_rules = [_finding_of(each, texts, source) for each in found]
-    of_codes = list(_code_findings(texts.lines, source, terms, of_bills=of_bills))
+    of_codes = list(_code_findings(bills, texts.lines, source, terms, of_bills=of_bills))
     reported = {(each.item_id, each.field) for each in (*findings, *of_codes)}
     findings = [*findings, *texts.findings, *of_codes]
     findings += [each for each in of_rules if each.item_id is None or (each.item_id, each.field) not in reported]
@@ -279,10 +281,16 @@ def _needs_code(item: Item, source: Source, profile: LedesProfile) -> bool:
 
 
 def _code_findings(
-    lines: Sequence[tuple[Bill, Line]], source: Source, profile: LedesProfile, *, of_bills: bool
+    bills: Sequence[Bill],
+    lines: Sequence[tuple[Bill, Line]],
+    source: Source,
+    profile: LedesProfile,
+    *,
+    of_bills: bool,
 ) -> Iterator[Finding]:
-    """Check codes as `code_check` does, and report those that could not be read."""
+    """Check codes as `code_check` does, also of items without an amount, and report those that could not be read."""
     items = {line.item.id: (bill, line.item) for bill, line in lines if line.item is not None}
+    items |= {item.id: (bill, item) for bill in bills for item in bill.unpriced}
     for bill, item in items.values():
         if not item.has_codes and (of_bills or _needs_code(item, source, profile)):
             number = 16 if item.kind == "expense" else 15

@@ -61,6 +61,8 @@ class Bill:
         Made by `add_item_lines`.
     left_out : list of (Item, str)
         Items that are not lines, with the reason.
+    unpriced : list of Item
+        Items that are not lines because their rate or amount is unknown. Their codes are known.
     """
 
     key: str
@@ -68,6 +70,7 @@ class Bill:
     items: list[Item]
     lines: list[Line] = field(default_factory=list)
     left_out: list[tuple[Item, str]] = field(default_factory=list)
+    unpriced: list[Item] = field(default_factory=list)
 
     @property
     def number(self) -> str | None:
@@ -107,6 +110,7 @@ def add_item_lines(bill: Bill, profile: LedesProfile) -> Iterable[Finding]:
             unpriced.append(item)
         else:
             bill.lines.append(line)
+    bill.unpriced = unpriced
     yield from _unpriced_findings(bill, unpriced)
 
 
