@@ -231,7 +231,7 @@ class Book(BookAnalyses, SuggestsNames):
             return as_of
         if self.period.end is None:
             raise ParameterError("as_of is needed: the book's period has no last day.")
-        return self.until_load(self.period, names, analysis, argument="as_of").end or self.period.end
+        return self._until_load(self.period, names)[0].end or self.period.end
 
     def until_load(self, period: Period, names: Iterable[str], analysis: str, *, argument: str = "") -> Period:
         """
@@ -257,28 +257,22 @@ class Book(BookAnalyses, SuggestsNames):
         IncompleteDataWarning
             Time entries or final invoices of the period are dated after the load.
         """
-        dated = [name for name in _DATES if name in names]
-        day = self.loaded_on(*dated)
-        if day is None or period.end is None or period.end <= day:
-            return period
-        check_begun(period.start, day)
-        for name in dated:
-            later = self._rows_after(name, day, period.end)
+        names = list(names)
+        ended, day = self._until_load(period, names)
+        for name in [each for each in _DATES if each in names]:
+            later = 0 if day is None or period.end is None else self._rows_after(name, day, period.end)
             if later and (name, period.end) not in self._said:
                 self._said.add((name, period.end))
-                one = {"time_entries": "time entry", "invoices": "invoice"}[name]
-                what = (
-                    f"1 {one} of the period is"
-                    if later == 1
-                    else f"{later:,} {name.replace('_', ' ')} of the period are"
-                )
-                counts = "it" if later == 1 else "them"
-                warn(
-                    f"{what} dated after {day}, the day of the load; {analysis} does not count {counts}."
-                    f"{f' Pass {argument}= to count {counts}.' if argument else ''}",
-                    IncompleteDataWarning,
-                )
-        return Period(period.start, day)
+                warn(_later_records(name, later, day, analysis, argument), IncompleteDataWarning)
+        return ended
+
+    def _until_load(self, period: Period, names: Iterable[str]) -> tuple[Period, dt.date | None]:
+        """End a period on the day of the load if it is not over then; also return that day, or None if it is over."""
+        day = self.loaded_on(*[name for name in _DATES if name in names])
+        if day is None or period.end is None or period.end <= day:
+            return period, None
+        check_begun(period.start, day)
+        return Period(period.start, day), day
 
     def _rows_after(self, name: str, day: dt.date, last: dt.date) -> int:
         rows: pd.DataFrame = getattr(self, name)
@@ -303,3 +297,12 @@ class Book(BookAnalyses, SuggestsNames):
         invoices = self.invoices
         dates = invoices["invoice_date"][invoices["invoice_state"] == "final"].dropna()
         return dates.min().date() if len(dates) else None
+
+
+def _later_records(name: str, count: int, day: dt.date | None, analysis: str, argument: str) -> str:
+    """Return the warning of records that are dated after the load."""
+    one = {"time_entries": "time entry", "invoices": "invoice"}[name]
+    what = f"1 {one} of the period is" if count == 1 else f"{count:,} {name.replace('_', ' ')} of the period are"
+    counts = "it" if count == 1 else "them"
+    advice = f" Pass {argument}= to count {counts}." if argument else ""
+    return f"{what} dated after {day}, the day of the load; {analysis} does not count {counts}.{advice}"

@@ -16,6 +16,12 @@ from billframes.days import FiscalYear
 from billframes.errors import ParameterError
 from tests.analysis.calls import ITEMS, WORK, edge_case_frames
 
+# The entries of these tests are of few days, and of people who are not listed.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Without users=:billframes.errors.IncompleteDataWarning"),
+    pytest.mark.filterwarnings("ignore:Nobody recorded time in:billframes.errors.IncompleteDataWarning"),
+]
+
 APRIL = FirmSettings(fiscal_year_start="04-06")
 OF_A_PERIOD = [name for name, each in analyses().items() if "start" in each.takes]
 

@@ -91,7 +91,9 @@ def test_work_dated_after_the_load_is_warned_of(client):
     later = book.time_entries.tail(1).assign(time_entry_id="later", date=day + pd.Timedelta(days=9))
     book.time_entries = pd.concat([book.time_entries, later])
     book.time_entries.attrs = attrs
-    with pytest.warns(bf.IncompleteDataWarning, match=f"1 time entries of the period are dated after {day.date()}"):
+    with pytest.warns(
+        bf.IncompleteDataWarning, match=f"1 time entry of the period is dated after {day.date()}, the day of the load"
+    ):
         book.utilization(None)
 
 
