@@ -123,10 +123,11 @@ def test_records_dated_after_the_load_are_warned_of(client, name, column):
     book = bf.book("2026", client=client)
     frame = getattr(book, name)
     last = frame.index[-3:]
-    frame[column] = frame[column].where(~frame.index.isin(last), pd.Timestamp("2026-12-24"))
-    words = (
-        f"3 {name.replace('_', ' ')} of the period are dated after 2026-10-31, the day of the load; new_business does"
-    )
+    frame[column] = frame[column].where(~frame.index.isin(last), pd.Timestamp("2026-11-20"))
+    words = f"3 {name.replace('_', ' ')} of the period are dated after 2026-10-31, the day of the load; new_business"
+    if name == "time_entries":
+        # Leave is entered in advance, so only client work is told.
+        frame.loc[last, "billing_type"] = "billable"
     if name == "invoices":
         frame.loc[last, "invoice_state"] = ["draft", "final", "final"]
         words = words.replace("3", "2", 1)
