@@ -74,11 +74,11 @@ def test_a_lawyers_invoices_have_all_their_items(firm):
     assert run(firm, invoice="i2", responsible="Ada") == []
 
 
-def test_hidden_rates_are_missing_and_flagged(pandas_firm):
+def test_hidden_rates_are_missing_and_no_entry_is_flagged_for_them(pandas_firm):
     hidden = [(*row[:6], None, row[7]) for row in WORK]
     with pytest.warns(RatesHiddenWarning):
         rows = run(pandas_firm, hidden)
-    assert rows[0]["findings"] == "13 hours on that day; no amount"
+    assert rows[0]["findings"] == "13 hours on that day"
     assert rows[0]["items_amount"] is None
 
 

@@ -52,7 +52,10 @@ def cost(draw):
 @st.composite
 def bill(draw, number):
     state = draw(st.sampled_from(["final", "final", "draft"]))
-    return f"i{number}", draw(DAYS), state, draw(DAYS), draw(st.sampled_from(["c1", "c2"])), draw(MONEY), draw(MONEY)
+    amount, balance = draw(MONEY), draw(MONEY)
+    # The open part of a credit is negative, too.
+    balance = -abs(balance) if amount < 0 else balance
+    return f"i{number}", draw(DAYS), state, draw(DAYS), draw(st.sampled_from(["c1", "c2"])), amount, balance
 
 
 BOOKS = st.tuples(
