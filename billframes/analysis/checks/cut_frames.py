@@ -62,7 +62,7 @@ def warn_of_cut_frames(
     if called_by_another() or not dated or any(load_info(natives.get(name)) is not None for name in dated):
         return
     begin, last = _ends(frames, dated)
-    if begin is None or last is None or begin <= (day or last) - _YEAR:
+    if begin is None or last is None or not (day or last) - _YEAR < begin <= (day or last):
         return
     # The first invoice of a matter follows months after it was opened.
     margin = _MONTH if "time_entries" in dated else 4 * _MONTH
