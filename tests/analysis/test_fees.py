@@ -239,8 +239,8 @@ def test_budgets_with_hidden_rates_and_unknown_invoices(firm):
         rows = burned(firm, hidden, settings=settings)
     assert [str(each.message).partition(" have")[0] for each in caught] == [
         "2 billable time entries on no final invoice",
-        "4 billable time entries on final invoices",
     ]
+    assert "and the fees of 4 entries on final invoices are spread over their hours" in str(caught[0].message)
     assert rows[0]["budget_burn"] == pytest.approx((600.0 + 400.0 + 900.0) / 2000)
     assert [rows[1][name] for name in ("prebill_amount", "used_amount", "budget_burn")] == [None, None, None]
 

@@ -253,7 +253,7 @@ def test_an_amount_of_time_that_is_nan_is_hidden_like_one_that_is_null(firm):
         "fixed_fees": no_fees(firm),
         "invoices": invoices(firm),
     }
-    with pytest.warns(bf.RatesHiddenWarning, match="1 billable time entries have no amount"):
+    with pytest.warns(bf.RatesHiddenWarning, match="1 billable time entry has no amount"):
         found = realization(**frames, by="client")
     assert by(firm, found, "client_id", "worked_amount") == {"c1": None, "c2": 1000.0}
     assert by(firm, found, "client_id", "billed_amount") == {"c1": 700.0, "c2": 1000.0}

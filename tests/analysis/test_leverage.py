@@ -8,9 +8,10 @@ from billframes.analysis import leverage
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:.*before user_start or after user_end:billframes.errors.IncompleteDataWarning"
-)
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore:{message}:billframes.errors.IncompleteDataWarning")
+    for message in (".*before user_start or after user_end", "Without users=", "Nobody recorded time in")
+]
 
 WORK = (
     ("2026-10-01", "u1", "c1", "m1", "billable", 10.0, 1000.0, None),

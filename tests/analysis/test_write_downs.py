@@ -78,7 +78,7 @@ def test_sizes_that_do_not_rise_are_refused(pandas_firm):
 
 def test_hidden_rates_leave_write_downs_missing_and_invoices_counted(firm):
     hidden = [(*row[:6], None if row[7] == "i2" else row[6], row[7]) for row in WORK]
-    with pytest.warns(RatesHiddenWarning, match="1 billable time entries have no amount"):
+    with pytest.warns(RatesHiddenWarning, match="1 billable time entry has no amount"):
         rows = {row["responsible_name"]: row for row in run(firm, hidden)}
     assert rows["Ben"]["write_down_amount"] is None
     assert (rows["Ben"]["billed_amount"], rows["Ben"]["invoices"]) == (800.0, 3.0)
