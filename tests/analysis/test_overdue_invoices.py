@@ -54,7 +54,7 @@ def test_each_overdue_invoice_is_one_row_with_the_clients_other_balances_and_the
 
 def test_hidden_rates_leave_the_worth_missing_and_hours_known(firm):
     hidden = [(*row[:6], None, row[7]) for row in WORK]
-    with pytest.warns(RatesHiddenWarning, match="for clients with overdue invoices have no amount"):
+    with pytest.warns(RatesHiddenWarning, match="for clients with overdue invoices has no amount"):
         rows = run(firm, hidden)
     assert (rows[0]["hours_since_due"], rows[0]["worked_since_due"]) == (3.0, None)
     assert rows[1]["worked_since_due"] == 0.0
