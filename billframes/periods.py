@@ -169,7 +169,9 @@ def parse_period(text: str | int, *, calendar: Calendar | None = None, name: str
     """
     plain = " ".join(str(text).lower().split())
     known = calendar or FixedCalendar()
-    period = _calendar(plain) or _fiscal(plain, known, name) or _relative(plain, known, name)
+    period = (
+        _calendar(plain) or _fiscal(plain, known, f"{name}={text!r}") or _relative(plain, known, f"{name}={text!r}")
+    )
     if period is None:
         raise _not_a_period(text, plain, name)
     return period
@@ -296,7 +298,7 @@ def _calendar(text: str) -> Period | None:
     return _month(day) if name or month else _year(day)
 
 
-def _fiscal(text: str, calendar: Calendar, name: str) -> Period | None:
+def _fiscal(text: str, calendar: Calendar, shown: str) -> Period | None:
     """Read a period of the fiscal year, such as "fy2026-q1"; None if it is not one."""
     found = _FISCAL.fullmatch(text)
     if found is None:
@@ -304,7 +306,7 @@ def _fiscal(text: str, calendar: Calendar, name: str) -> Period | None:
     fiscal = calendar.fiscal
     if fiscal is None:
         raise ParameterError(
-            f"{name}={text!r} is a period of the fiscal year, and it is not known when that begins. Set "
+            f"{shown} is a period of the fiscal year, and it is not known when that begins. Set "
             "fiscal_year_start= of FirmSettings or of the client, such as '07' for July, or write two dates."
         )
     if found["year"]:
@@ -312,21 +314,21 @@ def _fiscal(text: str, calendar: Calendar, name: str) -> Period | None:
         if not dt.MINYEAR < number < dt.MAXYEAR:
             return None
         return fiscal.period(number, int(quarter) if quarter else None)
-    day = _need_today(text, calendar, name)
+    day = _need_today(calendar, shown)
     year = fiscal.year_of(day)
     if found["which"] == "last":
         return period_before(year)
     return year if found["which"] else Period(year.start, day)
 
 
-def _relative(text: str, calendar: Calendar, name: str) -> Period | None:
+def _relative(text: str, calendar: Calendar, shown: str) -> Period | None:
     """Read a period that is counted from a day, such as "last month"; None if it is not one."""
     last_days = _LAST_DAYS.fullmatch(text)
     which, _, unit = text.partition(" ")
     is_unit = which in {"this", "last"} and unit in _UNITS
     if not (last_days or is_unit or text in {"today", "yesterday", "ytd"}):
         return None
-    day = _need_today(text, calendar, name)
+    day = _need_today(calendar, shown)
     if is_unit:
         now = _UNITS[unit](day)
         return now if which == "this" else period_before(now)
@@ -339,11 +341,11 @@ def _relative(text: str, calendar: Calendar, name: str) -> Period | None:
     return Period(one, one)
 
 
-def _need_today(text: str, calendar: Calendar, name: str) -> dt.date:
+def _need_today(calendar: Calendar, shown: str) -> dt.date:
     today = calendar.today
     if today is None:
         raise ParameterError(
-            f"{name}={text!r} is counted from a day, and the frames don't remember the day on which they were loaded. "
+            f"{shown} is counted from a day, and the frames don't remember the day on which they were loaded. "
             "Write the period, such as '2026-10', or two dates."
         )
     return today

@@ -19,7 +19,7 @@ from billframes.analysis.checks.missing_work import (
     warn_of_unknown_invoices,
 )
 from billframes.analysis.column_types import Frame
-from billframes.analysis.data_span import read_period
+from billframes.analysis.data_span import counted_days, read_period
 from billframes.analysis.engine import collect, collect_counts, join_by_id, lazy, sum_by
 from billframes.analysis.expressions import as_float, day_number, is_in_period, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
@@ -146,7 +146,11 @@ def billing_lag(
     warn_of_late_start("billing_lag", time_entries, *dates, period.start, consequence)
     # A group may have only entries whose invoice was not passed.
     sums = sums.filter(C("entries") > 0) if grouping.base else sums
-    return to_native(_result(grouping.add_up(sums, _SUMS), grouping), time_entries)
+    return to_native(
+        _result(grouping.add_up(sums, _SUMS), grouping),
+        time_entries,
+        counted_days(period, settings, time_entries=time_entries, invoices=invoices),
+    )
 
 
 def _dated_invoices(invoices: Frame, period: Period) -> Frame:

@@ -16,15 +16,18 @@ import pandas as pd
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes._format import long_date
 from billframes._messages import warn
 from billframes._names import closest
 from billframes.analysis.column_types import Frame, column_names
+from billframes.analysis.data_span import CountedDays, covers, read_counted_days
 from billframes.analysis.engine import to_arrow
 from billframes.analysis.frames import from_native, require, to_native
 from billframes.analysis.keys import By
 from billframes.analysis.metrics import Measure
 from billframes.analysis.midpoint import BILLED, FeeSplit, RatioSplit, Split, split_columns
 from billframes.analysis.side_by_side import (
+    ENDS,
     Group,
     analyses_of_period,
     common_keys,
@@ -42,7 +45,7 @@ from billframes.analysis.spec import (
     measures,
 )
 from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
-from billframes.periods import DateLike, Period, period_before, resolve
+from billframes.periods import CALENDAR_YEAR, DateLike, Period, period_before
 
 __all__ = ["ANALYSIS", "analysis_of", "bridge", "bridge_of_book"]
 
@@ -106,7 +109,8 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
         Worth is missing. For fees billed, the parts due to rate and realization are then missing; the parts due to
         hours and mix are known.
     IncompleteDataWarning
-        A figure is missing in some rows, so the change can't be split.
+        A figure is missing in some rows, so the change can't be split; or fees billed of periods of different lengths
+        are compared, as far as the results remember their periods.
 
     Examples
     --------
@@ -132,6 +136,7 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
        before_ratio  after_ratio  change_ratio
     0          0.84          0.7         -0.14
     """
+    _warn_of_lengths(measure, *map(read_counted_days, (before, after)))
     frames = from_native(before=before, after=after, ids_only=True)
     split = _split_of(measure, frames)
     keys = common_keys(frames, by)
@@ -238,28 +243,32 @@ def bridge_of_book(
     whole = Period(*book.span(start, end))
     now = book.until_load(whole, analysis.takes, "bridge")
     if before is None:
-        then = period_before(whole, None if now == whole else now.end)
+        fiscal = book.settings and book.settings.fiscal_year
+        then = period_before(whole, None if now == whole else now.end, fiscal or CALENDAR_YEAR)
     else:
-        then = resolve(*(before if isinstance(before, tuple) else (before,)))
+        then = Period(*book.span(*(before if isinstance(before, tuple) else (before, None))))
     if then.start is None or then.end is None or now.start is None or now.end is None:
         raise ParameterError("Both periods need a first and a last day: name months, quarters or years, or two dates.")
     if then.end >= now.start:
         how = "overlaps" if then.start <= now.end else "is after"
         raise ParameterError(f"before ({then.start} to {then.end}) {how} {now.start} to {now.end}.")
-    _warn_of_lengths(measure, then, now, is_over=now == whole)
+    if not covers(book.first_day, then.start):
+        raise ParameterError(
+            f"The period before begins on {long_date(then.start)}, before the first day of the data, "
+            f"{long_date(book.first_day)}, so the change is not known. Choose a later period, or pass before=."
+        )
     earlier, later = (getattr(book, analysis.name)(by, start=each.start, end=each.end) for each in (then, now))
     result: pd.DataFrame = bridge(earlier, later, measure)
     return result
 
 
-def _warn_of_lengths(measure: str, before: Period, after: Period, *, is_over: bool) -> None:
+def _warn_of_lengths(measure: str, before: CountedDays, after: CountedDays) -> None:
     """Warn if fees of periods of different lengths are compared; a tenth is normal for months."""
-    days = [(each.end - each.start).days + 1 for each in (before, after) if each.start and each.end]
-    if measure == BILLED and max(days) > 1.15 * min(days):
-        end = "" if is_over else f" (it ends on {after.end}, the day of the load)"
+    days = [(each.until - each.start).days + 1 for each in (before, after) if each.until and each.start]
+    if measure == BILLED and len(days) == len(ENDS) and max(days) > 1.15 * min(days):
         warn(
-            f"bridge: the period before has {days[0]} days and the period {days[1]}{end}, so a part of the change is "
-            "due to the length. Compare periods of the same length.",
+            f"bridge: the period before has {days[0]} days and the period {days[1]} (up to {after.until}), so a part "
+            "of the change is due to the length. Compare periods of the same length.",
             IncompleteDataWarning,
         )
 

@@ -60,6 +60,7 @@ class UtilizationOptions:
     active_only: bool
     users_filtered: bool
     recorded: RecordedTime
+    known_from: dt.date | None = None
 
 
 def client_hours(entries: Frame, users: Frame | None, grouping: Grouping, options: UtilizationOptions) -> Frame:
@@ -73,6 +74,8 @@ def client_hours(entries: Frame, users: Frame | None, grouping: Grouping, option
     people = _roster(work, listed, active_only=options.active_only)
     rows = _hours_of_roster(work, people, grouping)
     first, last = cast("tuple[dt.date, dt.date]", (options.period.start, options.period.end))
+    # Before the first day of the data, nobody's hours are known.
+    first = max(first, options.known_from or first)
     ranges = split_dates(first, last, grouping.times, grouping.settings.fiscal_year)
     if ranges and grouping.capacity_known:
         rows = nw.concat([rows, _available(people, grouping, ranges)])

@@ -289,6 +289,7 @@ ANALYSIS = Analysis(
         Measure("problem", "Problem", "text", "The problem of the code."),
     ),
     book=FromBook(
+        ends_with_load=False,
         not_passed=("expenses", "fixed_fees"),
         note="The API's lists of expenses and fixed fees have no codes, so a book passes none.",
     ),

@@ -2,12 +2,14 @@
 
 It takes the results of one analysis for several periods. Balances and work in progress have no history in the billing
 system, so they can be compared only if the data was loaded on each of the days.
+
+A period that is not over ends on the day of the load. It is compared with the same days of the period before and of the
+year before, and its twelve months end on that day, too. A period that begins before the first day of the data is not
+fully known, so nothing is compared with it.
 """
 
 from __future__ import annotations
 
-import datetime as dt
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, cast
 
@@ -15,12 +17,20 @@ import pandas as pd
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._messages import warn
-from billframes._names import type_in_words
+from billframes.analysis.activity import as_midnight
 from billframes.analysis.arguments import check_choice, read_whole_number
 from billframes.analysis.bridge import analysis_of
 from billframes.analysis.checked_frames import share_checks
 from billframes.analysis.column_types import column_names
+from billframes.analysis.compared_periods import (
+    Comparison,
+    aligned_parts,
+    fiscal_year_of,
+    known_days,
+    label_of,
+    time_of,
+)
+from billframes.analysis.data_span import CountedDays, is_known, read_counted_days
 from billframes.analysis.engine import to_arrow
 from billframes.analysis.frames import from_native, require, to_native
 from billframes.analysis.keys import TIMES, By
@@ -46,12 +56,15 @@ from billframes.analysis.spec import (
     analyses,
     measure as measure_of,
 )
-from billframes.errors import IncompleteDataWarning, ParameterError
-from billframes.periods import parse_period, period_before
+from billframes.errors import ParameterError
+from billframes.periods import (
+    FixedCalendar,
+    Period,
+    parse_period,
+)
 
 __all__ = ["ANALYSIS", "compare", "compare_of_book"]
 
-_LABELS = {"month": r"\d{4}-\d{2}", "quarter": r"\d{4}-Q[1-4]", "year": r"\d{4}"}
 # The columns of the last period that are shown if periods are columns.
 _LAST_PERIOD_COLUMNS = ("since_previous", "since_year_ago", "twelve_months")
 
@@ -63,6 +76,7 @@ def compare(
     periods: int | None = None,
     as_columns: bool = False,
     of_each_day: bool = False,
+    align: bool = True,
 ) -> IntoFrameT:
     """
     Compare a figure over months, quarters or years with the period before and the same period a year before.
@@ -70,8 +84,8 @@ def compare(
     Parameters
     ----------
     results : mapping of str to frame
-        Results of one analysis by their period: "2026-10" for months, "2026-Q3" for quarters, "2026" for years. All
-        must have the same keys and options, and all their rows.
+        Results of one analysis by their period: "2026-10" for months, "2026-Q3" for quarters, "2026" for years,
+        "FY2026-Q1" and "FY2026" for fiscal ones. All must have the same keys and options, and all their rows.
     measure : str
         A column of the results.
     periods : int, optional
@@ -82,13 +96,17 @@ def compare(
         Whether each result was calculated from frames that were loaded on its day, such as versions of a mirror
         (`m.as_of("2026-09-30").book("2026-09").aging()`). Required for balances and work in progress, because frames
         loaded today have only today's.
+    align : bool
+        Whether a period that is not over is only compared with the same days of earlier periods. Results remember the
+        days that they count, until they are changed. With False, they are compared as they are.
 
     Returns
     -------
     frame
-        Of the same kind as the input, sorted by key and period: the keys, `month`, `quarter` or `year`, and, as
-        float64, six columns that end in the measure's unit, of these: `now_amount`, `previous_amount`,
-        `since_previous_amount`, `year_ago_amount`, `since_year_ago_amount`, `twelve_months_amount`, `now_rate`,
+        Of the same kind as the input, sorted by key and period: the keys, `month`, `quarter`, `year`, `fiscal_quarter`
+        or `fiscal_year`, `until` (the last day counted, datetime64; missing if unknown) and, as float64, six columns
+        that end in the measure's unit, of these: `now_amount`, `previous_amount`, `since_previous_amount`,
+        `year_ago_amount`, `since_year_ago_amount`, `twelve_months_amount`, `now_rate`,
         `previous_rate`, `since_previous_rate`, `year_ago_rate`, `since_year_ago_rate`, `twelve_months_rate`,
         `now_hours`, `previous_hours`, `since_previous_hours`, `year_ago_hours`, `since_year_ago_hours`,
         `twelve_months_hours`, `now_ratio`, `previous_ratio`, `since_previous_ratio`, `year_ago_ratio`,
@@ -102,7 +120,10 @@ def compare(
         With `as_columns`, one row per key: the keys, one column per period ("amount_2026-10" or "ratio_2026-Q3"), and
         `since_previous_…`, `since_year_ago_…` and `twelve_months_…` of the last period.
 
-        The figure of a period that was not passed is missing, and so are twelve months that include it. If a result
+        The figure of a period that was not passed is missing, and so are twelve months that include it. So are the
+        earlier figures and the changes of a period that is not over if no result counts the same days, and those of a
+        period whose earlier period begins before the first day of the data (except for a weekend or a holiday). If a
+        result
         does not have a key, a sum is 0 and a ratio is missing. `twelve_months_…` is missing for a measure that is
         neither a sum nor a ratio of sums, such as a median.
 
@@ -113,6 +134,11 @@ def compare(
         measure is a balance of one day.
     MissingColumnError
         A result lacks the measure, or the columns that a ratio is calculated from.
+
+    Warns
+    -----
+    IncompleteDataWarning
+        A period is not over, and no result counts the same days of an earlier period.
 
     Examples
     --------
@@ -133,9 +159,22 @@ def compare(
        amount_2026-09  amount_2026-10  since_previous_amount
     0           120.0            90.0                  -30.0
     """
-    time, found = _time_of(results), _measure_of(measure, of_each_day=of_each_day)
+    time, found = time_of(results), _measure_of(measure, of_each_day=of_each_day)
     if periods is not None:
         read_whole_number(periods, "periods", "periods")
+    days = {} if of_each_day else {label: known_days(label, read_counted_days(each)) for label, each in results.items()}
+    comparison = Comparison(time, days, align=align)
+    shown = sorted(results)[-periods:] if periods else sorted(results)
+    comparison.warn(shown)
+    compared: IntoFrameT = _compare(results, found, comparison, shown, as_columns=as_columns)
+    return compared
+
+
+def _compare(
+    results: Mapping[str, Any], found: Measure, comparison: Comparison, shown: Sequence[str], *, as_columns: bool
+) -> Any:
+    """Compare results. Those of periods that are not in `shown` are only used to compare."""
+    time = comparison.time
     named = {f"results[{label!r}]": frame for label, frame in results.items()}
     frames = from_native(ids_only=True, **named)
     first = next(iter(frames.values()))
@@ -145,16 +184,17 @@ def compare(
         require(frame, name, pair)
         _check_keys(name, key_columns(column_names(frame)), keys)
     tables = {label: to_arrow(frame) for label, frame in zip(results, frames.values(), strict=True)}
-    figures = FiguresByPeriod(found, pair, time, tables, keys)
-    shown = sorted(results)[-periods:] if periods else sorted(results)
-    rows = list(figures.rows(shown))
+    figures = FiguresByPeriod(found, pair, time, tables, keys, comparison.instead())
     unit = FIGURES[found.unit]
+    ends = {int(each) if time == "year" else each: as_midnight(comparison.until(each)) for each in shown}
+    rows = [row | {"until": ends[row[time]]} for row in figures.rows(shown)]
     columns: dict[str, Any] = key_types(tables, keys)
     if as_columns:
+        columns["until"] = pa.timestamp("us")
         rows = periods_as_columns(rows, shown, time, unit)
         numbers = [*(f"{unit}_{label}" for label in shown), *(f"{name}_{unit}" for name in _LAST_PERIOD_COLUMNS)]
     else:
-        columns[time] = pa.int64() if time == "year" else pa.string()
+        columns |= {time: pa.int64() if time == "year" else pa.string(), "until": pa.timestamp("us")}
         numbers = [f"{name}_{unit}" for name in COLUMNS]
     columns |= dict.fromkeys(numbers, pa.float64())
     result = to_native(result_frame(first, rows, columns), next(iter(results.values())))
@@ -162,20 +202,6 @@ def compare(
         # The columns have the same names for every measure, so tables and charts take their title from here.
         result.attrs[MEASURE] = found.title
     return result
-
-
-def _time_of(results: Any) -> str:
-    """Return the length of the periods: "month", "quarter" or "year"."""
-    if not isinstance(results, Mapping):
-        kind = type_in_words(results)
-        raise ParameterError(f"results is {kind}; pass a dict of results by period, or use book.compare().")
-    for time, pattern in _LABELS.items():
-        if results and all(re.fullmatch(pattern, str(label)) for label in results):
-            return time
-    raise ParameterError(
-        f"results has the periods {', '.join(map(repr, results)) or 'none'}; it takes months such as '2026-10', or "
-        "quarters such as '2026-Q3', or years such as '2026'."
-    )
 
 
 def _measure_of(name: str, *, of_each_day: bool) -> Measure:
@@ -218,10 +244,11 @@ def compare_of_book(
     book: Any,
     *,
     measure: str = "billing_realization",
-    every: Literal["month", "quarter", "year"] = "month",
+    every: Literal["month", "quarter", "year", "fiscal_quarter", "fiscal_year"] = "month",
     periods: int = 12,
     by: By = None,
     as_columns: bool = False,
+    align: bool = True,
 ) -> pd.DataFrame:
     """
     Compare a figure over the months, quarters or years up to the book's last day, or up to the load if that is earlier.
@@ -231,21 +258,25 @@ def compare_of_book(
     measure : str
         A figure of an analysis with a period, such as "billed_amount", "billing_realization" or "utilization". If
         several analyses have it, `realization` is used. Balances and work in progress have no history.
-    every : {"month", "quarter", "year"}
+    every : {"month", "quarter", "year", "fiscal_quarter", "fiscal_year"}
         The length of the periods. The last period contains the book's last day, or the day of the load if the book's
-        period is not over on that day. If the last period is not over, a sum gives a warning.
+        period is not over on that day.
     periods : int
         Number of periods to show.
     by : str or list of str, optional
         Keys to group by; None gives one row per period.
     as_columns : bool
         Whether each period is a column instead of a row, followed by the changes of the last period.
+    align : bool
+        Whether the last period, if it is not over on `until`, is compared with the same days of the period before and
+        of the year before, and its twelve months end on that day. With False, it is compared with whole periods.
 
     Returns
     -------
     DataFrame
-        The columns of `billframes.compare`: the keys, `month`, `quarter` or `year`, and, in the measure's unit, of
-        these: `now_amount`, `previous_amount`, `since_previous_amount`, `year_ago_amount`, `since_year_ago_amount`,
+        The columns of `billframes.compare`: the keys, the period (`month`, `quarter`, `year`, `fiscal_quarter` or
+        `fiscal_year`), `until`, and, in the measure's unit, of these: `now_amount`, `previous_amount`,
+        `since_previous_amount`, `year_ago_amount`, `since_year_ago_amount`,
         `twelve_months_amount`, `now_rate`, `previous_rate`, `since_previous_rate`, `year_ago_rate`,
         `since_year_ago_rate`, `twelve_months_rate`, `now_hours`, `previous_hours`, `since_previous_hours`,
         `year_ago_hours`, `since_year_ago_hours`, `twelve_months_hours`, `now_ratio`, `previous_ratio`,
@@ -254,30 +285,29 @@ def compare_of_book(
     check_choice(every, "every", tuple(PERIODS_PER_YEAR))
     read_whole_number(periods, "periods", "periods")
     analysis = analyses()[analysis_of(measure)]
-    analyse = getattr(book, analysis.name)
     last = pd.Timestamp(book.day(None, analysis.takes, "compare")).date()
-    quarter = f"{last.year}-Q{(last.month + 2) // 3}"
-    label = {"month": f"{last:%Y-%m}", "quarter": quarter, "year": f"{last.year}"}[every]
-    period, results = parse_period(label), {}
+    fiscal = (book.settings and book.settings.fiscal_year) or fiscal_year_of(every)
+    label = label_of(last, every, fiscal)
+    wanted = [earlier_period(label, back) for back in range(periods + PERIODS_PER_YEAR[every])]
+    spans = {each: parse_period(each, calendar=FixedCalendar(fiscal=fiscal)) for each in wanted}
+    days = {
+        each: CountedDays(span.start, span.end, min(span.end or last, last), book.first_day)
+        for each, span in spans.items()
+    }
+    parts = aligned_parts(days[label], every) if align else {}
+    named = {(label, back): f"{label} {back}" for back in parts}
+    spans = {each: Period(of.start, of.until) for each, of in days.items()}
+    spans |= {named[label, back]: span for back, span in parts.items()}
+    known = {each: span for each, span in spans.items() if is_known(book.first_day, span.end)}
     # The book's frames are the same for each period, so they are checked once.
     with share_checks():
-        for back in range(periods + PERIODS_PER_YEAR[every]):
-            end = min(period.end or last, last)
-            results[earlier_period(label, back)] = analyse(by, start=period.start, end=end)
-            period = period_before(period)
-    _warn_of_unfinished_period(measure, label, parse_period(label).end, last)
-    return cast("pd.DataFrame", compare(results, measure, periods=periods, as_columns=as_columns))
-
-
-def _warn_of_unfinished_period(measure: str, label: str, end: dt.date | None, last: dt.date) -> None:
-    """Warn if the sum of a period that is not over is compared with sums of whole periods."""
-    found = measure_of(measure)
-    if found is not None and found.adds_up and end is not None and last < end:
-        warn(
-            f"compare: {label} counts only up to {last}, but is compared with whole periods, and its twelve months are "
-            "incomplete. Choose shorter periods (every=), or a book that ends with the period.",
-            IncompleteDataWarning,
-        )
+        results = {
+            each: getattr(book, analysis.name)(by, start=span.start, end=span.end) for each, span in known.items()
+        }
+    comparison = Comparison(every, days, align=align, parts=named)
+    shown = sorted(wanted[:periods])
+    found = _measure_of(measure, of_each_day=False)
+    return cast("pd.DataFrame", _compare(results, found, comparison, shown, as_columns=as_columns))
 
 
 def _measures() -> Iterator[Measure]:
@@ -297,7 +327,7 @@ def _measures() -> Iterator[Measure]:
             yield Measure(f"{name}_{short}", f"{title[0].upper()}{title[1:]}", cast("Any", shown), meaning)
 
 
-_COLUMNS = tuple(_measures())
+_COLUMNS = (Measure("until", "Counted to", "date", "The last day that the period counts."), *_measures())
 _NAMES = tuple(each.name for each in _COLUMNS)
 _CHART_COLUMNS = tuple(f"{name}_{short}" for short in FIGURES.values() for name in ("year_ago", "now"))
 
@@ -321,10 +351,10 @@ ANALYSIS = Analysis(
     ),
     cannot_tell=(
         "The figure as it was when the period ended: entries and invoices are as they are today.",
-        "The full figure of a period that is not over yet: the last period can be shorter than the others.",
+        "The full figure of a period that is not over yet: it counts up to the day in `until`.",
     ),
     columns=_COLUMNS,
-    table=TableSpec(title="Compared", columns=(PERIODS, *_NAMES), optional=_NAMES, adds_up=False),
+    table=TableSpec(title="Compared", columns=("until", PERIODS, *_NAMES[1:]), optional=_NAMES, adds_up=False),
     chart=ChartSpec(
         kind="bars",
         title="Beside the year before",

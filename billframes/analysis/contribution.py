@@ -13,7 +13,7 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.column_types import Frame
-from billframes.analysis.data_span import read_period
+from billframes.analysis.data_span import counted_days, read_period
 from billframes.analysis.engine import collect
 from billframes.analysis.expressions import RESIDUE
 from billframes.analysis.fees import fees_by
@@ -123,10 +123,11 @@ def contribution(
     0        Acme          700.0        900.0   0.75           0.75
     1      Zenith          300.0        300.0   0.25           1.00
     """
+    period = read_period(start, end, settings, time_entries, invoices)
     totals, grouping = fees_by(
         "contribution",
         by,
-        read_period(start, end, settings, time_entries, invoices),
+        period,
         settings,
         time_entries=time_entries,
         invoices=invoices,
@@ -137,7 +138,7 @@ def contribution(
         clients=clients,
     )
     shared = with_shares(grouping.finish(totals, _AMOUNTS), grouping, "fees_amount", _AMOUNTS)
-    return to_native(shared, time_entries)
+    return to_native(shared, time_entries, counted_days(period, settings, time_entries=time_entries, invoices=invoices))
 
 
 def with_shares(totals: Frame, grouping: Grouping, amount: str, columns: Sequence[str]) -> Frame:

@@ -7,7 +7,8 @@ so figures there are missing and not 0. Frames that remember no load know neithe
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
@@ -18,12 +19,28 @@ from billframes.analysis.engine import collect_values
 from billframes.analysis.expressions import as_day, midnight
 from billframes.config.firm import FirmSettings, check_settings
 from billframes.errors import ParameterError
-from billframes.loading.load_info import load_day, load_info
+from billframes.loading.load_info import attached, load_attrs, load_day, load_info
 from billframes.periods import DateLike, FiscalYear, Period, resolve
 
-__all__ = ["check_begun", "covers", "first_date", "first_day", "read_bounded_period", "read_period"]
+__all__ = [
+    "DAYS",
+    "CountedDays",
+    "check_begun",
+    "check_known",
+    "counted_days",
+    "covers",
+    "first_date",
+    "first_day",
+    "is_known",
+    "read_bounded_period",
+    "read_counted_days",
+    "read_period",
+]
 
 C = nw.col
+
+DAYS = "days"
+"""The name under which a result remembers the days that it counts, such as in a pandas frame's `attrs`."""
 
 _DATES = {"time_entries": "date", "invoices": "invoice_date"}
 # Dates outside these years are mistakes, or stand for a missing date.
@@ -55,9 +72,14 @@ def read_period(start: DateLike | None, end: DateLike | None, settings: FirmSett
     """
     Read `start=` and `end=` of an analysis, whose frames are `natives` as the user passed them.
 
-    "last month" and the like are counted from the day of the load, and refused if no frame remembers it.
+    "last month" and the like are counted from the day of the load, and refused if no frame remembers it. A period that
+    begins after that day is refused, too.
     """
-    return resolve(start, end, calendar=_LoadCalendar(natives, settings))
+    calendar = _LoadCalendar(natives, settings)
+    period = resolve(start, end, calendar=calendar)
+    if period.start is not None and (today := calendar.today) is not None:
+        check_begun(period.start, today)
+    return period
 
 
 def read_bounded_period(
@@ -97,14 +119,37 @@ def check_begun(start: dt.date | None, day: dt.date, meaning: str = "the day of 
         )
 
 
+def check_known(end: dt.date | None, first: dt.date | None) -> None:
+    """Refuse a period that ends before the first day of the data, because nothing is known of it."""
+    if not is_known(first, end) and end is not None and first is not None:
+        raise ParameterError(
+            f"The period ends on {long_date(end)}, before the first day of the data, {long_date(first)}. Choose a "
+            "later period."
+        )
+
+
+def is_known(first: dt.date | None, end: dt.date | None) -> bool:
+    """Tell whether data that begin on a day have a part of a period that ends on another day."""
+    return first is None or end is None or end >= first
+
+
 def first_day(**natives: Any) -> dt.date | None:
     """
     Return the first day with a record in whole loads of time entries or invoices; None if that is unknown.
 
     A frame is a whole load if it remembers that it was loaded without dates and filters.
     """
-    known = [first_date(native, _DATES[name]) for name, native in natives.items() if _is_whole(native)]
-    return min((day for day in known if day is not None), default=None)
+    days = [_first_day(native, _DATES[name]) for name, native in natives.items() if native is not None]
+    return min((day for day in days if day is not None), default=None)
+
+
+def _first_day(native: Any, column: str) -> dt.date | None:
+    info, attrs = load_info(native), load_attrs(native)
+    if info is None or info.first_day is not None:
+        return info.first_day if info else None
+    # Whether rows were removed, dates are missing in the load, or other filters were set.
+    is_whole = "period" in attrs and info.start is None and not info.arguments and info.rows == len(native)
+    return first_date(native, column) if is_whole else None
 
 
 def first_date(native: Any, column: str) -> dt.date | None:
@@ -128,6 +173,38 @@ def covers(first: dt.date | None, start: dt.date | None) -> bool:
     return first is None or (start is not None and start >= first - _DAYS_OFF)
 
 
-def _is_whole(native: Any) -> bool:
-    info = load_info(native) if native is not None else None
-    return info is not None and info.start is None and not info.arguments
+@dataclass(frozen=True, slots=True)
+class CountedDays:
+    """
+    The days that a result counts.
+
+    Parameters
+    ----------
+    start, end : date, optional
+        The period; None is open or unknown.
+    until : date, optional
+        The last day counted: the period's end, or the day of the load if that is earlier.
+    first_day : date, optional
+        The first day of the data; None if unknown.
+    """
+
+    start: dt.date | None = None
+    end: dt.date | None = None
+    until: dt.date | None = None
+    first_day: dt.date | None = None
+
+
+def counted_days(period: Period, settings: FirmSettings | None, **natives: Any) -> dict[str, str]:
+    """Return the days that a result of a period counts, as JSON values for `attach`."""
+    today = _LoadCalendar(natives.values(), settings).today
+    until = min((day for day in (period.end, today) if day is not None), default=None)
+    days = {"start": period.start, "end": period.end, "until": until, "first_day": first_day(**natives)}
+    return {name: day.isoformat() for name, day in days.items() if day is not None}
+
+
+def read_counted_days(result: Any) -> CountedDays:
+    """Return the days that a result counts, as far as it remembers them."""
+    days = attached(result, DAYS)
+    known = days if isinstance(days, Mapping) else {}
+    names = ("start", "end", "until", "first_day")
+    return CountedDays(**{name: dt.date.fromisoformat(str(known[name])) for name in names if name in known})

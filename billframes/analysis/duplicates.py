@@ -19,7 +19,7 @@ from billframes.analysis.expressions import in_period, map_values
 from billframes.analysis.frames import from_native, require, select_columns, to_native
 from billframes.analysis.keys import PEOPLE_AND_MATTERS, names_in
 from billframes.analysis.metrics import Measure
-from billframes.analysis.spec import Analysis
+from billframes.analysis.spec import Analysis, FromBook
 from billframes.errors import ParameterError
 from billframes.periods import DateLike
 
@@ -169,4 +169,5 @@ ANALYSIS = Analysis(
     ),
     cannot_tell=("whether time was entered twice or the work was done twice",),
     columns=(Measure("duplicate_group", "Group", "count", "Number of the group of equal entries, starting at 1."),),
+    book=FromBook(ends_with_load=False),
 )

@@ -12,6 +12,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import Frame, column_names
+from billframes.analysis.data_span import counted_days, read_period
 from billframes.analysis.declared_ratios import with_ratios
 from billframes.analysis.frames import from_native, from_result, to_native
 from billframes.analysis.grouping import Grouping
@@ -142,6 +143,7 @@ def effective_rates(
     1  2026        200.0         250.0           2.0
     """
     keys = names_in(by)
+    period = read_period(start, end, settings, time_entries, invoices)
     natives: dict[str, Any] = {
         "time_entries": time_entries,
         "expenses": expenses,
@@ -160,7 +162,11 @@ def effective_rates(
     }
     if not is_by_year(keys):
         amounts_by_key = realization(**natives, **options, by=by, settings=settings)
-        return to_native(_rates(from_result(amounts_by_key)), time_entries)
+        return to_native(
+            _rates(from_result(amounts_by_key)),
+            time_entries,
+            counted_days(period, settings, time_entries=time_entries, invoices=invoices),
+        )
     frames = from_native(**natives)
     grouping = Grouping.of(keys, frames, settings)
     by_rate = [*keys, "rate"] if "rate" in column_names(frames["time_entries"]) else keys
@@ -169,7 +175,11 @@ def effective_rates(
     optional = [name for name in ANALYSIS.measure_names if name.startswith("standard_")]
     left_out = () if grouping.settings.standard_rates else optional
     columns = [name for name in ANALYSIS.measure_names if name not in left_out]
-    return to_native(rates_by_year(from_result(amounts), grouping, columns), time_entries)
+    return to_native(
+        rates_by_year(from_result(amounts), grouping, columns),
+        time_entries,
+        counted_days(period, settings, time_entries=time_entries, invoices=invoices),
+    )
 
 
 def _rates(realized: Frame) -> Frame:

@@ -11,7 +11,7 @@ from billframes.analysis.arguments import warn_of_missing_rates
 from billframes.analysis.checks.loads import need_all_dates, need_period, warn_of_removed_rows
 from billframes.analysis.checks.missing_work import warn_of_details_not_in_all, warn_of_late_start
 from billframes.analysis.column_types import Frame, column_names
-from billframes.analysis.data_span import read_period
+from billframes.analysis.data_span import counted_days, read_period
 from billframes.analysis.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.expressions import (
     as_float,
@@ -150,7 +150,7 @@ def fixed_fee_realization(
     rows = collect(grouping.concat(parts))
     _warn(rows, counted, grouping)
     totals = grouping.add_up(rows, _SUMS)
-    return to_native(_result(totals, grouping), time_entries)
+    return to_native(_result(totals, grouping), time_entries, counted_days(period, settings, time_entries=time_entries))
 
 
 def _fixed_fee_time(entries: Frame, grouping: Grouping) -> Frame:

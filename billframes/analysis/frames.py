@@ -9,7 +9,7 @@ rows in a third of it. Most columns of a loaded frame are Arrow already, so litt
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from importlib.metadata import version
 from typing import Any, cast
 
@@ -32,8 +32,10 @@ from billframes.analysis.column_types import (
     source_of,
     typed_column,
 )
+from billframes.analysis.data_span import DAYS
 from billframes.analysis.engine import SUPPORTED, from_arrow, to_arrow
 from billframes.errors import MissingColumnError, ParameterError
+from billframes.loading.load_info import attach
 
 __all__ = [
     "from_native",
@@ -162,15 +164,19 @@ def wrap_frame(native: Any, name: str, otherwise: str) -> Frame:
     return frame
 
 
-def to_native(frame: Frame, like: IntoFrameT) -> IntoFrameT:
+def to_native(frame: Frame, like: IntoFrameT, days: Mapping[str, Any] | None = None) -> IntoFrameT:
     """
     Convert a result to the kind of frame that the user passed, `like`.
 
     It is lazy if `like` is lazy, even if it was computed in memory. pandas frames get a RangeIndex. If another analysis
-    called this one, the result is returned unchanged.
+    called this one, the result is returned unchanged. The result remembers `days`, the days that it counts (see
+    `data_span`).
     """
     frame = nan_to_null(frame)
-    return cast("IntoFrameT", frame.to_native() if called_by_another() else _as_kind_of(like, frame))
+    if called_by_another():
+        return cast("IntoFrameT", frame.to_native())
+    result = _as_kind_of(like, frame)
+    return cast("IntoFrameT", attach(result, DAYS, days) if days else result)
 
 
 def _as_kind_of(like: Any, frame: Frame) -> Any:

@@ -11,14 +11,14 @@ from billframes._messages import warn
 from billframes.analysis.checks.loads import need_period
 from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import ENUMS, Frame
-from billframes.analysis.data_span import read_period
+from billframes.analysis.data_span import counted_days, read_period
 from billframes.analysis.engine import collect_counts
 from billframes.analysis.expressions import RESIDUE, as_float, ratio, value_if
 from billframes.analysis.frames import from_native, from_result, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import UNKNOWN, By, names_in
 from billframes.analysis.metrics import Measure, ratio_measure, sum_measure
-from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec
+from billframes.analysis.spec import Analysis, ChartSpec, FromBook, TableSpec
 from billframes.analysis.utilization import utilization
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, MissingColumnError
@@ -123,9 +123,8 @@ def leverage(
     0             10.0                 30.0             3.0             2.0
     """
     frames = from_native(time_entries=time_entries, users=users, matters=matters, clients=clients)
-    need_period(
-        "leverage", {"time_entries": time_entries}, read_period(start, end, settings, time_entries), ("user_id",)
-    )
+    period = read_period(start, end, settings, time_entries)
+    need_period("leverage", {"time_entries": time_entries}, period, ("user_id",))
     grouping = Grouping.of(by, frames, settings)
     _check_roles(grouping)
     names = names_in(by)
@@ -147,7 +146,11 @@ def leverage(
     totals = grouping.combine([_by_role(from_result(people))], (*_HOURS, *_HEADS))
     _warn_of_unknown(totals)
     totals = totals.with_columns(heads_leverage=ratio("non_principals", "principals"))
-    return to_native(grouping.finish(totals, ANALYSIS.measure_names, named=True), time_entries)
+    return to_native(
+        grouping.finish(totals, ANALYSIS.measure_names, named=True),
+        time_entries,
+        counted_days(period, settings, time_entries=time_entries),
+    )
 
 
 def _check_roles(grouping: Grouping) -> None:
@@ -247,13 +250,5 @@ ANALYSIS = Analysis(
         },
         gives=(["2.50"], "Client hours of principals and non-principals, and their ratio by client"),
     ),
-    book=FromBook(
-        defaults={
-            "end": BookArgument(
-                lambda book, period: book.until_load(period, ["time_entries"], "leverage").end,
-                "By default the last day of the period. If the period is not over, it is the day of the load, as in "
-                "`utilization`.",
-            )
-        }
-    ),
+    book=FromBook(),
 )

@@ -8,20 +8,16 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._messages import warn
 from billframes._names import type_in_words
 from billframes.analysis.arguments import read_date, read_whole_number
 from billframes.analysis.expressions import RESIDUE
 from billframes.analysis.keys import TIMES, By, names_in
 from billframes.analysis.metrics import Measure, retitled, shared_measures, sum_measure
 from billframes.analysis.spec import Analysis, ChartSpec, FromBook, TableSpec, measure
-from billframes.errors import IncompleteDataWarning, ParameterError
+from billframes.errors import ParameterError
 from billframes.periods import DateLike
 
 __all__ = ["ANALYSIS", "lockup", "lockup_of_book"]
-
-# Firms invoice once a month, so the first invoice of the data can be this much later than the first day.
-_A_MONTH = dt.timedelta(days=31)
 
 
 def lockup(
@@ -115,8 +111,8 @@ def lockup_of_book(book: Any, *, by: By = None, as_of: DateLike | None = None, d
         The day to measure on. By default the period's last day, or the day of the load if the period is not over on
         that day.
     days : int
-        Fees are those of the final invoices dated in this number of days up to and including that day. If the firm's
-        invoices begin more than a month later, there is a warning: the fees are then those of a shorter time.
+        Fees are those of the final invoices dated in this number of days up to and including that day; at most those
+        since the first day of the data, the first with a time entry or an invoice.
 
     Returns
     -------
@@ -128,24 +124,13 @@ def lockup_of_book(book: Any, *, by: By = None, as_of: DateLike | None = None, d
     """
     last = read_date(book.day(as_of, ("time_entries", "invoices"), "lockup"), "as_of")
     first = last - dt.timedelta(days=read_whole_number(days, "days", "days") - 1)
-    _warn_of_few_invoices(book.first_invoice_date, first, last)
+    first = max(first, book.first_day or first)
+    days = (last - first).days + 1
     if by is None:
         work, receivables = book.wip(as_of=last).iloc[0], book.aging(as_of=last)["total"].iloc[0]
         amounts = (work["total"], receivables, book.fees(first, last))
         return _with_dates(lockup(*amounts, days=days, contingent_amount=work["contingent_amount"]), 0, first, last)
     return _lockup_by(book, by, first, last, days)
-
-
-def _warn_of_few_invoices(earliest: dt.date | None, first: dt.date, last: dt.date) -> None:
-    """Warn if the invoices begin long after the first day of the fees, so that the fees are those of fewer days."""
-    if earliest is None or not first + _A_MONTH < earliest <= last:
-        return
-    days, known = (last - first).days + 1, (last - earliest).days + 1
-    warn(
-        f"lockup: the earliest final invoice is of {earliest}, so fees_amount has the fees of {known} days and not of "
-        f"{days}. Days of work in progress, days of receivables and lock-up are too high. Pass days={known}.",
-        IncompleteDataWarning,
-    )
 
 
 def _lockup_by(book: Any, by: By, first: dt.date, last: dt.date, days: int) -> pd.DataFrame:
@@ -209,8 +194,8 @@ ANALYSIS = Analysis(
     cannot_tell=(
         "Days until cash is received: the billing system has no dates of payment, so the days are an estimate from "
         "the fees.",
-        "The fees before the first invoice of the data. If a book's invoices begin more than a month after the first "
-        "day of the fees, a warning names the number of days that have fees.",
+        "The fees before the first day of the data. A book divides by the days since then, if these are fewer: `days` "
+        "says how many.",
     ),
     columns=(
         Measure("as_of", "As of", "date", "The day of the amounts, in the result of a book."),

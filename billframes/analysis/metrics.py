@@ -53,7 +53,7 @@ FIGURES: dict[Unit, str] = {"money": "amount", "rate": "rate", "hours": "hours",
 """The word for a figure of each unit in names of columns, such as `amount_2026-10` or `now_amount`."""
 
 BUCKET = re.compile(r"\d+-\d+|\d+\+")
-PERIOD = re.compile(rf"({'|'.join(FIGURES.values())})_(\d{{4}}(?:-(?:\d{{2}}|Q[1-4]))?)")
+PERIOD = re.compile(rf"({'|'.join(FIGURES.values())})_((?:FY)?\d{{4}}(?:-(?:\d{{2}}|Q[1-4]))?)")
 
 KEY_TITLES: dict[str, str] = {
     "user": "timekeeper",

@@ -15,7 +15,7 @@ from billframes.analysis.capacity import days_at_firm, working_days
 from billframes.analysis.checks.loads import need_period
 from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import Frame
-from billframes.analysis.data_span import read_period
+from billframes.analysis.data_span import first_day, read_period
 from billframes.analysis.engine import eager_from_arrow, to_dicts
 from billframes.analysis.expressions import RESIDUE, in_period, midnight
 from billframes.analysis.frames import from_native, from_result, select_columns, to_native
@@ -129,6 +129,8 @@ def missing_time(
         on_roster = utilization(time_entries, by="user", users=users, matters=matters, **options)
     entries, period = frames["time_entries"], _end_at_load(period, time_entries, settings)
     people = to_dicts(from_result(on_roster).select("user_id", "user_name"))
+    known_from = first_day(time_entries=time_entries)
+    period = Period(max(known_from, cast("dt.date", period.start)), period.end) if known_from else period
     rows = list(_missing_days(people, _hours_entered(entries, period), period, threshold, settings))
     return to_native(eager_from_arrow(entries, _table(rows)), time_entries)
 
@@ -208,5 +210,5 @@ ANALYSIS = Analysis(
         sum_measure("missing_hours", "Missing hours", "hours", "Hours a day less those entered."),
     ),
     table=TableSpec(title="Days with less time than expected", keys=("date", "user_name")),
-    book=FromBook(first="threshold"),
+    book=FromBook(first="threshold", ends_with_load=False),
 )

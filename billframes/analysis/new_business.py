@@ -28,7 +28,7 @@ from billframes.analysis.checks.loads import warn_of_unfinished_period
 from billframes.analysis.checks.missing_work import warn_of_matters_not_passed
 from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import Frame, column_names
-from billframes.analysis.data_span import read_bounded_period
+from billframes.analysis.data_span import counted_days, read_bounded_period
 from billframes.analysis.declared_ratios import with_ratios
 from billframes.analysis.engine import from_arrow, sum_by, to_dicts
 from billframes.analysis.expressions import RESIDUE, as_float, is_in_period, null_column, value_if
@@ -37,7 +37,7 @@ from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By, names_in
 from billframes.analysis.metrics import Measure, ratio_measure, shared_measures, sum_measure
-from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec
+from billframes.analysis.spec import Analysis, ChartSpec, FromBook, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.loading.load_info import load_info
@@ -207,7 +207,11 @@ def new_business(
         *_client_counts(frames, by, of_matters, known, spans),
     ]
     totals = of_matters.combine(parts, _SUMS, _DATES)
-    return to_native(_result(totals, of_matters), time_entries)
+    return to_native(
+        _result(totals, of_matters),
+        time_entries,
+        counted_days(spans.period, settings, time_entries=time_entries, invoices=invoices),
+    )
 
 
 def _warn_of_matters_not_passed(native: Any, frames: Mapping[str, Frame]) -> None:
@@ -417,13 +421,5 @@ ANALYSIS = Analysis(
         },
         gives=(["25.0%", "1 opened"], "All fees, and those of new clients by practice area"),
     ),
-    book=FromBook(
-        defaults={
-            "end": BookArgument(
-                lambda book, period: book.until_load(period, ("time_entries", "invoices"), "new_business").end,
-                "By default the last day of the period. If the period is not over, it is the day of the load, so that "
-                "the fees a year before are those of the same days.",
-            )
-        }
-    ),
+    book=FromBook(),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.data_span import read_period
+from billframes.analysis.data_span import counted_days, read_period
 from billframes.analysis.fees import FEES, fees_by
 from billframes.analysis.frames import to_native
 from billframes.analysis.keys import By, names_in
@@ -116,10 +116,11 @@ def origination(
     [600.0, 200.0]
     """
     more = names_in(by)
+    period = read_period(start, end, settings, time_entries, invoices)
     totals, grouping = fees_by(
         "origination",
         ["originator", *more],
-        read_period(start, end, settings, time_entries, invoices),
+        period,
         settings,
         time_entries=time_entries,
         invoices=invoices,
@@ -129,7 +130,11 @@ def origination(
         users=users,
         clients=clients,
     )
-    return to_native(grouping.finish(totals, FEES), time_entries)
+    return to_native(
+        grouping.finish(totals, FEES),
+        time_entries,
+        counted_days(period, settings, time_entries=time_entries, invoices=invoices),
+    )
 
 
 ANALYSIS = Analysis(

@@ -17,7 +17,7 @@ from billframes.analysis.checks.amounts import warn_of_high_rates
 from billframes.analysis.checks.missing_work import warn_of_details_not_in_all
 from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import Frame
-from billframes.analysis.data_span import read_period
+from billframes.analysis.data_span import counted_days, read_period
 from billframes.analysis.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.expressions import as_float, in_period, value_at_rates, value_if
 from billframes.analysis.frames import from_native, from_result, select_columns, to_native
@@ -171,7 +171,11 @@ def profitability(
     if "fixed_fees" in frames:
         parts.append(_fixed_fees(frames["fixed_fees"], frames["invoices"], options))
     totals = options.grouping.combine(parts, _SUMS)
-    return to_native(_result(totals, options.grouping), time_entries)
+    return to_native(
+        _result(totals, options.grouping),
+        time_entries,
+        counted_days(period, settings, time_entries=time_entries, invoices=invoices),
+    )
 
 
 def _time_fees(natives: dict[str, Any], by: By, options: _Options) -> Frame:

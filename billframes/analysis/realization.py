@@ -11,7 +11,7 @@ from billframes.analysis.arguments import check_choice, read_date, read_matter_t
 from billframes.analysis.checks.loads import is_whole, need_work_on_invoices
 from billframes.analysis.checks.missing_work import warn_of_absent_items
 from billframes.analysis.checks.recorded_time import warn_of_empty_months
-from billframes.analysis.data_span import read_period
+from billframes.analysis.data_span import counted_days, read_period
 from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
@@ -192,7 +192,11 @@ def realization(
     grouping = Grouping.of(by, frames, settings)
     options = RealizationOptions(basis, period, grouping, types, discounts, day, is_whole(items))
     warn_of_absent_items(frames)
-    return to_native(realized_fees(frames, options), time_entries)
+    return to_native(
+        realized_fees(frames, options),
+        time_entries,
+        counted_days(period, settings, time_entries=time_entries, invoices=invoices),
+    )
 
 
 _ALWAYS_SHOWN = (

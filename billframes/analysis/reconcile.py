@@ -22,7 +22,7 @@ from billframes.analysis.checks.missing_work import warn_of_absent_items, warn_o
 from billframes.analysis.checks.tax_share import above_items, count_above_items, warn_of_same_share
 from billframes.analysis.checks.values import called_by_another
 from billframes.analysis.column_types import Frame, column_names
-from billframes.analysis.data_span import read_period
+from billframes.analysis.data_span import counted_days, read_period
 from billframes.analysis.engine import collect_counts, join_by_id
 from billframes.analysis.expressions import as_float, in_period, is_in_period, value_if
 from billframes.analysis.frames import from_native, select_columns, to_native
@@ -149,7 +149,7 @@ def reconcile(
       invoice_id  items_amount  amount  unexplained_amount  matter_count
     0         i1        1100.0   900.0              -200.0             2
     """
-    period = read_period(start, end, None, time_entries, invoices)
+    period = read_period(start, end, settings, time_entries, invoices)
     items: dict[str, Any] = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
     frames = from_native(**items, invoices=invoices, clients=clients)
     settings = without_people(settings)
@@ -169,7 +169,8 @@ def reconcile(
     tax = ("tax_amount",) if settings.taxes else ()
     amounts = (*_ITEM_AMOUNTS.values(), "items_amount", *tax, *_OF_INVOICES)
     result = _by_invoice(rows, optional, amounts) if grouping is None else _by_keys(rows, grouping, amounts)
-    return to_native(result, time_entries)
+    days = counted_days(period, settings, time_entries=time_entries, invoices=invoices)
+    return to_native(result, time_entries, days)
 
 
 def _grouping(by: By, frames: dict[str, Frame], settings: FirmSettings) -> Grouping:

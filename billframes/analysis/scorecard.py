@@ -21,7 +21,7 @@ from billframes.analysis.checks.cut_frames import warn_of_cut_frames
 from billframes.analysis.checks.loads import warn_of_unfinished_period
 from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import Frame
-from billframes.analysis.data_span import read_bounded_period
+from billframes.analysis.data_span import counted_days, read_bounded_period
 from billframes.analysis.engine import sum_by
 from billframes.analysis.expressions import as_float, columns_or_null, null_column, ratio, value_if
 from billframes.analysis.frames import from_native, from_result, nan_to_null, to_native
@@ -213,7 +213,11 @@ def scorecard(
     totals = _with_peers(totals, peers_lag, peer_key)
     targets = bool(grouping.settings.targets_of("hours"))
     columns = [each for each in (*_FIGURES, *(f"peer_{name}" for name in _PEERS)) if targets or each not in _TARGETS]
-    return to_native(grouping.finish(totals, columns), time_entries)
+    return to_native(
+        grouping.finish(totals, columns),
+        time_entries,
+        counted_days(Period(first, last), settings, time_entries=time_entries, invoices=invoices),
+    )
 
 
 def _keys(by: By, beside: str) -> list[str]:
@@ -277,7 +281,9 @@ class _Analyses:
         frames = {name: frame for name, frame in self._time.items() if name != "clients"}
         days = from_result(missing_time(**frames, **dates, settings=self.grouping.settings))
         base = self.grouping.base
-        rows = days.select(*columns_or_null(days, base, dict.fromkeys(base, nw.String())), missing_days=nw.lit(1.0))
+        keys = columns_or_null(days, base, dict.fromkeys(base, nw.String()))
+        # Narwhals selects one row if there are only literals, such as without keys.
+        rows = days.with_columns(missing_days=nw.lit(1.0)).select(*keys, "missing_days")
         totals = self.grouping.add_up(sum_by(rows, base, ["missing_days"]), ["missing_days"])
         yield self.grouping.finish(totals, ["missing_days"])
 
@@ -401,13 +407,14 @@ ANALYSIS = Analysis(
         gives=(["50.0%", "0.0%"], "Utilization and that of peers by timekeeper"),
     ),
     book=FromBook(
+        ends_with_load=False,
         defaults={
             "as_of": BookArgument(
                 lambda book, period: book.until_load(period, _FRAMES, "scorecard", argument="as_of").end,
                 "By default, a book passes the last day of the period, or the day of the load if the period is not "
                 "over on that day.",
             )
-        }
+        },
     ),
     tab=TabSpec(
         place=7,

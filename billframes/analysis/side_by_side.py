@@ -25,6 +25,8 @@ __all__ = [
     "COLUMNS",
     "ENDS",
     "PERIODS_PER_YEAR",
+    "REST",
+    "WHOLE",
     "FiguresByPeriod",
     "Group",
     "Pair",
@@ -39,8 +41,10 @@ __all__ = [
 ]
 
 ENDS = ("before", "after")
+REST, WHOLE = -1, 0
+"""In `FiguresByPeriod.instead`: the rest of twelve months, and the result to add up in place of a period's own."""
 
-PERIODS_PER_YEAR = {"month": 12, "quarter": 4, "year": 1}
+PERIODS_PER_YEAR = {"month": 12, "quarter": 4, "year": 1, "fiscal_quarter": 4, "fiscal_year": 1}
 COLUMNS = ("now", "previous", "since_previous", "year_ago", "since_year_ago", "twelve_months")
 Pair = tuple[float, float]
 """A figure before and after, or the numerator and the denominator of a ratio."""
@@ -165,12 +169,35 @@ def key_types(tables: Mapping[str, pa.Table], keys: Sequence[str]) -> dict[str, 
 
 
 class FiguresByPeriod:
-    """The figures of one measure by key and period, with their changes and totals of twelve months."""
+    """
+    The figures of one measure by key and period, with their changes and totals of twelve months.
+
+    Parameters
+    ----------
+    measure : Measure
+    pair : sequence of str
+        The columns of the numerator and the denominator; twice the measure if it is not a ratio.
+    time : str
+        The length of the periods, one of `PERIODS_PER_YEAR`.
+    tables : mapping of str to Table
+        The results by period, and others by the names in `instead`.
+    keys : sequence of str
+    instead : mapping of (str, int) to str
+        By period and number of periods back, the name of the result to compare with in place of the earlier period's.
+        A name without a result means that the figure is not known. A period and `REST` stand for the days before these
+        periods that its twelve months also have, and a period and `WHOLE` for the result that twelve months add up.
+    """
 
     def __init__(
-        self, measure: Measure, pair: Sequence[str], time: str, tables: Mapping[str, pa.Table], keys: Sequence[str]
+        self,
+        measure: Measure,
+        pair: Sequence[str],
+        time: str,
+        tables: Mapping[str, pa.Table],
+        keys: Sequence[str],
+        instead: Mapping[tuple[str, int], str],
     ) -> None:
-        self._measure, self._pair, self._time = measure, pair, time
+        self._measure, self._pair, self._time, self._instead = measure, pair, time, instead
         # Balances of several days can't be added up.
         self._summable = measure.adds_up and bool(analyses_of_period(measure.name))
         self._labels: dict[tuple[Any, ...], dict[str, Any]] = {}
@@ -189,11 +216,19 @@ class FiguresByPeriod:
         keys = sorted(self._labels.items(), key=lambda item: [(v is None, str(v)) for v in reversed(item[1].values())])
         for key, labels in keys:
             for label in periods:
-                now, before, year_ago = (self._value(key, earlier_period(label, back)) for back in (0, 1, a_year))
-                trailing = self._trailing(key, [earlier_period(label, back) for back in range(a_year)])
+                earlier = [self._instead.get((label, back)) or earlier_period(label, back) for back in (1, a_year)]
+                now, before, year_ago = (self._value(key, each) for each in (label, *earlier))
+                trailing = self._trailing(key, self._twelve_months(label))
                 figures = (now, before, now - before, year_ago, now - year_ago, trailing)
                 named = {f"{name}_{unit}": each for name, each in zip(COLUMNS, figures, strict=True)}
                 yield {**labels, self._time: int(label) if self._time == "year" else label, **named}
+
+    def _twelve_months(self, label: str) -> list[str]:
+        """Return the names of the results that together are the twelve months up to the end of a period."""
+        names = [earlier_period(label, back) for back in range(PERIODS_PER_YEAR[self._time])]
+        names = [self._instead.get((each, WHOLE), each) for each in names]
+        rest = self._instead.get((label, REST))
+        return [label, *names[1:], rest] if rest else names
 
     def _value(self, key: tuple[Any, ...], label: str) -> float:
         if label not in self._rows:
@@ -231,6 +266,8 @@ def periods_as_columns(
 
 def earlier_period(label: str, back: int) -> str:
     """Return the label of an earlier period of the same kind."""
+    if label.startswith("FY"):
+        return f"FY{earlier_period(label.removeprefix('FY'), back)}"
     if "Q" in label:
         number = int(label[:4]) * 4 + int(label[-1]) - 1 - back
         return f"{number // 4:04}-Q{number % 4 + 1}"

@@ -203,6 +203,9 @@ class FromBook:
         The values of other arguments that the caller omits.
     method : callable, optional
         The method itself, for an analysis that takes no frames. It takes the book and the method's arguments.
+    ends_with_load : bool
+        Whether a period that is not over ends on the day of the load. False for lists of single entries, which can be
+        dated ahead by mistake, and for analyses that take the last day as `as_of`.
     note : str
         A sentence for the method's docstring.
     """
@@ -212,6 +215,7 @@ class FromBook:
     needs: Callable[[Any], Collection[str]] | None = None
     defaults: Mapping[str, BookArgument] = field(default_factory=dict)
     method: Callable[..., Any] | None = None
+    ends_with_load: bool = True
     note: str = ""
 
 

@@ -100,7 +100,7 @@ def stale(
     wip_days : int
         Work in progress is old if it is older than this number of days.
     idle_days : int
-        A matter is idle if its last work and its last final invoice are more than this number of days ago.
+        A matter is idle if it was opened, worked on and invoiced for the last time more than this number of days ago.
     settings : FirmSettings, optional
         `standard_rates`, for the effort on fixed fees.
 
@@ -118,9 +118,9 @@ def stale(
           billable hours; `since` is the date of its oldest item
         - "archived with receivables": `open_amount` is an archived matter's part of the open balances, as in `aging`;
           `since` is the date of its last invoice
-        - "no work or invoice": the matter is not archived, and its last work and last final invoice of more than 0 are
-          more than `idle_days` ago. `since` is the later of the two or, without work and invoices, the day on which the
-          matter was opened; `open_amount` is its work in progress and receivables
+        - "no work or invoice": the matter is not archived, and its last day is more than `idle_days` ago. `since` is
+          this day: the latest of the day it was opened, its last work and its last final invoice of more than 0.
+          `open_amount` is its work in progress and receivables. A matter without any of these days is left out
         - "open fixed fee": a fee dated up to `as_of` and not on a final invoice by then. `open_amount` is the fee,
           `since` its date, `hours` all hours linked to it up to `as_of`, and `effort_amount` these hours at standard
           rates, which is missing without standard rates or if a person has no rate
@@ -256,9 +256,11 @@ class _Findings:
 
     def idle(self, limit: int) -> Iterator[_Row]:
         for matter_id, matter in self.matters.items():
-            since = self.activity.get(matter_id, Activity()).last or as_midnight(matter.get("opened"))
-            is_active = since is not None and (midnight(self.day) - since).days <= limit
-            if matter["archived"] is not True and not is_active:
+            days = [self.activity.get(matter_id, Activity()).last, as_midnight(matter.get("opened"))]
+            since = max((each for each in days if each is not None), default=None)
+            # A matter without any day is not idle: nothing is known of it.
+            is_idle = since is not None and (midnight(self.day) - since).days > limit
+            if matter["archived"] is not True and is_idle:
                 amount = self.work.get(matter_id, _NO_WORK)["total"] + self.receivables.get(matter_id, 0.0)
                 yield self.row(IDLE, matter_id, since, amount)
 
@@ -343,7 +345,8 @@ ANALYSIS = Analysis(
     ),
     formula=("one row per finding and matter or fixed fee; amounts as in work in progress and receivables by matter"),
     left_out=(
-        "Idle matters that are archived, and matters that were opened, worked on or invoiced within the limit.",
+        "Idle matters that are archived, matters that were opened, worked on or invoiced within the limit, and matters "
+        "without a date, work and invoices.",
         "Work and fees dated after the day, and items on a final invoice dated on or before the day.",
     ),
     cannot_tell=(

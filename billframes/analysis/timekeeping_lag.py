@@ -18,14 +18,14 @@ from billframes._messages import warn
 from billframes.analysis.checks.loads import ITEM_FILTERS, need_period
 from billframes.analysis.checks.recorded_time import warn_of_empty_months
 from billframes.analysis.column_types import Frame
-from billframes.analysis.data_span import read_period
+from billframes.analysis.data_span import counted_days, read_period
 from billframes.analysis.engine import collect, eager_from_arrow, sum_by, to_arrow
 from billframes.analysis.expressions import day_number, in_period, null_column
 from billframes.analysis.frames import from_native, select_columns, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By, Key
 from billframes.analysis.metrics import Measure, ratio_measure, shared_measures, sum_measure
-from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
+from billframes.analysis.spec import Analysis, ChartSpec, FromBook, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning
 from billframes.periods import DateLike, Period
@@ -177,7 +177,11 @@ def timekeeping_lag(
     groups, types = _groups(_histogram(frames["time_entries"], grouping, period), grouping)
     _warn_of_unknown(groups)
     result = eager_from_arrow(frames["time_entries"], _table(groups, types))
-    return to_native(grouping.finish(result, ANALYSIS.measure_names), time_entries)
+    return to_native(
+        grouping.finish(result, ANALYSIS.measure_names),
+        time_entries,
+        counted_days(period, settings, time_entries=time_entries),
+    )
 
 
 def _histogram(entries: Frame, grouping: Grouping, period: Period) -> pa.Table:
@@ -290,4 +294,5 @@ ANALYSIS = Analysis(
         example={"user_name": ["Ada"], "median_lag_days": [1.0], "p90_lag_days": [9.0], "late_ratio": [0.125]},
         gives=(["12.5% late"], "Days from work to entry by timekeeper"),
     ),
+    book=FromBook(ends_with_load=False),
 )

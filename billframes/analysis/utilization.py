@@ -24,7 +24,7 @@ from billframes.analysis.checks.loads import (
 )
 from billframes.analysis.checks.recorded_time import RecordedTime, warn_of_empty_months
 from billframes.analysis.client_hours import UtilizationOptions, client_hours
-from billframes.analysis.data_span import read_bounded_period
+from billframes.analysis.data_span import counted_days, first_day, read_bounded_period
 from billframes.analysis.frames import from_native, to_native
 from billframes.analysis.grouping import Grouping
 from billframes.analysis.keys import By
@@ -63,8 +63,8 @@ def utilization(
 
     Client hours are the hours of `billable` and `fixedFee` entries dated in the period, except on internal matters.
     Available hours are the working days of the period * hours a day, less leave and the days before a person's start
-    and after their end (see `FirmSettings`). Hours on weekends and negative corrections count. More than 100 % is
-    possible.
+    and after their end (see `FirmSettings`). If the entries are a whole load, they count from its first day. Hours on
+    weekends and negative corrections count. More than 100 % is possible.
 
     Parameters
     ----------
@@ -169,9 +169,12 @@ def utilization(
         consequence = "{hours} available hours of each person have no work"
         warn_of_empty_months(time_entries, frames["time_entries"], period, consequence, grouping.settings)
     recorded = RecordedTime(time_entries, frames["time_entries"], period, grouping.settings)
-    options = UtilizationOptions(period, include_fixed_fee, include_probono, roster == "active", filtered, recorded)
+    known_from = first_day(time_entries=time_entries)
+    options = UtilizationOptions(
+        period, include_fixed_fee, include_probono, roster == "active", filtered, recorded, known_from
+    )
     rows = client_hours(frames["time_entries"], frames.get("users"), grouping, options)
-    return to_native(rows, time_entries)
+    return to_native(rows, time_entries, counted_days(period, settings, time_entries=time_entries))
 
 
 def _check_load(time_entries: Any, users: Any, grouping: Grouping, period: Period) -> None:
@@ -315,6 +318,7 @@ ANALYSIS = Analysis(
         gives=(["75.0%", "0.0%"], "Client hours and available hours by timekeeper"),
     ),
     book=FromBook(
+        ends_with_load=False,
         defaults={
             "as_of": BookArgument(
                 lambda book, period: book.until_load(period, ["time_entries"], "utilization", argument="as_of").end,
@@ -322,7 +326,7 @@ ANALYSIS = Analysis(
                 "period is not over on that day, because later days have no work yet. Entries of the period that are "
                 "dated later do not count, with a warning.",
             )
-        }
+        },
     ),
     records=RecordsSpec(
         frames=("time_entries",),

@@ -16,6 +16,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes.analysis.checks.values import skip_checks
 from billframes.analysis.column_types import ITEMS, Frame, column_names, source_of
 from billframes.analysis.contribution import with_shares
+from billframes.analysis.data_span import counted_days, read_period
 from billframes.analysis.engine import collect, join_by_id, lazy, sum_by
 from billframes.analysis.expressions import RESIDUE, as_float, in_period, value_if
 from billframes.analysis.frames import from_native, from_result, select_columns, to_native
@@ -26,7 +27,7 @@ from billframes.analysis.realization import realization
 from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
-from billframes.periods import DateLike, Period, resolve
+from billframes.periods import DateLike, Period
 
 __all__ = ["ANALYSIS", "write_downs"]
 
@@ -173,6 +174,7 @@ def write_downs(
     1              Ben              -40.0              -0.1             40.0
     """
     bounds = _bounds(sizes)
+    period = read_period(start, end, settings, time_entries, invoices)
     natives: dict[str, Any] = {
         "time_entries": time_entries,
         "invoices": invoices,
@@ -190,14 +192,18 @@ def write_downs(
     with skip_checks(natives, frames):
         by_invoice = realization(**natives, **options, by=[*keys, "invoice_id"], discounts=discounts)
     whole = Grouping.of([*keys, "invoice_id"], frames, grouping.settings)
-    items = _other_items(frames, whole, resolve(start, end))
+    items = _other_items(frames, whole, period)
     rows = whole.combine([from_result(by_invoice).select(*whole.columns, *_AMOUNTS), items], (*_AMOUNTS, "_items"))
     if len(keys) < len(names):
         rows = _with_sizes(rows, frames["invoices"], bounds)
         grouping = grouping.with_key(_SIZE)
     totals = grouping.combine([_with_counts(rows)], (*_AMOUNTS, *_COUNTS))
     finished = grouping.finish(totals, _COLUMNS, named=True)
-    return to_native(with_shares(finished, grouping, "write_down_amount", _COLUMNS), time_entries)
+    return to_native(
+        with_shares(finished, grouping, "write_down_amount", _COLUMNS),
+        time_entries,
+        counted_days(period, settings, time_entries=time_entries, invoices=invoices),
+    )
 
 
 def _other_items(frames: Mapping[str, Frame], grouping: Grouping, period: Period) -> Frame:

@@ -69,10 +69,11 @@ class BookAnalyses:
         self,
         measure: str = "billing_realization",
         *,
-        every: Literal["month", "quarter", "year"] = "month",
+        every: Literal["month", "quarter", "year", "fiscal_quarter", "fiscal_year"] = "month",
         periods: int = 12,
         by: By = None,
         as_columns: bool = False,
+        align: bool = True,
     ) -> pd.DataFrame: ...
     def contribution(
         self,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
@@ -17,14 +17,16 @@ import pandas as pd
 from billframes._format import fields_html
 from billframes._messages import warn
 from billframes._suggestions import SuggestsNames
-from billframes.analysis.arguments import check_choice
+from billframes.analysis.arguments import check_choice, read_date
 from billframes.analysis.column_types import ITEMS
 from billframes.analysis.contribution import contribution
-from billframes.analysis.data_span import check_begun
+from billframes.analysis.data_span import check_begun, check_known, first_date, is_known
+from billframes.analysis.spec import Analysis
 from billframes.book.denied import load_details
 from billframes.book.methods import FRAME_NAMES, analysis_methods
 from billframes.client import Client
 from billframes.config.firm import FirmSettings, check_settings, describe_settings
+from billframes.config.firm_calendar import FirmCalendar
 from billframes.errors import DecodeError, IncompleteDataWarning, ParameterError
 from billframes.loading.load_info import load_day
 from billframes.periods import DateLike, Period, resolve
@@ -56,6 +58,7 @@ class Book(BookAnalyses, SuggestsNames):
         self._client = client
         self._client_items: dict[tuple[str, ...], pd.DataFrame] = {}
         self._said: set[tuple[str, Any]] = set()
+        self._first_days: dict[str, dt.date | None] = {}
         self.denied: set[str] = set()
         """The names of frames without rows that the credential may not read, once they were needed."""
 
@@ -207,8 +210,35 @@ class Book(BookAnalyses, SuggestsNames):
 
     def span(self, start: DateLike | None, end: DateLike | None) -> tuple[dt.date | None, dt.date | None]:
         """Return the first and last day of a period, or of the book's period if neither day is given."""
-        period = self.period if start is None and end is None else resolve(start, end)
+        calendar = FirmCalendar(lambda: self._client, self.settings)
+        period = self.period if start is None and end is None else resolve(start, end, calendar=calendar)
         return period.start, period.end
+
+    def until_now(self, period: Period, analysis: Analysis, names: Collection[str]) -> Period:
+        """
+        End a period on the day of the load if it is not over on that day, for an analysis that ends with the load.
+
+        Unlike by `until_load`, an open end stays open. Of final invoices dated after the load there is a warning, but
+        not of entries if the analysis uses invoices: entries can be made in advance, such as those of leave.
+
+        Parameters
+        ----------
+        period : Period
+        analysis : Analysis
+        names : collection of str
+            The frames that the analysis uses.
+
+        Raises
+        ------
+        ParameterError
+            The period begins after the load, or ends before the first day of the data.
+        """
+        dated = [name for name in _DATES if name in names]
+        day = self.loaded_on(*dated)
+        if day is not None:
+            check_begun(period.start, day)
+        self._check_known(period.end, dated)
+        return self.until_load(period, dated[-1:], analysis.name) if analysis.book.ends_with_load else period
 
     def day(self, as_of: DateLike | None, names: Iterable[str], analysis: str) -> DateLike:
         """
@@ -225,13 +255,23 @@ class Book(BookAnalyses, SuggestsNames):
         Raises
         ------
         ParameterError
-            `as_of` is None, and the book's period has no last day, or begins after the load.
+            `as_of` is None, and the book's period has no last day, or begins after the load; or the day is before the
+            first day of the data.
         """
-        if as_of is not None:
-            return as_of
-        if self.period.end is None:
+        if as_of is None and self.period.end is None:
             raise ParameterError("as_of is needed: the book's period has no last day.")
-        return self._until_load(self.period, names)[0].end or self.period.end
+        dated = [name for name in _DATES if name in names]
+        if as_of is not None:
+            self._check_known(read_date(as_of, "as_of"), dated)
+            return as_of
+        self._check_known(self.period.end, dated)
+        return self._until_load(self.period, names)[0].end or dt.date.max
+
+    def _check_known(self, day: dt.date | None, dated: Collection[str]) -> None:
+        """Refuse a period or a day before the first day of the data."""
+        # The other frame is only loaded if it can make a difference.
+        if dated and not is_known(self.first_day_of(*dated), day):
+            check_known(day, self.first_day)
 
     def until_load(self, period: Period, names: Iterable[str], analysis: str, *, argument: str = "") -> Period:
         """
@@ -291,12 +331,21 @@ class Book(BookAnalyses, SuggestsNames):
         days = (load_day(getattr(self, name), zone) for name in names)
         return min((day for day in days if day is not None), default=None)
 
-    @property
-    def first_invoice_date(self) -> dt.date | None:
-        """The date of the earliest final invoice; None if there are no final invoices."""
-        invoices = self.invoices
-        dates = invoices["invoice_date"][invoices["invoice_state"] == "final"].dropna()
-        return dates.min().date() if len(dates) else None
+    @functools.cached_property
+    def first_day(self) -> dt.date | None:
+        """
+        The first day with a time entry or an invoice; None if there are none.
+
+        Before it nothing is known. Dates before 1990 and after 2100 do not count.
+        """
+        return self.first_day_of(*_DATES)
+
+    def first_day_of(self, *names: str) -> dt.date | None:
+        """Return the first day in the time entries, the invoices or both; None if there is none."""
+        for name in names:
+            if name not in self._first_days:
+                self._first_days[name] = first_date(getattr(self, name), _DATES[name])
+        return min((day for name in names if (day := self._first_days[name]) is not None), default=None)
 
 
 def _later_records(name: str, count: int, day: dt.date | None, analysis: str, argument: str) -> str:

@@ -70,7 +70,8 @@ def call_analysis(analysis: Analysis, book: Any, given: Mapping[str, Any]) -> pd
     ----------
     analysis : Analysis
     book : Book
-        Or another object that has `FRAME_NAMES`, `denied`, `settings`, `span`, `day`, `until_load` and `loaded_on`.
+        Or another object that has `FRAME_NAMES`, `denied`, `settings`, `span`, `day`, `until_now`, `until_load` and
+        `loaded_on`.
     given : mapping of str to object
         Arguments by name. Frames and settings in it are used instead of the book's.
     """
@@ -81,10 +82,12 @@ def call_analysis(analysis: Analysis, book: Any, given: Mapping[str, Any]) -> pd
     takes = inspect.signature(analysis.function).parameters
     arguments = dict(given)
     first, last = book.span(arguments.pop("start", None), arguments.pop("end", None))
-    if "start" in takes:
-        arguments |= {"start": first, "end": last}
     by = given.get("by", takes["by"].default if "by" in takes else None)
     needed = [name for name in _needed_frames(analysis, takes, book, by) if name not in given]
+    period = Period(first, last)
+    if "start" in takes:
+        period = book.until_now(period, analysis, needed)
+        arguments |= {"start": period.start, "end": period.end}
     if "as_of" in takes and takes["as_of"].default is inspect.Parameter.empty:
         arguments["as_of"] = book.day(given.get("as_of"), needed, analysis.name)
     for name, argument in analysis.book.defaults.items():
@@ -164,7 +167,9 @@ def _description(name: str, analysis: Analysis, documented: tuple[str, str]) -> 
     kind, text = documented
     if name in _PERIOD:
         own = analysis.book.defaults.get(name)
-        kind, text = "date-like, optional", own.meaning if own else "Another period than the book's."
+        other = "Another period than the book's."
+        other += " A period that is not over ends on the day of the load." if analysis.book.ends_with_load else ""
+        kind, text = "date-like, optional", own.meaning if own else other
     elif name in analysis.book.defaults:
         text = f"{text} {analysis.book.defaults[name].meaning}"
     elif name == "as_of":

@@ -128,9 +128,9 @@ class BookSlice:
         return invoices[on_slice].reset_index(drop=True)
 
     @property
-    def first_invoice_date(self) -> dt.date | None:
-        """The date of the firm's earliest final invoice: a client can be new, although the data go back further."""
-        return self.sliced.book.first_invoice_date
+    def first_day(self) -> dt.date | None:
+        """The first day of the firm's data: a client can be new, although the data go back further."""
+        return self.sliced.book.first_day
 
     def day(self, as_of: DateLike | None, names: Iterable[str], analysis: str) -> DateLike:
         """Return `as_of`, or the last day of the book's period; see `Book.day`."""

@@ -1,6 +1,6 @@
-"""Record with a frame how it was loaded.
+"""Record with a frame how it was loaded, and with the result of an analysis the days that it counts.
 
-A pandas frame has this information in `attrs["load"]`, an Arrow table in the schema's metadata. A Polars frame has no
+A pandas frame has this information in `attrs`, an Arrow table in the schema's metadata. Frames of other engines have no
 place for it, so it is kept in this module as long as the frame exists; frames derived from it don't have it.
 """
 
@@ -18,10 +18,9 @@ import pyarrow as pa
 
 from billframes.periods import local_day
 
-__all__ = ["LoadInfo", "as_whole", "attach_load_info", "load_attrs", "load_day", "load_info"]
+__all__ = ["LoadInfo", "as_whole", "attach", "attach_load_info", "attached", "load_attrs", "load_day", "load_info"]
 
-_METADATA = b"billframes.load"
-_polars_info: dict[int, tuple[weakref.ref[Any], dict[str, Any]]] = {}
+_kept: dict[tuple[int, str], tuple[weakref.ref[Any], dict[str, Any]]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +40,8 @@ class LoadInfo:
         The server's time when the load began.
     server : str, optional
         The server's address.
+    first_day : date, optional
+        The first day of the data that the rows were selected from, if code that removes rows noted it (`as_whole`).
     """
 
     rows: int | None = None
@@ -49,6 +50,7 @@ class LoadInfo:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     time: dt.datetime | None = None
     server: str | None = None
+    first_day: dt.date | None = None
 
 
 def attach_load_info(frame: Any, info: Mapping[str, Any]) -> Any:
@@ -62,14 +64,35 @@ def attach_load_info(frame: Any, info: Mapping[str, Any]) -> Any:
     info : mapping
         The content of `attrs["load"]`, as JSON values.
     """
+    return attach(frame, "load", info)
+
+
+def attach(frame: Any, name: str, info: Mapping[str, Any]) -> Any:
+    """Attach JSON values to a frame of any engine under a name, and return the frame."""
     if isinstance(frame, pd.DataFrame):
-        frame.attrs["load"] = dict(info)
+        frame.attrs[name] = dict(info)
         return frame
     if isinstance(frame, pa.Table):
-        return frame.replace_schema_metadata({**(frame.schema.metadata or {}), _METADATA: json.dumps(dict(info))})
-    key = id(frame)
-    _polars_info[key] = (weakref.ref(frame, lambda _: _polars_info.pop(key, None)), dict(info))
+        metadata = {**(frame.schema.metadata or {}), f"billframes.{name}".encode(): json.dumps(dict(info))}
+        return frame.replace_schema_metadata(metadata)
+    key = id(frame), name
+    try:
+        _kept[key] = (weakref.ref(frame, lambda _: _kept.pop(key, None)), dict(info))
+    except TypeError:
+        # This engine's frames can't be kept track of, so they remember nothing.
+        _kept.pop(key, None)
     return frame
+
+
+def attached(frame: Any, name: str) -> Any:
+    """Return what `attach` attached to a frame under a name; None if there is nothing."""
+    if isinstance(frame, pa.Table):
+        metadata = (frame.schema.metadata or {}).get(f"billframes.{name}".encode())
+        return json.loads(metadata) if metadata else None
+    if isinstance(attrs := getattr(frame, "attrs", None), Mapping):
+        return attrs.get(name)
+    reference, info = _kept.get((id(frame), name), (None, None))
+    return info if reference is not None and reference() is frame else None
 
 
 def load_info(frame: Any) -> LoadInfo | None:
@@ -85,6 +108,7 @@ def load_info(frame: Any) -> LoadInfo | None:
         dict(info.get("arguments") or {}),
         dt.datetime.fromisoformat(str(time)) if time else None,
         info.get("server"),
+        _date(info.get("first_day")),
     )
 
 
@@ -94,29 +118,26 @@ def load_day(frame: Any, time_zone: str) -> dt.date | None:
     return local_day(info.time, time_zone) if info is not None and info.time is not None else None
 
 
-def as_whole(frame: pd.DataFrame) -> pd.DataFrame:
+def as_whole(frame: pd.DataFrame, first_day: dt.date | None = None) -> pd.DataFrame:
     """
     Return a pandas frame that is treated as a whole load, for code that removes rows and accounts for them itself.
 
-    The time of the load is kept.
+    The time of the load is kept. `first_day` is the first day of the data before rows were removed.
     """
     info = {name: each for name, each in (frame.attrs.get("load") or {}).items() if name in {"resource", "time"}}
     if not info:
         return frame
     whole = frame.copy(deep=False)
-    whole.attrs = {**frame.attrs, "load": {**info, "rows": len(frame)}}
+    whole.attrs = {
+        **frame.attrs,
+        "load": {**info, "rows": len(frame), "first_day": first_day and first_day.isoformat()},
+    }
     return whole
 
 
 def load_attrs(frame: Any) -> Any:
     """Return the information that `attach_load_info` attached to a frame, as JSON values; None if there is none."""
-    if isinstance(frame, pa.Table):
-        metadata = (frame.schema.metadata or {}).get(_METADATA)
-        return json.loads(metadata) if metadata else None
-    if isinstance(attrs := getattr(frame, "attrs", None), Mapping):
-        return attrs.get("load")
-    reference, info = _polars_info.get(id(frame), (None, None))
-    return info if reference is not None and reference() is frame else None
+    return attached(frame, "load")
 
 
 def _date(text: Any) -> dt.date | None:

@@ -90,6 +90,10 @@ class _SubstituteBook:
         """Return the day to which balances are aged."""
         return self._span[1]
 
+    def until_now(self, period: Period, _analysis: Analysis, _names: Any) -> Period:
+        """Return the period, which never ends after the day of the data."""
+        return period
+
     def until_load(self, period: Period, _names: Any, _analysis: str, *, argument: str = "") -> Period:
         """Return the period, which never ends after the day of the data."""
         return period

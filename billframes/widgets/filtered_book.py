@@ -13,13 +13,13 @@ import math
 import pandas as pd
 
 from billframes.analysis.checked_frames import CheckedFrames, KeptResults, share_checks
-from billframes.analysis.data_span import check_begun
+from billframes.analysis.data_span import check_begun, covers
 from billframes.analysis.keys import By
 from billframes.analysis.result_rows import total_of
 from billframes.analysis.spec import Analysis, TabSpec
 from billframes.book import Book
 from billframes.config.firm import describe_settings
-from billframes.periods import Period, period_before
+from billframes.periods import CALENDAR_YEAR, Period, period_before
 from billframes.report.footnotes import later_balances
 from billframes.widgets.filtered_analyses import calculate
 from billframes.widgets.filtered_frames import BookFilters, FilteredFrames, criteria_by_record
@@ -100,8 +100,9 @@ class FilteredBook:
         """The same filters in the period before; None if the period is open, or there are no data of that time."""
         if self._period.first is None:
             return None
-        period = period_before(Period(self.start, self._period.last), self.end)
-        if period.start is None or pd.Timestamp(period.start) < self.book.time_entries["date"].min().replace(day=1):
+        fiscal = self.book.settings and self.book.settings.fiscal_year
+        period = period_before(Period(self.start, self._period.last), self.end, fiscal or CALENDAR_YEAR)
+        if not covers(self.book.first_day, period.start):
             return None
         return self._books.at(self.frames.state.with_criterion("date", Range(period.start, period.end)))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from hypothesis import given
 import billframes as bf
 from billframes.analysis import compare, realization
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError
+from tests.analysis.conftest import rows_of
 from tests.analysis.test_properties_money import BOOKS, QUICK, frames
 
 
@@ -92,8 +95,9 @@ def test_periods_as_columns_are_the_rows_side_by_side(book):
     long = compare(of_months, "billing_realization", periods=2)
     wide = compare(of_months, "billing_realization", periods=2, as_columns=True).set_index("client_id")
     assert wide.columns.tolist()[1:] == [
-        "ratio_2026-09", "ratio_2026-10", "since_previous_ratio", "since_year_ago_ratio", "twelve_months_ratio"
-    ]  # fmt: skip
+        "until",
+        *("ratio_2026-09", "ratio_2026-10", "since_previous_ratio", "since_year_ago_ratio", "twelve_months_ratio"),
+    ]
     for month, rows in long.groupby("month"):
         actual = rows.set_index("client_id")["now_ratio"]
         pd.testing.assert_series_equal(wide[f"ratio_{month}"], actual, check_names=False)
@@ -154,6 +158,66 @@ def test_what_is_not_there_is_named():
         compare({"2026-10": ONE}, "client_hours")
 
 
-def test_a_sum_over_a_part_of_a_quarter_beside_whole_ones_is_warned_of(book):
-    with pytest.warns(IncompleteDataWarning, match="2026-Q4 counts only up to 2026-10-31"):
-        book.compare("billed_amount", every="quarter", periods=1)
+def fees_of(book, start, end):
+    return pytest.approx(book.realization(start=start, end=end)["billed_amount"].iloc[0])
+
+
+@pytest.mark.parametrize(
+    ("every", "until", "previous", "year_ago", "a_year"),
+    [
+        ("quarter", "2026-10-31", ("2026-07-01", "2026-07-31"), ("2025-10-01", "2025-10-31"), "2025-11-01"),
+        ("month", "2026-10-14", ("2026-09-01", "2026-09-14"), ("2025-10-01", "2025-10-14"), "2025-10-15"),
+        ("month", "2026-09-30", ("2026-08-01", "2026-08-31"), ("2025-09-01", "2025-09-30"), "2025-10-01"),
+        ("month", "2025-02-28", ("2025-01-01", "2025-01-31"), ("2024-02-01", "2024-02-29"), "2024-03-01"),
+        ("year", "2026-10-31", ("2025-01-01", "2025-10-31"), ("2025-01-01", "2025-10-31"), "2025-11-01"),
+        ("fiscal_year", "2026-10-05", ("2025-04-06", "2025-10-05"), ("2025-04-06", "2025-10-05"), "2025-10-06"),
+    ],
+)
+def test_a_period_that_is_not_over_is_compared_with_the_same_days(client, every, until, previous, year_ago, a_year):
+    settings = bf.FirmSettings(fiscal_year_start="04-06")
+    book = bf.book(until[:8] + "01", until, client=client, settings=settings)
+    row = book.compare("billed_amount", every=every, periods=1).iloc[0]
+    assert str(row["until"].date()) == until
+    assert row["previous_amount"] == fees_of(book, *previous)
+    assert row["year_ago_amount"] == fees_of(book, *year_ago)
+    assert row["twelve_months_amount"] == fees_of(book, a_year, until)
+
+
+def test_without_alignment_whole_periods_are_compared(october_book):
+    row = october_book.compare("billed_amount", every="quarter", periods=1, align=False).iloc[0]
+    assert row["previous_amount"] == fees_of(october_book, "2026-07-01", "2026-09-30")
+    assert row["twelve_months_amount"] == fees_of(october_book, "2026-01-01", "2026-10-31")
+
+
+@pytest.mark.parametrize("to", ["pandas", "arrow", "polars"])
+@pytest.mark.filterwarnings("ignore:.*are on matters of unknown type")
+def test_results_of_unequal_days_are_not_compared(whole, to):
+    """The data end on 31 October 2026: twelve months are never set beside ten."""
+    frames = {name: whole[to][name] for name in ("time_entries", "expenses", "fixed_fees", "invoices")}
+    results = {year: realization(**frames, start=year) for year in ("2025", "2026")}
+    with pytest.warns(IncompleteDataWarning, match="2026 counts only the days up to 2026-10-31, and 2025 is whole"):
+        (_, row) = rows_of(compare(results, "billed_amount"))
+    assert [row[name] for name in ("previous_amount", "since_year_ago_amount", "twelve_months_amount")] == [None] * 3
+    assert row["until"].date() == dt.date(2026, 10, 31)
+    (_, row) = rows_of(compare(results, "billed_amount", align=False))
+    assert row["since_year_ago_amount"] == pytest.approx(-670576.73)
+    results["2025"] = realization(**frames, start="2025-01-01", end="2025-10-31")
+    (row,) = rows_of(compare(results, "billed_amount", periods=1))
+    assert row["since_year_ago_amount"] == pytest.approx(69267.28)
+
+
+def test_results_that_remember_no_days_are_compared_as_they_are():
+    rows = compare(fees(_2026_09=10.0, _2026_10=30.0), "billed_amount")
+    assert rows["since_previous_amount"].tolist()[1] == 20.0
+    assert rows["until"].isna().all()
+
+
+def test_fiscal_periods_are_compared(client):
+    book = bf.book("2026-10", client=client, settings=bf.FirmSettings(fiscal_year_start="07"))
+    rows = book.compare("billed_amount", every="fiscal_quarter", periods=2)
+    assert rows["fiscal_quarter"].tolist() == ["FY2027-Q1", "FY2027-Q2"]
+    assert rows["now_amount"].tolist()[0] == fees_of(book, "2026-07-01", "2026-09-30")
+    assert rows["previous_amount"].tolist()[1] == fees_of(book, "2026-07-01", "2026-07-31")
+    plain = bf.book("2026-10", client=client)
+    with pytest.raises(ParameterError, match="every='fiscal_year' needs the first day of the fiscal year"):
+        plain.compare("billed_amount", every="fiscal_year")

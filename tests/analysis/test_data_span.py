@@ -68,7 +68,7 @@ def test_a_fiscal_year_needs_its_first_day(firm):
     for key in ("fiscal_year", "fiscal_quarter"):
         with pytest.raises(ParameterError, match=f"by='{key}' needs the first day of the fiscal year"):
             reconcile(**{name: frames[name] for name in ITEMS}, by=key)
-    with pytest.raises(ParameterError, match="start='fy2027' is a period of the fiscal year"):
+    with pytest.raises(ParameterError, match="start='FY2027' is a period of the fiscal year"):
         realization(**{name: frames[name] for name in ITEMS}, start="FY2027")
 
 
@@ -136,3 +136,32 @@ def test_days_are_split_without_a_gap_at_the_ends_of_periods(times):
     for part in parts:
         ends = [type(part)(day, day).numbers(fiscal) for day in (part.first, part.last)]
         assert all(ends[0][time] == ends[1][time] for time in times)
+
+
+ADDED_UP = {
+    "exposure": "matter",
+    "reconcile": "client",
+    "new_business": "client",
+    "origination": "client",
+    "scorecard": "user",
+}
+
+
+@pytest.mark.parametrize("name", [name for name, each in analyses().items() if {"by", "time_entries"} <= each.takes])
+@pytest.mark.parametrize("by", [None, []], ids=["None", "empty"])
+@pytest.mark.filterwarnings("ignore::billframes.errors.BillframesWarning")
+def test_without_keys_the_sums_are_those_of_all_rows(firm, name, by):
+    """Each row is counted, and not only the first: a selection of constants alone would have one row."""
+    if name in ("duplicates", "compare", "bridge"):
+        pytest.skip("It has no sums by keys.")
+    takes = analyses()[name].takes
+    given = arguments_of(name, edge_case_frames(firm))
+    given |= {"start": "2026-10"} if "start" in takes else {}
+    given |= {"as_of": "2026-10-31"} if "as_of" in takes and "start" not in takes else {}
+    rows = firm.rows(getattr(analysis, name)(**given, by=ADDED_UP.get(name, "user")))
+    whole = firm.rows(getattr(analysis, name)(**given, by=by))
+    for each in analyses()[name].columns:
+        values = [row.get(each.name) for row in rows]
+        if each.adds_up and each.name in rows[0] and None not in values and not each.name.startswith("peer_"):
+            total = sum(row[each.name] for row in whole)
+            assert total == pytest.approx(sum(values), abs=1e-9), each.name

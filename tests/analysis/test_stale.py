@@ -155,3 +155,31 @@ def test_a_part_of_the_matters_is_warned_of(client):
             pytest.warns(IncompleteDataWarning, match="on matters of unknown type"),
         ):
             stale(**part, as_of="2026-10-31")
+
+
+@pytest.mark.parametrize(
+    ("opened", "since"),
+    [
+        ("2026-10-24", None),
+        ("2026-07-01", "2026-07-01"),
+        ("2025-01-01", "2026-03-15"),
+        (None, "2026-03-15"),
+        ("2026-11-20", None),
+    ],
+)
+def test_the_last_day_of_a_matter_is_the_latest_of_opening_work_and_invoice(firm, opened, since):
+    """The matter "Lease" has had no work and no invoice since 15 March 2026."""
+    frames = given_frames(firm)
+    frames["matters"] = firm.matters(**FIRM | {"opened": ["2026-01-01", opened, *FIRM["opened"][2:]]})
+    rows = firm.rows(stale(**frames, as_of="2026-10-31", idle_days=100))
+    found = [
+        str(row["since"])[:10] for row in rows if row["finding"] == "no work or invoice" and row["matter_id"] == "m2"
+    ]
+    assert found == ([since] if since else [])
+
+
+def test_a_matter_without_any_day_is_undated_and_not_idle(firm):
+    frames = given_frames(firm)
+    frames["matters"] = firm.matters(**FIRM | {"opened": [*FIRM["opened"][:3], None, None]})
+    rows = firm.rows(stale(**frames, as_of="2026-10-31", idle_days=100))
+    assert [row["matter_name"] for row in rows if row["finding"] == "no work or invoice"] == ["Lease"]

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import billframes as bf
+from billframes.book.methods import analysis_methods
 from billframes.errors import IncompleteDataWarning, ParameterError
 from tests.frames import assert_frame_equal
 
@@ -51,19 +52,31 @@ def test_a_period_that_has_not_begun_is_refused_in_the_words_of_the_explorer(nov
     assert str(refused.value).startswith("The period begins on 1 November 2026, after the day of the data, 31 October")
 
 
-@pytest.mark.parametrize("name", ["utilization", "scorecard", "new_business", "leverage"])
-def test_analyses_that_end_with_the_load_refuse_such_a_period_too(november, name):
+@pytest.fixture(scope="module")
+def too_early(client):
+    return bf.book("2023", client=client)
+
+
+# Its day is that of the load, whatever the period.
+OF_ANY_DAY = {"prebill_review", "budget_burn"}
+
+
+@pytest.mark.parametrize("name", sorted(analysis_methods().keys() - OF_ANY_DAY))
+def test_every_method_refuses_a_period_that_has_not_begun(november, name):
     with pytest.raises(ParameterError, match="after the day of the data, 31 October 2026"):
         getattr(november, name)()
+
+
+@pytest.mark.parametrize("name", sorted(analysis_methods().keys() - OF_ANY_DAY))
+def test_every_method_refuses_a_period_of_which_nothing_is_known(too_early, name):
+    """The sandbox's data begin on 2 January 2024."""
+    with pytest.raises(ParameterError, match="before the first day of the data, 2 January 2024"):
+        getattr(too_early, name)()
 
 
 def test_leverage_counts_nobody_in_months_after_the_load(year):
     assert year.leverage(by="month")["month"].tolist()[-1] == "2026-10"
     assert year.leverage(by="month")["non_principals"].min() > 0
-
-
-def test_sums_of_a_period_that_has_not_begun_are_what_is_dated_in_it(november):
-    assert november.realization()["billed_amount"].tolist() == [0.0]
 
 
 def test_a_given_day_is_used_whatever_the_period(november, october_book):
@@ -91,7 +104,7 @@ def test_the_change_of_a_quarter_that_is_not_over_is_from_the_same_days_of_the_q
 
 
 def test_a_whole_year_that_is_requested_is_compared_with_a_warning(year):
-    words = r"has 365 days and the period 304 \(it ends on 2026-10-31, the day of the load\)"
+    words = r"has 365 days and the period 304 \(up to 2026-10-31\)"
     with pytest.warns(IncompleteDataWarning, match=words):
         rows = year.bridge("billed_amount", before="2025")
     whole = year.realization(start="2025")["billed_amount"].iloc[0]
@@ -105,8 +118,8 @@ def test_a_finished_half_year_is_compared_with_the_half_year_before(client):
 
 
 def test_periods_side_by_side_end_with_the_load(year):
-    with pytest.warns(IncompleteDataWarning, match="2026 counts only up to 2026-10-31, but is compared with whole"):
-        rows = year.compare("billed_amount", every="year", periods=1)
+    rows = year.compare("billed_amount", every="year", periods=1)
+    assert rows["until"].astype(str).tolist() == [LOADED]
     assert rows["now_amount"].tolist() == [pytest.approx(year.realization()["billed_amount"].iloc[0])]
     assert year.compare("billed_amount")["month"].iloc[-1] == "2026-10"
 
@@ -138,23 +151,57 @@ def test_records_dated_after_the_load_are_warned_of(client, name, column):
     book.new_business(None)
 
 
-def test_lockup_warns_if_the_invoices_begin_within_the_days_of_its_fees(client):
+@pytest.mark.filterwarnings("ignore:as_of=2024-06-30 is before the day the invoices were loaded")
+def test_lockup_divides_by_the_days_that_the_data_have(client):
+    """The data begin on 2 January 2024, so by 30 June 2024 there are fees of 181 days."""
     book = bf.book("2024-06", client=client)
-    first = book.first_invoice_date
-    days = (pd.Timestamp("2024-06-30") - pd.Timestamp(first)).days + 1
-    with pytest.warns(IncompleteDataWarning) as caught:
-        row = book.lockup().iloc[0]
-    (message,) = [str(each.message) for each in caught if "lockup" in str(each.message)]
-    assert message == (
-        f"lockup: the earliest final invoice is of {first}, so fees_amount has the fees of {days} days and not of 365. "
-        f"Days of work in progress, days of receivables and lock-up are too high. Pass days={days}."
+    assert str(book.first_day) == "2024-01-02"
+    row = book.lockup().iloc[0]
+    assert (row["days"], str(row["fees_start"].date())) == (181, "2024-01-02")
+    assert row["lockup_days"] == pytest.approx(
+        (row["wip_amount"] + row["receivable_amount"]) / row["fees_amount"] * 181
     )
-    with pytest.warns(IncompleteDataWarning) as caught:
-        shorter = book.lockup(days=days).iloc[0]
-    assert not [each for each in caught if "lockup" in str(each.message)]
-    assert shorter["fees_amount"] == row["fees_amount"]
-    assert shorter["lockup_days"] == pytest.approx(row["lockup_days"] * days / 365)
-    assert book.invoices["invoice_date"].min() < pd.Timestamp("2024-03-01")
+    by_lawyer = book.lockup("responsible")
+    assert set(by_lawyer["days"]) == {181}
+    assert by_lawyer["fees_amount"].sum() == pytest.approx(row["fees_amount"])
+
+
+@pytest.fixture(scope="module")
+def young(client):
+    """The book of a firm whose data begin on Monday, 3 August 2026, apart from an invoice without a real date."""
+    book = bf.book("2026-10", client=client)
+    first = pd.Timestamp("2026-08-03")
+    for name, column in (("time_entries", "date"), ("invoices", "invoice_date")):
+        frame = getattr(book, name)
+        rows = frame[frame[column] >= first].reset_index(drop=True)
+        rows.attrs = {"load": {**frame.attrs["load"], "rows": len(rows)}}
+        setattr(book, name, rows)
+    book.invoices.loc[0, "invoice_date"] = pd.Timestamp("1900-01-01")
+    return book
+
+
+@pytest.mark.filterwarnings("ignore::billframes.errors.BillframesWarning")
+def test_before_the_first_day_nothing_is_known(young):
+    assert str(young.first_day) == "2026-08-03"
+    rows = young.compare("billed_amount", periods=5).set_index("month")
+    known = rows[["now_amount", "previous_amount", "year_ago_amount", "twelve_months_amount"]].notna()
+    assert known["now_amount"].tolist() == [False, False, True, True, True]
+    assert known["previous_amount"].tolist() == [False, False, False, True, True], "August begins with a weekend"
+    assert not known[["year_ago_amount", "twelve_months_amount"]].any(axis=None)
+    with pytest.raises(ParameterError, match="The period before begins on 1 July 2026, before the first day"):
+        young.bridge("billed_amount", start="2026-08")
+    assert young.lockup()["days"].iloc[0] == 90
+
+
+@pytest.mark.filterwarnings("ignore::billframes.errors.BillframesWarning")
+def test_available_hours_count_from_the_first_day(young):
+    year = young.utilization(None, start="2026")
+    since = young.utilization(None, start="2026-08-03", end="2026-10-31")
+    columns = ["client_hours", "capacity_hours", "utilization"]
+    assert_frame_equal(year[columns], since[columns])
+    months = young.utilization("month", start="2026")
+    assert months["capacity_hours"].sum() == pytest.approx(year["capacity_hours"].iloc[0])
+    assert young.missing_time(start="2026")["date"].min() >= pd.Timestamp("2026-08-03")
 
 
 @pytest.fixture(scope="module")

@@ -71,5 +71,5 @@ def test_a_fiscal_year_that_can_not_be_is_refused_in_one_sentence(connect, optio
 
 
 def test_a_client_without_a_fiscal_year_says_how_to_set_it(client):
-    with pytest.raises(bf.errors.ParameterError, match=r"start='fy2026' is a period of the fiscal year.*client, such"):
+    with pytest.raises(bf.errors.ParameterError, match=r"start='FY2026' is a period of the fiscal year.*client, such"):
         client.time_entries("FY2026")
