@@ -515,7 +515,8 @@ def test_days_after_the_load_have_no_missing_time(whole):
     frames = {each: whole["pandas"][each] for each in ("time_entries", "matters", "users")}
     october = analysis.missing_time(**frames, start=MONTH)
     pd.testing.assert_frame_equal(analysis.missing_time(**frames, start="2026-Q4"), october)
-    assert len(analysis.missing_time(**frames, start="2026-11")) == 0
+    with pytest.raises(ParameterError, match="begins on 1 November 2026, after the day of the data, 31 October 2026"):
+        analysis.missing_time(**frames, start="2026-11")
 
 
 def without_load(frames):
