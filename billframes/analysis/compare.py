@@ -63,7 +63,7 @@ from billframes.periods import (
     parse_period,
 )
 
-__all__ = ["ANALYSIS", "compare", "compare_of_book"]
+__all__ = ["ANALYSIS", "compare", "compare_of_book", "compare_results"]
 
 # The columns of the last period that are shown if periods are columns.
 _LAST_PERIOD_COLUMNS = ("since_previous", "since_year_ago", "twelve_months")
@@ -159,22 +159,44 @@ def compare(
        amount_2026-09  amount_2026-10  since_previous_amount
     0           120.0            90.0                  -30.0
     """
-    time, found = time_of(results), _measure_of(measure, of_each_day=of_each_day)
+    time = time_of(results)
+    _measure_of(measure, of_each_day=of_each_day)
     if periods is not None:
         read_whole_number(periods, "periods", "periods")
     days = {} if of_each_day else {label: known_days(label, read_counted_days(each)) for label, each in results.items()}
     comparison = Comparison(time, days, align=align)
     shown = sorted(results)[-periods:] if periods else sorted(results)
     comparison.warn(shown)
-    compared: IntoFrameT = _compare(results, found, comparison, shown, as_columns=as_columns)
+    compared: IntoFrameT = compare_results(
+        results, measure, comparison, shown, as_columns=as_columns, of_each_day=of_each_day
+    )
     return compared
 
 
-def _compare(
-    results: Mapping[str, Any], found: Measure, comparison: Comparison, shown: Sequence[str], *, as_columns: bool
+def compare_results(
+    results: Mapping[str, Any],
+    measure: str,
+    comparison: Comparison,
+    shown: Sequence[str],
+    *,
+    as_columns: bool = False,
+    of_each_day: bool = False,
 ) -> Any:
-    """Compare results. Those of periods that are not in `shown` are only used to compare."""
-    time = comparison.time
+    """
+    Compare results as `compare` does, of which the caller knows which are compared with which.
+
+    Parameters
+    ----------
+    results : mapping of str to frame
+        Results by period, and those of `comparison.parts`.
+    measure : str
+    comparison : Comparison
+    shown : sequence of str
+        The periods to show. Others are only used to compare.
+    as_columns, of_each_day : bool
+        As for `compare`.
+    """
+    time, found = comparison.time, _measure_of(measure, of_each_day=of_each_day)
     named = {f"results[{label!r}]": frame for label, frame in results.items()}
     frames = from_native(ids_only=True, **named)
     first = next(iter(frames.values()))
@@ -306,8 +328,7 @@ def compare_of_book(
         }
     comparison = Comparison(every, days, align=align, parts=named)
     shown = sorted(wanted[:periods])
-    found = _measure_of(measure, of_each_day=False)
-    return cast("pd.DataFrame", _compare(results, found, comparison, shown, as_columns=as_columns))
+    return cast("pd.DataFrame", compare_results(results, measure, comparison, shown, as_columns=as_columns))
 
 
 def _measures() -> Iterator[Measure]:

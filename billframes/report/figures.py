@@ -13,7 +13,7 @@ from typing import Literal
 
 import pandas as pd
 
-from billframes._format import format_change, format_number, long_date, month_name
+from billframes._format import format_change, format_number, long_date
 from billframes.analysis.capacity import prorated_targets
 from billframes.analysis.metrics import Measure, ratio_measure, sum_measure
 from billframes.analysis.spec import measure, measures
@@ -157,7 +157,7 @@ def tiles(month: Month, rows: list[Headline]) -> list[Tile]:
 
 def _tile(month: Month, each: Headline) -> Tile:
     # A month's name stays on one line.
-    earlier = [month_name(month.earlier(back), short=True).replace(" ", "\N{NO-BREAK SPACE}") for back in (1, YEAR)]
+    earlier = [month.same_days_name(back).replace(" ", "\N{NO-BREAK SPACE}") for back in (1, YEAR)]
     against = zip((each.cells[2].text, each.cells[4].text), earlier, strict=True)
     lines = [f"{text} on {name}" for text, name in against if text != "–"]
     floor = month.settings.realization_floor
@@ -167,15 +167,14 @@ def _tile(month: Month, each: Headline) -> Tile:
 
 
 def _compared(month: Month, names: tuple[str, ...], group: str) -> list[Headline]:
-    months = [month.earlier(back).strftime("%Y-%m") for back in (0, 1, YEAR)]
-    columns = [month.by_month.loc[each].to_dict() for each in months] + [month.to_date(), month.to_date(1)]
+    columns = [month.figures_of(month.same_days(back)) for back in (0, 1, YEAR)] + [month.to_date(), month.to_date(1)]
     for each in columns:
-        each[_NOT_FINAL.name] = each["unbilled_amount"] + each["prebill_amount"]
+        each[_NOT_FINAL.name] = each.get("unbilled_amount", NAN) + each.get("prebill_amount", NAN)
     return [
         Headline(
             found.title,
             found.unit,
-            **dict(zip(_PERIODS, (float(each[name]) for each in columns), strict=True)),
+            **dict(zip(_PERIODS, (float(each.get(name, NAN)) for each in columns), strict=True)),
             mark="*" if name in _STILL_CHANGING else "",
             group=group,
             column=name,
@@ -246,7 +245,7 @@ def month_targets(month: Month, kind: Literal["hours", "fees"]) -> Targets:
     users = month.firm_book.users
     settings = month.settings_by_id
     title = {"hours": "Client hours and targets", "fees": "Fees billed and targets"}[kind]
-    names = (("", month.first), ("_to_date", month.first.replace(month=1)))
+    names = (("", month.first), ("_to_date", month.first_of_year))
     columns: list[Measure] = []
     ids = list(settings.targets_of(kind))
     people = users.set_index("user_id")["name"].reindex(ids)

@@ -211,7 +211,7 @@ def headlines(month: Month) -> list[str]:
         f"Fees worked leaves out {format_number(hours, 'hours')} billable hours worth {format_number(worth, 'money')} "
         "on contingency, pro bono and internal matters."
     )
-    unfinished = "The month is not over: changes compare part of a month with whole months."
+    unfinished = f"The month is not over: it counts to {long_date(month.last)}, and is compared with the same days."
     return [
         *_HEADLINES,
         _earlier_balances(month),

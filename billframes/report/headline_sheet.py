@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from billframes._export import fit_landscape
-from billframes._format import month_name
 from billframes.plots.drawing import axis_title
 from billframes.report import footnotes
 from billframes.report.figures import Headline, figures
@@ -56,7 +55,7 @@ def headline_sheet(
 
 def _write_figures(book: Any, page: Any, month: Month, row: int) -> int:
     """Write the table of headline figures, and return the row below it."""
-    names = [month_name(month.earlier(back), short=True) for back in (0, 1, YEAR)]
+    names = [month.same_days_name(back) for back in (0, 1, YEAR)]
     names = [names[0], names[1], "Change", names[2], "Change", month.to_date_name(), month.to_date_name(1), "Change"]
     head = book.add_format({"bold": True, "bottom": 1, "align": "right"})
     page.write_string(row, 0, "Figure", book.add_format({"bold": True, "bottom": 1}))

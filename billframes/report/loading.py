@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from billframes._format import month_name
 from billframes._session import book
 from billframes.analysis.checked_frames import collect_warnings
-from billframes.analysis.data_span import check_begun
+from billframes.analysis.data_span import check_begun, check_known
 from billframes.client import Client
 from billframes.config.firm import FirmSettings
 from billframes.config.firm_calendar import FirmCalendar
@@ -51,7 +51,8 @@ def load(
     Raises
     ------
     ParameterError
-        `month` or `as_of` is invalid, `as_of` is before the month, or the month begins after the day of the data.
+        `month` or `as_of` is invalid, `as_of` is before the month, the month begins after the day of the data, or it
+        ends before the first day of the data.
     ConfigError
         The settings can't be read, or no API is configured.
     ApiError
@@ -79,6 +80,7 @@ def load(
         # A mirror can be older than the month's last day.
         loaded.last = loaded.loaded_on
         loaded.as_of = day if day > month_end(first) else loaded.loaded_on
+    check_known(loaded.last, loaded.book.first_day)
     # Codes of expenses and fixed fees are loaded here, so that computing figures sends no requests.
     with collect_warnings(loaded.notes):
         loaded.e_billing = check_e_billing(loaded.firm_book, loaded.first, loaded.last)

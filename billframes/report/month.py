@@ -20,14 +20,16 @@ from billframes._format import enum_label, month_name
 from billframes.analysis.aging import LaterBalancesWarning
 from billframes.analysis.bridge import bridge
 from billframes.analysis.checked_frames import CheckedFrames, collect_warnings
-from billframes.analysis.compare import compare
+from billframes.analysis.compare import compare_results
+from billframes.analysis.compared_periods import Comparison, aligned_parts
+from billframes.analysis.data_span import CountedDays, covers, is_known
 from billframes.analysis.result_rows import total_of
 from billframes.book import Book
 from billframes.book.kept import KeptBook
 from billframes.book.slices import BookSlice, SlicedBook, SliceKey, keep_rows
 from billframes.config.firm import FirmSettings
 from billframes.errors import BillframesWarning
-from billframes.periods import month_end
+from billframes.periods import CALENDAR_YEAR, Period, month_end, months_between, period_before, year_before
 from billframes.report.distinct_names import DistinctNames
 from billframes.report.e_billing import EBilling
 from billframes.report.history import Balances, balance_figures, earlier_balances
@@ -155,19 +157,63 @@ class Month:
         return dt.date(index // 12, index % 12 + 1, 1)
 
     @property
+    def year_start(self) -> dt.date:
+        """The first day of the year to date: that of the fiscal year, or else 1 January."""
+        return (self.settings.fiscal_year or CALENDAR_YEAR).year_of(self.last).start or self.first
+
+    @property
     def months_back(self) -> int:
-        """The number of earlier months: back to January of last year, so that both years to date are known."""
-        return YEAR + self.first.month - 1
+        """The number of earlier months: back to the start of last year, so that both years to date are known."""
+        start = self.year_start
+        return YEAR + (self.first.year - start.year) * YEAR + self.first.month - start.month
+
+    def same_days(self, months: int) -> Period:
+        """Return the days of an earlier month that are compared with this month: all of them if it is over."""
+        if months == YEAR:
+            return year_before(self.first, self.last)
+        return period_before(Period(self.first, month_end(self.first)), self.last) if months else self._days
+
+    def same_days_name(self, months: int, *, short: bool = True) -> str:
+        """Return these days in words, such as "Sep 2026", or "1–14 Sep 2026" if the month is not over."""
+        end = self.same_days(months).end or self.last
+        return f"{'' if self.is_over else f'1–{end.day} '}{month_name(end, short=short)}"
+
+    def is_known(self, span: Period) -> bool:
+        """Tell whether the data begin early enough for the figures of these days."""
+        return covers(self.firm_book.first_day, span.start)
+
+    def figures_of(self, span: Period) -> dict[str, float]:
+        """Return the figures of `by_month` of other days, added up month by month; empty if they are not known."""
+        start, end = span.start, span.end
+        if start is None or end is None or not self.is_known(span):
+            return {}
+        spans = [Period(max(start, each), min(end, month_end(each))) for each in months_between(start, end)]
+        return total_of(pd.DataFrame([self._figures_of(each) for each in spans]))
 
     def to_date(self, years_back: int = 0) -> dict[str, float]:
-        """Return the sum of `by_month` from January to this month, or to the same month of an earlier year."""
-        ends = (dt.date(self.first.year - years_back, month, 1).strftime("%Y-%m") for month in (1, self.first.month))
-        return total_of(self.by_month.loc[slice(*ends)])
+        """Return the figures of the year to date, from the first day of the data on, or of the same days last year."""
+        if years_back:
+            return self.figures_of(year_before(self.year_start, self.last))
+        return self.figures_of(Period(self.first_of_year, self.last))
 
     def to_date_name(self, years_back: int = 0) -> str:
-        """Return the year to date in words, such as "Jan–Oct 2026"."""
-        name = month_name(dt.date(self.first.year - years_back, self.first.month, 1), short=True)
-        return name if self.first.month == 1 else f"Jan–{name}"
+        """Return the year to date in words, such as "Jan–Oct 2026", or "Jul 2025–Feb 2026"."""
+        span = year_before(self.year_start, self.last) if years_back else Period(self.first_of_year, self.last)
+        start, end = span.start or self.first, span.end or self.last
+        first, last = (month_name(each, short=True) for each in (start, end))
+        day = "" if self.is_over else f"{end.day} "
+        if first == last:
+            return f"{'1–' if day else ''}{day}{last}"
+        return f"{first if start.year != end.year else first.partition(' ')[0]}–{day}{last}"
+
+    @property
+    def first_of_year(self) -> dt.date:
+        """The first day of the year to date of which data are known."""
+        return max(self.year_start, self.firm_book.first_day or self.year_start)
+
+    @property
+    def _days(self) -> Period:
+        return Period(self.first, self.last)
 
     @functools.cached_property
     def by_month(self) -> pd.DataFrame:
@@ -178,8 +224,9 @@ class Month:
         """
         billed = self._realization_by_month("invoice_date")
         cohort = self._realization_by_month("work_date")
-        hours = pd.DataFrame([self._utilization_of(back) for back in range(self.months_back, -1, -1)])
-        hours.index = pd.Index(self._month_names())
+        names = self._month_names()
+        hours = pd.DataFrame([self._utilization_of(back) for back in range(len(names) - 1, -1, -1)])
+        hours.index = pd.Index(names)
         left_out = {name: f"{name}_of_work" for name in ("left_out_hours", "left_out_amount")}
         work = cohort[["cohort_amount", "unbilled_amount", "prebill_amount", *left_out]].rename(columns=left_out)
         return hours.join(billed).join(work)
@@ -224,8 +271,28 @@ class Month:
         """Return a figure of realization for twelve months, each beside the month before and the year before."""
         back = 2 * YEAR - 1
         rows = self._realization_by_month("invoice_date", back)
+        names = self._month_names(back)
+        spans = [Period(each, month_end(each)) for each in map(self.earlier, range(back, -1, -1))]
+        days = {
+            each.start.strftime("%Y-%m"): CountedDays(
+                each.start, each.end, min(each.end or self.last, self.last), self.firm_book.first_day
+            )
+            for each in spans
+            if each.start
+        }
+        parts = aligned_parts(days[names[-1]], "month")
+        results = {name: rows.loc[[name]] for name in names}
+        results |= {
+            f"{names[-1]} {back}": self.result("realization", by=None, start=span.start, end=span.end)
+            for back, span in parts.items()
+            if self.is_known(span)
+        }
+        named = {(names[-1], back): f"{names[-1]} {back}" for back in parts}
         with self.collecting_warnings():
-            return compare({name: rows.loc[[name]] for name in self._month_names(back)}, measure, periods=YEAR)
+            found: pd.DataFrame = compare_results(
+                results, measure, Comparison("month", days, align=True, parts=named), names[-YEAR:]
+            )
+        return found
 
     def grouping_key(self, key: str) -> str:
         """Return the key to group by: `key`, or another one if the report covers one value of `key`."""
@@ -251,8 +318,8 @@ class Month:
 
     def changes(self, measure: str, by: str = "client") -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the change of a figure since last month by a key, and the total in one row."""
-        before, after = ((self.earlier(1), month_end(self.earlier(1))), (self.first, self.last))
-        then, now = (self.result("realization", by=by, start=first, end=last) for first, last in (before, after))
+        spans = (self.same_days(1), self._days)
+        then, now = (self.result("realization", by=by, start=each.start, end=each.end) for each in spans)
         with self.collecting_warnings():
             rows = bridge(then, now, measure)
         return rows, pd.DataFrame([total_of(rows)])
@@ -296,10 +363,26 @@ class Month:
         return pd.concat([rows, absent]) if len(absent) else rows
 
     def _month_names(self, back: int = 0) -> list[str]:
-        return [self.earlier(each).strftime("%Y-%m") for each in range(back or self.months_back, -1, -1)]
+        """Return the names of this month and of the months before it of which data are known."""
+        months = map(self.earlier, range(back or self.months_back, -1, -1))
+        return [f"{each:%Y-%m}" for each in months if is_known(self.firm_book.first_day, month_end(each))]
 
     def _utilization_of(self, back: int) -> Mapping[Any, Any]:
         first = self.earlier(back)
-        last = min(month_end(first), self.last)
-        row: pd.Series[Any] = self.result("utilization", by=None, start=first, end=last).iloc[0]
+        return self._hours_of(Period(first, min(month_end(first), self.last)))
+
+    def _hours_of(self, span: Period) -> Mapping[Any, Any]:
+        row: pd.Series[Any] = self.result("utilization", by=None, start=span.start, end=span.end).iloc[0]
         return row[["client_hours", "total_hours", "capacity_hours", "utilization"]].to_dict()
+
+    def _figures_of(self, span: Period) -> Mapping[Any, Any]:
+        """Return the figures of `by_month` of some days of one month."""
+        if span.start and span.start.day == 1 and span.end in (month_end(span.start), self.last):
+            return self.by_month.loc[[f"{span.start:%Y-%m}"]].iloc[0].to_dict()
+        days = {"start": span.start, "end": span.end}
+        billed, cohort = (
+            self.result("realization", by=None, basis=basis, **days).iloc[0].to_dict()
+            for basis in ("invoice_date", "work_date")
+        )
+        work = {name: cohort[name] for name in ("cohort_amount", "unbilled_amount", "prebill_amount")}
+        return {**self._hours_of(span), **billed, **work}

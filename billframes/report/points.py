@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._format import format_number, format_rounded, month_name
+from billframes._format import format_number, format_rounded
 from billframes.analysis.checked_frames import share_checks
 from billframes.report import report_tables
 from billframes.report.month import Month
@@ -124,7 +124,7 @@ def _written_down(month: Month) -> Iterator[Point]:
 def _utilization(month: Month) -> Iterator[Point]:
     if month.scope or not month.is_over:
         return
-    now, before = (float(month.by_month["utilization"].iloc[place]) for place in (-1, -2))
+    now, before = (month.figures_of(month.same_days(back)).get("utilization", math.nan) for back in (0, 1))
     if not abs(now - before) >= _POINTS:
         return
     table, _ = report_tables.timekeepers(month)
@@ -205,7 +205,7 @@ def _direction(change: float) -> str:
 
 
 def _month_before(month: Month) -> str:
-    return month_name(month.earlier(1))
+    return month.same_days_name(1, short=False)
 
 
 def _money(month: Month, value: float) -> str:

@@ -174,8 +174,8 @@ def lockup(month: Month, by: str = "responsible") -> ReportTable:
 
 
 def change(month: Month, measure: str) -> ReportTable | None:
-    """Return the change of a figure since last month by client; None if the month is not over."""
-    if not month.is_over:
+    """Return the change of a figure since last month by client; None if last month is not fully known."""
+    if not month.is_known(month.same_days(1)):
         return None
     by = month.grouping_key("client")
     rows, total = month.changes(measure, by)

@@ -62,7 +62,7 @@ def cover(month: Month, *, title: str = "", remark: str = "", generated: str = "
 def headlines(month: Month) -> Section:
     """Show the headline figures beside last month, the same month a year ago, and the years to date."""
     rows = figures(month)
-    columns = [month_name(month.earlier(back), short=True) for back in (0, 1, YEAR)]
+    columns = [month.same_days_name(back) for back in (0, 1, YEAR)]
     columns += [month.to_date_name(), month.to_date_name(1)]
     notes = [*footnotes.headlines(month), *footnotes.why_outside(rows)]
     return Section(
@@ -84,20 +84,18 @@ def changes(month: Month, *, top: int = 10) -> Section:
     """Show the changes of fees billed and billing realization since last month, by client."""
     found = [each for name in ("billed_amount", "billing_realization") if (each := report_tables.change(month, name))]
     found = [each for each in found if len(each.rows)]
-    before = month_name(month.earlier(1))
+    before, now = (month.same_days_name(back, short=False) for back in (1, 0))
     blocks: list[Any] = []
     for table in found:
         if table is found[0]:
-            blocks.append(
-                _chart(picture, plots.bridge, table.rows, f"Fees billed from {before} to {month.name}", month, 1.9)
-            )
+            blocks.append(_chart(picture, plots.bridge, table.rows, f"Fees billed from {before} to {now}", month, 1.9))
         blocks.append(_table(month, table, _top(table, top), table.title))
     return Section(
         "section.html",
         title="What changed",
         blocks=blocks,
-        notes=[footnotes.changes(before, month.name)],
-        empty="The month is not over, or nothing was billed, so nothing is compared with last month.",
+        notes=[footnotes.changes(before, now)],
+        empty="The month before is not known, or nothing was billed, so nothing is compared.",
     )
 
 

