@@ -49,7 +49,9 @@ def other(october: report.Month, first: dt.date, as_of: dt.date) -> report.Month
 
 def test_a_month_without_data_says_so_in_every_section(october):
     first, last = dt.date(2025, 3, 1), dt.date(2025, 3, 31)
-    book = Book(october.book.period, settings=october.book.settings, client=october.book.client)
+    book = copy.copy(october.book)
+    book._first_days = {}
+    vars(book).pop("first_day", None)
     for name, column in (("time_entries", "date"), ("invoices", "invoice_date")):
         frame = getattr(october.book, name)
         rest = frame[~frame[column].between(pd.Timestamp(first), pd.Timestamp(last))].reset_index(drop=True)
@@ -64,6 +66,55 @@ def test_a_month_without_data_says_so_in_every_section(october):
     billed = next(each for each in figures(march) if each.name == "Fees billed")
     assert billed.cells[0].text == "0"
     assert ">nan<" not in headlines
+
+
+def test_a_month_that_is_not_over_is_compared_with_the_same_days(october):
+    part = other(october, dt.date(2026, 10, 1), dt.date(2026, 10, 15))
+    fees = next(each for each in figures(part) if each.name == "Fees billed")
+    spans = [("2026-10-01", "2026-10-15"), ("2026-09-01", "2026-09-15"), ("2025-10-01", "2025-10-15")]
+    spans += [("2026-01-01", "2026-10-15"), ("2025-01-01", "2025-10-15")]
+    wanted = [october.book.realization(start=start, end=end)["billed_amount"].iloc[0] for start, end in spans]
+    assert fees.by_period == pytest.approx(wanted)
+    headings = report.headlines(part)._repr_html_()
+    for words in ("1–15 Sep 2026", "1–15 Oct 2025", "Jan–15 Oct 2026", "It counts to 15 October 2026"):
+        assert words.casefold() in headings.casefold()
+    last = part.month_by_month("billed_amount").iloc[-1]
+    assert [last["now_amount"], last["previous_amount"], last["year_ago_amount"]] == pytest.approx(wanted[:3])
+
+
+def test_years_to_date_follow_the_fiscal_year(october):
+    book = copy.copy(october.book)
+    book.settings = FirmSettings(fiscal_year_start="07")
+    month = report.Month(october.first, october.last, october.as_of, book)
+    assert [month.to_date_name(), month.to_date_name(1)] == ["Jul–Oct 2026", "Jul–Oct 2025"]
+    billed = [month.to_date(back)["billed_amount"] for back in (0, 1)]
+    spans = (("2026-07-01", "2026-10-31"), ("2025-07-01", "2025-10-31"))
+    assert billed == pytest.approx([book.realization(start=a, end=b)["billed_amount"].iloc[0] for a, b in spans])
+
+
+@pytest.mark.filterwarnings("ignore::billframes.errors.BillframesWarning")
+def test_before_the_first_day_of_the_data_no_figure_is_compared(october):
+    """The data begin on Monday, 3 August 2026: of the year, three months are known, and of last year nothing."""
+    book = copy.copy(october.book)
+    book._first_days = {}
+    vars(book).pop("first_day", None)
+    for name, column in (("time_entries", "date"), ("invoices", "invoice_date")):
+        frame = getattr(october.book, name)
+        rest = frame[frame[column] >= "2026-08-03"].reset_index(drop=True)
+        rest.attrs = {"load": {**frame.attrs["load"], "rows": len(rest)}}
+        setattr(book, name, rest)
+    month = report.Month(october.first, october.last, october.as_of, book)
+    assert month.to_date_name() == "Aug–Oct 2026"
+    by_name = {each.name: each.by_period for each in figures(month)}
+    for name in ("Fees billed", "Client hours", "Utilization"):
+        now, before, year_ago, to_date, year_ago_to_date = by_name[name]
+        assert not any(map(pd.isna, (now, before, to_date)))
+        assert pd.isna([year_ago, year_ago_to_date]).all()
+    assert len(month.by_month) == 3
+    assert month.month_by_month("billed_amount")["twelve_months_amount"].isna().all()
+    august = report.Month(dt.date(2026, 8, 1), dt.date(2026, 8, 31), dt.date(2026, 8, 31), book)
+    assert report_tables.change(august, "billed_amount") is None
+    assert key_points(august)
 
 
 def test_each_analysis_is_calculated_once_for_page_and_workbook(october, monkeypatch):
