@@ -218,8 +218,7 @@ class Book(BookAnalyses, SuggestsNames):
         """
         End a period on the day of the load if it is not over on that day, for an analysis that ends with the load.
 
-        Unlike by `until_load`, an open end stays open. Of final invoices dated after the load there is a warning, but
-        not of entries if the analysis uses invoices: entries can be made in advance, such as those of leave.
+        It warns as `until_load` does.
 
         Parameters
         ----------
@@ -238,7 +237,7 @@ class Book(BookAnalyses, SuggestsNames):
         if day is not None:
             check_begun(period.start, day)
         self._check_known(period.end, dated)
-        return self.until_load(period, dated[-1:], analysis.name) if analysis.book.ends_with_load else period
+        return self.until_load(period, dated, analysis.name) if analysis.book.ends_with_load else period
 
     def day(self, as_of: DateLike | None, names: Iterable[str], analysis: str) -> DateLike:
         """
