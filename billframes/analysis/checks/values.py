@@ -320,7 +320,10 @@ def _may_have_empty_ids(frame: Frame, column: str, dtype: Any) -> bool:
     if not isinstance(frame, nw.DataFrame):
         return True
     ids = frame.get_column(column)
-    return "" in ids.head(_ENDS).to_list() or "" in ids.tail(_ENDS).to_list()
+    # A comparison with pandas' missing value is neither true nor false.
+    return any(
+        isinstance(each, str) and not each for part in (ids.head(_ENDS), ids.tail(_ENDS)) for each in part.to_list()
+    )
 
 
 def _is_undeclared(column: str, dtype: Any, *, required: bool) -> nw.Expr:
