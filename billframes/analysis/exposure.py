@@ -124,7 +124,7 @@ def exposure(
 
     Notes
     -----
-    On lazy frames this runs eight queries, and one more for each of `matters`, `users` and `clients` that `by`
+    On lazy frames this runs up to ten queries, and one more for each of `matters`, `users` and `clients` that `by`
     needs, for work, for balances and for last days. They add up the rows; the rest is done in memory, and the
     result is lazy again.
 

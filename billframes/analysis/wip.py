@@ -117,7 +117,7 @@ def wip(
 
     Notes
     -----
-    On lazy frames this runs two queries, one more to name an invoice that was not passed, and one more for each of
+    On lazy frames this runs up to four queries, one more to name an invoice that was not passed, and one more for each of
     `matters`, `users` and `clients` that `by` needs. One query adds up the rows. The rest is done in memory, and the
     result is lazy again.
 
