@@ -123,8 +123,8 @@ def aging(
 
     Notes
     -----
-    On lazy frames this runs up to four queries (by matter or user seven), and one more for each of `matters`, `users` and
-    `clients` that `by` needs. One query adds up the rows. The rest is done in memory, and the result is lazy again.
+    On lazy frames this runs up to four queries (by matter or user seven), and one more for each of `matters`, `users`
+    and `clients` that `by` needs. One query adds up the rows. The rest is done in memory, and the result is lazy again.
 
     Examples
     --------

@@ -117,8 +117,8 @@ def wip(
 
     Notes
     -----
-    On lazy frames this runs up to four queries, one more to name an invoice that was not passed, and one more for each of
-    `matters`, `users` and `clients` that `by` needs. One query adds up the rows. The rest is done in memory, and the
+    On lazy frames this runs up to four queries, one more to name an invoice that was not passed, and one more for each
+    of `matters`, `users` and `clients` that `by` needs. One query adds up the rows. The rest is done in memory, and the
     result is lazy again.
 
     Examples
