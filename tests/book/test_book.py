@@ -230,3 +230,14 @@ def test_a_period_with_an_open_end_has_all_rows_to_that_side(client, october_boo
     assert_frame_equal(everything.in_period("time_entries"), october_book.time_entries)
     with pytest.raises(bf.ParameterError, match="name='matters' is not known"):
         everything.in_period("matters")
+
+
+def test_one_cause_is_said_once_a_call(sandbox):
+    with bf.Client(sandbox.base_url, sandbox.tokens["norates"]) as client:
+        book = bf.book("2026-09", client=client)
+        with pytest.warns(bf.RatesHiddenWarning):
+            assert len(book.time_entries)
+        for name in ("compare", "lockup", "bridge", "scorecard"):
+            with pytest.warns(bf.BillframesWarning) as caught:
+                getattr(book, name)()
+            assert sum(each.category is bf.RatesHiddenWarning for each in caught) == 1, name
