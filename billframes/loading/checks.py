@@ -94,6 +94,8 @@ def check_details(table: pa.Table, request: ListRequest, sources: Sequence[Sourc
     Warn once of requested details that are missing on every row.
 
     A reference counts as missing only if some row has its id. Without ids, perhaps no matter has a practice area.
+    Details that have no id, such as contacts, may be empty in the whole firm. By default, all details are
+    requested; then these are named only if no detail came at all.
     """
     resource = request.resource
     requested = {name: [each for each in sources if each.column.select == name] for name in resource.select}
@@ -101,6 +103,11 @@ def check_details(table: pa.Table, request: ListRequest, sources: Sequence[Sourc
     for each in resource.alternates:
         requested[each.reference] = [source for source in sources if source.parent == each.reference]
     missing = [name for name, columns in requested.items() if _is_missing(name, table, columns)]
+    came = [
+        name for name, columns in requested.items() if any(_has_values(table.column(each)) for each in _names(columns))
+    ]
+    if came and not request.select_given:
+        missing = [name for name in missing if _ids(name, table)]
     if missing:
         warn(
             f"{resource.name}: details are missing on every row: {', '.join(missing)}. Some servers have other names "
@@ -111,11 +118,20 @@ def check_details(table: pa.Table, request: ListRequest, sources: Sequence[Sourc
 
 
 def _is_missing(select: str, table: pa.Table, sources: Sequence[Source]) -> bool:
-    columns = [source.column.name for source in sources]
+    columns = _names(sources)
     if not columns or not table.num_rows or any(_has_values(table.column(name)) for name in columns):
         return False
-    ids = [name for name in (f"{snake_case(select)}_id", f"{snake_case(select)}_ids") if name in table.column_names]
+    ids = _ids(select, table)
     return not ids or any(_has_values(table.column(name)) for name in ids)
+
+
+def _names(sources: Sequence[Source]) -> list[str]:
+    return [source.column.name for source in sources]
+
+
+def _ids(select: str, table: pa.Table) -> list[str]:
+    """Return the columns with the ids of a detail; none if it is no record of its own."""
+    return [name for name in (f"{snake_case(select)}_id", f"{snake_case(select)}_ids") if name in table.column_names]
 
 
 def _has_values(column: pa.ChunkedArray) -> bool:

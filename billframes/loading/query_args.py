@@ -29,10 +29,11 @@ class ListRequest:
     A request for the records of a list.
 
     `queries` are the queries to send, without paging; one for each combination of ids that are given as lists.
-    `expected_values` are the accepted values of properties, which each received row must have. `local_filters` are also
-    accepted values, but the server may send other rows, which are then removed. `limit` is the number of rows in all.
-    `own_parameters` are the names in the caller's `params`. `arguments` are the caller's arguments that decide which
-    records are loaded, by name and as JSON values.
+    `expected_values` are the accepted values of properties, which each received row must have. `local_filters` are
+    also accepted values, but the server may send other rows, which are then removed. `limit` is the number of rows
+    in all. `select_given` tells whether the caller chose the details, which are all by default. `own_parameters`
+    are the names in the caller's `params`. `arguments` are the caller's arguments that decide which records are
+    loaded, by name and as JSON values.
     """
 
     resource: Resource
@@ -42,6 +43,7 @@ class ListRequest:
     period: Period
     expected_values: Mapping[str, frozenset[Any]]
     limit: int | None
+    select_given: bool = False
     own_parameters: frozenset[str] = frozenset()
     local_filters: Mapping[str, frozenset[Any]] = field(default_factory=dict)
     arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -98,6 +100,7 @@ def build_request(
         period=period,
         expected_values=_accepted_values(values, declared, described=True),
         limit=rows,
+        select_given=select is not None,
         own_parameters=frozenset(own),
         local_filters=_accepted_values(values, declared, described=False),
         arguments=arguments | {name: value for name, value in others.items() if value is not None},

@@ -376,3 +376,16 @@ def test_auth_replaces_the_token(fake):
     options = {"auth": httpx.BasicAuth("ann", "secret"), "transport": httpx.MockTransport(fake)}
     bf.Client("https://billing.test", **options).practice_areas()
     assert fake.requests[-1].headers["authorization"].startswith("Basic ")
+
+
+@pytest.mark.parametrize("contact", [None, {}, {"email": None}])
+def test_contacts_that_no_client_has_are_warned_of_only_if_they_were_asked_for(fake, connect, contact):
+    meta = {"createdAt": "2026-10-01T09:00:00Z", "modifiedAt": "2026-10-01T09:00:00Z"}
+    fake.answers["/v2/clients"] = paged([{"clientId": "c1", "name": "Acme", "contact": contact, "meta": meta}])
+    assert connect().clients()["contact_email"].isna().all()
+    with pytest.warns(bf.DetailsMissingWarning, match="every row: contact"):
+        connect().clients(select="contact, meta")
+    # A server that ignores the whole clause sends no detail.
+    fake.answers["/v2/clients"] = paged([{"clientId": "c1", "name": "Acme"}])
+    with pytest.warns(bf.DetailsMissingWarning, match="every row: contact, meta"):
+        connect().clients()
