@@ -130,7 +130,7 @@ def _names(sources: Sequence[Source]) -> list[str]:
 
 
 def _ids(select: str, table: pa.Table) -> list[str]:
-    """Return the columns with the ids of a detail; none if it is no record of its own."""
+    """Return the columns with the ids of a detail; none if it is not a record."""
     return [name for name in (f"{snake_case(select)}_id", f"{snake_case(select)}_ids") if name in table.column_names]
 
 
