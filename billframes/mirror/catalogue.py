@@ -14,7 +14,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import msgspec
 import pandas as pd
@@ -267,15 +267,38 @@ class _Tables(dict[str, int]):
         raise MirrorError(f"The mirror {self._location} has no table of {name}; refresh it with full=True.")
 
 
+class _Firm(TypedDict):
+    """The facts of a version's firm; those of newer releases are optional."""
+
+    address: str
+    rates: bool | None
+    mark: dt.datetime
+    checked: NotRequired[str]
+    fields: NotRequired[list[str]]
+
+
+class _Refreshed(TypedDict):
+    """A resource's row of a version's summary."""
+
+    resource: str
+    added: int
+    updated: int
+    removed: int
+    requests: int
+    seconds: float
+
+
 def _version(row: Mapping[str, Any], location: str) -> Version:
     try:
+        msgspec.json.decode(row["firm"], type=_Firm)
+        msgspec.json.decode(row["summary"], type=list[_Refreshed])
         return Version(
             number=row["number"],
             time=row["time"],
             began=row["began"],
             tables=_Tables(msgspec.json.decode(row["tables"], type=dict[str, int]), location),
-            firm=msgspec.json.decode(row["firm"], type=dict[str, Any]),
-            summary=msgspec.json.decode(row["summary"], type=list[dict[str, Any]]),
+            firm=msgspec.json.decode(row["firm"]),
+            summary=msgspec.json.decode(row["summary"]),
             tags=tuple(row["tags"] or ()),
             format=row["format"],
         )

@@ -104,12 +104,19 @@ def test_a_damaged_file_is_one_error(folder):
         mirror(folder).users()
 
 
-@pytest.mark.parametrize("tables", ["{", "[]", '{"users": "x"}', "[" * 100_000, "null"])
-def test_a_damaged_table_of_versions_is_one_error(folder, tables):
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        *[("tables", each) for each in ("{", "[]", '{"users": "x"}', "[" * 100_000, "null")],
+        *[("firm", each) for each in ("{}", "3", '{"address": "x", "rates": true, "mark": "x"}')],
+        *[("summary", each) for each in ("{}", "[{}]", '[{"resource": "users", "added": "1"}]')],
+    ],
+)
+def test_a_damaged_table_of_versions_is_one_error(folder, column, value):
     from deltalake import DeltaTable, write_deltalake
 
     rows = DeltaTable(folder / "versions").to_pyarrow_table().to_pandas()
-    write_deltalake(folder / "versions", rows.assign(tables=tables), mode="overwrite")
+    write_deltalake(folder / "versions", rows.assign(**{column: value}), mode="overwrite")
     with pytest.raises(bf.MirrorError, match="is damaged: its table of versions"):
         mirror(folder).history()
 
