@@ -207,12 +207,9 @@ def test_fees_are_equal_in_all_analyses(book):
     assert burned["matter_id"].tolist() == [matter]
 
 
-def test_a_period_before_all_data_has_no_lockup(client, october_book):
-    with pytest.warns(bf.IncompleteDataWarning, match="Balances are as loaded"):
-        none = bf.book("2019-03", client=client).lockup(by="client")
-    some = october_book.lockup(by="client")
-    assert none.empty
-    assert none.dtypes.equals(some.dtypes)
+def test_a_period_before_all_data_has_no_lockup(client):
+    with pytest.raises(bf.ParameterError, match="before the first day of the data, 2 January 2024"):
+        bf.book("2019-03", client=client).lockup(by="client")
 
 
 @pytest.mark.parametrize("name", ["time_entries", "expenses", "fixed_fees", "invoices"])
