@@ -254,6 +254,14 @@ def _with_leave() -> Tables:
     return add(make_firm(), "time_entries", *rows)
 
 
+def _with_appointments() -> Tables:
+    """Return a firm in which a few hearings were entered two months in advance."""
+    made = dt.datetime(2026, 7, 1, 9, tzinfo=dt.UTC)
+    days = [dt.date(2026, 9, day) for day in (7, 8, 14, 15, 21, 22)]
+    rows = [{"date": day, "created_at": made, "time_entry_id": f"hearing{day}"} for day in days]
+    return add(make_firm(3), "time_entries", *rows)
+
+
 def _with_a_settlement() -> Tables:
     """Return a contingency firm whose first settlement was invoiced in July."""
     firm = make_firm(kind="contingency")
@@ -288,6 +296,7 @@ FIRMS: dict[str, Callable[[], Tables]] = {
     "hidden rates": functools.partial(make_firm, hidden=True),
     "no work": lambda: without_work(make_firm()),
     "leave in advance": _with_leave,
+    "appointments in advance": _with_appointments,
     "interest on balances": _with_interest,
     "nominal fees": functools.partial(make_firm, 1, realization=0.01, taxes=(0.0,) * 6),
 }

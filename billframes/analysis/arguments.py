@@ -163,13 +163,14 @@ def warn_of_missing_rates(rows: Frame, kind: str, consequence: str) -> None:
     consequence : str
         The consequence for the figures, in words.
     """
-    people = to_dicts(rows.group_by("user_id").agg(C("hours").sum()))
-    if not people:
+    found = to_dicts(rows.group_by("user_id").agg(C("hours").sum()))
+    if not found:
         return
-    hours = sum(person["hours"] for person in people)
-    ids = sorted(str(person["user_id"] or "Unassigned") for person in people)
+    hours = sum(person["hours"] for person in found)
+    ids = sorted(str(person["user_id"] or "Unassigned") for person in found)
+    people = "1 person" if len(ids) == 1 else f"{len(ids)} people"
     warn(
-        f"{hours:g} hours of {len(ids)} people have no {kind} rate in the settings (user_id {first_few(ids)}); "
+        f"{hours:,.6g} hours of {people} have no {kind} rate in the settings (user_id {first_few(ids)}); "
         f"{consequence}. Add their rates to {kind}_rates= of FirmSettings.",
         IncompleteDataWarning,
     )

@@ -100,7 +100,7 @@ def leverage(
 
     Notes
     -----
-    On lazy frames this runs four queries, and one more for each of `matters` and `clients` that `by` needs. One of
+    On lazy frames this runs five queries, and one more for each of `matters` and `clients` that `by` needs. One of
     them adds up the rows; the rest is done in memory, and the result is lazy again.
 
     Examples

@@ -127,7 +127,7 @@ def utilization(
 
     Notes
     -----
-    On lazy frames this runs up to five queries, and one more for each of `matters`, `users` and `clients` that `by`
+    On lazy frames this runs up to six queries, and one more for each of `matters`, `users` and `clients` that `by`
     needs. One of them adds up the rows; the rest is done in memory, and the result is lazy again.
 
     Examples

@@ -333,8 +333,8 @@ SPARK_CALLS = (
 # The number of queries of a call on lazy frames, each of which collects counts or sums. Calls that are not listed
 # collect more rows, as their documentation says.
 QUERIES = {
-    "utilization by user": 5,
-    "utilization by role and month": 6,
+    "utilization by user": 6,
+    "utilization by role and month": 7,
     "realization by client and month": 4,
     "realization by originator": 6,
     "realization by industry": 4,
@@ -346,5 +346,5 @@ QUERIES = {
     "billing lag by client": 2,
     "origination": 6,
     "effective rates by user": 5,
-    "leverage of the firm": 4,
+    "leverage of the firm": 5,
 }

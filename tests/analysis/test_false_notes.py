@@ -25,7 +25,7 @@ EVERY_ENGINE = [
 ]
 
 
-EVERYDAY = ("one lawyer", "first month", "hidden rates")
+EVERYDAY = ("one lawyer", "first month", "hidden rates", "appointments in advance")
 OTHERS = [name for name in FIRMS if name not in EVERYDAY]
 
 
@@ -171,6 +171,11 @@ MISTAKES = {
         "The first of all entries of Person 1 is inside the period",
         whole=True,
     ),
+    "a lawyer who joined in September, in a file that begins earlier": Mistake(
+        lambda firm: keep(firm, "time_entries", lambda row: row["user_id"] == "u0" or str(row["date"]) > "2026-09"),
+        hours(start="2026-07-01"),
+        "The first of all entries of Person 1 is inside the period",
+    ),
     **{
         f"{name} of one year": Mistake(of_year, CALLS[name], "begin on 2026-01-0")
         for name in ("wip", "budget burn", "overdue invoices", "exposure", "stale", "scorecard")
@@ -188,6 +193,13 @@ def test_a_mistake_gives_one_note(name, engine):
     frames = on(mistake.make(FIRMS["two people"]()), ENGINES[engine], whole=mistake.whole)
     notes = notes_of(mistake.call, frames)
     assert len([note for note in notes if mistake.note in note]) == 1, notes
+
+
+def test_a_scorecard_says_once_that_there_are_no_users():
+    frames = on({name: table for name, table in make_firm().items() if name != "users"}, ENGINES["pandas"])
+    notes = notes_of(CALLS["scorecard"], frames)
+    assert len(notes) == 1
+    assert notes[0].startswith("Without users=, available hours are only those of the people with an entry")
 
 
 @pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.slow)])

@@ -70,7 +70,7 @@ def test_without_rates_the_effective_rate_is_known(firm):
 
 
 def test_someone_without_a_rate_is_named(firm):
-    with pytest.warns(IncompleteDataWarning, match=r"8 hours of 1 people have no standard rate .*user_id u2"):
+    with pytest.warns(IncompleteDataWarning, match=r"8 hours of 1 person have no standard rate .*user_id u2"):
         rows = {row["user_name"]: row for row in run(firm, by="user", settings=FirmSettings(standard_rates={"u1": 1}))}
     assert rows["Ada"]["fee_amount"] == pytest.approx(3000 * 6 / 14)
     assert (rows["Ben"]["standard_amount"], rows["Ben"]["unrated_hours"]) == (None, 8.0)

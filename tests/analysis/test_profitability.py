@@ -117,7 +117,7 @@ def test_fees_are_those_of_realization(firm):
 
 def test_without_a_cost_rate_there_is_no_cost(firm):
     settings = FirmSettings(cost_rates={"u1": 100.0})
-    with pytest.warns(IncompleteDataWarning, match=r"10 hours of 1 people have no cost rate .*\(user_id u2\)"):
+    with pytest.warns(IncompleteDataWarning, match=r"10 hours of 1 person have no cost rate .*\(user_id u2\)"):
         rows = {row["user_name"]: row for row in run(firm, by="user", settings=settings)}
     assert (rows["Ada"]["cost_amount"], rows["Ada"]["uncosted_hours"]) == (250.0, 0.0)
     ben = rows["Ben"]

@@ -69,6 +69,8 @@ class ColumnRule:
         The name of an earlier rule: without several implausible rows of it, this one is not checked.
     alike : bool
         Whether the rule is only broken if the implausible rows have at most two different times of day.
+    least : float
+        The share of all rows that must be implausible at least, and then several must be; 0 if one is enough.
     """
 
     name: str
@@ -83,6 +85,7 @@ class ColumnRule:
     clears: bool = False
     gate: str = ""
     alike: bool = False
+    least: float = 0.0
 
     @property
     def column(self) -> str:
@@ -143,7 +146,7 @@ class ColumnRule:
         needed = [name for name in (*self.columns, self.stake, *self.among, id_) if name in there]
         rows = as_arrow(frame, list(dict.fromkeys(needed)))
         rows = rows.with_columns(_wrong=self.broken_by(self.implausible, there))
-        values = {"rows": count_if(C("_wrong"))}
+        values = {"rows": count_if(C("_wrong")), "all": nw.len()}
         if self.stake in there:
             values["stake"] = value_if(C("_wrong"), C(self.stake).cast(nw.Float64)).sum()
         if id_ and "{example}" in self.message:
@@ -154,6 +157,8 @@ class ColumnRule:
             queries.append((rows.filter(C("_wrong")), {"times": time.n_unique()}))
         found = collect_values(*queries)
         count = 0.0 if found.get("times", 0) > _TIMES else found["rows"] or 0.0
+        if self.least and count < max(_SEVERAL, self.least * found["all"]):
+            count = 0.0
         example = f" (for example {id_} {found['example']})" if found.get("example") else ""
         stake = f"{found.get('stake') or 0.0:,.2f}"
         words = "1 row" if count == 1 else f"{count:,.0f} rows"

@@ -30,6 +30,8 @@ _CENT = 0.005
 _YEARS = (dt.date(1990, 1, 1), dt.date(2100, 12, 31))
 # Corrections take back hours of a day or a few; a timer that never stopped has many more.
 _LEAST_HOURS = -24.0
+# Firms enter some appointments and flat monthly entries more than a month in advance.
+_OFTEN = 0.02
 # A balance can be above the amount, because interest was added.
 _INTEREST = 1.5
 
@@ -233,11 +235,13 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
             {"created_at": "instant", "date": "date"},
             _is_ahead,
             None,
-            "time_entries: billable work is dated more than a month after created_at in {rows}{example} ({stake} "
-            "hours), so the date may be wrong. Check these dates: the work counts in the period that they name.",
+            "time_entries: client work is dated more than a month after created_at in {rows}{example} ({stake} hours). "
+            "It may have been entered in advance, or these dates may be wrong: the work counts in the period that they "
+            "name.",
             "hours",
             unless=("order", "bounds date"),
             among={"billing_type": ("billable", "fixedFee")},
+            least=_OFTEN,
         ),
         ColumnRule(
             "scaled",
@@ -358,7 +362,8 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
             lambda amount, balance: (amount < -_CENT) & (balance > _CENT),
             None,
             "invoices: balance is positive on credits, whose amount is negative, in {rows}{example} with balances of "
-            "{stake}. The open part of a credit is negative: change the sign of these balances.",
+            "{stake}. Receivables include them as owed by the client. The open part of a credit is negative: if these "
+            "are open parts, change their sign.",
             "balance",
             unless=("sign", "negative"),
         ),

@@ -17,6 +17,7 @@ from billframes._messages import warn
 from billframes._names import first_few, join_names
 from billframes.analysis.capacity import available_hours
 from billframes.analysis.checks.loads import has_removed_rows
+from billframes.analysis.checks.values import said_once
 from billframes.analysis.column_types import Frame, column_names
 from billframes.analysis.engine import collect, collect_counts, collect_values, lazy, to_dicts
 from billframes.analysis.expressions import as_day, count_if, in_period, midnight, quotient
@@ -73,10 +74,10 @@ def warn_of_empty_months(
     if empty and recorded:
         hours = sum(available_hours(settings or FirmSettings(), month, month_end(month))[0] for month in empty)
         so = consequence.format(hours=f"{hours:,.0f}")
-        warn(
+        _warn_once(
+            "empty months",
             f"Nobody recorded time in {join_names([f'{month:%Y-%m}' for month in empty])}, so {so}. If entries are "
             "missing, pass all time entries of the period.",
-            IncompleteDataWarning,
         )
 
 
@@ -124,16 +125,18 @@ class RecordedTime:
         if found:
             hours = sum(row["hours"] for row in found)
             people = "1 person" if len(found) == 1 else f"{len(found)} people"
-            warn(
+            _warn_once(
+                "days outside",
                 f"{hours:,.2f} hours of {people} ({self._names(row['user_id'] for row in found)}) are dated before "
                 "user_start or after user_end of the settings. They count, but these days have no available hours, so "
                 "ratios are too high. Correct user_start and user_end, or the dates of these entries.",
-                IncompleteDataWarning,
             )
 
     def warn_of_later_joiners(self, client_hours: Mapping[str, float]) -> None:
         """
-        Warn of people whose first entry in a whole load is inside the period, with their ratio from that day on.
+        Warn of people whose first entry is inside the period, with their ratio from that day on.
+
+        The entries must be a whole load, or begin four weeks before the period if they remember no load.
 
         Parameters
         ----------
@@ -142,23 +145,25 @@ class RecordedTime:
         """
         info = load_info(self.native)
         start, last = cast("tuple[dt.date, dt.date]", (self.period.start, self.period.end))
-        if info is None or (info.start and info.start > start - _DAYS) or has_removed_rows(self.native):
+        if (info and info.start and info.start > start - _DAYS) or has_removed_rows(self.native):
             return
         if last - start < 2 * _DAYS:
             return
         people = select_columns(lazy(self.entries), "time_entries", ("date", "user_id", "hours"))
         rows = to_dicts(collect(people.group_by("user_id").agg(C("date").min())))
         firsts = {row["user_id"]: row["date"].date() for row in rows if row["user_id"] and row["date"]}
+        if info is None and min(firsts.values(), default=start) > start - 2 * _DAYS:
+            return
         # Before the first of all entries, nobody could record any.
         begin = max(start, min(firsts.values(), default=start)) + _DAYS
         known = client_hours.keys() - self.settings.user_start.keys()
         joined = {user: day for user, day in firsts.items() if begin < day <= last and user in known}
         if joined:
-            warn(
+            _warn_once(
+                "later joiners",
                 f"The first of all entries of {self._names(joined)} is inside the period, and their available hours "
                 f"count from its first day. From that entry on, utilization is {self._ratios(joined, client_hours)}. "
                 "If they joined then, set user_start in the settings.",
-                IncompleteDataWarning,
             )
 
     def _ratios(self, joined: Mapping[str, dt.date], client_hours: Mapping[str, float]) -> str:
@@ -180,10 +185,10 @@ class RecordedTime:
         if others > 0:
             have = "1 person has" if others == 1 else f"{others} people have"
             known = f"; {have} entries in other periods only"
-        warn(
+        _warn_once(
+            "no users",
             "Without users=, available hours are only those of the people with an entry in the period, and the days "
             f"of everyone else are not counted{known}. Pass users= to count all timekeepers.",
-            IncompleteDataWarning,
         )
 
     def warn_of_billable_only(self, matters: Frame | None) -> None:
@@ -196,11 +201,11 @@ class RecordedTime:
         of_others = count_if(C("matter_type").is_in(["internal", "fixedFee"]))
         counts = collect_counts((entries, {"rows": nw.len(), "billable": billable}), (kinds, {"others": of_others}))
         if counts["others"] and counts["rows"] >= _MANY and counts["rows"] == counts["billable"]:
-            warn(
+            _warn_once(
+                "billable only",
                 f"All {counts['rows']:,.0f} time entries passed are billable, though {counts['others']:,.0f} matters "
                 "are internal or of fixed fees. If other time was removed, total hours, client hours and ratios are "
                 "too low. Pass the time of every billing type.",
-                IncompleteDataWarning,
             )
 
     def _dated(self) -> Frame:
@@ -216,3 +221,11 @@ class RecordedTime:
         found = to_dicts(rows.filter(C("user_id").is_in(ids)).group_by("user_id").agg(C("user_name").max()))
         names = {row["user_id"]: row["user_name"] for row in found}
         return first_few([names.get(user) or user for user in ids])
+
+
+def _warn_once(cause: str, message: str) -> None:
+    """Warn of a cause, once if an analysis calls others."""
+    said = said_once()
+    if cause not in said:
+        said.add(cause)
+        warn(message, IncompleteDataWarning)
