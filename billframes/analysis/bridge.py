@@ -19,6 +19,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._format import long_date
 from billframes._messages import warn
 from billframes._names import closest
+from billframes.analysis.checks.values import tell_once
 from billframes.analysis.column_types import Frame, column_names
 from billframes.analysis.data_span import CountedDays, covers, read_counted_days
 from billframes.analysis.engine import to_arrow
@@ -257,7 +258,8 @@ def bridge_of_book(
             f"The period before begins on {long_date(then.start)}, before the first day of the data, "
             f"{long_date(book.first_day)}, so the change is not known. Choose a later period, or pass before=."
         )
-    earlier, later = (getattr(book, analysis.name)(by, start=each.start, end=each.end) for each in (then, now))
+    with tell_once():
+        earlier, later = (getattr(book, analysis.name)(by, start=each.start, end=each.end) for each in (then, now))
     result: pd.DataFrame = bridge(earlier, later, measure)
     return result
 

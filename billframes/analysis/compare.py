@@ -21,6 +21,7 @@ from billframes.analysis.activity import as_midnight
 from billframes.analysis.arguments import check_choice, read_whole_number
 from billframes.analysis.bridge import analysis_of
 from billframes.analysis.checked_frames import share_checks
+from billframes.analysis.checks.values import tell_once
 from billframes.analysis.column_types import column_names
 from billframes.analysis.compared_periods import (
     Comparison,
@@ -322,7 +323,7 @@ def compare_of_book(
     spans |= {named[label, back]: span for back, span in parts.items()}
     known = {each: span for each, span in spans.items() if is_known(book.first_day, span.end)}
     # The book's frames are the same for each period, so they are checked once.
-    with share_checks():
+    with share_checks(), tell_once():
         results = {
             each: getattr(book, analysis.name)(by, start=span.start, end=span.end) for each, span in known.items()
         }

@@ -10,6 +10,7 @@ import pandas as pd
 
 from billframes._names import type_in_words
 from billframes.analysis.arguments import read_date, read_whole_number
+from billframes.analysis.checks.values import tell_once
 from billframes.analysis.expressions import RESIDUE
 from billframes.analysis.keys import TIMES, By, names_in
 from billframes.analysis.metrics import Measure, retitled, shared_measures, sum_measure
@@ -126,11 +127,12 @@ def lockup_of_book(book: Any, *, by: By = None, as_of: DateLike | None = None, d
     first = last - dt.timedelta(days=read_whole_number(days, "days", "days") - 1)
     first = max(first, book.first_day or first)
     days = (last - first).days + 1
-    if by is None:
+    with tell_once():
+        if by is not None:
+            return _lockup_by(book, by, first, last, days)
         work, receivables = book.wip(as_of=last).iloc[0], book.aging(as_of=last)["total"].iloc[0]
         amounts = (work["total"], receivables, book.fees(first, last))
-        return _with_dates(lockup(*amounts, days=days, contingent_amount=work["contingent_amount"]), 0, first, last)
-    return _lockup_by(book, by, first, last, days)
+    return _with_dates(lockup(*amounts, days=days, contingent_amount=work["contingent_amount"]), 0, first, last)
 
 
 def _lockup_by(book: Any, by: By, first: dt.date, last: dt.date, days: int) -> pd.DataFrame:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
+import functools
+import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,7 +17,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from billframes import FirmSettings, analysis
+from billframes import Book, FirmSettings, analysis
+from billframes.periods import resolve
 from tests.analysis.conftest import ENGINES, rows_of
 from tests.firms import CALLS, FIRMS, Tables, add, change, keep, make_firm, notes_of, on
 
@@ -193,6 +196,17 @@ def test_a_mistake_gives_one_note(name, engine):
     frames = on(mistake.make(FIRMS["two people"]()), ENGINES[engine], whole=mistake.whole)
     notes = notes_of(mistake.call, frames)
     assert len([note for note in notes if mistake.note in note]) == 1, notes
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"), [("compare", ("billed_amount",)), ("lockup", ()), ("lockup", ("client",))]
+)
+def test_a_book_says_once_that_rates_are_hidden(name, arguments):
+    frames = on(make_firm(hidden=True), ENGINES["pandas"], whole=True)
+    client = types.SimpleNamespace(**{each: functools.partial(dict.get, frames, each) for each in frames})
+    book = Book(resolve("2026-10", None), settings=None, client=client)
+    notes = notes_of(lambda _frames: getattr(book, name)(*arguments), {})
+    assert [note.count("read.rates") for note in notes] == [1]
 
 
 def test_a_scorecard_says_once_that_there_are_no_users():

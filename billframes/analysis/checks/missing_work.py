@@ -20,7 +20,7 @@ from billframes.analysis.checks.amounts import count_other_units, warn_of_other_
 from billframes.analysis.checks.loads import has_removed_rows, is_whole, warn_of_removed_rows
 from billframes.analysis.checks.repeated_ids import are_many
 from billframes.analysis.checks.tax_share import MAY_BE_TAX, above_items, count_above_items, warn_of_same_share
-from billframes.analysis.checks.values import unknown_values
+from billframes.analysis.checks.values import said_once, unknown_values
 from billframes.analysis.column_types import ITEMS, Frame, as_arrow, column_names
 from billframes.analysis.engine import collect_counts, collect_values, join_by_id, lazy
 from billframes.analysis.expressions import as_day, as_float, count_if, midnight, null_column, value_if
@@ -199,7 +199,9 @@ def warn_of_work_not_passed(
     """
     if warn_of_other_units(figure, counts) or warn_of_same_share(counts, invoices, taxed=taxed, whole=whole):
         return
-    if not whole and counts["excess"] > max(1.0, _NEGLIGIBLE * counts["fees"]):
+    said = said_once()
+    if not whole and "work" not in said and counts["excess"] > max(1.0, _NEGLIGIBLE * counts["fees"]):
+        said.add("work")
         count = int(counts["over"])
         bill = "1 invoice bills" if count == 1 else f"{count} invoices bill"
         warn(

@@ -46,7 +46,15 @@ from billframes.analysis.expressions import count_if
 from billframes.errors import IncompleteDataWarning
 from billframes.loading.load_info import load_info
 
-__all__ = ["called_by_another", "check_values", "said_once", "skip_checks", "unknown_values", "warn_of_columns"]
+__all__ = [
+    "called_by_another",
+    "check_values",
+    "said_once",
+    "skip_checks",
+    "tell_once",
+    "unknown_values",
+    "warn_of_columns",
+]
 
 C = nw.col
 
@@ -115,11 +123,21 @@ def check_values(frames: dict[str, Frame], natives: Mapping[str, Any], *, ids_on
 @contextmanager
 def skip_checks(natives: Mapping[str, Any], frames: Mapping[str, Frame]) -> Iterator[None]:
     """Let analyses called in this block use frames that are already checked, without a second check or warning."""
-    token, said = _CHECKED.set((natives, frames)), _SAID.set(_SAID.get() or set())
+    token, said = _CHECKED.set((natives, frames)), _SAID.set(said_once())
     try:
         yield
     finally:
         _CHECKED.reset(token)
+        _SAID.reset(said)
+
+
+@contextmanager
+def tell_once() -> Iterator[None]:
+    """Let analyses of the same frames that are called in this block tell each cause once."""
+    said = _SAID.set(said_once())
+    try:
+        yield
+    finally:
         _SAID.reset(said)
 
 
@@ -139,8 +157,11 @@ def warn_of_columns(name: str, columns: Iterable[str]) -> None:
     findings = _FINDINGS.get(None)
     if findings is None or not findings.messages:
         return
+    said = said_once()
     for column in columns:
-        if message := findings.messages.pop((name, column), None):
+        message = findings.messages.pop((name, column), None)
+        if message and message not in said:
+            said.add(message)
             warn(message, IncompleteDataWarning)
 
 
