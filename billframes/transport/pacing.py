@@ -63,6 +63,8 @@ RARE = 0.1
 LONGEST_CHANCE, MOST_EVIDENCE = 10, 8
 # If a rate fell to this part by single refusals, there was no such limit.
 LOWEST_PART = 0.25
+# A new rate is at least this part of the most grants within a recent minute, which a burst may have doubled.
+MINUTE, GRANTED_PART = 60.0, 0.5
 
 
 def pause_after(refusals: int) -> float:
@@ -260,9 +262,19 @@ class Pace:
         # Nothing was granted before the refusals: others use the same limit, so the rate has to be found by trying.
         self._rate_is_guess = rate is None and not recent
         if rate is None:
-            return measured / SLACK
+            return measured / SLACK if self._rate_is_guess else max(measured / SLACK, self._least_rate())
         # A single refusal of spaced requests means that they are a little too fast.
-        return SLOWER * rate if self._rounds_refused == 1 else min(SLOWER * rate, measured / SLACK)
+        lower = SLOWER * rate if self._rounds_refused == 1 else min(SLOWER * rate, measured / SLACK)
+        return max(lower, self._least_rate())
+
+    def _least_rate(self) -> float:
+        """Return the rate that the server has shown to allow: a part of the most grants within a minute."""
+        most, begins, times = 0, 0, list(self._grants)
+        for number, when in enumerate(times, 1):
+            while times[begins] < when - MINUTE:
+                begins += 1
+            most = max(most, number - begins)
+        return GRANTED_PART * most / MINUTE
 
     def _rate_at(self, now: float) -> float | None:
         if self._rate is None:

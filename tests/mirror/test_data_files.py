@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 
+import pyarrow as pa
 import pytest
 
 import billframes as bf
@@ -104,6 +105,16 @@ def test_a_damaged_file_is_one_error(folder):
         mirror(folder).users()
 
 
+def change_versions(folder, column, value):
+    """Write a text into a column of the table of versions."""
+    from deltalake import DeltaTable, write_deltalake
+
+    rows = DeltaTable(folder / "versions").to_pyarrow_table()
+    changed = pa.array([value] * rows.num_rows, rows.schema.field(column).type)
+    at = rows.column_names.index(column)
+    write_deltalake(folder / "versions", rows.set_column(at, rows.schema.field(column), changed), mode="overwrite")
+
+
 @pytest.mark.parametrize(
     ("column", "value"),
     [
@@ -113,19 +124,13 @@ def test_a_damaged_file_is_one_error(folder):
     ],
 )
 def test_a_damaged_table_of_versions_is_one_error(folder, column, value):
-    from deltalake import DeltaTable, write_deltalake
-
-    rows = DeltaTable(folder / "versions").to_pyarrow_table().to_pandas()
-    write_deltalake(folder / "versions", rows.assign(**{column: value}), mode="overwrite")
+    change_versions(folder, column, value)
     with pytest.raises(bf.MirrorError, match="is damaged: its table of versions"):
         mirror(folder).history()
 
 
 def test_a_version_without_a_table_is_one_error(folder):
-    from deltalake import DeltaTable, write_deltalake
-
-    rows = DeltaTable(folder / "versions").to_pyarrow_table().to_pandas()
-    write_deltalake(folder / "versions", rows.assign(tables="{}"), mode="overwrite")
+    change_versions(folder, "tables", "{}")
     with pytest.raises(bf.MirrorError, match="has no table of custom_fields; refresh it"):
         mirror(folder).users()
 

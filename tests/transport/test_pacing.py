@@ -204,6 +204,17 @@ def test_a_limit_per_minute_is_kept_beside_scattered_refusals():
     assert server.refused <= 0.25 * 1000
 
 
+def test_beside_scattered_refusals_the_pace_stays_near_what_a_minute_was_granted():
+    took = []
+    for seed in range(20):
+        random.seed(seed)
+        took.append(simulate(ScatteredServer(60, share=0.1), 1000))
+    granted = sorted(each for each in took if each is not None)
+    assert len(granted) >= 15
+    assert granted[len(granted) // 2] < 4 * 1000
+    assert granted[-1] < 7 * 1000
+
+
 def test_if_the_server_limits_concurrency_fewer_calls_are_sent_at_once():
     server, pace = LimitedServer(10**9, at_once=3), Pace()
     took = simulate(server, 500, pace=pace, latency=0.1)
