@@ -63,6 +63,9 @@ def _mistake(signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mappin
     """Say why the arguments don't fit; Python's own words differ from version to version."""
     by_place = [each for each in signature.parameters.values() if each.kind <= each.POSITIONAL_OR_KEYWORD]
     placed = [each.name for each in by_place[: len(args)]]
+    by_name = [name for name, each in signature.parameters.items() if each.kind is each.KEYWORD_ONLY]
+    if by_name and placed and len(args) > len(placed) and "self" not in placed[-1:]:
+        return f"too many positional arguments; after {placed[-1]!r}, pass all by name, such as {by_name[0]}=…"
     for name in placed:
         if name in kwargs:
             return f"multiple values for argument {name!r}"

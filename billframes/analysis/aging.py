@@ -165,7 +165,7 @@ def aging(
         need_work_on_invoices("aging", {"invoices": invoices, **items}, Period(None, day))
     warn_of_joined_matters(frames["invoices"], grouping)
     _warn_if_loaded_on_another_day(invoices, frames["invoices"], day, grouping.settings)
-    return to_native(open_balances(frames, grouping, limits, basis, day), invoices)
+    return to_native(open_balances(frames, grouping, limits, basis, day), invoices, {"as_of": day.isoformat()})
 
 
 def _without_items(frames: dict[str, Frame]) -> dict[str, Frame]:

@@ -40,7 +40,11 @@ __all__ = [
 C = nw.col
 
 DAYS = "days"
-"""The name under which a result remembers the days that it counts, such as in a pandas frame's `attrs`."""
+"""
+The name under which a result remembers the days that it counts, such as in a pandas frame's `attrs`.
+
+Results of one day, such as `aging`, remember it as "as_of".
+"""
 
 _DATES = {"time_entries": "date", "invoices": "invoice_date"}
 # Dates outside these years are mistakes, or stand for a missing date.

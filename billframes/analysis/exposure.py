@@ -177,7 +177,7 @@ def exposure(
     measures = (*_WIP_COLUMNS.values(), *_AGING_COLUMNS.values(), *limits, "_open")
     totals = grouping.combine(parts, measures, _DATES)
     totals = totals.filter(C("_open") > 0) if grouping.keys else totals
-    return to_native(_result(totals, grouping, [*limits], day), time_entries)
+    return to_native(_result(totals, grouping, [*limits], day), time_entries, {"as_of": day.isoformat()})
 
 
 def _refuse_periods(by: By) -> None:

@@ -73,7 +73,7 @@ def from_native(*, ids_only: bool = False, **natives: Any) -> dict[str, Frame]:
         differently, or different rows of a frame have the same id.
     """
     given = {name: native for name, native in natives.items() if native is not None}
-    otherwise = "it takes a pandas, Polars, Arrow, DuckDB or PySpark frame"
+    otherwise = "it takes a pandas, Polars, Arrow, DuckDB, Ibis or PySpark frame"
     frames = {
         name: _with_columns(wrap_frame(native if ids_only else without_attrs(native), name, otherwise), name)
         for name, native in given.items()

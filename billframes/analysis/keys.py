@@ -317,11 +317,9 @@ def _splitting_key(name: str) -> str:
 def _raise_unknown(name: str, sources: Sources) -> NoReturn:
     columns = (each for each in sources.rows.union(*sources.columns.values()) if isinstance(each, str))
     known = [*SHORT_NAMES, *sorted(columns)]
-    not_passed = [f"{each}s=" for each in JOINED if each not in sources.frames]
-    more = f", or of {', '.join(not_passed)} if these are passed" if not_passed else ""
     raise ParameterError(
-        f"by={name!r} is neither a short name nor a column.{closest(name, known)} It takes "
-        f"{', '.join(SHORT_NAMES)}, or a column of the frames{more}."
+        f"by={name!r} is neither a short name nor a column of the rows that are grouped.{closest(name, known)} "
+        f"It takes {', '.join(SHORT_NAMES)}, or a column of these rows, or of {', '.join(f'{each}s=' for each in JOINED)}."
     )
 
 

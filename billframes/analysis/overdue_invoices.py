@@ -189,7 +189,7 @@ def overdue_invoices(
         for each, work in zip(overdue, work_since, strict=True)
     ]
     table = pa.Table.from_pylist(rows, pa.schema(_SCHEMA))
-    return to_native(eager_from_arrow(frames["invoices"], table), invoices)
+    return to_native(eager_from_arrow(frames["invoices"], table), invoices, {"as_of": day.isoformat()})
 
 
 def _overdue(

@@ -200,7 +200,7 @@ def stale(
     rows = [*findings.old_work(), *findings.archived(), *findings.idle(idle_days)]
     rows += [findings.row(OPEN_FEE, **fee) for fee in _open_fees(frames, open_work, day, resolved)]
     table = pa.Table.from_pylist(sorted(rows, key=_sort_key), pa.schema(_SCHEMA))
-    return to_native(eager_from_arrow(frames["time_entries"], table), time_entries)
+    return to_native(eager_from_arrow(frames["time_entries"], table), time_entries, {"as_of": day.isoformat()})
 
 
 _NO_WORK: _Row = {"total": 0.0, "old": 0.0, "hours": 0.0, "oldest_date": None}

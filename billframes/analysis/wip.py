@@ -166,7 +166,7 @@ def wip(
     warn_of_cut_frames("wip", natives, frames, day, "their open amounts are not counted")
     load_known = called_by_another() or load_info(time_entries) is not None
     options = WipOptions(day, tuple(buckets), tuple(names), grouping, include_prebill, types, load_known)
-    return to_native(open_items(frames, options), time_entries)
+    return to_native(open_items(frames, options), time_entries, {"as_of": day.isoformat()})
 
 
 ANALYSIS = Analysis(

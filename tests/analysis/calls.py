@@ -216,6 +216,9 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
         realization, *WORK, start="2026-10", by="originator", matter_types=["hourly", "contingency"], settings=SETTINGS
     ),
     "realization by client and month": call(realization, *WORK, by=["client", "month"], settings=SETTINGS),
+    "realization by fiscal quarter": call(
+        realization, *WORK, by="fiscal_quarter", settings=FirmSettings(fiscal_year_start="04-06")
+    ),
     "realization by work date": call(realization, *WORK, by="matter", basis="work_date", start="2026-10"),
     "realization of the firm": call(realization, *WORK, basis="work_date"),
     "realization of what is due": call(realization, *WORK, by="matter", discounts="items", as_of="2026-11-10"),

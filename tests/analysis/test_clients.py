@@ -57,7 +57,7 @@ def test_names_that_matters_and_clients_share_need_a_prefix(pandas_firm):
         wip(**work, as_of="2026-10-31", by="cf_tier")
     rows = wip(**work, as_of="2026-10-31", by=["client_cf_tier", "matter_cf_tier"])
     assert list(rows.columns[:2]) == ["client_cf_tier", "matter_cf_tier"]
-    with pytest.raises(ParameterError, match="of clients= if these are passed"):
+    with pytest.raises(ParameterError, match="or of matters=, users=, clients="):
         wip(**{**work, "clients": None, "users": frames["users"]}, as_of="2026-10-31", by="client_cf_tier")
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import datetime as dt
 import inspect
+import warnings
 
 import pytest
 
 from billframes import analysis
 from billframes.analysis import realization, reconcile, utilization
 from billframes.analysis.capacity import prorated_targets, split_dates, working_days
+from billframes.analysis.data_span import DAYS as DAYS_COUNTED
 from billframes.analysis.spec import analyses
 from billframes.config.firm import FirmSettings
 from billframes.days import FiscalYear
 from billframes.errors import ParameterError
+from billframes.loading.load_info import attached
 from tests.analysis.calls import ITEMS, WORK, edge_case_frames
 
 # The entries of these tests are of few days, and of people who are not listed.
@@ -165,3 +168,12 @@ def test_without_keys_the_sums_are_those_of_all_rows(firm, name, by):
         if each.adds_up and each.name in rows[0] and None not in values and not each.name.startswith("peer_"):
             total = sum(row[each.name] for row in whole)
             assert total == pytest.approx(sum(values), abs=1e-9), each.name
+
+
+@pytest.mark.parametrize("name", ["aging", "wip", "exposure", "overdue_invoices", "stale"])
+def test_a_result_of_a_day_remembers_it(firm, name):
+    frames = arguments_of(name, edge_case_frames(firm))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = getattr(analysis, name)(**frames, as_of=dt.date(2026, 10, 31))
+    assert attached(result, DAYS_COUNTED) == {"as_of": "2026-10-31"}

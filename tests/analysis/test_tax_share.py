@@ -98,6 +98,14 @@ def test_firms_without_a_share_of_most_invoices_see_no_note(pandas_firm, shares)
     assert of_fees(pandas_firm, frames(pandas_firm, shares)) == []
 
 
+def test_where_many_invoices_are_written_down_the_tax_of_a_quarter_is_named(pandas_firm):
+    written_down = [0.13 - 0.011 * number for number in range(1, 21)]
+    (note,) = of_fees(pandas_firm, frames(pandas_firm, [0.13] * 9 + written_down))
+    assert f"of 29 invoices {SEEN} 13%." in note
+    for legitimate in ([0.13] * 9 + [0.0] * 10 + written_down[:6], [0.13] * 6 + written_down[:18]):
+        assert of_fees(pandas_firm, frames(pandas_firm, legitimate)) == []
+
+
 def test_contingency_and_fixed_fees_and_hidden_rates_give_no_note(pandas_firm):
     given_frames = frames(pandas_firm, [0.0] * 6, fees=500.0)
     contingent = given_frames | {"invoices": given_frames["invoices"].assign(matter_id="m5", amount=[9_000.0] * 6)}

@@ -225,6 +225,20 @@ def test_a_law_firms_word_suggests_the_analysis():
             getattr(bf, word)
 
 
+def test_earlier_names_are_refused_with_the_present_one():
+    names = {"collections": "overdue_invoices", "rates": "effective_rates", "normalize_balances": "client_balances"}
+    for word, name in names.items():
+        with pytest.raises(bf.UnknownNameError, match=f"has no '{word}'. Did you mean '{name}'?"):
+            getattr(bf, word)
+    with pytest.raises(bf.CallError, match="'hours_a_day'. Did you mean 'hours_per_day'?"):
+        bf.FirmSettings(hours_a_day=8)
+
+
+def test_frames_that_are_passed_by_place_are_told_to_be_passed_by_name():
+    with pytest.raises(bf.CallError, match="after 'time_entries', pass all by name, such as expenses=…"):
+        bf.realization("time", "expenses", "fees", "invoices")
+
+
 def test_a_function_without_a_required_argument_names_it_and_the_others():
     with pytest.raises(
         bf.CallError, match=r"realization\(\): missing a required argument: 'invoices'\. It takes .*users"

@@ -1,5 +1,6 @@
 """Note that most invoices are above their items by one and the same share: tax, or a surcharge, that no setting states.
 
+Where many invoices are written down, a quarter of the invoices is enough, if fewer have just the amount of their items.
 The share is looked for among all final invoices, above all items on them, or above the fees or the time only, because a
 tax may not be charged on expenses or fixed fees. Write-ups differ from invoice to invoice. A load that is proved
 complete lacks no work, so the note says nothing about missing work then.
@@ -27,6 +28,8 @@ MAY_BE_TAX = "Work on them may be missing, or tax or a surcharge was added"
 
 # Two invoices of a small firm can have the same write-up.
 _SEVERAL = 3
+# With write-downs of any size, few invoices keep the share of the tax; then it is at least a percent.
+_QUARTER, _MANY, _TAX = 4, 8, 0.01
 # Shares of the same tax differ by rounding to cents, and by 0.2 points at most. They are counted in steps of 0.05.
 _STEP, _STEPS_APART = 0.0005, 4
 _LEAST = 0.002
@@ -53,7 +56,7 @@ class _Share:
 
 def above_items() -> dict[str, nw.Expr]:
     """
-    Return the conditions for invoices with known items, `_itemized`, and for those above them, `_above`.
+    Return the conditions for invoices with known items, `_itemized`, for those above them, and for those equal to them.
 
     Invoices have `_total`, `_worth`, `_expenses`, `_fixed_fees`, `_hidden` and `_evident`, whether they count at all.
     """
@@ -62,12 +65,13 @@ def above_items() -> dict[str, nw.Expr]:
     return {
         "_itemized": itemized.fill_null(False),
         "_above": (itemized & (C("_total") > items * (1 + _LEAST))).fill_null(False),
+        "_equal": (itemized & ((C("_total") - items).abs() <= items * _LEAST)).fill_null(False),
     }
 
 
 def count_above_items() -> dict[str, nw.Expr]:
     """Count the invoices of `above_items`."""
-    return {"itemized": count_if(C("_itemized")), "above": count_if(C("_above"))}
+    return {"itemized": count_if(C("_itemized")), "above": count_if(C("_above")), "equal": count_if(C("_equal"))}
 
 
 def warn_of_same_share(counts: Mapping[str, float], invoices: Frame, *, taxed: bool, whole: bool) -> bool:
@@ -85,9 +89,9 @@ def warn_of_same_share(counts: Mapping[str, float], invoices: Frame, *, taxed: b
     whole : bool
         Whether all items of the invoices were loaded.
     """
-    several = counts["itemized"] >= _SEVERAL and counts["above"] * 2 > counts["itemized"]
-    found = _same_share(invoices.filter(C("_itemized")), counts["itemized"]) if several and not taxed else None
-    if found is None:
+    several = counts["above"] >= _SEVERAL and counts["above"] * _QUARTER >= counts["itemized"]
+    found = _same_share(invoices.filter(C("_itemized"))) if several and not taxed else None
+    if found is None or not _is_common(found, counts):
         return False
     seen = f"{found.invoices} of {int(counts['itemized'])} invoices are above their items by the same {found.rate:.4g}%"
     state = f'taxes=[{{"name": …, "rate": {round(found.rate / 100, 4):g}, "on": {found.on}}}]'
@@ -99,8 +103,15 @@ def warn_of_same_share(counts: Mapping[str, float], invoices: Frame, *, taxed: b
     return True
 
 
-def _same_share(invoices: Frame, itemized: float) -> _Share | None:
-    """Find a share that most invoices have; of several sets of taxed items, where most of them are closest together."""
+def _is_common(found: _Share, counts: Mapping[str, float]) -> bool:
+    if found.invoices * 2 > counts["itemized"]:
+        return counts["itemized"] >= _SEVERAL
+    many = found.invoices >= _MANY and found.invoices * _QUARTER >= counts["itemized"]
+    return many and found.invoices > counts["equal"] and found.rate >= _TAX * 100
+
+
+def _same_share(invoices: Frame) -> _Share | None:
+    """Find the commonest share; of several sets of taxed items, where most invoices are closest together."""
     found = []
     for columns, on in _TAXED.items():
         taxed = sum((C(name) for name in columns[1:]), C(columns[0]))
@@ -113,5 +124,4 @@ def _same_share(invoices: Frame, itemized: float) -> _Share | None:
             near = [steps[each] for each in range(step - _STEPS_APART, step + _STEPS_APART + 1) if each in steps]
             count, sums = sum(row["_count"] for row in near), [sum(row[name] for row in near) for name in _SUMS]
             found.append((count, -len(near), _Share(int(count), (sums[0] / sums[1] - 1.0) * 100, on)))
-    count, _, best = max(found, key=lambda each: each[:2], default=(0.0, 0, None))
-    return best if count * 2 > itemized else None
+    return max(found, key=lambda each: each[:2], default=(0.0, 0, None))[2]
