@@ -319,7 +319,7 @@ def _raise_unknown(name: str, sources: Sources) -> NoReturn:
     known = [*SHORT_NAMES, *sorted(columns)]
     raise ParameterError(
         f"by={name!r} is neither a short name nor a column of the rows that are grouped.{closest(name, known)} "
-        f"It takes {', '.join(SHORT_NAMES)}, or a column of these rows, or of {', '.join(f'{each}s=' for each in JOINED)}."
+        f"It takes {', '.join(SHORT_NAMES)}, or a column of these rows, or of matters=, users=, clients=."
     )
 
 
