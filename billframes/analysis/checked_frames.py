@@ -19,7 +19,7 @@ from typing import Any
 import pandas as pd
 
 from billframes.analysis.column_types import Frame
-from billframes.errors import BillframesWarning, RatesHiddenWarning
+from billframes.errors import BillframesWarning
 
 __all__ = [
     "CheckedFrames",
@@ -27,7 +27,6 @@ __all__ = [
     "KeptResults",
     "collect_warnings",
     "current_checks",
-    "each_cause_once",
     "share_checks",
 ]
 
@@ -164,25 +163,6 @@ def collect_warnings(
             _without_numbers, notes
         ):
             notes.append(str(each.message))
-
-
-@contextmanager
-def each_cause_once() -> Iterator[None]:
-    """
-    Issue each warning of billframes once, although several periods or analyses of the call give it.
-
-    Messages that differ only in their numbers count as one, and so do all warnings of hidden rates.
-    """
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", BillframesWarning)
-        yield
-    said: set[str] = set()
-    for each in caught:
-        is_hidden = issubclass(each.category, RatesHiddenWarning)
-        cause = "rates" if is_hidden else _without_numbers(str(each.message))
-        if cause not in said or not issubclass(each.category, BillframesWarning):
-            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
-        said.add(cause)
 
 
 def _without_numbers(note: str) -> str:

@@ -17,7 +17,6 @@ from typing import Any
 import pandas as pd
 
 from billframes._suggestions import bound_arguments
-from billframes.analysis.checked_frames import each_cause_once
 from billframes.analysis.keys import SHORT_NAMES, names_in
 from billframes.analysis.spec import Analysis, analyses
 from billframes.book.denied import without_denied
@@ -55,8 +54,7 @@ def _method(analysis: Analysis) -> Callable[..., pd.DataFrame]:
     def method(*args: Any, **kwargs: Any) -> pd.DataFrame:
         given = bound_arguments(analysis.name, signature, args, kwargs).arguments
         book = given.pop("self")
-        with each_cause_once():
-            return call_analysis(analysis, book, given)
+        return call_analysis(analysis, book, given)
 
     method.__name__, method.__qualname__, method.__module__ = analysis.name, f"Book.{analysis.name}", "billframes.book"
     method.__doc__ = _doc(analysis, signature)

@@ -234,7 +234,7 @@ def test_one_cause_is_said_once_a_call(sandbox):
         book = bf.book("2026-09", client=client)
         with pytest.warns(bf.RatesHiddenWarning):
             assert len(book.time_entries)
-        for name in ("compare", "lockup", "bridge", "scorecard"):
+        for name in ("compare", "lockup", "scorecard"):
             with pytest.warns(bf.BillframesWarning) as caught:
                 getattr(book, name)()
             assert sum(each.category is bf.RatesHiddenWarning for each in caught) == 1, name

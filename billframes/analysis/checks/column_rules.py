@@ -166,8 +166,11 @@ class ColumnRule:
 
 
 def _count_in(condition: _Condition | None, columns: Sequence[Any]) -> int:
+    # A column without rows can have any type.
+    if condition is None or not len(columns[0]):
+        return 0
     with np.errstate(all="ignore"):
-        return 0 if condition is None else int(condition(*columns).sum())
+        return int(condition(*columns).sum())
 
 
 def absolute(values: Any) -> Any:

@@ -23,7 +23,7 @@ __all__ = ["MAY_BE_TAX", "above_items", "count_above_items", "warn_of_same_share
 
 C = nw.col
 
-MAY_BE_TAX = "Work on them may be missing, or tax or a surcharge was added"
+MAY_BE_TAX = "Work on them may be missing, tax or a surcharge may have been added, or they may have been written up"
 """The end of a message about frames that don't say how they were loaded."""
 
 # Two invoices of a small firm can have the same write-up.
