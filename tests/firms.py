@@ -220,7 +220,7 @@ def add(tables: Tables, name: str, *rows: Mapping[str, Any]) -> Tables:
     model = first[0] if first else {}
     kinds = tables[name].schema
     more = pa.Table.from_pylist([{**model, **each} for each in rows], kinds)
-    return tables | {name: pa.concat_tables([tables[name], more])}
+    return tables | {name: pa.concat_tables([tables[name], more]).unify_dictionaries()}
 
 
 def keep(tables: Tables, name: str, condition: Callable[[dict[str, Any]], bool]) -> Tables:
