@@ -231,7 +231,8 @@ def to_stored(frame: pa.Table, table: Table) -> pa.Table:
     names = [name for name in frame.column_names if name not in table.joined]
     columns = {name: as_stored(frame.column(name)) for name in names}
     for each in table.references:
-        if each.shown:
+        # Rows that were stored before have it.
+        if each.shown and each.shown not in columns:
             columns[each.shown] = frame.column(next(iter(each.columns))).is_valid()
     if table.partition and table.date:
         columns[PARTITION] = partition_of(columns[table.date], table.partition)

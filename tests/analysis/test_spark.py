@@ -23,6 +23,8 @@ pytestmark = [
     pytest.mark.cluster,
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas >= 3:FutureWarning"),
+    # As in the tests of guards, which are run on Spark.
+    pytest.mark.filterwarnings("ignore:Without users=:billframes.errors.IncompleteDataWarning"),
 ]
 
 
