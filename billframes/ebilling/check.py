@@ -21,7 +21,7 @@ from billframes.client import Client
 from billframes.ebilling.codes import read_codes
 from billframes.ebilling.findings import INVOICE_COLUMNS, OFTEN, Finding, findings_frame
 from billframes.ebilling.format import FIELDS
-from billframes.ebilling.lines import ABOVE_ITEMS, Bill, Line, add_item_lines, adjust_to_invoice
+from billframes.ebilling.lines import ABOVE_ITEMS, Bill, Line, add_item_lines, adjust_to_invoice, line_without_amount
 from billframes.ebilling.profile import LedesProfile
 from billframes.ebilling.reading import check_file
 from billframes.ebilling.rules import Problem, problems
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 __all__ = ["CheckedBills", "check_invoices", "ledes_check"]
 
 Frames = Mapping[str, Any]
+# The fields with the invoice's total, and with a line's units, adjustment, total and unit cost.
+_INVOICE_TOTAL, _AMOUNTS = 5, frozenset({11, 12, 13, 21})
 
 # Fields that are unknown for unbilled work: the bill's date, number, total and period.
 _OF_BILLS = (1, 2, 5, 6, 7)
@@ -209,17 +211,26 @@ def _check_lines(
     """Write the lines of bills as texts, and add the findings about them. An item has one finding for each field."""
     texts = Texts(source, terms)
     for bill in bills:
+        bill.lines += [line_without_amount(item) for item in bill.unpriced]
         texts.add(bill)
     of_bills = any(bill.invoice is not None for bill in bills)
     skip = {*(() if of_bills else (*_OF_BILLS, 16)), *(() if profile else (20,))}
     groups = [bill.key for bill, _ in texts.lines]
     found = problems(texts.columns, skip=skip, max_description=terms.max_description, groups=groups)
-    of_rules = [_finding_of(each, texts, source) for each in found]
+    of_rules = [_finding_of(each, texts, source) for each in found if not _needs_amounts(each, texts)]
     of_codes = list(_code_findings(bills, texts.lines, source, terms, of_bills=of_bills))
     reported = {(each.item_id, each.field) for each in (*findings, *of_codes)}
     findings = [*findings, *texts.findings, *of_codes]
     findings += [each for each in of_rules if each.item_id is None or (each.item_id, each.field) not in reported]
     return CheckedBills(bills, texts, findings)
+
+
+def _needs_amounts(problem: Problem, texts: Texts) -> bool:
+    """Tell whether a rule compares amounts that are unknown: of an item, or of the whole bill."""
+    bill, line = texts.lines[problem.at]
+    return bool(bill.unpriced) and (
+        problem.field == _INVOICE_TOTAL or (line.item in bill.unpriced and problem.field in _AMOUNTS)
+    )
 
 
 def _finding_of(problem: Problem, texts: Texts, source: Source) -> Finding:

@@ -21,7 +21,14 @@ from billframes.ebilling.findings import REJECTED, Finding
 from billframes.ebilling.profile import LedesProfile
 from billframes.ebilling.source import Item, Row
 
-__all__ = ["ABOVE_ITEMS", "Bill", "Line", "add_item_lines", "adjust_to_invoice"]
+__all__ = [
+    "ABOVE_ITEMS",
+    "Bill",
+    "Line",
+    "add_item_lines",
+    "adjust_to_invoice",
+    "line_without_amount",
+]
 
 ABOVE_ITEMS = "the invoice is above its items"
 _ONE = Decimal("1.0000")
@@ -132,6 +139,12 @@ def _amount_line(item: Item, profile: LedesProfile) -> Line | None:
     return _line("E" if item.kind == "expense" else "F", item, _ONE, max(total, ZERO), total)
 
 
+def line_without_amount(item: Item) -> Line:
+    """Return the line of an item whose rate or amount is unknown, to check its other fields."""
+    kind = "E" if item.kind == "expense" else "F"
+    return _line(kind, item, max(number(item.hours) or ZERO, ZERO) or _ONE, ZERO, ZERO)
+
+
 def _line(kind: str, item: Item, units: Decimal, cost: Decimal, total: Decimal) -> Line:
     adjustment = total - product(units, cost)
     return Line(kind, item, item.matter_id, item.day, total, units, cost, adjustment or None)
@@ -162,6 +175,9 @@ def adjust_to_invoice(bill: Bill, profile: LedesProfile, incomplete: Sequence[st
         The reasons for which the frames may lack items, see `Source.incomplete_loads`.
     """
     assert bill.invoice is not None  # noqa: S101 - only invoices have an amount
+    if bill.unpriced:
+        # What the items add up to is unknown, and a finding says so.
+        return
     amount, items_amount = money(bill.invoice["amount"]), sum((line.total for line in bill.lines), ZERO)
     if amount is None:
         yield bill.rejection(5, "the invoice's amount is missing or too large")

@@ -287,3 +287,18 @@ def test_a_mirror_reads_the_items_of_the_invoices_client(client, book, tmp_path)
     few = mirror.book("2026-10")
     assert ledes_check(few, "11819", client=client).equals(ledes_check(book, "11819"))
     assert "time_entries" not in vars(few)
+
+
+@pytest.mark.filterwarnings("ignore::billframes.errors.RatesHiddenWarning")
+def test_with_hidden_rates_all_other_findings_stay_and_no_other_comes(sandbox, client):
+    fields = ["field", "severity", "problem"]
+    invoices, matters = client.invoices(invoice_state="final"), client.matters()
+    enabled = matters.loc[matters["ledes_enabled"], "matter_id"]
+    numbers = invoices.loc[invoices["matter_id"].isin(enabled), "invoice_number"].tail(6).tolist()
+    with bf.Client(sandbox.base_url, sandbox.tokens["norates"]) as other:
+        for given in ({}, *({"invoice": number} for number in numbers)):
+            full = bf.ledes_check(bf.book("2026-10", client=client), **given)[fields]
+            hidden = bf.ledes_check(bf.book("2026-10", client=other), **given)[fields]
+            extra = hidden["problem"] == "rates are hidden"
+            assert extra.sum() >= 1
+            assert sorted(map(tuple, hidden[~extra].to_numpy())) == sorted(map(tuple, full.to_numpy()))
