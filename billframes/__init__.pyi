@@ -30,7 +30,6 @@ from .analysis.compare import compare as compare
 from .analysis.contribution import contribution as contribution
 from .analysis.duplicates import duplicates as duplicates
 from .analysis.effective_rates import effective_rates as effective_rates
-from .analysis.explain import explain as explain
 from .analysis.exposure import exposure as exposure
 from .analysis.fixed_fee_realization import fixed_fee_realization as fixed_fee_realization
 from .analysis.leverage import leverage as leverage
@@ -43,6 +42,7 @@ from .analysis.prebill_review import prebill_review as prebill_review
 from .analysis.profitability import profitability as profitability
 from .analysis.realization import realization as realization
 from .analysis.reconcile import reconcile as reconcile
+from .analysis.results.explain import explain as explain
 from .analysis.scorecard import scorecard as scorecard
 from .analysis.stale import stale as stale
 from .analysis.timekeeping_lag import timekeeping_lag as timekeeping_lag

@@ -16,10 +16,10 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 
 from billframes._format import MISSING, format_number
-from billframes.analysis.engine import collect
-from billframes.analysis.frames import wrap_frame
-from billframes.analysis.keys import TIMES
-from billframes.analysis.spec import measure
+from billframes.analysis.declare.spec import measure
+from billframes.analysis.frames.engine import collect
+from billframes.analysis.frames.native import wrap_frame
+from billframes.analysis.model.keys import TIMES
 from billframes.errors import ParameterError
 from billframes.schema.resources import RESOURCES
 from billframes.schema.sources import sources_of

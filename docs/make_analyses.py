@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from billframes.analysis.glossary import GLOSSARY
-from billframes.analysis.metrics import UNITS, Measure
-from billframes.analysis.spec import Analysis, analyses
+from billframes.analysis.declare.glossary import GLOSSARY
+from billframes.analysis.declare.metrics import UNITS, Measure
+from billframes.analysis.declare.spec import Analysis, analyses
 
 DOCS = Path(__file__).parent
 END = "<!-- end -->"

@@ -21,8 +21,8 @@ import site_pictures
 from numpydoc.docscrape import NumpyDocString
 
 import billframes as bf
-from billframes.analysis.checked_frames import share_checks
-from billframes.analysis.spec import analyses
+from billframes.analysis.declare.spec import analyses
+from billframes.analysis.frames.checked_frames import share_checks
 from billframes.cli import COMMANDS
 from billframes.report.kernel import demonstration
 

@@ -152,6 +152,16 @@ def test_each_layer_imports_only_from_those_before_it(place):
     assert {_part(name) for name in below}.isdisjoint(LAYERS[place + 1 :])
 
 
+WINGS = ("declare", "frames", "rules", "model", "results")
+
+
+@pytest.mark.parametrize("place", range(len(WINGS)))
+def test_each_wing_of_the_analyses_imports_only_from_those_before_it(place):
+    paths = (ROOT / "analysis" / WINGS[place]).glob("*.py")
+    below = {name for path in paths for name in imports_of(path) if name.startswith("billframes.analysis.")}
+    assert {name.split(".")[2] for name in below} <= {*WINGS[: place + 1]}
+
+
 def _part(name):
     return name.split(".")[1] if name.startswith("billframes.") else ""
 

@@ -1,12 +1,20 @@
 """The analyses: pure functions from frames to frames, on any engine.
 
-Each analysis has its own module, in which `ANALYSIS` declares everything that the rest of billframes needs; see
-`billframes.analysis.spec`. The names here are the functions, not the modules with the same names.
+Each analysis is one module here, in which `ANALYSIS` declares everything that the rest of billframes needs. What they
+share is in folders; a module imports only from folders above its own:
+
+- `declare`: the declarations of analyses and columns, and the words that explain them
+- `frames`: users' frames, converted to Narwhals and checked, and results converted back
+- `rules`: warnings about frames that would give a wrong figure without an error
+- `model`: the rows that analyses add up, and the keys that group them
+- `results`: results explained, compared, and put side by side
+
+The names here are the functions, not the modules with the same names.
 """
 
 from __future__ import annotations
 
-from billframes.analysis.spec import analyses
+from billframes.analysis.declare.spec import analyses
 
 __all__ = list(analyses())
 

@@ -12,11 +12,11 @@ import pyarrow as pa
 
 from billframes._messages import warn
 from billframes._names import join_names
-from billframes.analysis.checks.loads import need_all_dates, need_period, need_work_on_invoices, warn_of_removed_rows
-from billframes.analysis.column_types import ITEMS, Frame
-from billframes.analysis.engine import collect, join_by_id, lazy, to_dicts
-from billframes.analysis.expressions import as_day, midnight
-from billframes.analysis.frames import select_columns
+from billframes.analysis.declare.columns import ITEMS, Frame
+from billframes.analysis.frames.engine import collect, join_by_id, lazy, to_dicts
+from billframes.analysis.frames.expressions import as_day, midnight
+from billframes.analysis.frames.native import select_columns
+from billframes.analysis.rules.loads import need_all_dates, need_period, need_work_on_invoices, warn_of_removed_rows
 from billframes.errors import IncompleteDataWarning
 from billframes.loading.load_info import load_info
 from billframes.periods import Period

@@ -13,24 +13,24 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
-from billframes.analysis.arguments import check_choice, read_date
-from billframes.analysis.checks.cut_frames import warn_of_cut_frames
-from billframes.analysis.checks.loads import need_open_on, need_work_on_invoices
-from billframes.analysis.checks.missing_work import warn_of_absent_items
-from billframes.analysis.checks.values import said_once
-from billframes.analysis.column_types import ITEMS, Frame, column_names
-from billframes.analysis.engine import collect_values
-from billframes.analysis.frames import from_native, to_native
-from billframes.analysis.keys import By
-from billframes.analysis.metrics import bucket_measures, shared_measures
-from billframes.analysis.open_balances import (
+from billframes.analysis.declare.columns import ITEMS, Frame, column_names
+from billframes.analysis.declare.metrics import bucket_measures, shared_measures
+from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
+from billframes.analysis.frames.engine import collect_values
+from billframes.analysis.frames.native import from_native, to_native
+from billframes.analysis.frames.values import said_once
+from billframes.analysis.model.arguments import check_choice, read_date
+from billframes.analysis.model.keys import By
+from billframes.analysis.model.missing_work import warn_of_absent_items
+from billframes.analysis.model.open_balances import (
     bucket_limits,
     invoice_grouping,
     needs_items,
     open_balances,
     warn_of_joined_matters,
 )
-from billframes.analysis.spec import BUCKETS, Analysis, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
+from billframes.analysis.rules.cut_frames import warn_of_cut_frames
+from billframes.analysis.rules.loads import need_open_on, need_work_on_invoices
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.loading.load_info import load_info

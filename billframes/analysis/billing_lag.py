@@ -10,23 +10,23 @@ from collections.abc import Mapping
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.allocation import allocation_rates, billable_time, time_on_invoices
-from billframes.analysis.checks.amounts import warn_of_hidden_rates
-from billframes.analysis.checks.loads import need_work_on_invoices, warn_of_removed_rows
-from billframes.analysis.checks.missing_work import (
+from billframes.analysis.declare.columns import Frame
+from billframes.analysis.declare.metrics import ratio_measure, shared_measures, sum_measure
+from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
+from billframes.analysis.frames.data_span import counted_days, read_period
+from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, lazy, sum_by
+from billframes.analysis.frames.expressions import as_float, day_number, is_in_period, value_if
+from billframes.analysis.frames.native import from_native, select_columns, to_native
+from billframes.analysis.model.allocation import allocation_rates, billable_time, time_on_invoices
+from billframes.analysis.model.grouping import Grouping
+from billframes.analysis.model.keys import By
+from billframes.analysis.model.missing_work import (
     count_on_unknown_invoices,
     warn_of_late_start,
     warn_of_unknown_invoices,
 )
-from billframes.analysis.column_types import Frame
-from billframes.analysis.data_span import counted_days, read_period
-from billframes.analysis.engine import collect, collect_counts, join_by_id, lazy, sum_by
-from billframes.analysis.expressions import as_float, day_number, is_in_period, value_if
-from billframes.analysis.frames import from_native, select_columns, to_native
-from billframes.analysis.grouping import Grouping
-from billframes.analysis.keys import By
-from billframes.analysis.metrics import ratio_measure, shared_measures, sum_measure
-from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
+from billframes.analysis.rules.amounts import warn_of_hidden_rates
+from billframes.analysis.rules.loads import need_work_on_invoices, warn_of_removed_rows
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, Period
 

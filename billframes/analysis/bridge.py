@@ -19,24 +19,9 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._format import long_date
 from billframes._messages import warn
 from billframes._names import closest
-from billframes.analysis.checks.values import tell_once
-from billframes.analysis.column_types import Frame, column_names
-from billframes.analysis.data_span import CountedDays, covers, read_counted_days
-from billframes.analysis.engine import to_arrow
-from billframes.analysis.frames import from_native, require, to_native
-from billframes.analysis.keys import By
-from billframes.analysis.metrics import Measure
-from billframes.analysis.midpoint import BILLED, FeeSplit, RatioSplit, Split, split_columns
-from billframes.analysis.side_by_side import (
-    ENDS,
-    Group,
-    analyses_of_period,
-    common_keys,
-    key_types,
-    pair_results,
-    result_frame,
-)
-from billframes.analysis.spec import (
+from billframes.analysis.declare.columns import Frame, column_names
+from billframes.analysis.declare.metrics import Measure
+from billframes.analysis.declare.spec import (
     Analysis,
     ChartSpec,
     FromBook,
@@ -44,6 +29,21 @@ from billframes.analysis.spec import (
     analyses,
     measure as measure_of,
     measures,
+)
+from billframes.analysis.frames.data_span import CountedDays, covers, read_counted_days
+from billframes.analysis.frames.engine import to_arrow
+from billframes.analysis.frames.native import from_native, require, to_native
+from billframes.analysis.frames.values import tell_once
+from billframes.analysis.model.keys import By
+from billframes.analysis.results.midpoint import BILLED, FeeSplit, RatioSplit, Split, split_columns
+from billframes.analysis.results.side_by_side import (
+    ENDS,
+    Group,
+    analyses_of_period,
+    common_keys,
+    key_types,
+    pair_results,
+    result_frame,
 )
 from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
 from billframes.periods import CALENDAR_YEAR, DateLike, Period, period_before

@@ -15,7 +15,13 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
 from billframes._names import first_few
-from billframes.analysis.allocation import (
+from billframes.analysis.declare.columns import Frame, column_names
+from billframes.analysis.declare.metrics import Measure, ratio_measure, retitled, shared_measures, sum_measure
+from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
+from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, sum_by
+from billframes.analysis.frames.expressions import RESIDUE, as_float, map_values, null_column, value_if
+from billframes.analysis.frames.native import from_native, select_columns, to_native
+from billframes.analysis.model.allocation import (
     allocated_fee,
     allocation_rates,
     billable_time,
@@ -23,23 +29,17 @@ from billframes.analysis.allocation import (
     time_on_invoices,
     unknown_time,
 )
-from billframes.analysis.arguments import warn_of_unknown_ids
-from billframes.analysis.checks.amounts import warn_of_hidden_rates
-from billframes.analysis.checks.cancelled_work import is_cancelled, warn_of_cancelled
-from billframes.analysis.checks.cut_frames import warn_of_cut_frames
-from billframes.analysis.checks.loads import need_all_dates, warn_of_removed_rows
-from billframes.analysis.checks.missing_work import (
+from billframes.analysis.model.arguments import warn_of_unknown_ids
+from billframes.analysis.model.declared_ratios import with_ratios
+from billframes.analysis.model.missing_work import (
     unknown_state_reasons,
     warn_of_absent_items,
     warn_of_items_on_unknown_invoices,
 )
-from billframes.analysis.column_types import Frame, column_names
-from billframes.analysis.declared_ratios import with_ratios
-from billframes.analysis.engine import collect, collect_counts, join_by_id, sum_by
-from billframes.analysis.expressions import RESIDUE, as_float, map_values, null_column, value_if
-from billframes.analysis.frames import from_native, select_columns, to_native
-from billframes.analysis.metrics import Measure, ratio_measure, retitled, shared_measures, sum_measure
-from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
+from billframes.analysis.rules.amounts import warn_of_hidden_rates
+from billframes.analysis.rules.cancelled_work import is_cancelled, warn_of_cancelled
+from billframes.analysis.rules.cut_frames import warn_of_cut_frames
+from billframes.analysis.rules.loads import need_all_dates, warn_of_removed_rows
 from billframes.config.firm import FirmSettings, check_settings
 from billframes.errors import IncompleteDataWarning, ParameterError
 

@@ -14,14 +14,14 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
-from billframes.analysis.checks.loads import ITEM_FILTERS, need_period
-from billframes.analysis.column_types import Frame, column_names
-from billframes.analysis.data_span import read_period
-from billframes.analysis.engine import to_dicts
-from billframes.analysis.expressions import in_period, map_values, null_column
-from billframes.analysis.frames import from_native, require, select_columns, to_native
-from billframes.analysis.metrics import Measure, shared_measures
-from billframes.analysis.spec import Analysis, FromBook
+from billframes.analysis.declare.columns import Frame, column_names
+from billframes.analysis.declare.metrics import Measure, shared_measures
+from billframes.analysis.declare.spec import Analysis, FromBook
+from billframes.analysis.frames.data_span import read_period
+from billframes.analysis.frames.engine import to_dicts
+from billframes.analysis.frames.expressions import in_period, map_values, null_column
+from billframes.analysis.frames.native import from_native, require, select_columns, to_native
+from billframes.analysis.rules.loads import ITEM_FILTERS, need_period
 from billframes.errors import IncompleteDataWarning, MissingColumnError
 from billframes.periods import DateLike, Period
 from billframes.schema.records import LEDES_CODES

@@ -18,12 +18,26 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.activity import as_midnight
-from billframes.analysis.arguments import check_choice, read_whole_number
 from billframes.analysis.bridge import analysis_of
-from billframes.analysis.checked_frames import share_checks
-from billframes.analysis.checks.values import tell_once
-from billframes.analysis.column_types import column_names
-from billframes.analysis.compared_periods import (
+from billframes.analysis.declare.columns import column_names
+from billframes.analysis.declare.metrics import FIGURES, UNITS, Measure
+from billframes.analysis.declare.spec import (
+    PERIODS,
+    Analysis,
+    ChartSpec,
+    FromBook,
+    TableSpec,
+    analyses,
+    measure as measure_of,
+)
+from billframes.analysis.frames.checked_frames import share_checks
+from billframes.analysis.frames.data_span import CountedDays, is_known, read_counted_days
+from billframes.analysis.frames.engine import to_arrow
+from billframes.analysis.frames.native import from_native, require, to_native
+from billframes.analysis.frames.values import tell_once
+from billframes.analysis.model.arguments import check_choice, read_whole_number
+from billframes.analysis.model.keys import TIMES, By
+from billframes.analysis.results.compared_periods import (
     Comparison,
     aligned_parts,
     fiscal_year_of,
@@ -31,13 +45,8 @@ from billframes.analysis.compared_periods import (
     label_of,
     time_of,
 )
-from billframes.analysis.data_span import CountedDays, is_known, read_counted_days
-from billframes.analysis.engine import to_arrow
-from billframes.analysis.frames import from_native, require, to_native
-from billframes.analysis.keys import TIMES, By
-from billframes.analysis.metrics import FIGURES, UNITS, Measure
-from billframes.analysis.result_rows import MEASURE
-from billframes.analysis.side_by_side import (
+from billframes.analysis.results.result_rows import MEASURE
+from billframes.analysis.results.side_by_side import (
     COLUMNS,
     PERIODS_PER_YEAR,
     FiguresByPeriod,
@@ -47,15 +56,6 @@ from billframes.analysis.side_by_side import (
     key_types,
     periods_as_columns,
     result_frame,
-)
-from billframes.analysis.spec import (
-    PERIODS,
-    Analysis,
-    ChartSpec,
-    FromBook,
-    TableSpec,
-    analyses,
-    measure as measure_of,
 )
 from billframes.errors import ParameterError
 from billframes.periods import (

@@ -12,16 +12,16 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.column_types import Frame
-from billframes.analysis.data_span import counted_days, read_period
-from billframes.analysis.engine import collect
-from billframes.analysis.expressions import RESIDUE
-from billframes.analysis.fees import fees_by
-from billframes.analysis.frames import nan_to_null, to_native
-from billframes.analysis.grouping import Grouping
-from billframes.analysis.keys import By
-from billframes.analysis.metrics import shared_measures
-from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
+from billframes.analysis.declare.columns import Frame
+from billframes.analysis.declare.metrics import shared_measures
+from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
+from billframes.analysis.frames.data_span import counted_days, read_period
+from billframes.analysis.frames.engine import collect
+from billframes.analysis.frames.expressions import RESIDUE
+from billframes.analysis.frames.native import nan_to_null, to_native
+from billframes.analysis.model.fees import fees_by
+from billframes.analysis.model.grouping import Grouping
+from billframes.analysis.model.keys import By
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 

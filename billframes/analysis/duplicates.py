@@ -11,15 +11,15 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._names import closest
-from billframes.analysis.checks.loads import ITEM_FILTERS, need_period
-from billframes.analysis.column_types import Frame, column_names
-from billframes.analysis.data_span import read_period
-from billframes.analysis.engine import to_arrow
-from billframes.analysis.expressions import in_period, map_values
-from billframes.analysis.frames import from_native, require, select_columns, to_native
-from billframes.analysis.keys import PEOPLE_AND_MATTERS, names_in
-from billframes.analysis.metrics import Measure
-from billframes.analysis.spec import Analysis, FromBook
+from billframes.analysis.declare.columns import Frame, column_names
+from billframes.analysis.declare.metrics import Measure
+from billframes.analysis.declare.spec import Analysis, FromBook
+from billframes.analysis.frames.data_span import read_period
+from billframes.analysis.frames.engine import to_arrow
+from billframes.analysis.frames.expressions import in_period, map_values
+from billframes.analysis.frames.native import from_native, require, select_columns, to_native
+from billframes.analysis.model.keys import PEOPLE_AND_MATTERS, names_in
+from billframes.analysis.rules.loads import ITEM_FILTERS, need_period
 from billframes.errors import ParameterError
 from billframes.periods import DateLike
 

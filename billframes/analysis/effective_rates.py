@@ -10,17 +10,17 @@ from typing import Any, Literal
 
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.checks.values import skip_checks
-from billframes.analysis.column_types import Frame, column_names
-from billframes.analysis.data_span import counted_days, read_period
-from billframes.analysis.declared_ratios import with_ratios
-from billframes.analysis.frames import from_native, from_result, to_native
-from billframes.analysis.grouping import Grouping
-from billframes.analysis.keys import By, names_in
-from billframes.analysis.metrics import Measure, shared_measures
+from billframes.analysis.declare.columns import Frame, column_names
+from billframes.analysis.declare.metrics import Measure, shared_measures
+from billframes.analysis.declare.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec
+from billframes.analysis.frames.data_span import counted_days, read_period
+from billframes.analysis.frames.native import from_native, from_result, to_native
+from billframes.analysis.frames.values import skip_checks
+from billframes.analysis.model.declared_ratios import with_ratios
+from billframes.analysis.model.grouping import Grouping
+from billframes.analysis.model.keys import By, names_in
+from billframes.analysis.model.yearly_rates import YEARLY_COLUMNS, is_by_year, rates_by_year
 from billframes.analysis.realization import realization
-from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec
-from billframes.analysis.yearly_rates import YEARLY_COLUMNS, is_by_year, rates_by_year
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 

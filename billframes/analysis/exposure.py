@@ -15,19 +15,19 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.activity import final_invoices
 from billframes.analysis.aging import aging
-from billframes.analysis.arguments import read_date
-from billframes.analysis.checks.cut_frames import warn_of_cut_frames
-from billframes.analysis.checks.missing_work import warn_of_partial_frames
-from billframes.analysis.checks.values import skip_checks
-from billframes.analysis.column_types import ITEMS, Frame
-from billframes.analysis.engine import collect, join_by_id, lazy
-from billframes.analysis.expressions import day_number, midnight
-from billframes.analysis.frames import from_native, from_result, to_native
-from billframes.analysis.grouping import Grouping
-from billframes.analysis.keys import TIMES, By, names_in
-from billframes.analysis.metrics import Measure, bucket_measures, shared_measures, sum_measure
-from billframes.analysis.open_balances import bucket_limits, invoice_grouping, needs_items
-from billframes.analysis.spec import BUCKETS, Analysis, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
+from billframes.analysis.declare.columns import ITEMS, Frame
+from billframes.analysis.declare.metrics import Measure, bucket_measures, shared_measures, sum_measure
+from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
+from billframes.analysis.frames.engine import collect, join_by_id, lazy
+from billframes.analysis.frames.expressions import day_number, midnight
+from billframes.analysis.frames.native import from_native, from_result, to_native
+from billframes.analysis.frames.values import skip_checks
+from billframes.analysis.model.arguments import read_date
+from billframes.analysis.model.grouping import Grouping
+from billframes.analysis.model.keys import TIMES, By, names_in
+from billframes.analysis.model.missing_work import warn_of_partial_frames
+from billframes.analysis.model.open_balances import bucket_limits, invoice_grouping, needs_items
+from billframes.analysis.rules.cut_frames import warn_of_cut_frames
 from billframes.analysis.wip import wip
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError

@@ -6,14 +6,12 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
-from billframes.analysis.allocation import is_nearly_cancelled
-from billframes.analysis.arguments import warn_of_missing_rates
-from billframes.analysis.checks.loads import need_all_dates, need_period, warn_of_removed_rows
-from billframes.analysis.checks.missing_work import warn_of_details_not_in_all, warn_of_late_start
-from billframes.analysis.column_types import Frame, column_names
-from billframes.analysis.data_span import counted_days, read_period
-from billframes.analysis.engine import collect, collect_counts, join_by_id, sum_by
-from billframes.analysis.expressions import (
+from billframes.analysis.declare.columns import Frame, column_names
+from billframes.analysis.declare.metrics import ratio_measure, shared_measures, sum_measure
+from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
+from billframes.analysis.frames.data_span import counted_days, read_period
+from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, sum_by
+from billframes.analysis.frames.expressions import (
     as_float,
     in_period,
     is_in_period,
@@ -21,11 +19,13 @@ from billframes.analysis.expressions import (
     value_at_rates,
     value_if,
 )
-from billframes.analysis.frames import from_native, select_columns, to_native
-from billframes.analysis.grouping import Grouping
-from billframes.analysis.keys import By
-from billframes.analysis.metrics import ratio_measure, shared_measures, sum_measure
-from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
+from billframes.analysis.frames.native import from_native, select_columns, to_native
+from billframes.analysis.model.allocation import is_nearly_cancelled
+from billframes.analysis.model.arguments import warn_of_missing_rates
+from billframes.analysis.model.grouping import Grouping
+from billframes.analysis.model.keys import By
+from billframes.analysis.model.missing_work import warn_of_details_not_in_all, warn_of_late_start
+from billframes.analysis.rules.loads import need_all_dates, need_period, warn_of_removed_rows
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning
 from billframes.periods import DateLike, Period

@@ -8,17 +8,17 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
-from billframes.analysis.checks.loads import need_period
-from billframes.analysis.checks.values import skip_checks
-from billframes.analysis.column_types import ENUMS, Frame
-from billframes.analysis.data_span import counted_days, read_period
-from billframes.analysis.engine import collect_counts
-from billframes.analysis.expressions import RESIDUE, as_float, ratio, value_if
-from billframes.analysis.frames import from_native, from_result, to_native
-from billframes.analysis.grouping import Grouping
-from billframes.analysis.keys import UNKNOWN, By, names_in
-from billframes.analysis.metrics import Measure, ratio_measure, sum_measure
-from billframes.analysis.spec import Analysis, ChartSpec, FromBook, TableSpec
+from billframes.analysis.declare.columns import ENUMS, Frame
+from billframes.analysis.declare.metrics import Measure, ratio_measure, sum_measure
+from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
+from billframes.analysis.frames.data_span import counted_days, read_period
+from billframes.analysis.frames.engine import collect_counts
+from billframes.analysis.frames.expressions import RESIDUE, as_float, ratio, value_if
+from billframes.analysis.frames.native import from_native, from_result, to_native
+from billframes.analysis.frames.values import skip_checks
+from billframes.analysis.model.grouping import Grouping
+from billframes.analysis.model.keys import UNKNOWN, By, names_in
+from billframes.analysis.rules.loads import need_period
 from billframes.analysis.utilization import utilization
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, MissingColumnError

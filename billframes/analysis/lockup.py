@@ -9,12 +9,12 @@ from typing import Any
 import pandas as pd
 
 from billframes._names import type_in_words
-from billframes.analysis.arguments import read_date, read_whole_number
-from billframes.analysis.checks.values import tell_once
-from billframes.analysis.expressions import RESIDUE
-from billframes.analysis.keys import TIMES, By, names_in
-from billframes.analysis.metrics import Measure, retitled, shared_measures, sum_measure
-from billframes.analysis.spec import Analysis, ChartSpec, FromBook, TableSpec, measure
+from billframes.analysis.declare.metrics import Measure, retitled, shared_measures, sum_measure
+from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec, measure
+from billframes.analysis.frames.expressions import RESIDUE
+from billframes.analysis.frames.values import tell_once
+from billframes.analysis.model.arguments import read_date, read_whole_number
+from billframes.analysis.model.keys import TIMES, By, names_in
 from billframes.errors import ParameterError
 from billframes.periods import DateLike
 

@@ -10,17 +10,17 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.arguments import resolve_users
-from billframes.analysis.capacity import days_at_firm, working_days
-from billframes.analysis.checks.loads import need_period
-from billframes.analysis.checks.values import skip_checks
-from billframes.analysis.column_types import Frame
-from billframes.analysis.data_span import first_day, read_period
-from billframes.analysis.engine import eager_from_arrow, to_dicts
-from billframes.analysis.expressions import RESIDUE, in_period, midnight
-from billframes.analysis.frames import from_native, from_result, select_columns, to_native
-from billframes.analysis.metrics import Measure, shared_measures, sum_measure
-from billframes.analysis.spec import Analysis, FromBook, TableSpec
+from billframes.analysis.declare.columns import Frame
+from billframes.analysis.declare.metrics import Measure, shared_measures, sum_measure
+from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
+from billframes.analysis.frames.data_span import first_day, read_period
+from billframes.analysis.frames.engine import eager_from_arrow, to_dicts
+from billframes.analysis.frames.expressions import RESIDUE, in_period, midnight
+from billframes.analysis.frames.native import from_native, from_result, select_columns, to_native
+from billframes.analysis.frames.values import skip_checks
+from billframes.analysis.model.arguments import resolve_users
+from billframes.analysis.model.capacity import days_at_firm, working_days
+from billframes.analysis.rules.loads import need_period
 from billframes.analysis.utilization import utilization
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError

@@ -23,21 +23,21 @@ from billframes.analysis.activity import (
     table_of_clients,
     warn_of_short_history,
 )
-from billframes.analysis.arguments import read_whole_number
-from billframes.analysis.checks.loads import warn_of_unfinished_period
-from billframes.analysis.checks.missing_work import warn_of_matters_not_passed
-from billframes.analysis.checks.values import skip_checks
-from billframes.analysis.column_types import Frame, column_names
-from billframes.analysis.data_span import counted_days, read_bounded_period
-from billframes.analysis.declared_ratios import with_ratios
-from billframes.analysis.engine import from_arrow, sum_by, to_dicts
-from billframes.analysis.expressions import RESIDUE, as_float, is_in_period, null_column, value_if
-from billframes.analysis.fees import fees_of_periods
-from billframes.analysis.frames import from_native, select_columns, to_native
-from billframes.analysis.grouping import Grouping
-from billframes.analysis.keys import By, names_in
-from billframes.analysis.metrics import Measure, ratio_measure, shared_measures, sum_measure
-from billframes.analysis.spec import Analysis, ChartSpec, FromBook, TableSpec
+from billframes.analysis.declare.columns import Frame, column_names
+from billframes.analysis.declare.metrics import Measure, ratio_measure, shared_measures, sum_measure
+from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
+from billframes.analysis.frames.data_span import counted_days, read_bounded_period
+from billframes.analysis.frames.engine import from_arrow, sum_by, to_dicts
+from billframes.analysis.frames.expressions import RESIDUE, as_float, is_in_period, null_column, value_if
+from billframes.analysis.frames.native import from_native, select_columns, to_native
+from billframes.analysis.frames.values import skip_checks
+from billframes.analysis.model.arguments import read_whole_number
+from billframes.analysis.model.declared_ratios import with_ratios
+from billframes.analysis.model.fees import fees_of_periods
+from billframes.analysis.model.grouping import Grouping
+from billframes.analysis.model.keys import By, names_in
+from billframes.analysis.model.missing_work import warn_of_matters_not_passed
+from billframes.analysis.rules.loads import warn_of_unfinished_period
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.loading.load_info import load_info

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.data_span import counted_days, read_period
-from billframes.analysis.fees import FEES, fees_by
-from billframes.analysis.frames import to_native
-from billframes.analysis.keys import By, names_in
-from billframes.analysis.metrics import shared_measures
-from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
+from billframes.analysis.declare.metrics import shared_measures
+from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
+from billframes.analysis.frames.data_span import counted_days, read_period
+from billframes.analysis.frames.native import to_native
+from billframes.analysis.model.fees import FEES, fees_by
+from billframes.analysis.model.keys import By, names_in
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 

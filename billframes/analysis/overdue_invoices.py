@@ -17,14 +17,10 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.aging import aging
-from billframes.analysis.arguments import read_date, without_people
-from billframes.analysis.checks.amounts import warn_of_hidden_rates
-from billframes.analysis.checks.cut_frames import warn_of_cut_frames
-from billframes.analysis.checks.loads import need_open_on
-from billframes.analysis.checks.missing_work import warn_of_partial_frames
-from billframes.analysis.checks.values import skip_checks
-from billframes.analysis.column_types import Frame
-from billframes.analysis.engine import (
+from billframes.analysis.declare.columns import Frame
+from billframes.analysis.declare.metrics import SHARED, Measure, retitled
+from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec, TabSpec
+from billframes.analysis.frames.engine import (
     collect,
     eager_from_arrow,
     from_arrow,
@@ -34,12 +30,16 @@ from billframes.analysis.engine import (
     to_arrow,
     to_dicts,
 )
-from billframes.analysis.expressions import RESIDUE, as_float, midnight
-from billframes.analysis.frames import from_native, from_result, select_columns, to_native
-from billframes.analysis.keys import UNASSIGNED
-from billframes.analysis.metrics import SHARED, Measure, retitled
+from billframes.analysis.frames.expressions import RESIDUE, as_float, midnight
+from billframes.analysis.frames.native import from_native, from_result, select_columns, to_native
+from billframes.analysis.frames.values import skip_checks
+from billframes.analysis.model.arguments import read_date, without_people
+from billframes.analysis.model.keys import UNASSIGNED
+from billframes.analysis.model.missing_work import warn_of_partial_frames
 from billframes.analysis.responsible import responsible_of_invoices
-from billframes.analysis.spec import Analysis, FromBook, TableSpec, TabSpec
+from billframes.analysis.rules.amounts import warn_of_hidden_rates
+from billframes.analysis.rules.cut_frames import warn_of_cut_frames
+from billframes.analysis.rules.loads import need_open_on
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 

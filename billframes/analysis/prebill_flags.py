@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from billframes.analysis.code_check import code_check
-from billframes.analysis.column_types import Frame
+from billframes.analysis.declare.columns import Frame
 from billframes.analysis.duplicates import duplicates
-from billframes.analysis.engine import eager_from_arrow, ids_frame, join_by_id, sum_by, to_arrow
-from billframes.analysis.frames import from_result, select_columns, to_native
+from billframes.analysis.frames.engine import eager_from_arrow, ids_frame, join_by_id, sum_by, to_arrow
+from billframes.analysis.frames.native import from_result, select_columns, to_native
 
 __all__ = ["ReviewedItems"]
 

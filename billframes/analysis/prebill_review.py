@@ -18,18 +18,18 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._messages import warn
 from billframes._names import closest
 from billframes.analysis.aging import aging
-from billframes.analysis.allocation import PREBILL
-from billframes.analysis.arguments import read_date, without_people
-from billframes.analysis.checks.missing_work import warn_of_partial_frames
-from billframes.analysis.checks.values import skip_checks
-from billframes.analysis.column_types import IDS, ITEMS, Frame, column_names
-from billframes.analysis.engine import eager_from_arrow, ids_frame, join_by_id, to_arrow, to_dicts
-from billframes.analysis.frames import from_native, from_result, select_columns, to_native
-from billframes.analysis.metrics import Measure, shared_measures
+from billframes.analysis.declare.columns import IDS, ITEMS, Frame, column_names
+from billframes.analysis.declare.metrics import Measure, shared_measures
+from billframes.analysis.declare.spec import Analysis, BookArgument, FromBook, TableSpec
+from billframes.analysis.frames.engine import eager_from_arrow, ids_frame, join_by_id, to_arrow, to_dicts
+from billframes.analysis.frames.native import from_native, from_result, select_columns, to_native
+from billframes.analysis.frames.values import skip_checks
+from billframes.analysis.model.allocation import PREBILL
+from billframes.analysis.model.arguments import read_date, without_people
+from billframes.analysis.model.missing_work import warn_of_partial_frames
 from billframes.analysis.prebill_flags import ReviewedItems
 from billframes.analysis.reconcile import reconcile
 from billframes.analysis.responsible import responsible_of_matters
-from billframes.analysis.spec import Analysis, BookArgument, FromBook, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.periods import DateLike

@@ -12,20 +12,20 @@ from typing import Any, Literal
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.arguments import MATTER_TYPES, check_choice, warn_of_missing_rates
-from billframes.analysis.checks.amounts import warn_of_high_rates
-from billframes.analysis.checks.missing_work import warn_of_details_not_in_all
-from billframes.analysis.checks.values import skip_checks
-from billframes.analysis.column_types import Frame
-from billframes.analysis.data_span import counted_days, read_period
-from billframes.analysis.engine import collect, collect_counts, join_by_id, sum_by
-from billframes.analysis.expressions import as_float, in_period, value_at_rates, value_if
-from billframes.analysis.frames import from_native, from_result, select_columns, to_native
-from billframes.analysis.grouping import Grouping
-from billframes.analysis.keys import By
-from billframes.analysis.metrics import ratio_measure, retitled, shared_measures, sum_measure
+from billframes.analysis.declare.columns import Frame
+from billframes.analysis.declare.metrics import ratio_measure, retitled, shared_measures, sum_measure
+from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
+from billframes.analysis.frames.data_span import counted_days, read_period
+from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, sum_by
+from billframes.analysis.frames.expressions import as_float, in_period, value_at_rates, value_if
+from billframes.analysis.frames.native import from_native, from_result, select_columns, to_native
+from billframes.analysis.frames.values import skip_checks
+from billframes.analysis.model.arguments import MATTER_TYPES, check_choice, warn_of_missing_rates
+from billframes.analysis.model.grouping import Grouping
+from billframes.analysis.model.keys import By
+from billframes.analysis.model.missing_work import warn_of_details_not_in_all
 from billframes.analysis.realization import realization
-from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
+from billframes.analysis.rules.amounts import warn_of_high_rates
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, Period
 

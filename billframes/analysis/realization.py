@@ -7,17 +7,25 @@ from typing import Literal
 
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.arguments import check_choice, read_date, read_matter_types
-from billframes.analysis.checks.loads import is_whole, need_work_on_invoices
-from billframes.analysis.checks.missing_work import warn_of_absent_items
-from billframes.analysis.checks.recorded_time import warn_of_empty_months
-from billframes.analysis.data_span import counted_days, read_period
-from billframes.analysis.frames import from_native, to_native
-from billframes.analysis.grouping import Grouping
-from billframes.analysis.keys import By
-from billframes.analysis.metrics import ratio_measure, retitled, shared_measures, sum_measure
-from billframes.analysis.realized_fees import RealizationOptions, realized_fees
-from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
+from billframes.analysis.declare.metrics import ratio_measure, retitled, shared_measures, sum_measure
+from billframes.analysis.declare.spec import (
+    Analysis,
+    BookArgument,
+    ChartSpec,
+    FromBook,
+    RecordsSpec,
+    TableSpec,
+    TabSpec,
+)
+from billframes.analysis.frames.data_span import counted_days, read_period
+from billframes.analysis.frames.native import from_native, to_native
+from billframes.analysis.model.arguments import check_choice, read_date, read_matter_types
+from billframes.analysis.model.billed_work import RealizationOptions, realized_fees
+from billframes.analysis.model.grouping import Grouping
+from billframes.analysis.model.keys import By
+from billframes.analysis.model.missing_work import warn_of_absent_items
+from billframes.analysis.model.recorded_time import warn_of_empty_months
+from billframes.analysis.rules.loads import is_whole, need_work_on_invoices
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 

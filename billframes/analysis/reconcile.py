@@ -14,23 +14,23 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
-from billframes.analysis.allocation import billable_time
-from billframes.analysis.arguments import warn_of_unknown_ids, without_people
-from billframes.analysis.checks.amounts import warn_of_hidden_rates
-from billframes.analysis.checks.loads import is_whole, need_work_on_invoices
-from billframes.analysis.checks.missing_work import warn_of_absent_items, warn_of_missing_work
-from billframes.analysis.checks.tax_share import above_items, count_above_items, warn_of_same_share
-from billframes.analysis.checks.values import called_by_another
-from billframes.analysis.column_types import Frame, column_names
-from billframes.analysis.data_span import counted_days, read_period
-from billframes.analysis.engine import collect_counts, join_by_id
-from billframes.analysis.expressions import as_float, in_period, is_in_period, value_if
-from billframes.analysis.frames import from_native, select_columns, to_native
-from billframes.analysis.grouping import Grouping
-from billframes.analysis.invoice_parts import columns_for_taxes, with_net_fees, with_tax_rates
-from billframes.analysis.keys import PEOPLE_AND_MATTERS, By, names_in
-from billframes.analysis.metrics import Measure, shared_measures, sum_measure
-from billframes.analysis.spec import Analysis, FromBook, TableSpec
+from billframes.analysis.declare.columns import Frame, column_names
+from billframes.analysis.declare.metrics import Measure, shared_measures, sum_measure
+from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
+from billframes.analysis.frames.data_span import counted_days, read_period
+from billframes.analysis.frames.engine import collect_counts, join_by_id
+from billframes.analysis.frames.expressions import as_float, in_period, is_in_period, value_if
+from billframes.analysis.frames.native import from_native, select_columns, to_native
+from billframes.analysis.frames.values import called_by_another
+from billframes.analysis.model.allocation import billable_time
+from billframes.analysis.model.arguments import warn_of_unknown_ids, without_people
+from billframes.analysis.model.grouping import Grouping
+from billframes.analysis.model.invoice_parts import columns_for_taxes, with_net_fees, with_tax_rates
+from billframes.analysis.model.keys import PEOPLE_AND_MATTERS, By, names_in
+from billframes.analysis.model.missing_work import warn_of_absent_items, warn_of_missing_work
+from billframes.analysis.rules.amounts import warn_of_hidden_rates
+from billframes.analysis.rules.loads import is_whole, need_work_on_invoices
+from billframes.analysis.rules.tax_share import above_items, count_above_items, warn_of_same_share
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.periods import DateLike, Period

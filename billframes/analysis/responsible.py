@@ -8,9 +8,9 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from billframes.analysis.column_types import ITEMS, Frame
-from billframes.analysis.engine import ids_frame, join_by_id, to_dicts
-from billframes.analysis.frames import select_columns
+from billframes.analysis.declare.columns import ITEMS, Frame
+from billframes.analysis.frames.engine import ids_frame, join_by_id, to_dicts
+from billframes.analysis.frames.native import select_columns
 
 __all__ = ["responsible_of_invoices", "responsible_of_matters"]
 

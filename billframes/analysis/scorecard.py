@@ -15,22 +15,22 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.aging import aging
-from billframes.analysis.arguments import check_choice, read_date
-from billframes.analysis.capacity import PARTIAL_HOURS
-from billframes.analysis.checks.cut_frames import warn_of_cut_frames
-from billframes.analysis.checks.loads import warn_of_unfinished_period
-from billframes.analysis.checks.values import skip_checks
-from billframes.analysis.column_types import Frame
-from billframes.analysis.data_span import counted_days, read_bounded_period
-from billframes.analysis.engine import sum_by
-from billframes.analysis.expressions import as_float, columns_or_null, null_column, ratio, value_if
-from billframes.analysis.frames import from_native, from_result, nan_to_null, to_native
-from billframes.analysis.grouping import Grouping
-from billframes.analysis.keys import TIMES, By, names_in
-from billframes.analysis.metrics import Measure, shared_measures, sum_measure
+from billframes.analysis.declare.columns import Frame
+from billframes.analysis.declare.metrics import Measure, shared_measures, sum_measure
+from billframes.analysis.declare.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec, TabSpec
+from billframes.analysis.frames.data_span import counted_days, read_bounded_period
+from billframes.analysis.frames.engine import sum_by
+from billframes.analysis.frames.expressions import as_float, columns_or_null, null_column, ratio, value_if
+from billframes.analysis.frames.native import from_native, from_result, nan_to_null, to_native
+from billframes.analysis.frames.values import skip_checks
 from billframes.analysis.missing_time import missing_time
+from billframes.analysis.model.arguments import check_choice, read_date
+from billframes.analysis.model.capacity import PARTIAL_HOURS
+from billframes.analysis.model.grouping import Grouping
+from billframes.analysis.model.keys import TIMES, By, names_in
 from billframes.analysis.realization import ANALYSIS as REALIZATION, realization
-from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec, TabSpec
+from billframes.analysis.rules.cut_frames import warn_of_cut_frames
+from billframes.analysis.rules.loads import warn_of_unfinished_period
 from billframes.analysis.timekeeping_lag import ANALYSIS as TIMEKEEPING_LAG, timekeeping_lag
 from billframes.analysis.utilization import ANALYSIS as UTILIZATION, LATER_DAYS, utilization
 from billframes.analysis.wip import wip

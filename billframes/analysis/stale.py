@@ -17,17 +17,17 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.activity import Activity, activity_of_matters, as_midnight
 from billframes.analysis.aging import aging
-from billframes.analysis.arguments import read_date, read_whole_number, resolve_users
-from billframes.analysis.checks.cut_frames import warn_of_cut_frames
-from billframes.analysis.checks.missing_work import warn_of_matters_not_passed, warn_of_partial_frames
-from billframes.analysis.checks.values import skip_checks
-from billframes.analysis.column_types import Frame
-from billframes.analysis.engine import eager_from_arrow, ids_frame, join_by_id, sum_by, to_dicts
-from billframes.analysis.expressions import RESIDUE, midnight, or_nan, value_at_rates
-from billframes.analysis.frames import from_native, from_result, select_columns, to_native
-from billframes.analysis.keys import UNASSIGNED
-from billframes.analysis.metrics import Measure, shared_measures
-from billframes.analysis.spec import Analysis, FromBook, TableSpec
+from billframes.analysis.declare.columns import Frame
+from billframes.analysis.declare.metrics import Measure, shared_measures
+from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
+from billframes.analysis.frames.engine import eager_from_arrow, ids_frame, join_by_id, sum_by, to_dicts
+from billframes.analysis.frames.expressions import RESIDUE, midnight, or_nan, value_at_rates
+from billframes.analysis.frames.native import from_native, from_result, select_columns, to_native
+from billframes.analysis.frames.values import skip_checks
+from billframes.analysis.model.arguments import read_date, read_whole_number, resolve_users
+from billframes.analysis.model.keys import UNASSIGNED
+from billframes.analysis.model.missing_work import warn_of_matters_not_passed, warn_of_partial_frames
+from billframes.analysis.rules.cut_frames import warn_of_cut_frames
 from billframes.analysis.wip import wip
 from billframes.config.firm import FirmSettings
 from billframes.loading.load_info import load_info

@@ -15,17 +15,17 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
-from billframes.analysis.checks.loads import ITEM_FILTERS, need_period
-from billframes.analysis.checks.recorded_time import warn_of_empty_months
-from billframes.analysis.column_types import Frame
-from billframes.analysis.data_span import counted_days, read_period
-from billframes.analysis.engine import collect, eager_from_arrow, sum_by, to_arrow
-from billframes.analysis.expressions import day_number, in_period, null_column
-from billframes.analysis.frames import from_native, select_columns, to_native
-from billframes.analysis.grouping import Grouping
-from billframes.analysis.keys import By, Key
-from billframes.analysis.metrics import Measure, ratio_measure, shared_measures, sum_measure
-from billframes.analysis.spec import Analysis, ChartSpec, FromBook, TableSpec
+from billframes.analysis.declare.columns import Frame
+from billframes.analysis.declare.metrics import Measure, ratio_measure, shared_measures, sum_measure
+from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
+from billframes.analysis.frames.data_span import counted_days, read_period
+from billframes.analysis.frames.engine import collect, eager_from_arrow, sum_by, to_arrow
+from billframes.analysis.frames.expressions import day_number, in_period, null_column
+from billframes.analysis.frames.native import from_native, select_columns, to_native
+from billframes.analysis.model.grouping import Grouping
+from billframes.analysis.model.keys import By, Key
+from billframes.analysis.model.recorded_time import warn_of_empty_months
+from billframes.analysis.rules.loads import ITEM_FILTERS, need_period
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning
 from billframes.periods import DateLike, Period

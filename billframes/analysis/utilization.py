@@ -13,23 +13,31 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
 from billframes._names import join_names
-from billframes.analysis.arguments import check_choice, read_date
-from billframes.analysis.capacity import PARTIAL_HOURS, warn_of_missing_holidays
-from billframes.analysis.checks.loads import (
+from billframes.analysis.declare.metrics import Measure, ratio_measure, shared_measures, sum_measure
+from billframes.analysis.declare.spec import (
+    Analysis,
+    BookArgument,
+    ChartSpec,
+    FromBook,
+    RecordsSpec,
+    TableSpec,
+    TabSpec,
+)
+from billframes.analysis.frames.data_span import counted_days, first_day, read_bounded_period
+from billframes.analysis.frames.native import from_native, to_native
+from billframes.analysis.model.arguments import check_choice, read_date
+from billframes.analysis.model.capacity import PARTIAL_HOURS, warn_of_missing_holidays
+from billframes.analysis.model.grouping import Grouping
+from billframes.analysis.model.keys import By
+from billframes.analysis.model.recorded_time import RecordedTime, warn_of_empty_months
+from billframes.analysis.model.worked_time import UtilizationOptions, client_hours
+from billframes.analysis.rules.loads import (
     ITEM_FILTERS,
     has_removed_rows,
     need_period,
     people_loaded,
     warn_of_unfinished_period,
 )
-from billframes.analysis.checks.recorded_time import RecordedTime, warn_of_empty_months
-from billframes.analysis.client_hours import UtilizationOptions, client_hours
-from billframes.analysis.data_span import counted_days, first_day, read_bounded_period
-from billframes.analysis.frames import from_native, to_native
-from billframes.analysis.grouping import Grouping
-from billframes.analysis.keys import By
-from billframes.analysis.metrics import Measure, ratio_measure, shared_measures, sum_measure
-from billframes.analysis.spec import Analysis, BookArgument, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning
 from billframes.loading.load_info import load_info

@@ -9,17 +9,17 @@ from collections.abc import Collection, Sequence
 
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.arguments import bucket_names, read_date, read_matter_types
-from billframes.analysis.checks.cut_frames import warn_of_cut_frames
-from billframes.analysis.checks.loads import need_open_on, warn_of_later_day
-from billframes.analysis.checks.values import called_by_another
-from billframes.analysis.column_types import ITEMS
-from billframes.analysis.frames import from_native, to_native
-from billframes.analysis.grouping import Grouping
-from billframes.analysis.keys import By
-from billframes.analysis.metrics import Measure, bucket_measures, shared_measures, sum_measure
-from billframes.analysis.open_items import WipOptions, open_items
-from billframes.analysis.spec import BUCKETS, Analysis, ChartSpec, RecordsSpec, TableSpec, TabSpec
+from billframes.analysis.declare.columns import ITEMS
+from billframes.analysis.declare.metrics import Measure, bucket_measures, shared_measures, sum_measure
+from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, RecordsSpec, TableSpec, TabSpec
+from billframes.analysis.frames.native import from_native, to_native
+from billframes.analysis.frames.values import called_by_another
+from billframes.analysis.model.arguments import bucket_names, read_date, read_matter_types
+from billframes.analysis.model.grouping import Grouping
+from billframes.analysis.model.keys import By
+from billframes.analysis.model.open_work import WipOptions, open_items
+from billframes.analysis.rules.cut_frames import warn_of_cut_frames
+from billframes.analysis.rules.loads import need_open_on, warn_of_later_day
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError
 from billframes.loading.load_info import load_info

@@ -13,18 +13,18 @@ from typing import Any, Literal
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.checks.values import skip_checks
-from billframes.analysis.column_types import ITEMS, Frame, column_names, source_of
 from billframes.analysis.contribution import with_shares
-from billframes.analysis.data_span import counted_days, read_period
-from billframes.analysis.engine import collect, join_by_id, lazy, sum_by
-from billframes.analysis.expressions import RESIDUE, as_float, in_period, value_if
-from billframes.analysis.frames import from_native, from_result, select_columns, to_native
-from billframes.analysis.grouping import Grouping
-from billframes.analysis.keys import UNKNOWN, By, Key, names_in
-from billframes.analysis.metrics import Measure, ratio_measure, retitled, shared_measures, sum_measure
+from billframes.analysis.declare.columns import ITEMS, Frame, column_names, source_of
+from billframes.analysis.declare.metrics import Measure, ratio_measure, retitled, shared_measures, sum_measure
+from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
+from billframes.analysis.frames.data_span import counted_days, read_period
+from billframes.analysis.frames.engine import collect, join_by_id, lazy, sum_by
+from billframes.analysis.frames.expressions import RESIDUE, as_float, in_period, value_if
+from billframes.analysis.frames.native import from_native, from_result, select_columns, to_native
+from billframes.analysis.frames.values import skip_checks
+from billframes.analysis.model.grouping import Grouping
+from billframes.analysis.model.keys import UNKNOWN, By, Key, names_in
 from billframes.analysis.realization import realization
-from billframes.analysis.spec import Analysis, ChartSpec, TableSpec
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period

@@ -4,7 +4,7 @@ from typing import Literal
 
 import pandas as pd
 
-from billframes.analysis.keys import By
+from billframes.analysis.model.keys import By
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 

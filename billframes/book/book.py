@@ -17,11 +17,11 @@ import pandas as pd
 from billframes._format import fields_html
 from billframes._messages import warn
 from billframes._suggestions import SuggestsNames
-from billframes.analysis.arguments import check_choice, read_date
-from billframes.analysis.column_types import ITEMS
 from billframes.analysis.contribution import contribution
-from billframes.analysis.data_span import check_begun, check_known, first_date, is_known
-from billframes.analysis.spec import Analysis
+from billframes.analysis.declare.columns import ITEMS
+from billframes.analysis.declare.spec import Analysis
+from billframes.analysis.frames.data_span import check_begun, check_known, first_date, is_known
+from billframes.analysis.model.arguments import check_choice, read_date
 from billframes.book.denied import load_details
 from billframes.book.methods import FRAME_NAMES, analysis_methods
 from billframes.client import Client

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from billframes.analysis.checked_frames import KeptResults
-from billframes.analysis.spec import analyses
+from billframes.analysis.declare.spec import analyses
+from billframes.analysis.frames.checked_frames import KeptResults
 from billframes.book.book import Book
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from typing import Any
 import pandas as pd
 
 from billframes._suggestions import bound_arguments
-from billframes.analysis.keys import SHORT_NAMES, names_in
-from billframes.analysis.spec import Analysis, analyses
+from billframes.analysis.declare.spec import Analysis, analyses
+from billframes.analysis.model.keys import SHORT_NAMES, names_in
 from billframes.book.denied import without_denied
 from billframes.periods import Period
 

@@ -13,11 +13,11 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from billframes.analysis.checked_frames import KeptResults
-from billframes.analysis.column_types import ITEMS
-from billframes.analysis.keys import PEOPLE_AND_MATTERS, By, names_in
+from billframes.analysis.declare.columns import ITEMS
+from billframes.analysis.declare.spec import measure
+from billframes.analysis.frames.checked_frames import KeptResults
 from billframes.analysis.lockup import lockup_of_book
-from billframes.analysis.spec import measure
+from billframes.analysis.model.keys import PEOPLE_AND_MATTERS, By, names_in
 from billframes.book import Book
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike

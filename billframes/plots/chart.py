@@ -17,9 +17,9 @@ from matplotlib.axes import Axes
 from billframes._format import MISSING, format_number
 from billframes._names import join_names, type_in_words
 from billframes._suggestions import suggest_arguments
-from billframes.analysis.metrics import BUCKET
-from billframes.analysis.result_rows import ResultRows, present_columns, read_result, total_of
-from billframes.analysis.spec import ChartSpec, analyses, measure
+from billframes.analysis.declare.metrics import BUCKET
+from billframes.analysis.declare.spec import ChartSpec, analyses, measure
+from billframes.analysis.results.result_rows import ResultRows, present_columns, read_result, total_of
 from billframes.errors import MissingColumnError, ParameterError
 from billframes.plots.axes import format_hours, format_money, format_percent
 from billframes.plots.drawing import KINDS, ChartData, axis_title

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import pandas as pd
 
 from billframes._format import format_number, long_date, month_name
-from billframes.analysis.capacity import working_days
-from billframes.analysis.metrics import title_of_key
+from billframes.analysis.declare.metrics import title_of_key
+from billframes.analysis.model.capacity import working_days
 from billframes.config.firm import describe_settings
 from billframes.report.figures import Headline
 from billframes.report.month import YEAR, Month

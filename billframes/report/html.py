@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 
 from billframes._format import format_value
-from billframes.analysis.metrics import PRICED, Measure
+from billframes.analysis.declare.metrics import PRICED, Measure
 
 if TYPE_CHECKING:
     import jinja2  # Workbooks and the explorer need this module, but not jinja2.

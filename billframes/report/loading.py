@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from billframes._format import month_name
 from billframes._session import book
-from billframes.analysis.checked_frames import collect_warnings
-from billframes.analysis.data_span import check_begun, check_known
+from billframes.analysis.frames.checked_frames import collect_warnings
+from billframes.analysis.frames.data_span import check_begun, check_known
 from billframes.client import Client
 from billframes.config.firm import FirmSettings
 from billframes.config.firm_calendar import FirmCalendar

@@ -19,11 +19,11 @@ import pandas as pd
 from billframes._format import enum_label, month_name
 from billframes.analysis.aging import LaterBalancesWarning
 from billframes.analysis.bridge import bridge
-from billframes.analysis.checked_frames import CheckedFrames, collect_warnings
 from billframes.analysis.compare import compare_results
-from billframes.analysis.compared_periods import Comparison, aligned_parts
-from billframes.analysis.data_span import CountedDays, covers, is_known
-from billframes.analysis.result_rows import total_of
+from billframes.analysis.frames.checked_frames import CheckedFrames, collect_warnings
+from billframes.analysis.frames.data_span import CountedDays, covers, is_known
+from billframes.analysis.results.compared_periods import Comparison, aligned_parts
+from billframes.analysis.results.result_rows import total_of
 from billframes.book import Book
 from billframes.book.kept import KeptBook
 from billframes.book.slices import BookSlice, SlicedBook, SliceKey, keep_rows

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from billframes._format import format_number, format_rounded
-from billframes.analysis.checked_frames import share_checks
+from billframes.analysis.frames.checked_frames import share_checks
 from billframes.report import report_tables
 from billframes.report.month import Month
 from billframes.report.report_tables import ReportTable

@@ -12,9 +12,9 @@ import pandas as pd
 
 from billframes import tables
 from billframes._format import format_number
-from billframes.analysis.metrics import Measure, title_of_key
-from billframes.analysis.result_rows import total_of
-from billframes.analysis.spec import measures
+from billframes.analysis.declare.metrics import Measure, title_of_key
+from billframes.analysis.declare.spec import measures
+from billframes.analysis.results.result_rows import total_of
 from billframes.report.month import LEAST_HOURS, Month
 from billframes.tables import TableOf
 

@@ -14,8 +14,8 @@ import pandas as pd
 
 from billframes._export import file_name
 from billframes._names import closest
-from billframes.analysis.keys import UNASSIGNED
-from billframes.analysis.metrics import title_of_key
+from billframes.analysis.declare.metrics import title_of_key
+from billframes.analysis.model.keys import UNASSIGNED
 from billframes.book import Book
 from billframes.book.slices import SLICE_KEYS, SliceKey
 from billframes.errors import ParameterError

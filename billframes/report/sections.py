@@ -9,9 +9,9 @@ import pandas as pd
 
 from billframes import plots
 from billframes._format import format_number, long_date, month_name, short_date
-from billframes.analysis.explain import plain_words
-from billframes.analysis.metrics import Measure, title_of_key
-from billframes.analysis.spec import analyses
+from billframes.analysis.declare.metrics import Measure, title_of_key
+from billframes.analysis.declare.spec import analyses
+from billframes.analysis.results.explain import plain_words
 from billframes.config.firm import describe_settings
 from billframes.report import footnotes, report_tables
 from billframes.report.figures import figures, month_targets, tiles

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from billframes._format import long_date
-from billframes.analysis.explain import plain_words
-from billframes.analysis.metrics import Measure, title_of_key
-from billframes.analysis.spec import Analysis, analyses, measure, measures
+from billframes.analysis.declare.metrics import Measure, title_of_key
+from billframes.analysis.declare.spec import Analysis, analyses, measure, measures
+from billframes.analysis.results.explain import plain_words
 from billframes.report import footnotes, report_tables
 from billframes.report.month import YEAR, Month
 from billframes.report.report_tables import NARRATIVES, TRENDS, ReportTable, trend_columns

@@ -19,8 +19,8 @@ import pandas as pd
 
 from billframes._export import excel_text, fit_landscape
 from billframes._version import __version__
-from billframes.analysis.checked_frames import share_checks
-from billframes.analysis.metrics import PRICED, UNITS, Measure
+from billframes.analysis.declare.metrics import PRICED, UNITS, Measure
+from billframes.analysis.frames.checked_frames import share_checks
 from billframes.config.firm import describe_settings
 from billframes.errors import ConfigError
 from billframes.report import footnotes

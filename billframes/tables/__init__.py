@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from typing import NoReturn
 
-from billframes.analysis.spec import TableSpec, analyses
+from billframes.analysis.declare.spec import TableSpec, analyses
 from billframes.errors import unknown_name
 from billframes.tables.table import TableOf
 

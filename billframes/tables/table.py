@@ -11,9 +11,9 @@ import pandas as pd
 
 from billframes._format import short_date
 from billframes._suggestions import suggest_method_arguments
-from billframes.analysis.metrics import BUCKET, PERIOD, PRICED, Measure, title_of_key
-from billframes.analysis.result_rows import ResultRows, present_columns, read_result, total_of
-from billframes.analysis.spec import BUCKETS, PERIODS, TableSpec, analyses, measure
+from billframes.analysis.declare.metrics import BUCKET, PERIOD, PRICED, Measure, title_of_key
+from billframes.analysis.declare.spec import BUCKETS, PERIODS, TableSpec, analyses, measure
+from billframes.analysis.results.result_rows import ResultRows, present_columns, read_result, total_of
 from billframes.errors import ParameterError
 from billframes.tables.great import great_table
 

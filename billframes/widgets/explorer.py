@@ -13,7 +13,7 @@ import pandas as pd
 
 from billframes._format import long_date
 from billframes._names import join_names, type_in_words
-from billframes.analysis.data_span import check_begun
+from billframes.analysis.frames.data_span import check_begun
 from billframes.book import Book
 from billframes.errors import BillframesError, ParameterError
 from billframes.widgets.filtered_book import FilteredBooks

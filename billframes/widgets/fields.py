@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from billframes.analysis.frames import without_attrs
+from billframes.analysis.frames.native import without_attrs
 from billframes.errors import MissingColumnError
 
 __all__ = ["FilterField", "filter_fields"]

@@ -19,9 +19,9 @@ from typing import Any
 
 import pandas as pd
 
-from billframes.analysis.column_types import ITEMS
-from billframes.analysis.keys import TIMES, By
-from billframes.analysis.spec import Analysis, FilterKind
+from billframes.analysis.declare.columns import ITEMS
+from billframes.analysis.declare.spec import Analysis, FilterKind
+from billframes.analysis.model.keys import TIMES, By
 from billframes.book.methods import FRAME_NAMES, call_analysis
 from billframes.book.slices import add_keys, keep_rows, row_of_zeros
 from billframes.config.firm import FirmSettings

@@ -12,11 +12,11 @@ import math
 
 import pandas as pd
 
-from billframes.analysis.checked_frames import CheckedFrames, KeptResults, share_checks
-from billframes.analysis.data_span import check_begun, covers
-from billframes.analysis.keys import By
-from billframes.analysis.result_rows import total_of
-from billframes.analysis.spec import Analysis, TabSpec
+from billframes.analysis.declare.spec import Analysis, TabSpec
+from billframes.analysis.frames.checked_frames import CheckedFrames, KeptResults, share_checks
+from billframes.analysis.frames.data_span import check_begun, covers
+from billframes.analysis.model.keys import By
+from billframes.analysis.results.result_rows import total_of
 from billframes.book import Book
 from billframes.config.firm import describe_settings
 from billframes.periods import CALENDAR_YEAR, Period, period_before

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes.analysis.column_types import IDS, ITEM_ID
+from billframes.analysis.declare.columns import IDS, ITEM_ID
 from billframes.book import Book
 from billframes.config.firm import FirmSettings
 from billframes.loading.enrich import join_details

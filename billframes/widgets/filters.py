@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from billframes.analysis.column_types import IDS
-from billframes.analysis.frames import without_attrs
+from billframes.analysis.declare.columns import IDS
+from billframes.analysis.frames.native import without_attrs
 from billframes.errors import ParameterError
 from billframes.widgets.fields import filter_fields
 from billframes.widgets.options import Codes, Mask, Options, options_of

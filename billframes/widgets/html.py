@@ -23,10 +23,10 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from billframes._export import file_name, to_csv, to_excel
 from billframes._format import MISSING, enum_label, format_change, format_number, format_value, short_date
-from billframes.analysis.column_types import ENUMS
-from billframes.analysis.keys import UNASSIGNED
-from billframes.analysis.metrics import PRICED, Measure, title_of_key
-from billframes.analysis.spec import measure
+from billframes.analysis.declare.columns import ENUMS
+from billframes.analysis.declare.metrics import PRICED, Measure, title_of_key
+from billframes.analysis.declare.spec import measure
+from billframes.analysis.model.keys import UNASSIGNED
 from billframes.plots.axes import NARROW, fit_narrow
 from billframes.plots.drawing import height_for
 

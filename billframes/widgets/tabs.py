@@ -12,9 +12,9 @@ import pandas as pd
 from billframes._format import format_number, long_date
 from billframes._names import join_names
 from billframes.analysis.aging import LaterBalancesWarning
-from billframes.analysis.explain import meaning
-from billframes.analysis.explanation import definition_list
-from billframes.analysis.keys import TIMES
+from billframes.analysis.declare.explanation import definition_list
+from billframes.analysis.model.keys import TIMES
+from billframes.analysis.results.explain import meaning
 from billframes.widgets.filtered_book import FilteredBook
 from billframes.widgets.html import (
     busy,

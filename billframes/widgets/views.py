@@ -16,10 +16,10 @@ import pandas as pd
 
 from billframes import plots, tables
 from billframes._format import MISSING, short_date
-from billframes.analysis.column_types import ITEMS
-from billframes.analysis.keys import TIMES, By
-from billframes.analysis.metrics import Measure, title_of_key
-from billframes.analysis.spec import Analysis, RecordsSpec, TabSpec, analyses, measures
+from billframes.analysis.declare.columns import ITEMS
+from billframes.analysis.declare.metrics import Measure, title_of_key
+from billframes.analysis.declare.spec import Analysis, RecordsSpec, TabSpec, analyses, measures
+from billframes.analysis.model.keys import TIMES, By
 from billframes.book.slices import keep_rows
 from billframes.widgets.filtered_book import FilteredBook
 from billframes.widgets.html import picture, row_labels

@@ -7,8 +7,8 @@ import functools
 import pytest
 
 from billframes.analysis import realization, scorecard
-from billframes.analysis.keys import FIGURES
-from billframes.analysis.spec import analyses
+from billframes.analysis.declare.spec import analyses
+from billframes.analysis.model.keys import FIGURES
 from billframes.errors import BillframesError, ParameterError
 from billframes.schema.resources import RESOURCES
 from billframes.schema.sources import sources_of

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from billframes.analysis import utilization
-from billframes.analysis.checked_frames import CheckedFrames, share_checks
-from billframes.analysis.checks import values
+from billframes.analysis.frames import values
+from billframes.analysis.frames.checked_frames import CheckedFrames, share_checks
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import billframes as bf
-from billframes.analysis.frames import from_native, select_columns
+from billframes.analysis.frames.native import from_native, select_columns
 
 
 @pytest.mark.parametrize("dtype", ["str", "string", "object"])

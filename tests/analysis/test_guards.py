@@ -28,7 +28,7 @@ from billframes.analysis import (
     utilization,
     wip,
 )
-from billframes.analysis.column_types import ENUMS
+from billframes.analysis.declare.columns import ENUMS
 from billframes.schema.records.clients import MatterType
 from billframes.schema.records.firm import Role
 from billframes.schema.records.shared import InvoiceState

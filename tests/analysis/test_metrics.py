@@ -12,9 +12,9 @@ import pytest
 
 import billframes as bf
 import billframes.analysis as analyses
-from billframes.analysis.metrics import SHARED, UNITS, bucket_measure
-from billframes.analysis.result_rows import total_of
-from billframes.analysis.spec import analyses as declared_analyses, measure, measures
+from billframes.analysis.declare.metrics import SHARED, UNITS, bucket_measure
+from billframes.analysis.declare.spec import analyses as declared_analyses, measure, measures
+from billframes.analysis.results.result_rows import total_of
 from billframes.schema import resources
 from billframes.schema.sources import sources_of
 

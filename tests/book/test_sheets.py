@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import billframes as bf
-from billframes.analysis.spec import analyses
+from billframes.analysis.declare.spec import analyses
 
 OCTOBER = "between '2026-10-01' and '2026-10-31'"
 

@@ -10,7 +10,7 @@ from decimal import ROUND_HALF_UP, Decimal
 import pandas as pd
 import pytest
 
-from billframes.analysis.metrics import Measure
+from billframes.analysis.declare.metrics import Measure
 from billframes.report import sections
 
 SCALE = 10_000

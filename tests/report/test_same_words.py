@@ -18,9 +18,9 @@ from bs4 import BeautifulSoup
 import billframes as bf
 from billframes import report
 from billframes._format import MISSING, format_number, month_name
-from billframes.analysis.checked_frames import share_checks
-from billframes.analysis.metrics import BUCKET
-from billframes.analysis.spec import analyses
+from billframes.analysis.declare.metrics import BUCKET
+from billframes.analysis.declare.spec import analyses
+from billframes.analysis.frames.checked_frames import share_checks
 from billframes.report import prebill_sheets, sections, workbook as writing
 from billframes.report.figures import figures
 from billframes.report.loading import load

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from openpyxl.utils import get_column_letter
 
-from billframes.analysis.spec import measures
+from billframes.analysis.declare.spec import measures
 from billframes.report import report_tables, workbook as writing
 from billframes.report.figures import figures
 from billframes.report.sheets import Sheet

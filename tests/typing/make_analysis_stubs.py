@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 import billframes
-from billframes.analysis.spec import analyses
+from billframes.analysis.declare.spec import analyses
 from billframes.book.methods import analysis_methods
 
 ROOT = Path(billframes.__file__).parent
@@ -38,8 +38,8 @@ def stubs() -> dict[Path, str]:
 
 def _root(text: str) -> str:
     """Replace the lines of the analyses by one line per analysis."""
-    names = sorted([*analyses(), "explain"])
-    lines = "".join(f"from .analysis.{name} import {name} as {name}\n" for name in names)
+    modules = {**{name: name for name in analyses()}, "explain": "results.explain"}
+    lines = "".join(sorted(f"from .analysis.{module} import {name} as {name}\n" for name, module in modules.items()))
     return re.sub(r"(from \.analysis\..*\n)+", lines, text)
 
 
@@ -53,7 +53,7 @@ from typing import Literal
 
 import pandas as pd
 
-from billframes.analysis.keys import By
+from billframes.analysis.model.keys import By
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 

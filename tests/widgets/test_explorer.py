@@ -15,11 +15,11 @@ from bs4 import BeautifulSoup
 import billframes as bf
 from billframes._format import format_change, format_number
 from billframes.analysis.aging import LaterBalancesWarning
-from billframes.analysis.capacity import PARTIAL_HOURS
-from billframes.analysis.checks import values
-from billframes.analysis.explain import meaning
-from billframes.analysis.metrics import Measure
-from billframes.analysis.spec import measures
+from billframes.analysis.declare.metrics import Measure
+from billframes.analysis.declare.spec import measures
+from billframes.analysis.frames import values
+from billframes.analysis.model.capacity import PARTIAL_HOURS
+from billframes.analysis.results.explain import meaning
 from billframes.widgets import filtered_analyses, filtered_book, html as html_module
 from billframes.widgets.filtered_book import FilteredBook, FilteredBooks
 from billframes.widgets.filtered_frames import BookFilters

@@ -1,0 +1,393 @@
+"""Declare an analysis once, beside its function, for all other code.
+
+`aging.py` has the function `aging` and its declaration `ANALYSIS`: the question that it answers and how, the columns of
+its result, its table, its chart, and how a book calls it. `bf.explain`, `bf.tables`, `bf.plots`, the methods of a book,
+the report, the explorer and the docs read the declaration. To add an analysis, add such a file: `analyses` finds it.
+Then `python -m tests.typing.make_analysis_stubs` writes the stubs for type checkers, and
+`python docs/make_analyses.py` the docs.
+
+Charts and tables are declared as data, so that an analysis imports neither matplotlib nor great-tables.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, get_args
+
+from billframes._names import closest
+from billframes.analysis.declare.columns import IDS, ITEM_ID
+from billframes.analysis.declare.explanation import Explanation
+from billframes.analysis.declare.metrics import SHARED, Measure, bucket_measure, period_measure
+from billframes.errors import ParameterError
+
+__all__ = [
+    "BUCKETS",
+    "PERIODS",
+    "Analysis",
+    "BookArgument",
+    "ChartSpec",
+    "FromBook",
+    "RecordsSpec",
+    "TabSpec",
+    "TableSpec",
+    "analyses",
+    "measure",
+    "measures",
+]
+
+PACKAGE = "billframes.analysis"
+
+ChartKind = Literal["bars", "stacks", "points", "ages", "running_share", "waterfall"]
+FilterKind = Literal["items", "time_entries", "matters", "clients"]
+
+# The records that filters are about. For each kind of tab, those whose filters count, and a sentence that says so.
+_FILTERED = ("client", "matter", "user", "entry")
+_FILTERS: Mapping[FilterKind, tuple[tuple[str, ...], str]] = {
+    "items": (_FILTERED, "All filters count here."),
+    "time_entries": (_FILTERED, "All filters count here."),
+    "matters": (
+        _FILTERED[:3],
+        "Filters on clients, matters and timekeepers, and on their fields, count here. Filters on single entries, such "
+        "as billing type, do not.",
+    ),
+    "clients": (_FILTERED[:1], "Only filters on clients and their fields count here."),
+}
+
+BUCKETS = "buckets"
+"""A placeholder among a table's columns for the buckets of days that the result has."""
+PERIODS = "periods"
+"""A placeholder among a table's columns for the columns of periods that the result has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableSpec:
+    """
+    The table of a result, as `billframes.tables` shows it.
+
+    Parameters
+    ----------
+    title : str
+        The title. The table adds how the rows are grouped, such as " by client".
+    columns : tuple of str
+        The measures shown, in order, with `BUCKETS` and `PERIODS` as placeholders. If empty, all measures of the
+        analysis in its order, except `without`.
+    without : tuple of str
+        Measures of the analysis that are not shown if `columns` is empty.
+    optional : tuple of str
+        The columns that only some results have. If all columns are optional, a result must have at least one of them.
+        If several rows have no value in an optional column, it is not shown.
+    brief : tuple of str
+        The columns for which a page in portrait has room. If empty, all columns.
+    keys : tuple of str
+        The key columns shown if the result has the first of them. If not, the columns by which it is grouped are shown.
+    cents : bool
+        Whether money is shown to the cent.
+    adds_up : bool
+        Whether there is a total below the rows.
+    """
+
+    title: str
+    columns: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    brief: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    cents: bool = False
+    adds_up: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChartSpec:
+    """
+    The chart of a result, as `billframes.plots` draws it.
+
+    Parameters
+    ----------
+    kind : {"bars", "stacks", "points", "ages", "running_share", "waterfall"}
+        The function of `billframes.plots.drawing` that draws it.
+    title : str
+        The title. The chart adds how the rows are grouped, such as " by client".
+    columns : tuple of str
+        The measures drawn. If empty, the buckets of days that the result has. The legend shows their titles.
+    legend : mapping of str to str
+        Other names in the legend, by column, for titles that would mislead outside the table.
+    words : sequence of str
+        Templates for the text beside each row. The first template with a figure is used; if there is none, a dash.
+        `{column}` is the figure in its unit, and `{column:axis}` the figure as on the axis.
+    shows, more : str
+        The chart in one sentence, and more sentences about it, for the docstring.
+    example : mapping of str to list
+        Columns of a small result.
+    gives : (list of str, str)
+        The words and the title of the example's chart.
+    unless_zero : tuple of str
+        The columns that are left out if all their values are 0 or missing.
+    mark : str
+        A column drawn as a mark over the bars; empty for no mark.
+    darkest_first : bool
+        Whether the first part of a stack is the darkest.
+    age : tuple of str
+        The units of the buckets, such as "days past due": the first for a result with `current`, the last for others.
+    hidden : str
+        A column that some results have without any values. For these, the parameters in `instead` are used.
+    instead : mapping of str to object
+        Values that replace these parameters.
+    optional : tuple of str
+        The columns that only some results have. If all columns are optional, a result must have at least one of them.
+        Of the columns present, those with the unit of the first one are drawn.
+    ends : tuple of (str, str)
+        The measures at both ends of a waterfall. The first pair that the result has is used.
+    """
+
+    kind: ChartKind
+    title: str
+    columns: tuple[str, ...]
+    words: Sequence[str]
+    shows: str
+    example: Mapping[str, list[Any]]
+    gives: tuple[list[str], str]
+    more: str = ""
+    unless_zero: tuple[str, ...] = ()
+    legend: Mapping[str, str] = field(default_factory=dict)
+    mark: str = ""
+    darkest_first: bool = False
+    age: tuple[str, ...] = ()
+    hidden: str = ""
+    instead: Mapping[str, Any] = field(default_factory=dict)
+    optional: tuple[str, ...] = ()
+    ends: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BookArgument:
+    """
+    The value that a book passes for an argument that the caller omits.
+
+    Parameters
+    ----------
+    value : callable
+        Takes the book and the period, and returns the value.
+    meaning : str
+        A sentence about the value, for the method's docstring.
+    only_by : str
+        The key that `by` must name; empty if the value does not depend on `by`.
+    """
+
+    value: Callable[[Any, Any], Any]
+    meaning: str
+    only_by: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FromBook:
+    """
+    How a book calls the analysis.
+
+    A book passes its frames and settings to the arguments with the same names, its period as `start` and `end`, and, as
+    `as_of` without a default, the last day of the period or the day of the load if that is earlier. Only differences
+    from this rule are declared here.
+
+    Parameters
+    ----------
+    first : str
+        The argument that can be passed by position; empty for none.
+    not_passed : tuple of str
+        Arguments that have the name of a frame, and that only the caller passes.
+    needs : callable, optional
+        Takes `by` and returns the names of the frames to pass. By default, all frames are passed. A book does not load
+        the others.
+    defaults : mapping of str to BookArgument
+        The values of other arguments that the caller omits.
+    method : callable, optional
+        The method itself, for an analysis that takes no frames. It takes the book and the method's arguments.
+    ends_with_load : bool
+        Whether a period that is not over ends on the day of the load. False for lists of single entries, which can be
+        dated ahead by mistake, and for analyses that take the last day as `as_of`.
+    note : str
+        A sentence for the method's docstring.
+    """
+
+    first: str = "by"
+    not_passed: tuple[str, ...] = ()
+    needs: Callable[[Any], Collection[str]] | None = None
+    defaults: Mapping[str, BookArgument] = field(default_factory=dict)
+    method: Callable[..., Any] | None = None
+    ends_with_load: bool = True
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordsSpec:
+    """
+    The records behind a figure.
+
+    The part of each record in the figure comes from the same analysis, also grouped by the records' id. So the records
+    add up to the figure.
+
+    Parameters
+    ----------
+    frames : tuple of str
+        The frames that the records are in.
+    counted : str
+        The measure that the records add up to.
+    date : str
+        The records' date column; the newest records are listed first.
+    shown : tuple of str
+        The columns to show, the most important first. Measures of the analysis show the record's part in the figure.
+    """
+
+    frames: tuple[str, ...]
+    counted: str
+    date: str
+    shown: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """The column that identifies a record, as a key of the analysis."""
+        return IDS[self.frames[0]] if len(self.frames) == 1 else ITEM_ID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TabSpec:
+    """
+    The tab of the explorer that shows the analysis.
+
+    The tab shows the columns of the table, and the chart, the records and the explanation of the analysis.
+
+    Parameters
+    ----------
+    place : int
+        Tabs are sorted by this number.
+    title : str
+        The tab's title, also the heading in the overview.
+    tiles : tuple of str
+        The measures of the total that are shown large.
+    order : str
+        The measure by which rows are sorted, largest first. Rows by month, quarter or year keep their order.
+    by : tuple of str
+        The keys that the user can group by; the first is the default. Empty if the analysis has no `by`.
+    filters : {"items", "time_entries", "matters", "clients"}
+        The records that filters select. "items": time entries, expenses and fixed fees. "time_entries": time entries,
+        with their shares of the invoices. "matters": clients, matters and people, with their shares of the invoices.
+        "clients": the rows of the result, by their client.
+    compared : tuple of str
+        The tiles that are compared with the period before. Left out are figures that still change after their period,
+        and balances, which have no history.
+    in_overview : bool
+        Whether the overview shows the tiles and a chart.
+    note : str
+        More sentences about what filters mean here, after the one that says which filters count.
+    """
+
+    place: int
+    title: str
+    tiles: tuple[str, ...]
+    order: str
+    filters: FilterKind
+    by: tuple[str, ...] = ()
+    compared: tuple[str, ...] = ()
+    in_overview: bool = False
+    note: str = ""
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """The records whose filters count, of "client", "matter", "user" and "entry"."""
+        return _FILTERS[self.filters][0]
+
+    @property
+    def about_filters(self) -> str:
+        """Which filters count, and what they mean here."""
+        return f"{_FILTERS[self.filters][1]} {self.note}".rstrip()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class Analysis(Explanation):
+    """
+    One analysis.
+
+    It is declared as `ANALYSIS` in the module of the function; both have the name of the analysis. Its repr is its
+    explanation. The parameters that are not listed here are those of `Explanation`.
+
+    Parameters
+    ----------
+    columns : tuple of Measure
+        The measures of the result in order, without the keys. The measures that several analyses have are declared in
+        `metrics`. An analysis in which such a column counts something else declares its own title (`retitled`).
+    table : TableSpec, optional
+    chart : ChartSpec, optional
+    records : RecordsSpec, optional
+    tab : TabSpec, optional
+    book : FromBook
+    """
+
+    columns: tuple[Measure, ...]
+    table: TableSpec | None = None
+    chart: ChartSpec | None = None
+    records: RecordsSpec | None = None
+    tab: TabSpec | None = None
+    book: FromBook = FromBook()
+
+    def __post_init__(self) -> None:
+        if self.table is not None and not self.table.columns:
+            shown = tuple(each.name for each in self.columns if each.name not in self.table.without)
+            object.__setattr__(self, "table", replace(self.table, columns=shown))
+        kinds = get_args(ChartKind)
+        if self.chart is not None and self.chart.kind not in kinds:
+            raise ParameterError(
+                f"The analysis {self.name!r} declares a chart of the kind {self.chart.kind!r}; "
+                f"a chart is one of {', '.join(map(repr, kinds))}.{closest(self.chart.kind, kinds)}"
+            )
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The function with this name."""
+        function: Callable[..., Any] = getattr(importlib.import_module(f"{PACKAGE}.{self.name}"), self.name)
+        return function
+
+    @property
+    def measure_names(self) -> list[str]:
+        """The names of the columns, in order."""
+        return [each.name for each in self.columns]
+
+    def measure(self, name: str) -> Measure | None:
+        """Look up a column of its results, with its title in this analysis; None if the column is a key."""
+        return next((each for each in self.columns if each.name == name), None) or measure(name)
+
+    @property
+    def takes(self) -> frozenset[str]:
+        """The names of the function's arguments."""
+        return frozenset(inspect.signature(self.function).parameters)
+
+
+@functools.cache
+def analyses() -> dict[str, Analysis]:
+    """Find the analyses declared in the modules of this package, in alphabetical order."""
+    package = importlib.import_module(PACKAGE)
+    names = sorted(each.name for each in pkgutil.iter_modules(package.__path__) if not each.name.startswith("_"))
+    modules = [importlib.import_module(f"{PACKAGE}.{name}") for name in names]
+    return {each.ANALYSIS.name: each.ANALYSIS for each in modules if hasattr(each, "ANALYSIS")}
+
+
+@functools.cache
+def measures() -> dict[str, Measure]:
+    """Return the measures of all analyses, by column."""
+    declared = (column for each in analyses().values() for column in each.columns)
+    return {column.name: column for column in declared if not bucket_measure(column.name)} | SHARED
+
+
+def measure(name: str) -> Measure | None:
+    """
+    Look up the measure of a result's column; None if the column is a key.
+
+    Examples
+    --------
+    >>> measure("31-60").title, measure("client_hours").unit
+    ('31–60 days', 'hours')
+    >>> measure("client_name")
+    """
+    return (bucket_measure(name) or period_measure(name) or measures().get(name)) if isinstance(name, str) else None

@@ -1,0 +1,170 @@
+"""Call several analyses of the same frames: check each frame only once, collect the warnings, and keep the results.
+
+Every frame that is passed to an analysis is checked (see `frames.values`). For a few thousand rows, this is a third of
+the time of the analysis. Code that calls several analyses, and does not change the frames meanwhile, can share the
+checks among them.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from billframes.analysis.declare.columns import Frame
+from billframes.errors import BillframesWarning
+
+__all__ = [
+    "CheckedFrames",
+    "Findings",
+    "KeptResults",
+    "collect_warnings",
+    "current_checks",
+    "share_checks",
+]
+
+
+@dataclass(slots=True)
+class Findings:
+    """The warnings to give and the unknown values of enums, by frame and column."""
+
+    messages: dict[tuple[str, str], str] = field(default_factory=dict)
+    unknown: dict[tuple[str, str], list[Any]] = field(default_factory=dict)
+
+    def add(self, frame: str, column: str, message: str) -> None:
+        """Add a warning of a column; a column can have several."""
+        earlier = self.messages.get((frame, column))
+        self.messages[frame, column] = f"{earlier} {message}" if earlier else message
+
+    @classmethod
+    def of(cls, parts: Iterable[Findings]) -> Findings:
+        """Return a copy of the findings of several frames."""
+        findings = cls()
+        for part in parts:
+            findings.messages |= part.messages
+            findings.unknown |= part.unknown
+        return findings
+
+
+Checked = tuple[Frame, Findings]
+
+
+class CheckedFrames:
+    """A cache of checked pandas frames, with the findings in them; an entry is dropped with its frame."""
+
+    def __init__(self) -> None:
+        self._checked: dict[int, dict[tuple[str, bool], Checked]] = {}
+        self._references: dict[int, weakref.ref[Any]] = {}
+
+    def get(self, natives: Mapping[str, Any], *, ids_only: bool) -> dict[str, Checked]:
+        """Return the frames that were already checked under the same name, by name."""
+        found = {name: self._checked.get(id(each), {}).get((name, ids_only)) for name, each in natives.items()}
+        return {name: each for name, each in found.items() if each is not None}
+
+    def add(self, name: str, native: Any, checked: Checked, *, ids_only: bool) -> None:
+        """Add a checked frame; frames of other engines than pandas are not cached."""
+        if not isinstance(native, pd.DataFrame):
+            return
+        address = id(native)
+        if address not in self._checked:
+            self._checked[address] = {}
+            # When a frame is deleted, a new one can get the same id.
+            self._references[address] = weakref.ref(native, lambda _deleted: self._drop(address))
+        self._checked[address][name, ids_only] = checked
+
+    def _drop(self, address: int) -> None:
+        del self._checked[address], self._references[address]
+
+
+class KeptResults:
+    """Results of analyses, each calculated once. Its warnings are given again whenever the result is used."""
+
+    def __init__(self) -> None:
+        self._results: dict[str, tuple[pd.DataFrame, list[warnings.WarningMessage]]] = {}
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def __contains__(self, call: object) -> bool:
+        return call in self._results
+
+    def get(self, call: str, calculate: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+        """Return the result of a call; `calculate` is called if there is none yet."""
+        if call not in self._results:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                found = calculate()
+            self._results[call] = found, caught
+        found, caught = self._results[call]
+        for each in caught:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+        return found
+
+
+_SHARED: ContextVar[CheckedFrames | None] = ContextVar("shared", default=None)
+
+
+def current_checks() -> CheckedFrames:
+    """Return the cache of the innermost `share_checks`, or else a new one."""
+    return _SHARED.get() or CheckedFrames()
+
+
+@contextmanager
+def share_checks(checked: CheckedFrames | None = None) -> Iterator[None]:
+    """
+    Let the analyses called in this block share their checks; each gives the same warnings as without it.
+
+    Parameters
+    ----------
+    checked : CheckedFrames, optional
+        A cache for several blocks, between which the frames must not change. By default the cache of the enclosing
+        block, or a new one.
+    """
+    token = _SHARED.set(checked or current_checks())
+    try:
+        yield
+    finally:
+        _SHARED.reset(token)
+
+
+@contextmanager
+def collect_warnings(
+    notes: list[str], checked: CheckedFrames | None = None, *, without: tuple[type[Warning], ...] = ()
+) -> Iterator[None]:
+    """
+    Add the messages of billframes' warnings to `notes`, without repetitions, and issue other warnings as usual.
+
+    Messages that differ only in their numbers count as repetitions. Warnings of the classes in `without` are dropped.
+    The analyses called in this block share their checks; see `share_checks`.
+
+    Examples
+    --------
+    >>> notes = []
+    >>> with collect_warnings(notes):
+    ...     warnings.warn("Three entries have no matter.", BillframesWarning)
+    ...     warnings.warn("Three entries have no matter.", BillframesWarning)
+    >>> notes
+    ['Three entries have no matter.']
+    """
+    with warnings.catch_warnings(record=True) as caught, share_checks(checked):
+        warnings.simplefilter("always", BillframesWarning)
+        yield
+    for each in caught:
+        if not issubclass(each.category, BillframesWarning):
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+        elif not issubclass(each.category, without) and _without_numbers(str(each.message)) not in map(
+            _without_numbers, notes
+        ):
+            notes.append(str(each.message))
+
+
+def _without_numbers(note: str) -> str:
+    """Replace numbers: the analyses of several months give the same warning with different counts."""
+    return re.sub(r"\d[\d,.-]*", "#", note)

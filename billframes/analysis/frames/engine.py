@@ -1,0 +1,238 @@
+"""Add up and join rows in the fastest way of each engine, and convert rows to Python and back.
+
+Polars optimizes all steps from `lazy` to `collect` together, and copies nothing in between. Arrow's join copies every
+column of both frames, so `join_by_id` and `full_join_by_id` look up the ids and only append the columns found.
+
+A lazy engine only adds up the rows. All later steps are done in memory, with the few sums that `collect` returns: this
+takes milliseconds, while a database plans every step again. `collect_values` and `collect_counts` compute all values
+that warnings need in one query.
+
+Medians, calendars and lists of codes are computed in Python, over few rows. `frames.to_native` converts the result to
+the kind of frame that was passed in. The result is lazy if that frame was lazy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, cast
+
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from billframes.analysis.declare.columns import Frame
+
+__all__ = [
+    "SUPPORTED",
+    "collect",
+    "collect_counts",
+    "collect_sums",
+    "collect_values",
+    "eager_from_arrow",
+    "from_arrow",
+    "full_join_by_id",
+    "ids_frame",
+    "join_by_id",
+    "lazy",
+    "sum_by",
+    "to_arrow",
+    "to_dicts",
+]
+
+C = nw.col
+
+# Polars' streaming engine takes milliseconds to start. From this number of rows on, it is faster.
+_MANY = 200_000
+
+
+def lazy(frame: Frame) -> Frame:
+    """Make an eager Polars frame lazy, until `collect`; return others unchanged."""
+    native = frame.to_native()
+    return cast("Frame", nw.from_native(native.lazy())) if _is_eager_polars(frame) else frame
+
+
+def collect(frame: Frame, like: Frame | None = None) -> Frame:
+    """
+    Compute a lazy frame: its rows are then in memory, in a Polars frame or an Arrow table.
+
+    With `like`, only frames that `lazy` made lazy are computed: a frame stays lazy if `like` is lazy.
+    """
+    if not isinstance(frame, nw.LazyFrame):
+        return frame
+    if like is None:
+        return _make_nullable(cast("Frame", frame.collect()))
+    if isinstance(like, nw.DataFrame) and _is_eager_polars(like):
+        few = like.shape[0] < _MANY
+        return cast("Frame", frame.collect(engine="in-memory" if few else "auto"))
+    return frame
+
+
+def collect_values(*queries: tuple[Frame, Mapping[str, nw.Expr]]) -> dict[str, Any]:
+    """
+    Compute values of whole frames, such as sums and the earliest date, in one query for all lazy frames.
+
+    Parameters
+    ----------
+    *queries : tuple of Frame and mapping of str to Expr
+        Each frame with the values to compute, by name. All names must differ, and all lazy frames must be of one
+        engine.
+
+    Returns
+    -------
+    dict of str to object
+        The values by name; None if missing.
+    """
+    rows = [frame.select(**values) for frame, values in queries if values]
+    lazy_rows = [row for row in rows if isinstance(row, nw.LazyFrame)]
+    if len(lazy_rows) > 1:
+        names = [name for frame, values in queries if isinstance(frame, nw.LazyFrame) for name in values]
+        # Each name has its value in one row, and is missing in the others.
+        one_row = nw.concat(lazy_rows, how="diagonal").select(C(*names).max())
+        rows = [one_row, *(row for row in rows if isinstance(row, nw.DataFrame))]
+    return {name: value for row in rows for name, value in to_dicts(row)[0].items()}
+
+
+def collect_counts(*queries: tuple[Frame, Mapping[str, nw.Expr]]) -> dict[str, float]:
+    """Compute sums for warnings, as `collect_values` does; a missing value, such as a sum of no rows, is 0."""
+    return {name: 0.0 if value is None else float(value) for name, value in collect_values(*queries).items()}
+
+
+def join_by_id(frame: Frame, other: Frame, on: str, how: Literal["left", "inner"] = "left") -> Frame:
+    """
+    Join a frame in which each id is unique; a missing id matches nothing.
+
+    If `frame` is in memory, `other` is collected, so that the result is in memory, too.
+    """
+    other = collect(other) if isinstance(frame, nw.DataFrame) else other
+    left, right = frame.to_native(), other.to_native()
+    if isinstance(left, pa.Table) and isinstance(right, pa.Table):
+        return cast("Frame", nw.from_native(_look_up(left, right, on, how)))
+    return frame.join(lazy(other) if isinstance(frame, nw.LazyFrame) else other, on=on, how=how)
+
+
+def full_join_by_id(frame: Frame, other: Frame, on: str) -> Frame:
+    """Join two frames in which each id is unique and not missing; rows that only `other` has are last."""
+    if isinstance(frame, nw.LazyFrame):
+        renamed = other.rename({on: "_other_id"})
+        joined = frame.join(renamed, left_on=on, right_on="_other_id", how="full")
+        return joined.with_columns(nw.coalesce(on, "_other_id").alias(on)).drop("_other_id")
+    # A full join of Polars or Arrow copies and reorders all rows, although few ids or none are only in `other`.
+    marked = join_by_id(frame, other.with_columns(_found=nw.lit(1.0)), on)
+    joined, found = marked.drop("_found"), cast("nw.DataFrame[Any]", marked).get_column("_found").count()
+    rest = len(cast("nw.DataFrame[Any]", other)) - found
+    return nw.concat([joined, _anti_join(other, frame, on)], how="diagonal") if rest else joined
+
+
+def sum_by(frame: Frame, by: Sequence[str], measures: Sequence[str]) -> Frame:
+    """
+    Add up measures by columns; without columns, to one row.
+
+    Rows with a missing key are one group. Categorical keys become text.
+    """
+    if not by:
+        return frame.select(C(*measures).sum())
+    totals = frame.group_by(*by).agg(C(*measures).sum())
+    schema = totals.collect_schema()
+    coded = [name for name in by if schema[name] in (nw.Categorical, nw.Enum)]
+    return totals.with_columns(C(*coded).cast(nw.String)) if coded else totals
+
+
+def collect_sums(frame: Frame, by: Sequence[str], measures: Sequence[str]) -> Frame:
+    """Add up and collect a lazy frame; a frame in memory is returned unchanged, for the caller to add up later."""
+    return collect(sum_by(frame, by, measures)) if isinstance(frame, nw.LazyFrame) else frame
+
+
+def to_dicts(frame: Frame) -> list[dict[str, Any]]:
+    """Collect a frame into a list of one dict per row; missing values are None."""
+    rows: list[dict[str, Any]] = to_arrow(frame).to_pylist()
+    return rows
+
+
+def to_arrow(frame: Frame) -> pa.Table:
+    """Collect a frame into an Arrow table."""
+    return cast("nw.DataFrame[Any]", collect(frame)).to_arrow()
+
+
+def from_arrow(frame: Frame, table: pa.Table) -> Frame:
+    """Convert an Arrow table to a frame of the same engine as `frame`."""
+    native: Any = frame.to_native()
+    return cast("Frame", nw.from_native(_FROM_ARROW[frame.implementation.name](native, table)))
+
+
+def ids_frame(frame: Frame, column: str, ids: Iterable[str]) -> Frame:
+    """Return ids as a frame of the same engine as `frame`, to select rows by a join."""
+    return from_arrow(frame, pa.table({column: pa.array(list(ids), pa.string())}))
+
+
+def eager_from_arrow(frame: Frame, table: pa.Table) -> Frame:
+    """Convert an Arrow table to the kind of frame that `collect(frame)` returns: Polars for Polars, else Arrow."""
+    native = _polars(None, table) if frame.implementation.is_polars() else table
+    return cast("Frame", nw.from_native(native))
+
+
+def _make_nullable(frame: Frame) -> Frame:
+    """Make all columns nullable. Spark declares some as not nullable, and Arrow concatenates only equal types."""
+    table = frame.to_native()
+    if not isinstance(table, pa.Table) or all(field.nullable for field in table.schema):
+        return frame
+    return cast("Frame", nw.from_native(table.cast(pa.schema([each.with_nullable(True) for each in table.schema]))))
+
+
+def _is_eager_polars(frame: Frame) -> bool:
+    return isinstance(frame, nw.DataFrame) and frame.implementation.is_polars()
+
+
+def _look_up(left: pa.Table, right: pa.Table, on: str, how: str) -> pa.Table:
+    at = pc.index_in(left[on], value_set=right[on].combine_chunks(), skip_nulls=True)
+    if how == "inner":
+        left, at = left.filter(at.is_valid()), at.drop_null()
+    for name in right.column_names:
+        left = left if name == on else left.append_column(name, right[name].combine_chunks().take(at))
+    return left
+
+
+def _anti_join(frame: Frame, other: Frame, on: str) -> Frame:
+    """Return the rows of a frame whose id is not in `other`."""
+    native = frame.to_native()
+    if isinstance(native, pa.Table):
+        ids = other.to_native()[on].combine_chunks()
+        return cast("Frame", nw.from_native(native.filter(pc.invert(pc.is_in(native[on], value_set=ids)))))
+    return frame.join(other.select(on), on=on, how="anti")
+
+
+def _polars(native: Any, table: pa.Table) -> Any:
+    import polars as pl
+
+    frame: Any = pl.from_arrow(table)
+    return frame.lazy() if isinstance(native, pl.LazyFrame) else frame
+
+
+def _duckdb(native: Any, given_rows: pa.Table) -> Any:
+    # A query of the relation puts the result on its connection. DuckDB finds the Python variable by its name.
+    return native.query("_unused", "select * from given_rows")
+
+
+def _pyspark(native: Any, table: pa.Table) -> Any:
+    # Spark reads dates without a time zone as instants in its own zone. The cast removes that zone again.
+    dates = [nw.col(field.name).cast(nw.Datetime("us")) for field in table.schema if field.type == pa.timestamp("us")]
+    frame = native.sparkSession.createDataFrame(table)
+    return nw.from_native(frame).with_columns(*dates).to_native() if dates else frame
+
+
+def _ibis(_native: Any, table: pa.Table) -> Any:
+    import ibis
+
+    return ibis.memtable(table)
+
+
+_FROM_ARROW: dict[str, Any] = {
+    # In the analyses, pandas frames are Arrow tables.
+    "PANDAS": lambda native, table: table,
+    "PYARROW": lambda native, table: table,
+    "POLARS": _polars,
+    "DUCKDB": _duckdb,
+    "PYSPARK": _pyspark,
+    "IBIS": _ibis,
+}
+SUPPORTED = frozenset(_FROM_ARROW)
+"""The engines that analyses support, by their names in Narwhals."""

@@ -1,0 +1,204 @@
+"""Build the expressions that the analyses share. Every engine computes the same values for them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+import math
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from billframes.analysis.declare.columns import Frame, column_names, source_of
+from billframes.periods import FiscalYear, Period
+
+__all__ = [
+    "RESIDUE",
+    "as_day",
+    "as_float",
+    "columns_or_null",
+    "count_if",
+    "day_number",
+    "in_period",
+    "is_in_period",
+    "map_values",
+    "midnight",
+    "null_column",
+    "or_nan",
+    "period_numbers",
+    "quotient",
+    "rate_at_step",
+    "rate_days",
+    "ratio",
+    "value_at_rates",
+    "value_if",
+    "with_rate_step",
+]
+
+C = nw.col
+
+Rates = Mapping[str, float | Mapping[Any, float]]
+
+RESIDUE = 1e-9
+"""The largest absolute value that counts as 0: a sum of floats that should be 0 has a small rest."""
+
+_EPOCH = dt.date(1970, 1, 1).toordinal()
+
+
+def as_float(condition: nw.Expr) -> nw.Expr:
+    """Return 1.0 if the condition holds, else 0.0; every engine can add up these numbers."""
+    # A cast is faster than `when`: it takes half the steps.
+    return condition.cast(nw.Float64).fill_null(0.0)
+
+
+def count_if(condition: nw.Expr) -> nw.Expr:
+    """Count the rows for which the condition holds. Without rows, the count can be null; `collect_counts` returns 0."""
+    # Spark can't add up booleans.
+    return condition.cast(nw.Float64).sum()
+
+
+def null_column(dtype: Any) -> nw.Expr:
+    """Return a column of missing values."""
+    # A null literal has no type, and a cast of it to pandas' booleans is False.
+    return nw.when(nw.lit(1) == nw.lit(0)).then(nw.lit(True)) if dtype == nw.Boolean else nw.lit(None).cast(dtype)
+
+
+def value_if(condition: nw.Expr, value: nw.Expr | str) -> nw.Expr:
+    """Return an expression's or a column's value if the condition holds, else 0."""
+    return nw.when(condition).then(C(value) if isinstance(value, str) else value).otherwise(nw.lit(0.0))
+
+
+def columns_or_null(frame: Frame, names: Iterable[str], types: Mapping[str, Any]) -> list[nw.Expr]:
+    """Return columns of a frame; columns that it does not have are null, with the given type. Keys have a source."""
+    there = column_names(frame)
+    found = {name: source_of(name, there) for name in names}
+    return [(C(source) if source in there else null_column(types[name])).alias(name) for name, source in found.items()]
+
+
+def map_values(column: str, mapping: Mapping[str, Any], default: Any, dtype: Any) -> nw.Expr:
+    """Look up each value of a column in a small mapping; other values become `default`."""
+    if not mapping:
+        return null_column(dtype) if default is None else nw.lit(default).cast(dtype)
+    keys, values = list(mapping), list(mapping.values())
+    return C(column).replace_strict(keys, values, default=default, return_dtype=dtype)
+
+
+def rate_days(rates: Rates) -> list[dt.date]:
+    """Return the days on which any rate changes, the earliest first; empty if no rate has dates."""
+    return sorted({day for rate in rates.values() if isinstance(rate, Mapping) for day in rate})
+
+
+def with_rate_step(frame: Frame, rates: Rates) -> Frame:
+    """
+    Add `_rate_step` if rates have dates: the number of days in `rate_days` that are on or before `date`.
+
+    A missing date counts as before all these days.
+    """
+    days = rate_days(rates)
+    reached = [as_float(C("date") >= midnight(day)) for day in days]
+    return frame.with_columns(_rate_step=nw.sum_horizontal(*reached).cast(nw.Int64)) if days else frame
+
+
+def rate_at_step(rates: Rates) -> nw.Expr:
+    """Return the rate of `user_id`, at `_rate_step` if rates have dates; missing if the person has no rate then."""
+    days = rate_days(rates)
+    if not days:
+        return map_values("user_id", rates, None, nw.Float64)
+    rate = null_column(nw.Float64)
+    for step in range(len(days) + 1):
+        at_step = {user: _rate_at(each, days[:step]) for user, each in rates.items()}
+        known = {user: each for user, each in at_step.items() if each is not None}
+        rate = nw.when(C("_rate_step") == step).then(map_values("user_id", known, None, nw.Float64)).otherwise(rate)
+    return rate
+
+
+def _rate_at(rate: float | Mapping[dt.date, float], past_days: Sequence[dt.date]) -> float | None:
+    """Return the latest rate that begins on one of these days."""
+    if not isinstance(rate, Mapping):
+        return rate
+    begun = [rate[day] for day in past_days if day in rate]
+    return begun[-1] if begun else None
+
+
+def value_at_rates(time: Frame, rates: Rates) -> Frame:
+    """Add `_value`, the hours at the person's rate on that day, and `_unrated`, 1.0 for hours without a rate."""
+    rows = with_rate_step(time, rates).with_columns(_rate=rate_at_step(rates))
+    rows = rows.drop("_rate_step") if rate_days(rates) else rows
+    return rows.with_columns(
+        _value=(C("hours") * C("_rate")).fill_null(0.0),
+        _unrated=as_float(C("_rate").is_null() & (C("hours") != 0)),
+    )
+
+
+def ratio(numerator: str, denominator: str) -> nw.Expr:
+    """Divide two columns; missing if the denominator is 0 or missing."""
+    return nw.when(C(denominator).abs() > RESIDUE).then(C(numerator) / C(denominator))
+
+
+def quotient(part: float, whole: float) -> float:
+    """Divide two numbers; NaN if the whole is 0 or NaN."""
+    return part / whole if abs(whole) > RESIDUE else math.nan
+
+
+def or_nan(value: float | None) -> float:
+    """Return NaN for a missing number, so that every sum with it is NaN, too."""
+    return math.nan if value is None else float(value)
+
+
+def as_day(value: Any) -> dt.date | None:
+    """Return a date, or the date of a datetime in its own time zone; None if missing."""
+    if not isinstance(value, dt.date) or value != value:
+        return None
+    return value.date() if isinstance(value, dt.datetime) else value
+
+
+def period_numbers(year: Any, month: Any, day: Any, fiscal: FiscalYear) -> dict[str, Any]:
+    """
+    Return the numbers of the periods of a day, from numbers or expressions.
+
+    A month is 202610, its quarter 20264 and its year 2026; the fiscal quarter and the fiscal year are numbered alike.
+    """
+    return {
+        "month": year * 100 + month,
+        "quarter": year * 10 + (month + 2) // 3,
+        "year": year,
+        "fiscal_quarter": fiscal.quarter(year, month, day),
+        "fiscal_year": fiscal.number(year, month, day),
+    }
+
+
+def midnight(day: dt.date) -> dt.datetime:
+    """Return midnight of a day, as in the date columns of the analyses."""
+    return dt.datetime(day.year, day.month, day.day)  # noqa: DTZ001
+
+
+def is_in_period(column: str, period: Period) -> nw.Expr:
+    """Return whether a date is in the period, both ends inclusive; a period without ends includes missing dates."""
+    conditions = []
+    if period.start is not None:
+        conditions.append(C(column) >= midnight(period.start))
+    if period.end is not None:
+        conditions.append(C(column) <= midnight(period.end))
+    return functools.reduce(operator.and_, conditions) if conditions else nw.lit(1) == nw.lit(1)
+
+
+def in_period(frame: Frame, column: str, period: Period) -> Frame:
+    """Keep the rows whose date is in the period."""
+    return frame.filter(is_in_period(column, period)) if period.start or period.end else frame
+
+
+def day_number(column: str, rows: Frame | None = None) -> nw.Expr:
+    """
+    Return the day numbers of a column of dates, as `date.toordinal` does.
+
+    With `rows`, the frame of the column, timestamps are used on engines on which that is faster. Otherwise the number
+    is computed from the year and the day of the year, and no date may be missing.
+    """
+    date = nw.col(column).dt
+    if rows is not None and (isinstance(rows, nw.DataFrame) or rows.implementation.is_polars()):
+        return date.timestamp("ms") / 86_400_000.0 + float(_EPOCH)
+    past = date.year().cast(nw.Int64) - 1
+    number: nw.Expr = past * 365 + past // 4 - past // 100 + past // 400 + date.ordinal_day().cast(nw.Int64)
+    return number.cast(nw.Float64)

@@ -1,0 +1,386 @@
+"""Rules of columns that were swapped, cut or changed, are in different units, or have values that can't be right.
+
+Most rules need several rows, and more that are implausible than plausible. Values out of bounds are wrong if they
+occur once.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from billframes.analysis.frames.column_rules import ColumnRule, absolute, parts_of_day
+
+__all__ = ["RULES"]
+
+# Amounts in cents are 100 times too high. A lower limit allows for other differences.
+_SCALE = 40.0
+# The hours of a day, which is a spreadsheet's unit of time, and of a working day. Days may be rounded.
+_DAYS = (24.0, 8.0)
+_ROUNDING = 0.03
+# Hours that amounts are for are not whole if they differ by more from a whole number.
+_FRACTION = 0.02
+# Midnights of places in the east of Greenwich are evenings in UTC. People write noon for a whole day.
+_EVENING = 13
+_CENT = 0.005
+_YEARS = (dt.date(1990, 1, 1), dt.date(2100, 12, 31))
+# Corrections take back hours of a day or a few; a timer that never stopped has many more.
+_LEAST_HOURS = -24.0
+# Firms enter some appointments and flat monthly entries more than a month in advance.
+_OFTEN = 0.02
+# A balance can be above the amount, because interest was added.
+_INTEREST = 1.5
+
+
+def _if_unequal(hours: Any, rate: Any, amount: Any, condition: Any) -> Any:
+    """Return the condition for rows whose amount is not hours × rate; a database computes it for these rows only."""
+    unequal = absolute(amount - hours * rate) >= 0.01
+    return nw.when(unequal).then(condition) if isinstance(unequal, nw.Expr) else unequal & condition
+
+
+def _is_near(amount: Any, due: Any, share: float) -> Any:
+    """Tell whether an amount differs from what is due by less than a share of it; an amount of 0 is near nothing."""
+    return absolute(amount - due) < absolute(amount) * share
+
+
+def _is_scaled(hours: Any, rate: Any, amount: Any) -> Any:
+    due = absolute(hours * rate)
+    return _if_unequal(hours, rate, amount, (absolute(amount) > due * _SCALE) & (due > 0))
+
+
+def _is_not_scaled(hours: Any, rate: Any, amount: Any) -> Any:
+    due = absolute(hours * rate)
+    return (due > 0) & (absolute(amount) <= due * _SCALE)
+
+
+def _is_swapped(hours: Any, rate: Any, amount: Any) -> Any:
+    # For one hour, rate and amount are equal.
+    swapped = (absolute(rate - hours * amount) < 0.01) & (rate != 0) & (absolute(absolute(hours) - 1.0) > 0.05)
+    return _if_unequal(hours, rate, amount, swapped)
+
+
+def _is_not_swapped(hours: Any, rate: Any, amount: Any) -> Any:
+    due = hours * rate
+    return (absolute(absolute(hours) - 1.0) > 0.05) & (absolute(due) > 0) & (absolute(amount - due) < 0.01)
+
+
+def _is_in_minutes(rate: Any, amount: Any, hours: Any) -> Any:
+    decimal = hours - hours % 1 + hours % 1 / 0.6
+    fits = _is_near(amount, decimal * rate, 0.01)
+    fits = fits & (absolute(amount - hours * rate) > absolute(amount) * 0.05)
+    return _if_unequal(hours, rate, amount, fits & (hours > 0) & (rate > 0))
+
+
+def _is_decimal(rate: Any, amount: Any, hours: Any) -> Any:
+    return (hours % 1 > 0.05) & (rate > 0) & _is_near(amount, hours * rate, 0.01)
+
+
+def _is_in_days(rate: Any, amount: Any, hours: Any) -> Any:
+    whole, working = (_is_near(amount, hours * rate * day, _ROUNDING) for day in _DAYS)
+    return _if_unequal(hours, rate, amount, whole | working)
+
+
+def _is_in_hours(rate: Any, amount: Any, hours: Any) -> Any:
+    return _is_near(amount, hours * rate, _ROUNDING)
+
+
+def _is_whole(rate: Any, amount: Any, hours: Any) -> Any:
+    """Tell whether hours are whole, but those that the amount is for are not: the hours were rounded or cut."""
+    lost = absolute(amount / rate - hours)
+    return (rate > 0) & (hours % 1 == 0) & (lost > _FRACTION) & (lost < 1 - _FRACTION)
+
+
+def _is_in_sixtieths(hours: Any, rate: Any, amount: Any) -> Any:
+    """Tell whether hours are minutes."""
+    return _if_unequal(hours, rate, amount, _is_near(amount, hours * rate / 60.0, _ROUNDING))
+
+
+def _is_unequal(hours: Any, rate: Any, amount: Any) -> Any:
+    """Tell whether an amount is not hours times rate, also if hours or amounts were rounded for display."""
+    rounding = absolute(amount) * 0.02 + absolute(rate) * 0.01 + 0.51
+    return (rate != 0) & (amount != 0) & (absolute(amount - hours * rate) > rounding)
+
+
+def _is_equal(hours: Any, rate: Any, amount: Any) -> Any:
+    return (rate != 0) & (absolute(amount - hours * rate) <= absolute(amount) * 0.02 + absolute(rate) * 0.01 + 0.51)
+
+
+def _months_apart(created: Any, date: Any) -> Any:
+    """Return the number of calendar months between two dates; the day of the month is not considered."""
+    (year, month, _), (year_made, month_made, _) = parts_of_day(date), parts_of_day(created)
+    return absolute((year - year_made) * 12 + month - month_made)
+
+
+def _is_day_first(created: Any, date: Any) -> Any:
+    """Tell whether a date is far from its time of creation, and near it if day and month are exchanged."""
+    (_, month, day), month_made = parts_of_day(date), parts_of_day(created)[1]
+    return (day == month_made) & (day != month) & (_months_apart(created, date) > 1)
+
+
+def _is_not_day_first(created: Any, date: Any) -> Any:
+    """Tell whether a date is near its time of creation, or far from it also if day and month are exchanged."""
+    _, month, day = parts_of_day(date)
+    is_near = _months_apart(created, date) <= 1
+    return ((day <= 12) & (day != month) & is_near) | ((day > 12) & ~is_near)
+
+
+def _is_ahead(created: Any, date: Any) -> Any:
+    """Tell whether a date is more than a month after its time of creation."""
+    if not isinstance(date, nw.Expr):
+        return date > created + np.timedelta64(31, "D")
+    return date > created.dt.offset_by("31d")
+
+
+def _is_night(moment: Any) -> Any:
+    """Tell whether a date has a full or half hour of the evening: midnight of a place in the east of Greenwich."""
+    part = moment.dt
+    hour, minute, second = (
+        (part.hour(), part.minute(), part.second())
+        if isinstance(moment, nw.Expr)
+        else (part.hour, part.minute, part.second)
+    )
+    return (hour >= _EVENING) & (minute % 30 == 0) & (second == 0)
+
+
+def _is_not_night(moment: Any) -> Any:
+    return ~_is_night(moment)
+
+
+def _night_check(name: str, column: str, stake: str, unit: str) -> ColumnRule:
+    return ColumnRule(
+        f"night {column}",
+        {column: "time"},
+        _is_night,
+        _is_not_night,
+        f"{name}: {column} has a time such as 22:00 or 23:00 in {{rows}} ({unit}). These may be midnights of the "
+        "firm's time zone in UTC, which are on the day before. Convert them to the firm's time zone before their time "
+        "is dropped.",
+        stake,
+        unless=() if column != "due_date" else ("night invoice_date",),
+        alike=True,
+    )
+
+
+def _order_check(name: str, column: str, stake: str, unit: str) -> ColumnRule:
+    return ColumnRule(
+        "order",
+        {"created_at": "instant", column: "date"},
+        _is_day_first,
+        _is_not_day_first,
+        f"{name}: day and month of {column} may be swapped in {{rows}} ({unit}), because with day and month exchanged "
+        "these dates fit created_at. Read the dates again with the order that the file has.",
+        stake,
+        gate="ahead",
+    )
+
+
+def _has_other_sign(amount: Any, balance: Any) -> Any:
+    return ((amount > _CENT) & (balance < -_CENT)) | ((amount < -_CENT) & (balance > _CENT))
+
+
+def _has_same_sign(amount: Any, balance: Any) -> Any:
+    return ((amount > _CENT) & (balance > _CENT)) | ((amount < -_CENT) & (balance < -_CENT))
+
+
+def _dates_out_of_bounds(name: str, column: str, stake: str, unit: str) -> ColumnRule:
+    return ColumnRule(
+        f"bounds {column}",
+        {column: "date"},
+        None,
+        None,
+        f"{name}: {column} is before 1990 or after 2100 in {{rows}}{{example}} ({unit}). Correct these dates: they are "
+        "in no period, or age for decades.",
+        stake,
+        bounds=_YEARS,
+    )
+
+
+def _negative_amounts(name: str, words: str) -> ColumnRule:
+    return ColumnRule(
+        "negative",
+        {"amount": "number"},
+        lambda amount: amount < 0,
+        lambda amount: amount > 0,
+        f"{name}: amount is negative in most rows. Invoices bill {words} as positive amounts, which are "
+        "subtracted from the amounts of the invoices. Change the sign.",
+    )
+
+
+RULES: Mapping[str, tuple[ColumnRule, ...]] = {
+    "expenses": (
+        _negative_amounts("expenses", "expenses"),
+        _dates_out_of_bounds("expenses", "date", "amount", "amounts of {stake}"),
+    ),
+    "fixed_fees": (
+        _negative_amounts("fixed_fees", "fixed fees"),
+        _dates_out_of_bounds("fixed_fees", "date", "amount", "amounts of {stake}"),
+    ),
+    "time_entries": (
+        ColumnRule(
+            "unequal",
+            dict.fromkeys(("hours", "rate", "amount"), "number"),
+            _is_unequal,
+            _is_equal,
+            "time_entries: amount is not hours times rate in {rows} with amounts of {stake}, which are most of those "
+            "with a rate. One of the three may be another column, or may have been changed.",
+            "amount",
+            unless=("scaled", "swapped", "minutes", "sixtieths", "days", "whole"),
+        ),
+        ColumnRule(
+            "ahead",
+            {"created_at": "instant", "date": "date"},
+            _is_ahead,
+            None,
+            "time_entries: client work is dated more than a month after created_at in {rows}{example} ({stake} hours). "
+            "It may have been entered in advance, or these dates may be wrong: the work counts in the period that they "
+            "name.",
+            "hours",
+            unless=("order", "bounds date"),
+            among={"billing_type": ("billable", "fixedFee")},
+            least=_OFTEN,
+        ),
+        ColumnRule(
+            "scaled",
+            dict.fromkeys(("hours", "rate", "amount"), "number"),
+            _is_scaled,
+            _is_not_scaled,
+            "time_entries: amount is many times hours times rate, so it seems to be in another unit, such as cents, or "
+            "to be another column. Each entry's amount is its hours times its rate.",
+            gate="unequal",
+        ),
+        ColumnRule(
+            "swapped",
+            dict.fromkeys(("hours", "rate", "amount"), "number"),
+            _is_swapped,
+            _is_not_swapped,
+            "time_entries: rate is hours times amount, so the two seem to be swapped. Each entry's amount is its hours "
+            "times its rate.",
+            gate="unequal",
+        ),
+        ColumnRule(
+            "minutes",
+            dict.fromkeys(("rate", "amount", "hours"), "number"),
+            _is_in_minutes,
+            _is_decimal,
+            "time_entries: hours seem to be hours and minutes, such as 1.30 for an hour and a half, because amount is "
+            "rate times 1.5. Hours are decimal: add the minutes divided by 60 to the whole hours.",
+            gate="unequal",
+        ),
+        ColumnRule(
+            "sixtieths",
+            dict.fromkeys(("hours", "rate", "amount"), "number"),
+            _is_in_sixtieths,
+            _is_equal,
+            "",
+            gate="unequal",
+        ),
+        ColumnRule(
+            "days",
+            dict.fromkeys(("rate", "amount", "hours"), "number"),
+            _is_in_days,
+            _is_in_hours,
+            "time_entries: hours seem to be days, because amount is 24 or 8 times hours times rate in most rows. Hours "
+            "are decimal hours, such as 1.5: multiply days by 24, or working days by 8.",
+            gate="unequal",
+        ),
+        ColumnRule(
+            "whole",
+            dict.fromkeys(("rate", "amount", "hours"), "number"),
+            _is_whole,
+            lambda _rate, _amount, hours: hours % 1 != 0,
+            "time_entries: hours are whole numbers, but amount divided by rate is not in {rows} with {stake} hours. "
+            "Hours may have been rounded or cut. Read them again with their decimals.",
+            "hours",
+            unless=("scaled", "swapped", "minutes", "sixtieths", "days"),
+            gate="unequal",
+        ),
+        _order_check("time_entries", "date", "hours", "{stake} hours"),
+        _night_check("time_entries", "date", "hours", "{stake} hours"),
+        _dates_out_of_bounds("time_entries", "date", "hours", "{stake} hours"),
+        ColumnRule(
+            "timer",
+            {"hours": "number"},
+            None,
+            None,
+            "time_entries: hours is below −24 in {rows}{example} ({stake} hours), which may be a timer that never "
+            "stopped. Correct these hours: they are taken from those of other work.",
+            "hours",
+            bounds=(_LEAST_HOURS, None),
+            unless=("sixtieths",),
+        ),
+    ),
+    "invoices": (
+        ColumnRule(
+            "empty",
+            dict.fromkeys(("balance", "amount"), "number"),
+            lambda balance, amount: (absolute(amount) < 0.005) & (absolute(balance) < 0.005),
+            lambda _balance, amount: absolute(amount) > 0.005,
+            "invoices: amount is 0 on most invoices, so it seems to be the balance or another column. The amount is "
+            "that of the whole invoice, paid or not.",
+        ),
+        ColumnRule(
+            "open",
+            dict.fromkeys(("amount", "balance"), "number"),
+            lambda amount, balance: absolute(balance) > absolute(amount) * _INTEREST + _CENT,
+            lambda amount, balance: absolute(balance) < absolute(amount) - _CENT,
+            "invoices: balance is far above amount on most invoices that are not fully open, so the two may be swapped "
+            "or in different units. The balance is the part of the amount that is still open.",
+        ),
+        ColumnRule(
+            "due",
+            dict.fromkeys(("due_date", "invoice_date"), "date"),
+            lambda due, invoiced: due < invoiced,
+            lambda due, invoiced: due >= invoiced,
+            "invoices: due_date is before invoice_date on most invoices, so the two may be swapped.",
+            unless=("bounds due_date",),
+        ),
+        ColumnRule(
+            "negative",
+            {"amount": "number"},
+            lambda amount: amount < -_CENT,
+            lambda amount: amount > _CENT,
+            "invoices: amount is negative on {rows} ({stake} in all), which are most invoices. Invoices are positive "
+            "and credits negative: change the sign.",
+            "amount",
+        ),
+        ColumnRule(
+            "sign",
+            dict.fromkeys(("amount", "balance"), "number"),
+            _has_other_sign,
+            _has_same_sign,
+            "invoices: balance and amount have different signs in {rows} with balances of {stake}. The balance is the "
+            "part of the amount that is still open, so both have one sign: change that of the balance.",
+            "balance",
+        ),
+        ColumnRule(
+            "credit",
+            dict.fromkeys(("amount", "balance"), "number"),
+            lambda amount, balance: (amount < -_CENT) & (balance > _CENT),
+            None,
+            "invoices: balance is positive on credits, whose amount is negative, in {rows}{example} with balances of "
+            "{stake}. Receivables include them as owed by the client. The open part of a credit is negative: if these "
+            "are open parts, change their sign.",
+            "balance",
+            unless=("sign", "negative"),
+        ),
+        _dates_out_of_bounds("invoices", "invoice_date", "amount", "amounts of {stake}"),
+        ColumnRule(
+            "bounds due_date",
+            {"due_date": "date"},
+            None,
+            None,
+            "invoices: due_date is before 1990 or after 2100 in {rows}{example} with balances of {stake}, which may "
+            "stand for no date. These due dates count as missing, so the invoice date is used instead.",
+            "balance",
+            bounds=_YEARS,
+            clears=True,
+        ),
+        _order_check("invoices", "invoice_date", "amount", "amounts of {stake}"),
+        _night_check("invoices", "invoice_date", "amount", "amounts of {stake}"),
+        _night_check("invoices", "due_date", "balance", "balances of {stake}"),
+    ),
+}

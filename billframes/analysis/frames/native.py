@@ -1,0 +1,266 @@
+"""Convert users' frames to Narwhals, and results back.
+
+Inside the analyses, every frame is a Narwhals frame with dates as `Datetime("us")`, money and hours as `Float64` and
+enums as text, on every engine. The analyses use only methods that lazy frames have, too.
+
+pandas frames become Arrow tables: Arrow adds up and joins a million rows of text in half the time of pandas, and few
+rows in a third of it. Most columns of a loaded frame are Arrow already, so little is copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from importlib.metadata import version
+from typing import Any, cast
+
+import narwhals.stable.v2 as nw
+import pandas as pd
+from narwhals.stable.v2.typing import IntoFrameT
+
+from billframes._names import type_in_words
+from billframes.analysis.declare.columns import (
+    EMPTY,
+    IDS,
+    ITEMS,
+    Frame,
+    as_arrow,
+    column_names,
+    is_categorical,
+    key_column,
+    selects_for,
+    source_of,
+    typed_column,
+)
+from billframes.analysis.frames.data_span import DAYS
+from billframes.analysis.frames.engine import SUPPORTED, from_arrow, to_arrow
+from billframes.analysis.frames.values import called_by_another, check_values, warn_of_columns
+from billframes.errors import MissingColumnError, ParameterError
+from billframes.loading.load_info import attach
+
+__all__ = [
+    "from_native",
+    "from_result",
+    "nan_to_null",
+    "require",
+    "select_columns",
+    "to_native",
+    "without_attrs",
+    "wrap_frame",
+]
+
+C = nw.col
+
+# Older versions of Dask have `dask_expr` as a separate package.
+_DASK = {"dask", "dask_expr"}
+_DUCKDB = {"duckdb", "_duckdb"}
+
+
+def from_native(*, ids_only: bool = False, **natives: Any) -> dict[str, Frame]:
+    """
+    Convert users' frames to Narwhals, and check their values.
+
+    Parameters
+    ----------
+    ids_only : bool
+        Whether to check ids only and leave all values unchanged, for analyses that return whole rows.
+    **natives : frame, optional
+        The frames by the argument's name. Those that are None are left out.
+
+    Raises
+    ------
+    ParameterError
+        An argument is not a frame or is another argument's frame, the frames are of different engines or write ids
+        differently, or different rows of a frame have the same id.
+    """
+    given = {name: native for name, native in natives.items() if native is not None}
+    otherwise = "it takes a pandas, Polars, Arrow, DuckDB, Ibis or PySpark frame"
+    frames = {
+        name: _with_columns(wrap_frame(native if ids_only else without_attrs(native), name, otherwise), name)
+        for name, native in given.items()
+    }
+    engines = {name: _engine(frame) for name, frame in frames.items()}
+    if len(set(engines.values())) > 1:
+        kinds = ", ".join(f"{name} is {engine}" for name, engine in engines.items())
+        raise ParameterError(f"All frames must be of one engine, but {kinds}; convert them to the same kind.")
+    _refuse_misplaced(frames)
+    return check_values(frames, given, ids_only=ids_only)
+
+
+def _with_columns(frame: Frame, name: str) -> Frame:
+    """Give an empty frame without any column those of its kind: it counts as no rows."""
+    if column_names(frame) or name not in EMPTY:
+        return frame
+    native, table = frame.to_native(), EMPTY[name]
+    empty = table.to_pandas() if isinstance(native, pd.DataFrame) else from_arrow(frame, table).to_native()
+    return cast("Frame", nw.from_native(empty))
+
+
+def without_attrs(native: Any) -> Any:
+    """Return a pandas frame without `attrs`, which pandas copies at every step; return others unchanged."""
+    if not isinstance(native, pd.DataFrame):
+        return native
+    plain = native.copy(deep=False)
+    plain.attrs = {}
+    return plain
+
+
+# Items and invoices all have amounts and invoice ids. The first of these columns that a frame has identifies it.
+_MARKS = {"time_entry_id": "time_entries", "expense_id": "expenses", "fixed_fee_id": "fixed_fees"}
+
+
+def _refuse_misplaced(frames: dict[str, Frame]) -> None:
+    """Refuse frames of items and invoices that are passed as each other: items would be subtracted twice or never."""
+    for name in (*ITEMS, "invoices"):
+        there = column_names(frames[name]) if name in frames else ()
+        # Time entries under a fixed fee have its id.
+        own = {"fixed_fee_id"} if name == "time_entries" else set()
+        mark = next((column for column in _MARKS if column in there and column not in own), "")
+        if not mark and {"invoice_state", "balance"} <= set(there) and "date" not in there:
+            mark = "balance"
+        kind = _MARKS.get(mark, "invoices")
+        if mark and kind != name:
+            raise ParameterError(
+                f"{name} has the column {mark!r}, so it seems to be the frame {kind}. Pass each frame in its own place."
+            )
+
+
+def wrap_frame(native: Any, name: str, otherwise: str) -> Frame:
+    """
+    Convert a frame of any supported engine to Narwhals.
+
+    Parameters
+    ----------
+    native : frame
+    name : str
+        The argument's name, for the error.
+    otherwise : str
+        What to pass instead, for the error: the end of a sentence such as "users is a list; …".
+
+    Raises
+    ------
+    ParameterError
+        It is not a frame, or it is a frame of an engine that is not supported, such as Dask or DuckDB before 2.0.
+    """
+    package = type(native).__module__.partition(".")[0]
+    if package in _DUCKDB and int(version("duckdb").partition(".")[0]) < 2:
+        raise ParameterError(
+            f"{name} is a frame of DuckDB {version('duckdb')}, which computes some figures differently. Update it with "
+            "pip install 'duckdb>=2'."
+        )
+    if package in _DASK:
+        raise ParameterError(
+            f"{name} is a Dask frame, and Dask is not supported. Use DuckDB or Polars for data larger than memory, or "
+            "Spark for data larger than one machine."
+        )
+    try:
+        frame = cast("Frame", nw.from_native(native))
+    except TypeError as error:
+        raise ParameterError(f"{name} is {type_in_words(native)}; {otherwise}.") from error
+    if frame.implementation.name not in SUPPORTED:
+        raise ParameterError(
+            f"{name} is a frame of {package}, which is not supported. Convert it to pandas, Polars or Arrow, or use "
+            "DuckDB, Ibis or PySpark."
+        )
+    return frame
+
+
+def to_native(frame: Frame, like: IntoFrameT, days: Mapping[str, Any] | None = None) -> IntoFrameT:
+    """
+    Convert a result to the kind of frame that the user passed, `like`.
+
+    It is lazy if `like` is lazy, even if it was computed in memory. pandas frames get a RangeIndex. If another analysis
+    called this one, the result is returned unchanged. The result remembers `days`, the days that it counts (see
+    `data_span`).
+    """
+    frame = nan_to_null(frame)
+    if called_by_another():
+        return cast("IntoFrameT", frame.to_native())
+    result = _as_kind_of(like, frame)
+    return cast("IntoFrameT", attach(result, DAYS, days) if days else result)
+
+
+def _as_kind_of(like: Any, frame: Frame) -> Any:
+    native: Any = frame.to_native()
+    if not isinstance(like, pd.DataFrame):
+        given = cast("Frame", nw.from_native(like))
+        same = type(given) is type(frame) and given.implementation is frame.implementation
+        return native if same else from_arrow(given, to_arrow(frame)).to_native()
+    if isinstance(native, pd.DataFrame):
+        return native.reset_index(drop=True)
+    # A frame of pandas' own types can have an Arrow column, too: pandas has no type for a time of day.
+    arrow = [isinstance(dtype, pd.ArrowDtype) for dtype in like.dtypes]
+    return native.to_pandas(types_mapper=pd.ArrowDtype if sum(arrow) * 2 > len(arrow) else None)
+
+
+def from_result(result: Any) -> Frame:
+    """Convert the result of an analysis that another analysis called."""
+    return as_arrow(cast("Frame", nw.from_native(result)))
+
+
+def nan_to_null(frame: Frame) -> Frame:
+    """Replace NaN by null. A figure is NaN if a number that it needs is missing; see `typed_column`."""
+    figures = [name for name, dtype in frame.collect_schema().items() if dtype in (nw.Float64, nw.Float32)]
+    if isinstance(frame, nw.DataFrame):
+        figures = [name for name in figures if frame.get_column(name).is_nan().any()]
+    replaced = [nw.when(~C(name).is_nan()).then(C(name)).alias(name) for name in figures]
+    return frame.with_columns(*replaced) if replaced else frame
+
+
+def require(frame: Frame, name: str, columns: Iterable[str]) -> None:
+    """
+    Refuse a frame that lacks a column.
+
+    Raises
+    ------
+    MissingColumnError
+        The message names the missing columns, those of the frame, and the loader that supplies the missing ones.
+    """
+    _require(column_names(frame), name, list(columns))
+
+
+def _require(there: Collection[str], name: str, needed: list[str]) -> None:
+    missing = [column for column in needed if column not in there]
+    if missing:
+        raise MissingColumnError(
+            f"{name} has no column {', '.join(map(repr, missing))}; it has {', '.join(there) or 'none'}. "
+            f"{_supplier(name, missing)}"
+        )
+
+
+def select_columns(
+    frame: Frame, name: str, columns: Iterable[str], optional: Iterable[str] = (), coded: Iterable[str] = ()
+) -> Frame:
+    """
+    Select and cast the columns that an analysis uses: all `columns`, and those of `optional` that the frame has.
+
+    Columns in `coded` stay categorical until `sum_by`: casting a million rows to text costs as much as summing them.
+    """
+    there = column_names(frame)
+    needed = dict.fromkeys(columns)
+    _require(there, name, [source_of(each, there) for each in needed])
+    found = {each: source for each in (*needed, *optional) if (source := source_of(each, there)) in there}
+    warn_of_columns(name, list(found.values()))
+    engine = frame.implementation.name
+    frame = as_arrow(frame, list(dict.fromkeys(found.values())))
+    schema = frame.collect_schema()
+    codes = {each for each in coded if each in schema and is_categorical(schema[each])}
+    selected: list[nw.Expr | str] = []
+    for each, source in found.items():
+        typed = None if each in codes else typed_column(frame, name, source, schema[source], engine)
+        if each == source:
+            selected.append(each if typed is None else typed)
+        else:
+            value = C(source) if typed is None else typed
+            selected.append(key_column(name, source, schema[source], value).alias(each))
+    return frame.select(*selected)
+
+
+def _engine(frame: Frame) -> str:
+    kind = " (lazy)" if isinstance(frame, nw.LazyFrame) else ""
+    return f"{frame.implementation.name.lower()}{kind}"
+
+
+def _supplier(name: str, missing: list[str]) -> str:
+    selects = selects_for(missing)
+    loader = f"The loader {name}() supplies it" if name in IDS else "A loader supplies it"
+    return f"{loader}, with select={selects}." if selects else f"{loader}."

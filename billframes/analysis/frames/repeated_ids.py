@@ -1,0 +1,279 @@
+"""Check quickly whether ids are unique and written alike in all frames, and drop repeated rows.
+
+An unchanged frame of a loader has unique ids, because the load proved it. In other frames, every id is converted to a
+number, and equal numbers are searched for. If two different ids have the same number, the ids themselves are compared.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping
+from typing import Any, NoReturn, cast
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+
+from billframes._messages import warn
+from billframes.analysis.declare.columns import IDS, Frame, as_arrow, column_names
+from billframes.analysis.frames.engine import collect_counts, collect_values, to_dicts
+from billframes.errors import IncompleteDataWarning, ParameterError
+from billframes.loading.load_info import load_info
+
+__all__ = [
+    "are_many",
+    "count_many_missing",
+    "drop_repeated",
+    "is_unique",
+    "refuse_unlike_ids",
+    "repeated_span",
+    "row_count",
+]
+
+C = nw.col
+
+Numbers = npt.NDArray[np.uint64]
+
+# Numbers of bytes that can be read as one number.
+_PARTS: tuple[tuple[int, type[np.unsignedinteger[Any]]], ...] = ((8, np.uint64), (4, np.uint32))
+# Without ids, rows of two calls on one day can be equal. But so many rows do not all occur twice by chance.
+_MANY = 10
+# In frames with more rows, only the second Wednesday of each month is checked.
+_ALL_DAYS = 50_000
+# The first id among so many rows shows how the ids of a frame are written.
+_FIRST = 1_000
+# Fewer ids that another frame lacks are exceptions, such as deleted matters, unless it lacks all of a few.
+_SEVERAL, _FEW, _SHARE = 5, 3, 0.1
+_UUID = re.compile(r"\{?[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}\}?", re.IGNORECASE)
+
+
+def is_unique(frame: nw.DataFrame[Any], native: Any, column: str) -> bool:
+    """
+    Tell whether the ids of a frame are certainly unique; False if the ids must be counted.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    native : frame
+        The same frame as the user passed it, which may have information about its load.
+    column : str
+    """
+    info = load_info(native)
+    if (info is not None and info.rows == len(frame)) or len(frame) < 2:
+        return True
+    numbers = _as_numbers(frame.get_column(column))
+    return numbers is not None and not _has_repeats(numbers)
+
+
+def _as_numbers(ids: nw.Series[Any]) -> Numbers | None:
+    """Convert each id to a number; None if the ids are not text or not of one length, or some are missing."""
+    if ids.null_count():
+        return None
+    if ids.implementation.is_polars():
+        hashed: Numbers = ids.to_native().hash().to_numpy()
+        return hashed
+    if ids.dtype != nw.String:
+        return None
+    native = ids.to_native()
+    texts = pa.array(native) if isinstance(native, pd.Series) else native
+    texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+    return _texts_as_numbers(texts.cast(pa.large_string()))
+
+
+def _texts_as_numbers(texts: pa.LargeStringArray) -> Numbers | None:
+    """Add up the parts of each text, of eight or four bytes, times odd numbers; the last two parts may overlap."""
+    _, offsets, data = texts.buffers()
+    bounds = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    size = int(bounds[1] - bounds[0])
+    width, kind = next((each for each in _PARTS if each[0] <= size), (0, None))
+    if kind is None or data is None or not bool((np.diff(bounds) == size).all()):
+        return None
+    total = np.zeros(len(texts), np.uint64)
+    for nth, start in enumerate([*range(0, size - width, width), size - width], 1):
+        # This view of the same part of each text copies nothing.
+        part = np.ndarray(len(texts), kind, data, int(bounds[0]) + start, (size,))
+        total += part * np.uint64(pow(0x9E3779B97F4A7C15, nth, 1 << 64) | 1)
+    return total
+
+
+def _has_repeats(numbers: Numbers) -> bool:
+    """
+    Tell whether a number occurs twice.
+
+    The first bits of a number are its place in a table that has two to four times as many places. Only numbers that
+    share their place with another are sorted, so that equal ones are neighbours. Up to some hundred thousand numbers,
+    the table fits the processor's cache.
+    """
+    bits = len(numbers).bit_length() + 1
+    places = (numbers >> np.uint64(64 - bits)).view(np.int64)
+    rows = np.arange(len(numbers), dtype=np.uint32)
+    row_at = np.empty(1 << bits, np.uint32)
+    row_at[places] = rows
+    same_place = row_at[places]
+    sharing = np.flatnonzero(same_place != rows)
+    sharers = numbers[sharing]
+    if (sharers == numbers[same_place[sharing]]).any():
+        return True
+    sharers.sort()
+    return bool((sharers[1:] == sharers[:-1]).any())
+
+
+def drop_repeated(frame: Frame, name: str, id_: str) -> Frame:
+    """
+    Keep one of the rows of each id, and all rows without an id, which may be different records.
+
+    Raises
+    ------
+    ParameterError
+        Rows with the same id are not equal.
+
+    Warns
+    -----
+    IncompleteDataWarning
+        Rows were dropped.
+    """
+    named = frame.filter(~C(id_).is_null())
+    ids = named.group_by(id_).agg(_rows=nw.len()).filter(C("_rows") > 1)
+    repeated = collect_values((ids, {"count": nw.len(), "rows": C("_rows").sum(), "example": C(id_).min()}))
+    if not repeated["count"]:
+        return frame
+    distinct = _comparable(named)
+    distinct = distinct.join(as_arrow(ids.select(id_)), on=id_, how="inner")
+    unequal = distinct.unique().group_by(id_).agg(_rows=nw.len()).filter(C("_rows") > 1)
+    different = collect_values((unequal, {"count": nw.len(), "example": C(id_).min()}))
+    if different["count"]:
+        _refuse(name, id_, different)
+    warn(
+        f"{name}: {row_count(repeated['rows'] - repeated['count'])} repeated, equal in every column (for example "
+        f"{id_} {repeated['example']}). Each record counts once. A merge may have repeated rows, or two overlapping "
+        "loads may have been concatenated.",
+        IncompleteDataWarning,
+    )
+    unique = named.unique(subset=[id_], keep="any")
+    unnamed = frame.filter(C(id_).is_null())
+    return nw.concat([unique, unnamed]) if collect_values((unnamed, {"count": nw.len()}))["count"] else unique
+
+
+def _refuse(name: str, id_: str, different: Mapping[str, Any]) -> NoReturn:
+    raise ParameterError(
+        f"{name} has different rows with the same {id_}, for example {different['example']} ({different['count']:,} in "
+        "all). Each record must occur once. If two loads are concatenated, a record that changed between them occurs "
+        f"twice. Load {name} once for the whole period, or keep the later version of each record."
+    )
+
+
+def _comparable(frame: Frame) -> Frame:
+    """Convert lists in Arrow tables to text, because Arrow can't compare lists."""
+    frame = as_arrow(frame)
+    table = frame.to_native()
+    if not isinstance(table, pa.Table):
+        return frame
+    for at, each in enumerate(table.schema):
+        if pa.types.is_nested(each.type):
+            table = table.set_column(at, each.name, pa.array([repr(value) for value in table[each.name].to_pylist()]))
+    return cast("Frame", nw.from_native(table))
+
+
+def repeated_span(frame: nw.DataFrame[Any]) -> tuple[str, int] | None:
+    """
+    Find a month or day in which every row occurs an even number of times, in items without an id.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        With `date`. If it has over 50,000 rows, only the second Wednesday of each month is checked.
+
+    Returns
+    -------
+    tuple of str and int, or None
+        The first such month or day, and its number of repeated rows.
+    """
+    if len(frame) < 2 * _MANY or frame.collect_schema()["date"] not in (nw.Date, nw.Datetime):
+        return None
+    is_sampled = C("date").dt.day().is_between(8, 14) & (C("date").dt.weekday() == 3)
+    sample = frame.filter(is_sampled) if len(frame) > _ALL_DAYS else frame
+    rows: Any = _comparable(cast("Frame", sample))
+    texts = [name for name, dtype in rows.schema.items() if dtype in (nw.Categorical, nw.Enum, nw.Object)]
+    rows = rows.with_columns(C("date").dt.date(), *[C(name).cast(nw.String) for name in texts])
+    distinct = rows.group_by(rows.columns).agg(_rows=nw.len()).with_columns(_odd=C("_rows") % 2)
+    days = to_dicts(distinct.group_by("date").agg(C("_rows", "_odd").sum(), _distinct=nw.len()))
+    names = ["_rows", "_odd", "_distinct"]
+    by_day = pd.DataFrame(days, columns=["date", *names]).astype({"date": "str"}).set_index("date")[names]
+    for spans in (by_day.groupby(by_day.index.str[:7]).sum(), by_day.sort_index()):
+        for span, count, odd_count, distinct_count in spans.itertuples(name=None):
+            if not odd_count and distinct_count >= _MANY:
+                return span, int(count - distinct_count)
+    return None
+
+
+def row_count(rows: float) -> str:
+    """Return a number of rows as text, such as "1 row"."""
+    return "1 row" if rows == 1 else f"{rows:,.0f} rows"
+
+
+def refuse_unlike_ids(frames: Mapping[str, Frame]) -> None:
+    """
+    Refuse frames in memory that write the same ids differently, because their rows would not find each other.
+
+    These are spaces around an id, and UUIDs in capital letters, in braces or without hyphens, as databases export them.
+
+    Raises
+    ------
+    ParameterError
+        The first ids of two frames are written differently.
+    """
+    eager: dict[str, Any] = {name: frame for name, frame in frames.items() if isinstance(frame, nw.DataFrame)}
+    for column in IDS.values():
+        there = [name for name, frame in eager.items() if column in column_names(frame)]
+        first = {name: _first_id(eager[name], column) for name in there if len(there) > 1}
+        for one, other in itertools.combinations([name for name in first if first[name]], 2):
+            if _is_unlike(first[one], first[other]):
+                raise ParameterError(
+                    f"{column} is written in different ways: {one} has {first[one]!r}, and {other} has "
+                    f"{first[other]!r}. Rows with the same id would not find each other. Write the ids alike in all "
+                    f"frames, in pandas for example frame['{column}'].str.strip().str.lower()."
+                )
+
+
+def _first_id(frame: nw.DataFrame[Any], column: str) -> str:
+    """Return the first id among the first rows; an empty text if it is not text."""
+    ids = frame.get_column(column).head(_FIRST).to_list()
+    return next((each for each in ids if isinstance(each, str) and each.strip()), "")
+
+
+def _is_unlike(one: str, other: str) -> bool:
+    """Tell whether two ids are written differently."""
+    uuids = all(_UUID.fullmatch(each.strip()) for each in (one, other))
+    return _spelling(one, uuid=uuids) != _spelling(other, uuid=uuids)
+
+
+def _spelling(id_: str, *, uuid: bool) -> tuple[bool, ...]:
+    """Tell whether an id has spaces around it, and whether a UUID has braces, hyphens and capital letters."""
+    spaces = id_ != id_.strip()
+    return (spaces, "{" in id_, "-" in id_, id_ != id_.lower()) if uuid else (spaces,)
+
+
+def are_many(missing: int, count: int) -> bool:
+    """
+    Tell whether another frame lacks so many of the ids of a frame that these are not exceptions.
+
+    Examples
+    --------
+    >>> are_many(5, 20), are_many(5, 100), are_many(1, 3), are_many(3, 3), are_many(1, 1)
+    (True, False, False, True, False)
+    """
+    return (missing >= _SEVERAL and missing > count * _SHARE) or missing == count >= _FEW
+
+
+def count_many_missing(ids: Frame) -> tuple[int, int] | None:
+    """
+    Count the ids that another frame lacks (rows without `_found`), and all ids; None if they are not many.
+
+    One query is computed.
+    """
+    counts = collect_counts((ids, {"all": nw.len(), "found": C("_found").count()}))
+    missing, count = int(counts["all"] - counts["found"]), int(counts["all"])
+    return (missing, count) if are_many(missing, count) else None

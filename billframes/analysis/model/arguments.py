@@ -1,0 +1,176 @@
+"""Check the arguments that several analyses share, and find the users and matters that the settings name."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import fields
+from numbers import Integral
+from typing import cast
+
+import narwhals.stable.v2 as nw
+
+from billframes._messages import warn
+from billframes._names import as_given, closest, first_few
+from billframes.analysis.declare.columns import ENUMS, Frame
+from billframes.analysis.frames.engine import collect_counts, to_dicts
+from billframes.analysis.frames.native import select_columns
+from billframes.analysis.model.keys import UNKNOWN
+from billframes.config.firm import FirmSettings, check_settings
+from billframes.errors import IncompleteDataWarning, ParameterError
+from billframes.periods import DateLike, resolve
+
+__all__ = [
+    "MATTER_TYPES",
+    "bucket_names",
+    "check_choice",
+    "read_date",
+    "read_matter_types",
+    "read_whole_number",
+    "resolve_users",
+    "warn_of_missing_rates",
+    "warn_of_unknown_ids",
+    "without_people",
+]
+
+C = nw.col
+
+MATTER_TYPES = (*ENUMS["matter_type"], UNKNOWN)
+
+
+def check_choice(value: object, name: str, accepted: Sequence[str]) -> None:
+    """Refuse a value that is not accepted."""
+    if not isinstance(value, str) or value not in accepted:
+        raise ParameterError(
+            f"{as_given(name, value)} is not known.{closest(value, accepted)} It takes "
+            f"{', '.join(map(repr, accepted))}."
+        )
+
+
+def read_whole_number(value: object, name: str, of: str) -> int:
+    """Return a whole number above 0; refuse other values."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
+        raise ParameterError(f"{as_given(name, value)} must be a whole number of {of} above 0.")
+    return int(value)
+
+
+def read_matter_types(matter_types: Collection[str] | None) -> frozenset[str] | None:
+    """Return the matter types as a set, None if omitted; refuse unknown types."""
+    if matter_types is None:
+        return None
+    single = isinstance(matter_types, str) or not isinstance(matter_types, Iterable)
+    names = [cast("str", matter_types)] if single else list(matter_types)
+    for name in names or [""]:
+        check_choice(name, "matter_types", MATTER_TYPES)
+    # All types together include rows without a matter, such as credit notes.
+    return frozenset(MATTER_TYPES if {*names, UNKNOWN} == set(MATTER_TYPES) else names)
+
+
+def read_date(value: DateLike, name: str) -> dt.date:
+    """Return an argument as a date; refuse None and other values."""
+    day = resolve(None, value, names=("start", name)).end
+    if day is None:
+        raise ParameterError(f"{as_given(name, value)} is not a date; it takes a date such as '2026-10-31'.")
+    return day
+
+
+def bucket_names(buckets: Sequence[int], first: int) -> list[str]:
+    """
+    Return the names of the buckets of days between bounds, from day `first` on.
+
+    Examples
+    --------
+    >>> bucket_names((30, 60, 90), 0)
+    ['0-30', '31-60', '61-90', '91+']
+    """
+    bounds = list(buckets) if isinstance(buckets, Iterable) else []
+    whole = all(isinstance(bound, int) and not isinstance(bound, bool) and bound > 0 for bound in bounds)
+    if not bounds or not whole or bounds != sorted(set(bounds)):
+        raise ParameterError(f"buckets={buckets!r} must be whole numbers of days above 0, in rising order.")
+    lows = [first, *(bound + 1 for bound in bounds)]
+    return [*(f"{low}-{high}" for low, high in zip(lows, bounds, strict=False)), f"{lows[-1]}+"]
+
+
+class _ResolvedSettings(FirmSettings):
+    """Settings from `resolve_users`. Analyses that call others pass them on, so that each warning is given once."""
+
+
+def resolve_users(settings: FirmSettings | None, frames: Mapping[str, Frame]) -> FirmSettings:
+    """
+    Return the settings, or the default ones, with all users named by id.
+
+    Users and matters that the settings name and the frames lack give a warning. The users' ids and e-mail addresses are
+    collected only if the settings have an address.
+    """
+    check_settings(settings)
+    if settings is None or isinstance(settings, _ResolvedSettings):
+        return settings or FirmSettings()
+    if settings.emails:
+        if "users" not in frames:
+            raise ParameterError(
+                f"settings name {min(settings.emails)!r} by e-mail address; pass users= (the loader users())."
+            )
+        settings = settings.by_id(_ids_by_email(frames["users"]))
+    warn_of_unknown_ids(settings, frames)
+    return _ResolvedSettings(**{each.name: getattr(settings, each.name) for each in fields(settings)})
+
+
+def without_people(settings: FirmSettings | None) -> FirmSettings:
+    """Return the settings that name no people, for analyses without users to look up the names in the settings."""
+    check_settings(settings)
+    kept = ("time_zone", "fiscal_year_start", "fiscal_year_name", "taxes", "payment_order")
+    return FirmSettings(**{name: getattr(settings, name) for name in kept}) if settings else FirmSettings()
+
+
+def warn_of_unknown_ids(settings: FirmSettings, frames: Mapping[str, Frame]) -> None:
+    """Warn of users and matters that the settings name and the frames lack. One query counts the known ids."""
+    named = {name: ids for name, ids in settings.named.items() if ids and name in frames}
+    found = {}
+    for name, ids in named.items():
+        column = f"{name.removesuffix('s')}_id"
+        rows = select_columns(frames[name], name, (column,)).filter(C(column).is_in(list(ids)))
+        found[name] = rows.select(_id=C(column))
+    counts = collect_counts(*[(rows, {name: C("_id").n_unique()}) for name, rows in found.items()])
+    for name, ids in named.items():
+        if counts[name] < len(ids):
+            _warn_of_absent(name, ids, {str(row["_id"]) for row in to_dicts(found[name].unique())})
+
+
+def _warn_of_absent(name: str, named: Mapping[str, Sequence[str]], present: set[str]) -> None:
+    absent = sorted(set(named) - present)
+    few = first_few([f"{each} ({', '.join(named[each])})" for each in absent], most=10)
+    which = f"1 {name.removesuffix('s')} that is" if len(absent) == 1 else f"{len(absent)} {name} that are"
+    warn(
+        f"settings name {which} not among those passed: {few}. Load all {name}, archived ones too, or correct the ids.",
+        IncompleteDataWarning,
+    )
+
+
+def _ids_by_email(users: Frame) -> dict[str, str]:
+    named = select_columns(users, "users", ("user_id", "email"))
+    return {str(row["email"]).lower(): str(row["user_id"]) for row in to_dicts(named)}
+
+
+def warn_of_missing_rates(rows: Frame, kind: str, consequence: str) -> None:
+    """
+    Warn of hours of people who have no rate in the settings, if there are any.
+
+    Parameters
+    ----------
+    rows : Frame
+        The time entries of these people, with `user_id` and `hours`.
+    kind : {"cost", "standard"}
+    consequence : str
+        The consequence for the figures, in words.
+    """
+    found = to_dicts(rows.group_by("user_id").agg(C("hours").sum()))
+    if not found:
+        return
+    hours = sum(person["hours"] for person in found)
+    ids = sorted(str(person["user_id"] or "Unassigned") for person in found)
+    people = "1 person" if len(ids) == 1 else f"{len(ids)} people"
+    warn(
+        f"{hours:,.6g} hours of {people} have no {kind} rate in the settings (user_id {first_few(ids)}); "
+        f"{consequence}. Add their rates to {kind}_rates= of FirmSettings.",
+        IncompleteDataWarning,
+    )

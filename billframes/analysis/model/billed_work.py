@@ -1,0 +1,340 @@
+"""Calculate realization: the fees billed for work, the part that counts, and the figures that follow from both.
+
+Rows are added up by the grouping's `base` and by matter type, because the type decides whether they count. Only these
+few sums are then split by billing state.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import narwhals.stable.v2 as nw
+
+from billframes._messages import warn
+from billframes.analysis.declare.columns import ENUMS, Frame, column_names
+from billframes.analysis.frames.engine import collect, collect_counts, collect_sums, join_by_id, lazy
+from billframes.analysis.frames.expressions import (
+    RESIDUE,
+    as_float,
+    columns_or_null,
+    in_period,
+    is_in_period,
+    midnight,
+    rate_at_step,
+    rate_days,
+    value_if,
+    with_rate_step,
+)
+from billframes.analysis.frames.native import require
+from billframes.analysis.frames.values import unknown_values
+from billframes.analysis.model.allocation import (
+    allocated_fee,
+    allocation_rates,
+    billable_time,
+    billing_state,
+    time_on_invoices,
+    unknown_time,
+)
+from billframes.analysis.model.arguments import MATTER_TYPES
+from billframes.analysis.model.grouping import Grouping, sum_by_type
+from billframes.analysis.model.keys import UNKNOWN
+from billframes.analysis.model.missing_work import (
+    count_on_unknown_invoices,
+    count_work_not_passed,
+    warn_of_details_not_in_all,
+    warn_of_unknown_invoices,
+    warn_of_work_not_passed,
+    with_contingent,
+)
+from billframes.analysis.rules.amounts import warn_of_hidden_rates, warn_of_high_rates
+from billframes.analysis.rules.cancelled_work import count_cancelled, warn_of_cancelled
+from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
+from billframes.periods import Period
+
+__all__ = ["RealizationOptions", "realized_fees"]
+
+C = nw.col
+
+LEFT_OUT = ("contingency", "probono", "internal")
+_ROW = ("worth", "hours", "_fees", "_paid", "_hidden", "_rows")
+# With basis="work_date", the result columns that add up the worth of one billing state.
+_IN_PROGRESS = {"unbilled_amount": "unbilled", "prebill_amount": "prebill"}
+# Facts about an invoice, as bits of one number: rows are summed by it, and one column is faster than four.
+MIXED, DUE, UNDATED, UNSPREAD = 1, 2, 4, 8
+
+
+@dataclass(frozen=True, slots=True)
+class RealizationOptions:
+    """The arguments of `realization`, checked; `whole` tells whether all items were loaded."""
+
+    basis: str
+    period: Period
+    grouping: Grouping
+    matter_types: frozenset[str] | None
+    discounts: str = "time"
+    as_of: dt.date | None = None
+    whole: bool = False
+
+    @property
+    def base(self) -> list[str]:
+        """The columns by which rows are first added up."""
+        rates = self.grouping.settings.standard_rates
+        user = ("user_id",) if rates else ()
+        step = ("_rate_step",) if rate_days(rates) else ()
+        return list(dict.fromkeys(["_type", "_class", *user, *step, *self.grouping.base]))
+
+    @property
+    def counted(self) -> nw.Expr:
+        """Whether the matter's type counts."""
+        if self.matter_types is None:
+            return ~C("_type").is_in(LEFT_OUT)
+        return C("_type").is_in(sorted(self.matter_types))
+
+
+def realized_fees(frames: dict[str, Frame], options: RealizationOptions) -> Frame:
+    """Return the rows of `realization`."""
+    key = options.grouping.type_key
+    columns = [name for name in ("date", *(key.base if key else ()), *options.base) if not name.startswith("_")]
+    entries = frames["time_entries"]
+    time = billable_time(lazy(entries), columns, ("invoice_date",))
+    untyped = unknown_time(lazy(entries), columns)
+    rates = _invoice_rates(collect(time_on_invoices(time), entries), frames, options)
+    sum_work = _work_dated_in_period if options.basis == "work_date" else _work_on_invoices
+    parts = [collect(part, entries) for part in sum_work(time, untyped, rates, options)]
+    if options.basis == "invoice_date":
+        parts.insert(1, _unallocated_fees(rates.filter(_is_counted(options)), parts[0], options))
+    rows = nw.concat([part.select(*parts[0].columns) for part in parts]) if len(parts) > 1 else parts[0]
+    work = collect_sums(rows, [*options.base, "_state"], _ROW)
+    _warn(work, with_contingent(rates, frames), options)
+    work, measures = _with_conditions(work, options), _measures(options)
+    return _result(options.grouping.add_up(work.with_columns(**measures), list(measures)), options)
+
+
+def _invoice_rates(on_invoices: Frame, frames: dict[str, Frame], options: RealizationOptions) -> Frame:
+    """Calculate how the invoices' fees are allocated, and `_class`, the facts about each invoice."""
+    keep = [name for name in options.base if name.startswith("client_")]
+    if options.as_of is not None:
+        require(frames["invoices"], "invoices", ("due_date",))
+        keep.append("due_date")
+    rates = allocation_rates(
+        on_invoices, frames, options.grouping.settings, keep, options.discounts, unknown_invoices=True
+    )
+    mixed = C("_fixed_fees").abs() > RESIDUE
+    number = MIXED * as_float(mixed)
+    if options.discounts == "items":
+        number = number + UNSPREAD * as_float(mixed & (C("_hidden") > 0))
+    if options.as_of is not None:
+        number = number + UNDATED * as_float(C("due_date").is_null())
+        number = number + DUE * as_float(nw.coalesce("due_date", "_invoice_date") <= midnight(options.as_of))
+    return rates.with_columns(_class=number.cast(nw.Int64))
+
+
+def _is_counted(options: RealizationOptions) -> nw.Expr:
+    """Return whether an invoice counts: it is final and, if the basis is its date, in the period."""
+    final = C("_invoice_state") == "final"
+    if options.basis == "work_date":
+        return final & (C("_gross_hours") > 0)
+    return final & is_in_period("_invoice_date", options.period)
+
+
+def _has_bits(*bits: int) -> nw.Expr:
+    """Return whether `_class` has any of these bits."""
+    return C("_class").is_in([number for number in range(16) if any(number & bit for bit in bits)])
+
+
+def _work_on_invoices(time: Frame, untyped: Frame | None, rates: Frame, options: RealizationOptions) -> list[Frame]:
+    """Add up all work on final invoices of the period, and work whose state or billing type is unknown."""
+    final = rates.filter(_is_counted(options))
+    columns = ("invoice_id", "_per_worth", "_per_hour", "_settled", "_invoice_date", "_class")
+    rows = options.grouping.with_periods(
+        join_by_id(time, final.select(*columns), "invoice_id", "inner"), "_invoice_date"
+    )
+    rows = _with_measures(rows.with_columns(_fees=allocated_fee()), options)
+    work = sum_by_type(rows, options.base, _ROW).with_columns(_state=nw.lit("final"))
+    if untyped is None and not unknown_values("invoices", "invoice_state"):
+        return [work]
+    unknown = ~C("_invoice_state").is_in(ENUMS["invoice_state"]).fill_null(False) & ~C("_passed").is_null()
+    of_unknown_state = in_period(rates.filter(unknown), "_invoice_date", options.period)
+    invoices = [each.select("invoice_id", "_invoice_date") for each in (of_unknown_state, final)]
+    parts = [work, _unknown_worth(join_by_id(time, invoices[0], "invoice_id", "inner"), "unknown", options)]
+    if untyped is not None:
+        joined = [join_by_id(untyped, each, "invoice_id", "inner") for each in invoices]
+        parts += [_unknown_worth(rows, "untyped", options) for rows in joined]
+    return parts
+
+
+def _unallocated_fees(final: Frame, work: Frame, options: RealizationOptions) -> Frame:
+    """Return one row per invoice without time to which its fees can be allocated, such as a credit note."""
+    rest = final.filter(C("_by_worth") + C("_by_hours") < 1)
+    warn_of_details_not_in_all("realization", options.grouping, {"invoices": lambda: (rest, "_unallocated")})
+    rest = options.grouping.with_periods(rest, "_invoice_date").with_columns(_type=nw.lit(UNKNOWN))
+    keys = columns_or_null(rest, options.base, work.collect_schema())
+    fees = {"_fees": C("_unallocated"), "_paid": C("_unallocated") * C("_settled")}
+    return rest.select(*keys, **(dict.fromkeys(_ROW, nw.lit(0.0)) | fees), _state=nw.lit("final"))
+
+
+def _work_dated_in_period(time: Frame, untyped: Frame | None, rates: Frame, options: RealizationOptions) -> list[Frame]:
+    """Add up the billable time dated in the period, by its billing state."""
+    columns = ("invoice_id", "_per_worth", "_per_hour", "_settled", "_invoice_state", "_class")
+    rows = join_by_id(in_period(time, "date", options.period), rates.select(*columns), "invoice_id")
+    rows = options.grouping.with_periods(rows.with_columns(_state=billing_state()), "date")
+    rows = _with_measures(rows.with_columns(_fees=value_if(C("_state") == "final", allocated_fee())), options)
+    parts = [sum_by_type(rows, [*options.base, "_state"], _ROW)]
+    if untyped is not None:
+        parts.append(_unknown_worth(in_period(untyped, "date", options.period), "untyped", options))
+    return parts
+
+
+def _unknown_worth(rows: Frame, state: str, options: RealizationOptions) -> Frame:
+    """Add up the worth of work of which it is unknown whether it was billed; it has no fees."""
+    date = "date" if options.basis == "work_date" else "_invoice_date"
+    # The facts about invoices concern only fees.
+    none = {"_fees": nw.lit(0.0), "_settled": nw.lit(0.0), "_class": nw.lit(0).cast(nw.Int64)}
+    rows = options.grouping.with_periods(rows, date).with_columns(**none)
+    return sum_by_type(_with_measures(rows, options), options.base, _ROW).with_columns(_state=nw.lit(state))
+
+
+def _with_measures(rows: Frame, options: RealizationOptions) -> Frame:
+    # Sums have no date, so the steps of rates are found before.
+    rows = with_rate_step(rows, options.grouping.settings.standard_rates)
+    return options.grouping.with_matter_type(rows).with_columns(
+        worth=C("worth").fill_null(0.0),
+        _paid=C("_fees") * C("_settled").fill_null(0.0),
+        _hidden=as_float(C("worth").is_null()),
+        _rows=nw.lit(1.0),
+    )
+
+
+def _with_conditions(work: Frame, options: RealizationOptions) -> Frame:
+    """Add the conditions that several measures need, so that they are computed once."""
+    counted, final = options.counted, C("_state") == "final"
+    return work.with_columns(_counted=counted, _left_out=~counted, _worked=counted & final)
+
+
+def _measures(options: RealizationOptions) -> dict[str, nw.Expr]:
+    """Return the measures that the result needs: amounts that count, by billing state, and amounts left out."""
+    counted, left_out, worked = C("_counted"), C("_left_out"), C("_worked")
+    unknown = counted & C("_state").is_in(["unknown", "untyped"])
+    conditions = {"worked_amount": worked, "unknown_amount": unknown, "left_out_amount": left_out}
+    conditions["mixed_amount"] = worked & _has_bits(MIXED)
+    if options.basis == "work_date":
+        conditions |= {name: counted & (C("_state") == state) for name, state in _IN_PROGRESS.items()}
+        conditions["cohort_amount"] = counted
+    measures = {name: value_if(condition, "worth") for name, condition in conditions.items()}
+    measures |= {f"_hidden_{name}": value_if(condition, "_hidden") for name, condition in conditions.items()}
+    measures |= {"billed_amount": value_if(counted, "_fees"), "settled_amount": value_if(counted, "_paid")}
+    measures |= {"billable_hours": value_if(worked, "hours"), "left_out_hours": value_if(left_out, "hours")}
+    measures["left_out_billed_amount"] = value_if(left_out, "_fees")
+    if options.as_of is not None:
+        due = counted & _has_bits(DUE)
+        measures |= {"due_amount": value_if(due, "_fees"), "due_settled_amount": value_if(due, "_paid")}
+    if options.discounts == "items":
+        measures["_unspread"] = value_if(counted & _has_bits(UNSPREAD), "_rows")
+        measures["_left_out_unspread"] = value_if(left_out & _has_bits(UNSPREAD), "_rows")
+    if rates := options.grouping.settings.standard_rates:
+        rate = rate_at_step(rates)
+        measures["standard_amount"] = value_if(worked, (C("hours") * rate).fill_null(0.0))
+        measures["_hidden_standard_amount"] = value_if(worked & rate.is_null(), "_rows")
+    return measures
+
+
+def _result(totals: Frame, options: RealizationOptions) -> Frame:
+    """Make unknown amounts missing, and finish the rows."""
+    there = column_names(totals)
+    amounts = [name.removeprefix("_hidden_") for name in there if name.startswith("_hidden_")]
+    known = {name: nw.when(C(f"_hidden_{name}") == 0).then(C(name)) for name in amounts}
+    if options.discounts == "items":
+        # Fees are missing if the worth that decides their allocation is hidden.
+        fees = ("billed_amount", "settled_amount", "due_amount", "due_settled_amount")
+        known |= {name: nw.when(C("_unspread") == 0).then(C(name)) for name in fees if name in there}
+        left_out = nw.when(C("_left_out_unspread") == 0).then(C("left_out_billed_amount"))
+        known["left_out_billed_amount"] = left_out
+    totals = totals.with_columns(**known)
+    totals = totals.with_columns(write_down_amount=C("worked_amount") - C("billed_amount"))
+    return options.grouping.finish(totals, _columns(options))
+
+
+def _columns(options: RealizationOptions) -> Sequence[str]:
+    of_cohort = ("unbilled_amount", "prebill_amount", "unknown_amount", "cohort_amount", "billed_to_worked")
+    of_due = ("due_amount", "due_settled_amount", "due_settlement_ratio")
+    of_standard = ("standard_amount", "worked_to_standard", "billed_to_standard")
+    return (
+        "worked_amount",
+        "billed_amount",
+        "write_down_amount",
+        "billing_realization",
+        "settled_amount",
+        "settlement_ratio",
+        "overall_realization",
+        "billable_hours",
+        "effective_rate",
+        *(of_cohort if options.basis == "work_date" else ("unknown_amount",)),
+        *(of_standard if options.grouping.settings.standard_rates else ()),
+        "left_out_hours",
+        "left_out_amount",
+        "left_out_billed_amount",
+        "mixed_amount",
+        *(of_due if options.as_of is not None else ()),
+    )
+
+
+def _warn(work: Frame, rates: Frame, options: RealizationOptions) -> None:
+    """Warn of missing, hidden and unknown amounts, with all counts in one query."""
+    final, rows = C("_state") == "final", C("_rows")
+    of_work = {
+        "hidden": C("_hidden").sum(),
+        "unknown": value_if(C("_state") == "unknown", rows).sum(),
+        "unknown_type": value_if(C("_type") == UNKNOWN, rows).sum(),
+    }
+    if options.as_of is not None:
+        of_work["undated"] = value_if(final & _has_bits(UNDATED), rows).sum()
+    if options.discounts == "items":
+        of_work["unspread"] = value_if(final & _has_bits(UNSPREAD), rows).sum()
+    if rates_of := options.grouping.settings.standard_rates:
+        priced = (C("_hidden") == 0) & (C("worth") != 0)
+        of_work |= {name: value_if(priced, column).sum() for name, column in (("priced", "worth"), ("hours", "hours"))}
+    is_counted = _is_counted(options)
+    invoices, of_invoices = count_work_not_passed(rates, is_counted)
+    of_invoices |= count_cancelled(is_counted)
+    if options.basis == "invoice_date":
+        of_invoices["on_unknown"] = count_on_unknown_invoices(rates, options.period)
+    counts = collect_counts((work, of_work), (invoices, of_invoices))
+    if rates_of:
+        warn_of_high_rates("standard", rates_of, counts["priced"], counts["hours"])
+    warn_of_unknown_invoices(counts.get("on_unknown", 0.0))
+    taxed = bool(options.grouping.settings.taxes)
+    warn_of_work_not_passed("realization", counts, invoices, taxed=taxed, whole=options.whole)
+    warn_of_cancelled("realization", counts, options.grouping.base)
+    warn_of_unknown_invoices(counts["unknown"], "counted in unknown_amount")
+    _warn_of_work(counts, options.matter_types)
+    _warn_of_invoices(counts)
+
+
+def _warn_of_work(counts: Mapping[str, float], types: frozenset[str] | None) -> None:
+    warn_of_hidden_rates(counts["hidden"], "worth and realization are missing in the rows in which they count")
+    every_type = types is not None and types >= frozenset(MATTER_TYPES)
+    if counts["unknown_type"] and not every_type:
+        verb = "counted" if types is None or UNKNOWN in types else "left out"
+        warn(
+            f"{int(counts['unknown_type'])} time entries are on matters of unknown type; they are {verb}. "
+            "Pass matters= (the loader matters(), archived ones too).",
+            IncompleteDataWarning,
+        )
+
+
+def _warn_of_invoices(counts: Mapping[str, float]) -> None:
+    undated, unspread = int(counts.get("undated", 0)), int(counts.get("unspread", 0))
+    if undated and not unknown_values("invoices", "due_date"):
+        warn(
+            f"{undated} billable time entries are on final invoices without a due date; their invoice date is used "
+            "instead.",
+            IncompleteDataWarning,
+        )
+    if unspread:
+        warn(
+            f"{unspread} billable time entries are on final invoices that also bill fixed fees and have time without "
+            'an amount (the credential lacks read.rates); with discounts="items" their fees billed are missing.',
+            RatesHiddenWarning,
+        )

@@ -1,0 +1,183 @@
+"""Add up the fees on final invoices, for time and fixed fees, by any key.
+
+The fees of an invoice are its amount less its expenses, whatever the type of its matter. They are the net billed time
+fees of its entries, the amounts of its fixed fees, and fees that can't be allocated to entries (of a credit note, or a
+reduction of a fixed fee). These last fees belong only to the client.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from billframes.analysis.declare.columns import Frame
+from billframes.analysis.frames.engine import collect, collect_counts, collect_sums, join_by_id, lazy, sum_by
+from billframes.analysis.frames.expressions import as_float, columns_or_null, is_in_period, value_if
+from billframes.analysis.frames.native import from_native, select_columns
+from billframes.analysis.model.allocation import allocated_fee, allocation_rates, billable_time, time_on_invoices
+from billframes.analysis.model.grouping import Grouping
+from billframes.analysis.model.keys import ITEM_IDS, By
+from billframes.analysis.model.missing_work import (
+    count_on_unknown_invoices,
+    count_work_not_passed,
+    warn_of_absent_items,
+    warn_of_details_not_in_all,
+    warn_of_unknown_invoices,
+    warn_of_work_not_passed,
+    with_contingent,
+)
+from billframes.analysis.rules.amounts import warn_of_hidden_rates
+from billframes.analysis.rules.cancelled_work import count_cancelled, warn_of_cancelled
+from billframes.analysis.rules.loads import is_whole, need_work_on_invoices
+from billframes.config.firm import FirmSettings
+from billframes.periods import Period
+
+__all__ = ["FEES", "fees_by", "fees_of_periods"]
+
+C = nw.col
+
+FEES = ("worked_amount", "billed_amount", "settled_amount", "fixed_fee_amount", "fees_amount")
+_MEASURES = (*FEES, "_hidden")
+
+
+def fees_by(
+    analysis: str, by: By, period: Period, settings: FirmSettings | None, **natives: Any
+) -> tuple[Frame, Grouping]:
+    """
+    Add up the fees of final invoices dated in the period, by keys.
+
+    Parameters
+    ----------
+    analysis : str
+        The name of the calling analysis, for messages.
+    by : str or list of str, optional
+        Keys of the time entries, of matters and of users.
+    period : Period
+        The period of the invoice dates, both ends inclusive.
+    settings : FirmSettings, optional
+    **natives : frame, optional
+        The frames `time_entries`, `invoices`, `expenses`, `fixed_fees`, `matters`, `users` and `clients`.
+
+    Returns
+    -------
+    Frame, Grouping
+        The key columns and those of `FEES`: the worth of billable time, missing if rates are hidden; its net billed
+        time fees, and the settled part of these; fixed fees; and billed and fixed fees together. Also the grouping, to
+        `finish` the rows.
+    """
+    grouping, fees = _sum_fees(analysis, by, [period], settings, natives)
+    return _sum_by_keys(fees, grouping), grouping
+
+
+def fees_of_periods(
+    analysis: str, by: By, periods: Sequence[Period], settings: FirmSettings | None, **natives: Any
+) -> tuple[list[Frame], Grouping]:
+    """Add up the fees of several periods, which may overlap, in one pass; returns the result of `fees_by` for each."""
+    grouping, fees = _sum_fees(analysis, by, periods, settings, natives)
+    return [_sum_by_keys(fees.filter(_is_in_nth(n, periods)), grouping) for n in range(len(periods))], grouping
+
+
+def _sum_fees(
+    analysis: str, by: By, periods: Sequence[Period], settings: FirmSettings | None, natives: dict[str, Any]
+) -> tuple[Grouping, Frame]:
+    """Check the frames, add up the fees by the grouping's `base` and the periods, and warn."""
+    frames = from_native(**natives)
+    for period in periods:
+        need_work_on_invoices(analysis, natives, period)
+    grouping = Grouping.of(by, frames, settings)
+    fees, invoices = _fees(analysis, frames, grouping, periods)
+    warn_of_absent_items(frames)
+    _warn(analysis, invoices, periods, grouping, whole=is_whole(natives))
+    return grouping, fees
+
+
+def _sum_by_keys(fees: Frame, grouping: Grouping) -> Frame:
+    totals = grouping.add_up(fees, _MEASURES)
+    return totals.with_columns(worked_amount=nw.when(C("_hidden") == 0).then(C("worked_amount")))
+
+
+def _fees(
+    analysis: str, frames: dict[str, Frame], grouping: Grouping, periods: Sequence[Period]
+) -> tuple[Frame, Frame]:
+    """Add up the fees by the grouping's `base` and the periods; also return the invoices, for warnings."""
+    entries = frames["time_entries"]
+    columns, times = grouping.row_columns, [f"_{time}" for time in grouping.times]
+    # To group a million rows by one more column takes time, and with one period it is not needed.
+    periods_of = ["_periods"] if len(periods) > 1 else []
+    time = billable_time(lazy(entries), columns, ("invoice_date",))
+    keep = [name for name in columns if name.startswith("client_")]
+    on_invoices = collect(time_on_invoices(time), entries)
+    rates = allocation_rates(on_invoices, frames, grouping.settings, keep, unknown_invoices=True)
+    # Each bit of `_periods` is one period, so that an invoice in several periods stays one row.
+    number = sum((2.0**n * as_float(_is_counted(period)) for n, period in enumerate(periods)), nw.lit(0.0))
+    final = rates.with_columns(_periods=number.cast(nw.Int64)).filter(C("_periods") > 0)
+    final = grouping.with_periods(final, "_invoice_date")
+    of_invoice = ("invoice_id", "_per_worth", "_per_hour", "_settled", *periods_of, *times)
+    work = _with_fees(join_by_id(time, final.select(*of_invoice), "invoice_id", "inner"))
+    by = [*grouping.base, *periods_of]
+    parts = [collect(sum_by(work, by, _MEASURES), entries)]
+    types = time.collect_schema()
+    without_time: dict[str, Callable[[], tuple[Frame, str]]] = {}
+    if "fixed_fees" in frames:
+        needed = ("invoice_id", "amount", *(name for name in ITEM_IDS if name in columns))
+        fixed = select_columns(frames["fixed_fees"], "fixed_fees", needed, (*columns, *ITEM_IDS))
+        fixed = join_by_id(fixed, final.select("invoice_id", *periods_of, *times), "invoice_id", "inner")
+        parts.append(_as_fee_rows(fixed, by, types, fixed_fee_amount=C("amount"), fees_amount=C("amount")))
+        without_time["fixed_fees"] = lambda: (fixed, "amount")
+    rest = final.filter(C("_by_worth") + C("_by_hours") < 1)
+    without_time["invoices"] = lambda: (rest, "_unallocated")
+    warn_of_details_not_in_all(analysis, grouping, without_time)
+    parts.append(_as_fee_rows(rest, by, types, **_billed_columns(C("_unallocated"))))
+    return collect_sums(nw.concat(parts), by, _MEASURES), with_contingent(rates, frames)
+
+
+def _is_counted(period: Period) -> nw.Expr:
+    return (C("_invoice_state") == "final") & is_in_period("_invoice_date", period)
+
+
+def _is_in_nth(n: int, periods: Sequence[Period]) -> nw.Expr:
+    """Return whether fees are in the nth period, counted from 0."""
+    if len(periods) == 1:
+        return nw.lit(True)
+    return C("_periods").is_in([each for each in range(2 ** len(periods)) if each >> n & 1])
+
+
+def _with_fees(rows: Frame) -> Frame:
+    return rows.with_columns(
+        **_billed_columns(allocated_fee()),
+        worked_amount=C("worth").fill_null(0.0),
+        fixed_fee_amount=nw.lit(0.0),
+        _hidden=as_float(C("worth").is_null()),
+    )
+
+
+def _billed_columns(fees: nw.Expr) -> dict[str, nw.Expr]:
+    return {"billed_amount": fees, "settled_amount": fees * C("_settled"), "fees_amount": fees}
+
+
+def _as_fee_rows(rows: Frame, by: Sequence[str], types: Any, **measures: nw.Expr) -> Frame:
+    """Select the columns that rows of time have; missing keys are null, and missing measures are 0."""
+    columns = columns_or_null(rows, by, types)
+    return rows.select(*columns, **{name: measures.get(name, nw.lit(0.0)) for name in _MEASURES})
+
+
+def _warn(analysis: str, invoices: Frame, periods: Sequence[Period], grouping: Grouping, *, whole: bool) -> None:
+    """Warn of missing work, hidden amounts and cancelled work, for each period, with all counts in one query."""
+    of_invoices: list[tuple[Frame, dict[str, nw.Expr]]] = []
+    for n, period in enumerate(periods):
+        rows, counted = count_work_not_passed(invoices, _is_counted(period))
+        counted["hidden"] = value_if(_is_counted(period), "_hidden").sum()
+        counted |= count_cancelled(_is_counted(period))
+        counted["on_unknown"] = count_on_unknown_invoices(invoices, period)
+        of_invoices.append((rows, {f"{n} {name}": each for name, each in counted.items()}))
+    found = collect_counts(*of_invoices)
+    for n in range(len(periods)):
+        counts = {name.removeprefix(f"{n} "): each for name, each in found.items() if name.startswith(f"{n} ")}
+        warn_of_unknown_invoices(counts["on_unknown"])
+        warn_of_work_not_passed(analysis, counts, rows, taxed=bool(grouping.settings.taxes), whole=whole)
+        warn_of_cancelled(analysis, counts, grouping.base)
+        warn_of_hidden_rates(
+            counts["hidden"], "the fees of their invoices are allocated by hours, and the worth of the time is missing"
+        )

@@ -1,0 +1,395 @@
+"""Warn of frames with only a part of the firm's records, for analyses that compare work and invoices.
+
+`loads` refuses loads that are too narrow. This module warns of invoices or items that were not passed, and if rows were
+removed after the load. For frames without information about their load, it compares the invoices' amounts with the
+worth of the work.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from billframes._messages import warn
+from billframes._names import join_names
+from billframes.analysis.declare.columns import ITEMS, Frame, as_arrow, column_names
+from billframes.analysis.frames.engine import collect_counts, collect_values, join_by_id, lazy
+from billframes.analysis.frames.expressions import as_day, as_float, count_if, midnight, null_column, value_if
+from billframes.analysis.frames.native import select_columns
+from billframes.analysis.frames.repeated_ids import are_many
+from billframes.analysis.frames.values import said_once, unknown_values
+from billframes.analysis.model.allocation import NOT_TIME, PREBILL
+from billframes.analysis.model.grouping import Grouping
+from billframes.analysis.rules.amounts import count_other_units, warn_of_other_units
+from billframes.analysis.rules.loads import has_removed_rows, is_whole, warn_of_removed_rows
+from billframes.analysis.rules.tax_share import MAY_BE_TAX, above_items, count_above_items, warn_of_same_share
+from billframes.config.firm import FirmSettings
+from billframes.config.taxes import Tax
+from billframes.errors import IncompleteDataWarning
+from billframes.loading.load_info import load_info
+from billframes.periods import Period
+
+__all__ = [
+    "count_on_unknown_invoices",
+    "count_work_not_passed",
+    "unknown_state_reasons",
+    "warn_of_absent_items",
+    "warn_of_details_not_in_all",
+    "warn_of_inner_merge",
+    "warn_of_items_on_unknown_invoices",
+    "warn_of_late_start",
+    "warn_of_matters_not_passed",
+    "warn_of_missing_old_work",
+    "warn_of_missing_work",
+    "warn_of_partial_frames",
+    "warn_of_unknown_invoices",
+    "warn_of_work_not_passed",
+    "with_contingent",
+]
+
+C = nw.col
+
+# A new client or a small matter can have fewer rows.
+_MANY, _SEVERAL = 50, 5
+# Invoices usually bill the work of the month before.
+_MONTH = 31
+_A_CENT = 0.005
+# Some invoices bill more than the worth of their work. If they bill over 10% more, work is missing.
+_WRITE_UP = 1.1
+# A difference below this share of the fees can be due to rounding.
+_NEGLIGIBLE = 0.005
+_WORDS = {
+    "time_entries": "time",
+    "expenses": "expenses",
+    "fixed_fees": "fixed fees",
+    "invoices": "fees of invoices without time (such as credit notes)",
+}
+# Items have these columns only after a merge with invoices.
+_OF_INVOICES = frozenset({"balance", "due_date"})
+
+
+def warn_of_partial_frames(
+    analysis: str,
+    natives: Mapping[str, Any],
+    frames: Mapping[str, Frame],
+    consequence: str,
+    settings: FirmSettings | None = None,
+) -> None:
+    """
+    Warn if the frames seem to have only a part of the firm's records.
+
+    Parameters
+    ----------
+    analysis : str
+        The name of the analysis, for the message.
+    natives : mapping of str to frame
+        The frames as the user passed them, by the argument's name; None is ignored.
+    frames : mapping of str to Frame
+        The same frames, checked.
+    consequence : str
+        The consequence for the figures: the end of a sentence after "so".
+    settings : FirmSettings, optional
+        With `taxes`.
+    """
+    # If rows of both work and invoices were removed, the rest may be all records of one client.
+    of_one = all(has_removed_rows(natives.get(name)) for name in ("time_entries", "invoices"))
+    cut = not of_one and warn_of_removed_rows(analysis, natives, consequence)
+    if not cut and set(ITEMS) <= set(frames) and not is_whole(natives):
+        counts = collect_counts(_invoice_sums(frames), *(_item_sums(name, frames[name]) for name in ITEMS))
+        if not counts["hidden"]:
+            worth = sum(counts[name] for name in ITEMS)
+            warn_of_missing_work(analysis, counts["billed"], worth, consequence, settings)
+
+
+def warn_of_matters_not_passed(
+    analysis: str, worked: Collection[str | None], passed: Collection[str | None], consequence: str
+) -> None:
+    """
+    Warn if many matters with work are not among the matters passed; `loads` checks matters with load information.
+
+    Parameters
+    ----------
+    analysis : str
+        The name of the analysis, for the message.
+    worked, passed : collection of str
+        The ids of the matters with work, and of the matters passed.
+    consequence : str
+        The consequence for the figures: the end of a sentence after "so".
+    """
+    ids = set(worked) - {None}
+    missing = len(ids - set(passed))
+    if are_many(missing, len(ids)):
+        warn(
+            f"{analysis}: {missing} of {len(ids)} matters with work are not among the matters passed, so "
+            f"{consequence}. Pass all matters, archived ones too.",
+            IncompleteDataWarning,
+        )
+
+
+def warn_of_missing_work(
+    analysis: str, billed: float, worth: float, consequence: str, settings: FirmSettings | None = None
+) -> None:
+    """Warn if the invoices' amounts are far above the worth of the items on them, with the taxes of the settings."""
+    rates = [float(each.rate) for each in settings.taxes if isinstance(each, Tax)] if settings else []
+    if billed - worth * (1.0 + sum(rates)) * _WRITE_UP > 1.0:
+        warn(
+            f"{analysis}: the invoices bill {billed:,.2f}, but the time entries, expenses and fixed fees on invoices "
+            f"have a total of {worth:,.2f} only. {MAY_BE_TAX}, so {consequence}. Pass all work (bf.book loads it), and "
+            "state taxes in the firm's settings.",
+            IncompleteDataWarning,
+        )
+
+
+def count_work_not_passed(rates: Frame, counted: nw.Expr) -> tuple[Frame, dict[str, nw.Expr]]:
+    """
+    Count invoices whose fees are too high for the work that was passed, for `warn_of_work_not_passed`.
+
+    Invoices of contingency matters are not counted: their fees don't depend on hours.
+
+    Parameters
+    ----------
+    rates : Frame
+        The invoices, from `with_contingent`.
+    counted : Expr
+        Whether the analysis counts an invoice.
+
+    Returns
+    -------
+    Frame, dict of str to Expr
+        The invoices with columns that several counts need, so that they are computed once, and the counts.
+    """
+    worth = C("_worth").fill_null(0.0)
+    rates = rates.with_columns(
+        _counted=counted & C("_contingent").is_null(),
+        _evident=(C("_invoice_state") == "final") & C("_contingent").is_null(),
+        # Time that is worth 0, or whose worth is hidden, is allocated by hours: its highest possible fee is unknown.
+        _known=(C("_hidden") == 0) & (C("_by_hours") < 1) & (C("_cancelled") < 1),
+    ).with_columns(**above_items())
+    is_over = (C("_net") > 0.005) & (C("_net") > worth * _WRITE_UP)
+    rates = rates.with_columns(_over=C("_counted") & C("_known") & is_over)
+    rates, of_units = count_other_units(rates)
+    return rates, {
+        "over": count_if(C("_over")),
+        "excess": value_if(C("_over"), C("_net") - worth).sum(),
+        "fees": value_if(C("_counted"), C("_net").abs()).sum(),
+        **of_units,
+        **count_above_items(),
+    }
+
+
+def warn_of_work_not_passed(
+    figure: str, counts: Mapping[str, float], invoices: Frame, *, taxed: bool, whole: bool
+) -> None:
+    """
+    Warn of invoices whose fees are too high for the work that was passed.
+
+    Parameters
+    ----------
+    figure : str
+        The name of the analysis, for the message.
+    counts, invoices
+        From `count_work_not_passed`.
+    taxed : bool
+        Whether the settings have taxes.
+    whole : bool
+        Whether all items were loaded (`loads.is_whole`): then no work is missing.
+    """
+    if warn_of_other_units(figure, counts) or warn_of_same_share(counts, invoices, taxed=taxed, whole=whole):
+        return
+    said = said_once()
+    if not whole and "work" not in said and counts["excess"] > max(1.0, _NEGLIGIBLE * counts["fees"]):
+        said.add("work")
+        count = int(counts["over"])
+        bill = "1 invoice bills" if count == 1 else f"{count} invoices bill"
+        warn(
+            f"{figure}: {bill} {counts['excess']:,.2f} more than the time entries, expenses and fixed fees passed can "
+            f"explain. {MAY_BE_TAX}, so the figures may be too high. Pass all work on these invoices, whenever and by "
+            "whomever it was done (bf.book loads it), and state taxes in the firm's settings.",
+            IncompleteDataWarning,
+        )
+
+
+def with_contingent(rates: Frame, frames: Mapping[str, Frame]) -> Frame:
+    """Add `_contingent`: 1.0 for invoices of contingency matters, missing for others or without matter types."""
+    invoices, matters = frames["invoices"], frames.get("matters")
+    known = matters is not None and {"matter_id", "matter_type"} <= set(column_names(matters))
+    if matters is None or not known or "matter_id" not in column_names(invoices):
+        return rates.with_columns(_contingent=null_column(nw.Float64))
+    kinds = select_columns(matters, "matters", ("matter_id", "matter_type")).filter(C("matter_type") == "contingency")
+    matters_of = select_columns(invoices, "invoices", ("invoice_id", "matter_id"))
+    contingent = join_by_id(matters_of, kinds.select("matter_id"), "matter_id", "inner")
+    return join_by_id(rates, contingent.select("invoice_id", _contingent=nw.lit(1.0)), "invoice_id")
+
+
+def count_on_unknown_invoices(rates: Frame, period: Period) -> nw.Expr:
+    """Count the entries whose invoice was not passed, except entries with an invoice date outside the period."""
+    counts = C("_passed").is_null()
+    if "_named_date" in column_names(rates):
+        # An entry without an invoice date may be on an invoice of the period.
+        if period.start is not None:
+            counts = counts & (C("_named_date") >= midnight(period.start)).fill_null(True)
+        if period.end is not None:
+            counts = counts & (C("_named_date") <= midnight(period.end)).fill_null(True)
+    return value_if(counts, C("_rows").fill_null(0.0)).sum()
+
+
+def warn_of_unknown_invoices(count: float, consequence: str = "left out") -> None:
+    """Warn of entries whose invoice was not passed; `consequence` ends the sentence "they are …"."""
+    if count:
+        items = f"{int(count)} billable time entries"
+        warn_of_items_on_unknown_invoices(items, unknown_state_reasons(), consequence)
+
+
+def warn_of_items_on_unknown_invoices(items: str, reasons: str, consequence: str) -> None:
+    """Warn of items whose invoice was not passed; `reasons` are other reasons, from `unknown_state_reasons`."""
+    warn(
+        f"{items} name an invoice that is not among those passed{reasons}; they are {consequence}. Load invoices over "
+        "a wider window, by the ids that the work refers to.",
+        IncompleteDataWarning,
+    )
+
+
+def unknown_state_reasons(*, types: bool = False) -> str:
+    """Return other reasons why the state of work is unknown, for warnings of invoices that were not passed."""
+    states = ", or whose state is unknown" if unknown_values("invoices", "invoice_state") else ""
+    kinds = ", or are of unknown billing type" if types and unknown_values("time_entries", "billing_type") else ""
+    return states + kinds
+
+
+def warn_of_absent_items(frames: Mapping[str, Frame], names: Sequence[str] = NOT_TIME) -> None:
+    """Warn of items that were not passed; an empty frame of items gives no warning."""
+    absent = [name for name in names if name not in frames]
+    if absent:
+        warn(
+            f"No {join_names(absent)} were passed, so the amounts that invoices bill for them count as fees for time. "
+            f"Pass {join_names([f'{each}=' for each in absent])}, empty if there are none.",
+            IncompleteDataWarning,
+        )
+
+
+def warn_of_late_start(
+    analysis: str,
+    time_entries: Any,
+    work: tuple[Frame, str],
+    counted: tuple[Frame, str],
+    start: dt.date | None,
+    consequence: str,
+) -> None:
+    """
+    Warn of time entries that begin too late for the invoices or fees that they are compared with.
+
+    Older invoices or fees show that the firm did not begin with the earliest entry.
+
+    Parameters
+    ----------
+    analysis : str
+        The name of the analysis, for the message.
+    time_entries : frame
+        The entries as the user passed them. If they have information about their load, `loads` uses that instead.
+    work, counted : tuple of Frame and str
+        The entries, and the invoices or fees, each with its date column.
+    start : date, optional
+        The first day of the invoices or fees that count. Without it, there is no warning.
+    consequence : str
+        The consequence for the figures: the end of a sentence after "so".
+    """
+    if start is None or load_info(time_entries) is not None:
+        return
+    entries, others = (_days(*each) for each in (work, counted))
+    of_entries = {"begin": C("_day").min(), "rows": nw.len()}
+    values = collect_values(
+        (entries, of_entries), (others.filter(C("_day") >= midnight(start)), {"first": C("_day").min()})
+    )
+    begin, first = as_day(values["begin"]), as_day(values["first"])
+    if begin and first and values["rows"] >= _MANY and (first - begin).days < _MONTH:
+        _warn_if_others_are_older(analysis, begin, others, consequence)
+
+
+def warn_of_missing_old_work(analysis: str, entries: Frame, others: Frame, consequence: str) -> None:
+    """Warn if several invoices are older than all time entries, by `invoice_date` and `date`."""
+    begin = as_day(collect_values((_days(entries, "date"), {"begin": C("_day").min()}))["begin"])
+    if begin:
+        _warn_if_others_are_older(analysis, begin, _days(others, "invoice_date"), consequence)
+
+
+def _days(frame: Frame, column: str) -> Frame:
+    """Select the dates of a column that are not missing, as `_day`."""
+    days = as_arrow(frame, [column]).select(_day=C(column).cast(nw.Datetime("us")))
+    return days.filter(~C("_day").is_null())
+
+
+def _warn_if_others_are_older(analysis: str, begin: dt.date, others: Frame, consequence: str) -> None:
+    if collect_counts((others, {"earlier": count_if(C("_day") < midnight(begin))}))["earlier"] >= _SEVERAL:
+        warn(
+            f"{analysis}: the earliest of the time entries passed is of {begin}, so "
+            f"{consequence}. Pass all time entries, whenever the work was done.",
+            IncompleteDataWarning,
+        )
+
+
+def warn_of_inner_merge(entries: Frame) -> None:
+    """Warn of time entries that were merged with invoices, if all of them are on invoices."""
+    if _OF_INVOICES.isdisjoint(column_names(entries)):
+        return
+    ids = select_columns(entries, "time_entries", ("invoice_id",))
+    counts = collect_counts((ids, {"rows": nw.len(), "unbilled": as_float(C("invoice_id").is_null()).sum()}))
+    if counts["rows"] >= _MANY and not counts["unbilled"]:
+        warn(
+            "The time entries have columns of the invoices, and none of them is unbilled, so unbilled_amount has no "
+            "time. Merge with how='left': how='inner' drops unbilled entries.",
+            IncompleteDataWarning,
+        )
+
+
+def warn_of_details_not_in_all(
+    analysis: str, grouping: Grouping, amounts: Mapping[str, Callable[[], tuple[Frame, str]]]
+) -> None:
+    """
+    Warn of keys that only some of the frames have, such as a client's custom field joined to the time entries only.
+
+    Parameters
+    ----------
+    analysis : str
+        The name of the analysis, for the message.
+    grouping : Grouping
+    amounts : mapping of str to callable
+        For frames of items, and for the invoices, a function that returns the rows that count, and their column of
+        amounts. It is only called if the frame lacks a key.
+    """
+    for column, supplier in grouping.details.items():
+        lacking = [name for name in grouping.sources.kinds_without(column) if name in amounts]
+        sums = collect_counts(*(_sum_of_known(name, *amounts[name](), supplier) for name in lacking))
+        parts = [f"{_WORDS[name]} of {sums[name]:,.2f}" for name in lacking if abs(sums[name]) >= _A_CENT]
+        if parts:
+            warn(
+                f"{analysis}: {column} is not a column of {join_names(lacking)}, so {join_names(parts)} are in the row "
+                f"without a value. Pass {supplier}= (the loader {supplier}()), from which all rows get the value.",
+                IncompleteDataWarning,
+            )
+
+
+def _sum_of_known(name: str, rows: Frame, amount: str, supplier: str) -> tuple[Frame, dict[str, nw.Expr]]:
+    """Add up the rows that have a matter, user or client; other rows have no value anyway."""
+    id_ = f"{supplier.removesuffix('s')}_id"
+    rows = rows.filter(~C(id_).is_null()) if id_ in column_names(rows) else rows
+    return rows, {name: C(amount).sum()}
+
+
+def _invoice_sums(frames: Mapping[str, Frame]) -> tuple[Frame, dict[str, nw.Expr]]:
+    """Add up the invoices, except those of contingency matters: their amounts don't depend on hours."""
+    rows = select_columns(lazy(frames["invoices"]), "invoices", ("invoice_id", "invoice_state", "amount"))
+    rows = with_contingent(rows.filter(C("invoice_state").is_in(["final", *PREBILL])), frames)
+    return rows.filter(C("_contingent").is_null()), {"billed": C("amount").fill_null(0.0).sum()}
+
+
+def _item_sums(name: str, frame: Frame) -> tuple[Frame, dict[str, nw.Expr]]:
+    time = ("hours", "billing_type") if name == "time_entries" else ()
+    rows = select_columns(lazy(frame), name, ("invoice_id", "amount", *time)).filter(~C("invoice_id").is_null())
+    if not time:
+        return rows, {name: C("amount").fill_null(0.0).sum()}
+    billable = C("billing_type") == "billable"
+    hidden = as_float(billable & C("amount").is_null() & (C("hours") != 0)).sum()
+    return rows, {name: value_if(billable, C("amount").fill_null(0.0)).sum(), "hidden": hidden}

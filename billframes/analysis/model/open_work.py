@@ -1,0 +1,371 @@
+"""Calculate work in progress: the items open on a day, with their billing state and age on that day.
+
+Items are first added up by state and age. Only these few sums are joined with matters and users.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import narwhals.stable.v2 as nw
+
+from billframes._messages import warn
+from billframes._names import first_few, join_names
+from billframes.analysis.declare.columns import ENUMS, ITEMS, Frame, column_names
+from billframes.analysis.frames.engine import collect, collect_counts, collect_values, join_by_id, to_dicts
+from billframes.analysis.frames.expressions import (
+    as_float,
+    columns_or_null,
+    day_number,
+    midnight,
+    null_column,
+    value_if,
+)
+from billframes.analysis.frames.native import select_columns
+from billframes.analysis.frames.values import unknown_values
+from billframes.analysis.model.allocation import PREBILL
+from billframes.analysis.model.grouping import Grouping, known_type
+from billframes.analysis.model.keys import ITEM_IDS, UNKNOWN
+from billframes.analysis.model.missing_work import (
+    unknown_state_reasons,
+    warn_of_details_not_in_all,
+    warn_of_inner_merge,
+    warn_of_items_on_unknown_invoices,
+    warn_of_missing_old_work,
+)
+from billframes.analysis.rules.amounts import warn_of_hidden_rates, warn_of_no_worth
+from billframes.errors import IncompleteDataWarning
+
+__all__ = ["WipOptions", "open_items"]
+
+C = nw.col
+
+_ITEM = ("_time", "_expense", "_fee", "hours", "fixed_fee_hours", "unpriced_hours", "_hidden", "_priced", "_rows")
+# Fewer entries, such as those of a new client, can all be unbilled.
+_MANY = 50
+# If all time is younger, older entries may be missing.
+_TWO_MONTHS = 62
+# Result columns that add up the items of one billing state.
+_BY_STATE = {"unbilled_amount": "unbilled", "prebill_amount": "prebill", "unknown_amount": "unknown"}
+
+
+@dataclass(frozen=True, slots=True)
+class WipOptions:
+    """The arguments of `wip`, checked."""
+
+    day: dt.date
+    bounds: tuple[int, ...]
+    buckets: tuple[str, ...]
+    grouping: Grouping
+    include_prebill: bool
+    matter_types: frozenset[str] | None
+    load_known: bool = True
+
+    @property
+    def item_columns(self) -> list[str]:
+        """The columns of the items from which the keys and the matter type are derived."""
+        key = self.grouping.type_key
+        return list(dict.fromkeys([*self.grouping.row_columns, *(key.base if key else ())]))
+
+    @property
+    def counted(self) -> nw.Expr:
+        """Whether the matter's type counts."""
+        if self.matter_types is None:
+            return ~C("_type").is_null()
+        return C("_type").is_in(sorted(self.matter_types))
+
+    @property
+    def amounts(self) -> tuple[str, ...]:
+        """Result columns that are missing if they include time of hidden worth."""
+        return (*self.buckets, "total", *_BY_STATE, "time_amount", "contingent_amount")
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The columns to add up."""
+        others = ("expense_amount", "fixed_fee_amount", "hours", "fixed_fee_hours", "unpriced_hours")
+        return (*self.amounts, *others, *(f"_hidden_{name}" for name in self.amounts))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The result columns after the keys, in order."""
+        amounts = [name for name in self.amounts if name != "contingent_amount"]
+        others = ("expense_amount", "fixed_fee_amount", "hours", "fixed_fee_hours", "oldest_date")
+        return (*amounts, *others, "unpriced_hours", "contingent_amount")
+
+
+def open_items(frames: dict[str, Frame], options: WipOptions) -> Frame:
+    """Return the rows of `wip`."""
+    items = collect(_with_type(_sum_items(frames, options), options))
+    _warn_of_absent(frames)
+    hidden = _warn(items, frames, options)
+    open_of = {kind: functools.partial(_open_amounts, frames, kind, options) for kind in ITEMS if kind in frames}
+    warn_of_details_not_in_all("wip", options.grouping, open_of)
+    rows = _with_measures(items.filter(options.counted), options)
+    totals = options.grouping.add_up(rows, options.measures, ("oldest_date",))
+    return _result(totals, options, hidden=hidden)
+
+
+def _sum_items(frames: dict[str, Frame], options: WipOptions) -> Frame:
+    """Add up the open items by kind, billing state, bucket, and the columns that the keys and the matter type need."""
+    states = _invoice_states(frames["invoices"], options.day)
+    selected = {
+        kind: _with_state(_select_dated(frames[kind], kind, options), states, options)
+        for kind in ITEMS
+        if kind in frames
+    }
+    types = {name: dtype for rows in selected.values() for name, dtype in rows.collect_schema().items()}
+    types |= {"_fixed": nw.Float64(), "hours": nw.Float64()}
+    columns = list(dict.fromkeys(["date", "amount", "_fixed", "hours", "_state", *options.item_columns]))
+    parts = [rows.select(*columns_or_null(rows, columns, types), _kind=nw.lit(kind)) for kind, rows in selected.items()]
+    items = options.grouping.with_periods(_with_bucket(_with_worth(nw.concat(parts)), options), "date")
+    by = list(dict.fromkeys([*options.grouping.base, *options.item_columns, "_state", "_bucket", "_kind"]))
+    return items.group_by(*by).agg(*[C(name).sum() for name in _ITEM], oldest_date=C("date").min())
+
+
+def _with_type(items: Frame, options: WipOptions) -> Frame:
+    """Add the matter type, as text."""
+    items = options.grouping.with_matter_type(items)
+    return items.with_columns(C("_type").cast(nw.String)).with_columns(_type=known_type())
+
+
+def _select_dated(frame: Frame, kind: str, options: WipOptions, more: Sequence[str] = ()) -> Frame:
+    """Select the items dated on or before the day, without non-billable time."""
+    columns = ["date", "amount", "invoice_id", *(name for name in options.item_columns if name in ITEM_IDS)]
+    if kind == "time_entries":
+        rows = _chargeable(
+            select_columns(frame, kind, [*columns, "hours", "billing_type"], [*options.item_columns, *more])
+        )
+    else:
+        rows = select_columns(frame, kind, columns, [*options.item_columns, *more])
+    return rows.filter(C("date") <= midnight(options.day))
+
+
+def _chargeable(entries: Frame) -> Frame:
+    """Keep billable and fixed-fee time; `_fixed` marks the latter."""
+    kind = C("billing_type")
+    fixed = as_float(kind == "fixedFee")
+    if not unknown_values("time_entries", "billing_type"):
+        return entries.filter(kind.is_in(["billable", "fixedFee"])).with_columns(_fixed=fixed)
+    # Time of unknown type may be billable: it counts as billable, in the state "unknown".
+    known = kind.is_in(ENUMS["billing_type"]).fill_null(False)
+    return entries.filter(~(kind == "nonBillable").fill_null(False)).with_columns(
+        _fixed=fixed, _untyped=as_float(~known)
+    )
+
+
+def _with_worth(items: Frame) -> Frame:
+    """Add each item's amount and hours in the columns of its kind."""
+    time, amount = C("_kind") == "time_entries", C("amount").fill_null(0.0)
+    billable, fixed = time & (C("_fixed") < 1), time & (C("_fixed") > 0)
+    unpriced = billable & _is_unpriced()
+    return items.with_columns(
+        _time=value_if(billable, amount),
+        _expense=value_if(C("_kind") == "expenses", amount),
+        _fee=value_if(C("_kind") == "fixed_fees", amount),
+        unpriced_hours=value_if(unpriced, C("hours")),
+        _hidden=as_float(unpriced),
+        _priced=as_float(billable & ~C("amount").is_null()),
+        _rows=nw.lit(1.0),
+        fixed_fee_hours=value_if(fixed, C("hours")),
+        hours=value_if(billable, C("hours")),
+    )
+
+
+def _is_unpriced() -> nw.Expr:
+    """Return whether an entry has hours, but no amount; an entry without hours is worth 0."""
+    return C("amount").is_null() & (C("hours") != 0)
+
+
+def _open_amounts(frames: dict[str, Frame], kind: str, options: WipOptions) -> tuple[Frame, str]:
+    """Return the open items of one kind that count, and their column of amounts."""
+    rows = _select_dated(frames[kind], kind, options, ITEM_IDS)
+    absent = [name for name in options.item_columns if name not in column_names(rows)]
+    rows = rows.with_columns(**dict.fromkeys(absent, null_column(nw.String)))
+    still_open = _with_state(rows, _invoice_states(frames["invoices"], options.day), options)
+    return _with_type(still_open, options).filter(options.counted), "amount"
+
+
+def _invoice_states(invoices: Frame, day: dt.date) -> Frame:
+    """Return the state of each invoice on the day as `_then`: 2 for final, 1 for prebill, 0 for unknown."""
+    rows = select_columns(invoices, "invoices", ("invoice_id", "invoice_state", "invoice_date"))
+    prebill = as_float(C("invoice_state").is_in([*PREBILL, "final"]))
+    final = as_float((C("invoice_state") == "final") & (C("invoice_date") <= midnight(day)))
+    return rows.select("invoice_id", _then=prebill + final)
+
+
+def _with_state(rows: Frame, states: Frame, options: WipOptions) -> Frame:
+    """Keep the items that were open on the day, and add their billing state on that day."""
+    if not options.include_prebill:
+        return _with_untyped(rows.filter(C("invoice_id").is_null()).with_columns(_state=nw.lit("unbilled")))
+    # States of invoices are numbers: to join a text to each of a million entries takes twice as long.
+    rows = join_by_id(rows, states, "invoice_id").with_columns(C("_then").fill_null(0.0))
+    invoiced = nw.when(C("_then") > 0).then(nw.lit("prebill")).otherwise(nw.lit("unknown"))
+    state = nw.when(C("invoice_id").is_null()).then(nw.lit("unbilled")).otherwise(invoiced)
+    return _with_untyped(rows.filter(C("_then") < 2).with_columns(_state=state))
+
+
+def _with_untyped(rows: Frame) -> Frame:
+    """Set the state of time of unknown billing type to "unknown"."""
+    if "_untyped" not in column_names(rows):
+        return rows
+    return rows.with_columns(_state=nw.when(C("_untyped") > 0).then(nw.lit("unknown")).otherwise(C("_state")))
+
+
+def _with_bucket(rows: Frame, options: WipOptions) -> Frame:
+    """Add the number of each item's bucket, which is the number of bounds below its age."""
+    first = dt.date.min.toordinal()
+    cuts = [dt.date.fromordinal(max(first, options.day.toordinal() - bound)) for bound in options.bounds]
+    return rows.with_columns(_bucket=nw.sum_horizontal(*[as_float(C("date") < midnight(cut)) for cut in cuts]))
+
+
+def _with_measures(items: Frame, options: WipOptions) -> Frame:
+    """Add the worth by bucket and state, and the number of entries of hidden worth in each."""
+    conditions = {name: C("_bucket") == number for number, name in enumerate(options.buckets)}
+    conditions |= {name: C("_state") == state for name, state in _BY_STATE.items()}
+    conditions["contingent_amount"] = C("_type") == "contingency"
+    worth = C("_time") + C("_expense") + C("_fee")
+    return items.with_columns(
+        **{name: value_if(condition, worth) for name, condition in conditions.items()},
+        **{f"_hidden_{name}": value_if(condition, "_hidden") for name, condition in conditions.items()},
+        total=worth,
+        time_amount=C("_time"),
+        expense_amount=C("_expense"),
+        fixed_fee_amount=C("_fee"),
+        _hidden_total=C("_hidden"),
+        _hidden_time_amount=C("_hidden"),
+    )
+
+
+def _result(totals: Frame, options: WipOptions, *, hidden: bool) -> Frame:
+    if hidden:
+        known = {name: nw.when(C(f"_hidden_{name}") == 0).then(C(name)) for name in options.amounts}
+        totals = totals.with_columns(**known)
+    if options.grouping.type_key is None:
+        totals = totals.with_columns(contingent_amount=null_column(nw.Float64))
+    return options.grouping.finish(totals, options.columns)
+
+
+def _warn_of_absent(frames: dict[str, Frame]) -> None:
+    absent = [kind for kind in ITEMS if kind not in frames]
+    if absent:
+        warn(
+            f"No {join_names(absent)} were passed, so none are counted. If there are none, pass an empty frame.",
+            IncompleteDataWarning,
+        )
+
+
+def _warn(items: Frame, frames: dict[str, Frame], options: WipOptions) -> bool:
+    """Warn of missing, hidden and unknown amounts, with one query for all counts; return whether rates are hidden."""
+    counts = collect_counts((items, _counts(options)))
+    _warn_of_unknown_invoices(counts, frames, options)
+    if options.include_prebill and counts["time"] >= _MANY and not counts["invoiced"]:
+        _warn_of_no_prebills(frames, options.day)
+    if not counts["worth"]:
+        _warn_of_no_worth(frames["time_entries"])
+    young = counts["oldest"] > options.day.toordinal() - _TWO_MONTHS
+    if young and counts["time"] >= _MANY and not options.load_known:
+        invoices = frames["invoices"].filter(C("invoice_state").cast(nw.String) == "final")
+        warn_of_missing_old_work("wip", frames["time_entries"], invoices, "older work in progress is not counted")
+    if not counts["unbilled"]:
+        warn_of_inner_merge(frames["time_entries"])
+    if counts.get("untyped"):
+        figures = "contingent_amount is" if options.matter_types is None else "figures are"
+        warn(
+            f"{int(counts['untyped'])} items in progress are on matters of unknown type; {figures} without them. "
+            "Load all matters, archived ones too.",
+            IncompleteDataWarning,
+        )
+    if not counts["hidden"]:
+        return False
+    if counts["priced"] or _has_any_amount(frames["time_entries"]):
+        _warn_of_unpriced(frames, options)
+        return False
+    warn_of_hidden_rates(counts["hidden"], "amounts that include them are missing", " in progress")
+    return True
+
+
+def _warn_of_unknown_invoices(counts: Mapping[str, float], frames: dict[str, Frame], options: WipOptions) -> None:
+    unknown = {kind: f"{int(counts[kind])} {kind}" for kind in ITEMS if counts[kind]}
+    if unknown:
+        example = _unknown_invoice(next(iter(unknown)), frames, options)
+        reasons = f"{example}{unknown_state_reasons(types=True)}"
+        warn_of_items_on_unknown_invoices(", ".join(unknown.values()), reasons, "counted in unknown_amount")
+
+
+def _unknown_invoice(kind: str, frames: dict[str, Frame], options: WipOptions) -> str:
+    """Return the id of an invoice that was not passed, in words: an id such as '' or '1.0' shows the cause."""
+    items = _with_state(
+        _select_dated(frames[kind], kind, options), _invoice_states(frames["invoices"], options.day), options
+    )
+    unknown = items.filter(C("_state") == "unknown")
+    example = collect_values((unknown, {"id": C("invoice_id").cast(nw.String).min()}))["id"]
+    return f" (for example invoice_id {example!r})" if example is not None else ""
+
+
+def _counts(options: WipOptions) -> dict[str, nw.Expr]:
+    """Return the counts for the warnings, from the sums of items."""
+    counted = options.counted
+    counts = {
+        kind: value_if(counted & (C("_state") == "unknown") & (C("_kind") == kind), "_rows").sum() for kind in ITEMS
+    }
+    counts |= {name: value_if(counted, f"_{name}").sum() for name in ("hidden", "priced")}
+    counts["worth"] = (C("_time").abs() + C("_hidden")).sum()
+    is_time = C("_kind") == "time_entries"
+    counts["time"] = value_if(is_time, "_rows").sum()
+    counts["oldest"] = nw.when(is_time).then(day_number("oldest_date")).min()
+    counts["unbilled"] = value_if(is_time & (C("_state") == "unbilled"), "_rows").sum()
+    counts["invoiced"] = value_if(is_time & (C("_state") != "unbilled"), "_rows").sum()
+    key, types = options.grouping.type_key, options.matter_types
+    if key and key.base == ("matter_id",) and (not types or UNKNOWN not in types):
+        counts["untyped"] = value_if((C("_type") == UNKNOWN) & ~C("matter_id").is_null(), "_rows").sum()
+    return counts
+
+
+def _warn_of_no_prebills(frames: dict[str, Frame], day: dt.date) -> None:
+    """Warn if there are prebills, but no entry is on an invoice: entries on invoices were probably removed."""
+    on_invoices = select_columns(frames["time_entries"], "time_entries", ("invoice_id",))
+    named = {"named": as_float(~C("invoice_id").is_null()).sum()}
+    prebills = {"prebills": as_float((C("_then") > 0) & (C("_then") < 2)).sum()}
+    counts = collect_counts((on_invoices, named), (_invoice_states(frames["invoices"], day), prebills))
+    if counts["prebills"] and not counts["named"]:
+        warn(
+            "None of the time entries passed is on an invoice, so prebill_amount has no time, although "
+            f"{int(counts['prebills'])} of the invoices passed were not final on {day}. Also pass the entries on "
+            "invoices: they are work in progress until their invoice is final.",
+            IncompleteDataWarning,
+        )
+
+
+def _warn_of_no_worth(entries: Frame) -> None:
+    billable = select_columns(entries, "time_entries", ("billing_type", "amount", "hours"))
+    billable = billable.filter((C("billing_type") == "billable") & (C("hours") != 0))
+    sums = {"rows": nw.len(), "worth": nw.coalesce(C("amount"), nw.lit(1.0)).abs().sum()}
+    warn_of_no_worth("wip", **collect_counts((billable, sums)))
+
+
+def _has_any_amount(entries: Frame) -> bool:
+    """Tell whether any billable entry, whatever its date and invoice, has an amount."""
+    billable = select_columns(entries, "time_entries", ("billing_type", "amount")).filter(
+        C("billing_type") == "billable"
+    )
+    return collect_counts((billable, {"rows": as_float(~C("amount").is_null()).sum()}))["rows"] > 0
+
+
+def _warn_of_unpriced(frames: dict[str, Frame], options: WipOptions) -> None:
+    """Warn of the open entries without an amount, although other entries have one."""
+    entries = _select_dated(frames["time_entries"], "time_entries", options, ("time_entry_id",))
+    unpriced = entries.filter((C("_fixed") < 1) & _is_unpriced())
+    still_open = _with_state(unpriced, _invoice_states(frames["invoices"], options.day), options)
+    rows = to_dicts(_with_type(still_open, options).filter(options.counted))
+    ids = sorted(str(row["time_entry_id"]) for row in rows if row.get("time_entry_id") is not None)
+    named = f" (time_entry_id {first_few(ids)})" if ids else ""
+    hours = sum(row["hours"] for row in rows)
+    warn(
+        f"{len(rows)} of the billable time entries in progress have no amount, although others have one{named}. "
+        f"They are not in amounts, but their {hours:g} hours are in unpriced_hours. Give these entries a rate and load "
+        "again.",
+        IncompleteDataWarning,
+    )

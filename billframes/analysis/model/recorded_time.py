@@ -1,0 +1,231 @@
+"""Warn if the hours and the available hours of a period are not of the same people and days.
+
+Available hours are calculated from the calendar, for everyone on the roster and for every working day. So a month whose
+entries are missing, other people, or a day on which somebody joined or left make ratios of hours wrong.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+import narwhals.stable.v2 as nw
+
+from billframes._messages import warn
+from billframes._names import first_few, join_names
+from billframes.analysis.declare.columns import Frame, column_names
+from billframes.analysis.frames.engine import collect, collect_counts, collect_values, lazy, to_dicts
+from billframes.analysis.frames.expressions import as_day, count_if, in_period, midnight, quotient
+from billframes.analysis.frames.native import select_columns
+from billframes.analysis.frames.values import said_once
+from billframes.analysis.model.capacity import available_hours
+from billframes.analysis.rules.loads import has_removed_rows
+from billframes.config.firm import FirmSettings
+from billframes.days import month_end, months_between
+from billframes.errors import IncompleteDataWarning
+from billframes.loading.load_info import load_day, load_info
+from billframes.periods import Period
+
+__all__ = ["RecordedTime", "warn_of_empty_months"]
+
+C = nw.col
+
+# People can have no entry in their first days; with fewer entries, all of them may be billable.
+_DAYS, _MANY = dt.timedelta(days=14), 50
+
+
+def warn_of_empty_months(
+    native: Any, entries: Frame, period: Period, consequence: str, settings: FirmSettings | None = None
+) -> None:
+    """
+    Warn of calendar months of the period in which nobody recorded time, after the first month with entries.
+
+    Frames that remember their load are complete, so they give no warning.
+
+    Parameters
+    ----------
+    native : frame
+        The time entries as the user passed them.
+    entries : Frame
+        The same frame, checked.
+    period : Period
+        Without both ends, there is no warning.
+    consequence : str
+        The consequence for the figures: the end of a sentence after "so", with `{hours}` for the available hours of a
+        person in these months.
+    settings : FirmSettings, optional
+        The calendar.
+    """
+    if period.start is None or period.end is None:
+        return
+    first, last = period.start, period.end
+    months = [month for month in months_between(first, last) if month >= first and month_end(month) <= last]
+    if load_info(native) is not None or not months or month_end(first) >= last:
+        return
+    rows = select_columns(lazy(entries), "time_entries", ("date",))
+    number = C("date").dt.year().cast(nw.Int64) * 100 + C("date").dt.month().cast(nw.Int64)
+    there = to_dicts(collect(in_period(rows, "date", period).select(_month=number).unique()))
+    recorded = {row["_month"] for row in there if row["_month"] is not None}
+    begin = as_day(collect_values((rows, {"begin": C("date").min()}))["begin"])
+    later = [month for month in months if begin and month > begin]
+    empty = [month for month in later if month.year * 100 + month.month not in recorded]
+    if empty and recorded:
+        hours = sum(available_hours(settings or FirmSettings(), month, month_end(month))[0] for month in empty)
+        so = consequence.format(hours=f"{hours:,.0f}")
+        _warn_once(
+            "empty months",
+            f"Nobody recorded time in {join_names([f'{month:%Y-%m}' for month in empty])}, so {so}. If entries are "
+            "missing, pass all time entries of the period.",
+        )
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RecordedTime:
+    """
+    The time entries of a period, to be compared with available hours.
+
+    Parameters
+    ----------
+    native : frame
+        The entries as the user passed them.
+    entries : Frame
+        The same frame, checked.
+    period : Period
+        With both ends.
+    settings : FirmSettings
+    """
+
+    native: Any
+    entries: Frame
+    period: Period
+    settings: FirmSettings
+
+    def warn_of_days_outside(self) -> None:
+        """Warn of hours before `user_start` or after `user_end`: they have no available hours."""
+        settings = self.settings
+        if not (settings.user_start or settings.user_end):
+            return
+        start, last = cast("tuple[dt.date, dt.date]", (self.period.start, self.period.end))
+        outside = {}
+        for user in {*settings.user_start, *settings.user_end}:
+            # The types of the settings allow texts, but their values are dates.
+            begin = cast("dt.date", settings.user_start.get(user, dt.date.min))
+            end = cast("dt.date", settings.user_end.get(user, dt.date.max))
+            if begin > start or end < last:
+                outside[user] = (C("date") < midnight(begin)) | (C("date") > midnight(end))
+        if not outside:
+            return
+        rows = self._dated().filter(C("user_id").is_in(list(outside)))
+        wrong = nw.any_horizontal(
+            *[(C("user_id") == user) & condition for user, condition in outside.items()], ignore_nulls=True
+        )
+        found = to_dicts(rows.filter(wrong).group_by("user_id").agg(C("hours").sum()))
+        if found:
+            hours = sum(row["hours"] for row in found)
+            people = "1 person" if len(found) == 1 else f"{len(found)} people"
+            _warn_once(
+                "days outside",
+                f"{hours:,.2f} hours of {people} ({self._names(row['user_id'] for row in found)}) are dated before "
+                "user_start or after user_end of the settings. They count, but these days have no available hours, so "
+                "ratios are too high. Correct user_start and user_end, or the dates of these entries.",
+            )
+
+    def warn_of_later_joiners(self, client_hours: Mapping[str, float]) -> None:
+        """
+        Warn of people whose first entry is inside the period, with their ratio from that day on.
+
+        The entries must be a whole load, or begin four weeks before the period if they remember no load.
+
+        Parameters
+        ----------
+        client_hours : mapping of str to float
+            The client hours of each person in the period.
+        """
+        info = load_info(self.native)
+        start, last = cast("tuple[dt.date, dt.date]", (self.period.start, self.period.end))
+        if (info and info.start and info.start > start - _DAYS) or has_removed_rows(self.native):
+            return
+        if last - start < 2 * _DAYS:
+            return
+        people = select_columns(lazy(self.entries), "time_entries", ("date", "user_id", "hours"))
+        rows = to_dicts(collect(people.group_by("user_id").agg(C("date").min())))
+        firsts = {row["user_id"]: row["date"].date() for row in rows if row["user_id"] and row["date"]}
+        if info is None and min(firsts.values(), default=start) > start - 2 * _DAYS:
+            return
+        # Before the first of all entries, nobody could record any.
+        begin = max(start, min(firsts.values(), default=start)) + _DAYS
+        known = client_hours.keys() - self.settings.user_start.keys()
+        joined = {user: day for user, day in firsts.items() if begin < day <= last and user in known}
+        if joined:
+            _warn_once(
+                "later joiners",
+                f"The first of all entries of {self._names(joined)} is inside the period, and their available hours "
+                f"count from its first day. From that entry on, utilization is {self._ratios(joined, client_hours)}. "
+                "If they joined then, set user_start in the settings.",
+            )
+
+    def _ratios(self, joined: Mapping[str, dt.date], client_hours: Mapping[str, float]) -> str:
+        starts = {**self.settings.user_start, **joined}
+        settings = dataclasses.replace(self.settings, user_start=starts)
+        last = cast("dt.date", self.period.end)
+        last = min(last, load_day(self.native, settings.time_zone) or last)
+        texts = []
+        for user, day in sorted(joined.items(), key=lambda each: each[1]):
+            capacity = available_hours(settings, day, last)[1][user]
+            texts.append(f"{quotient(client_hours[user], capacity):.1%} ({self._names([user])}, {day})")
+        return first_few(texts)
+
+    def warn_of_no_users(self, people: int) -> None:
+        """Warn that nobody without an entry in the period has available hours, because no users were passed."""
+        rows = select_columns(lazy(self.entries), "time_entries", ("user_id",))
+        others = int(collect_counts((rows, {"people": C("user_id").n_unique()}))["people"]) - people
+        known = ""
+        if others > 0:
+            have = "1 person has" if others == 1 else f"{others} people have"
+            known = f"; {have} entries in other periods only"
+        _warn_once(
+            "no users",
+            "Without users=, available hours are only those of the people with an entry in the period, and the days "
+            f"of everyone else are not counted{known}. Pass users= to count all timekeepers.",
+        )
+
+    def warn_of_billable_only(self, matters: Frame | None) -> None:
+        """Warn if all entries of a frame without memory are billable, though matters are internal or of fixed fees."""
+        if matters is None or load_info(self.native) is not None or "matter_type" not in column_names(matters):
+            return
+        kinds = select_columns(matters, "matters", ("matter_type",))
+        entries = select_columns(lazy(self.entries), "time_entries", ("billing_type",))
+        billable = count_if(C("billing_type") == "billable")
+        of_others = count_if(C("matter_type").is_in(["internal", "fixedFee"]))
+        counts = collect_counts((entries, {"rows": nw.len(), "billable": billable}), (kinds, {"others": of_others}))
+        if counts["others"] and counts["rows"] >= _MANY and counts["rows"] == counts["billable"]:
+            _warn_once(
+                "billable only",
+                f"All {counts['rows']:,.0f} time entries passed are billable, though {counts['others']:,.0f} matters "
+                "are internal or of fixed fees. If other time was removed, total hours, client hours and ratios are "
+                "too low. Pass the time of every billing type.",
+            )
+
+    def _dated(self) -> Frame:
+        rows = select_columns(lazy(self.entries), "time_entries", ("date", "user_id", "hours"))
+        return in_period(rows, "date", self.period)
+
+    def _names(self, users: Iterable[str]) -> str:
+        """Return the names of people, or their ids if the entries have no names."""
+        ids = sorted(users)
+        if "user_name" not in column_names(self.entries):
+            return first_few(ids)
+        rows = select_columns(lazy(self.entries), "time_entries", ("user_id", "user_name"))
+        found = to_dicts(rows.filter(C("user_id").is_in(ids)).group_by("user_id").agg(C("user_name").max()))
+        names = {row["user_id"]: row["user_name"] for row in found}
+        return first_few([names.get(user) or user for user in ids])
+
+
+def _warn_once(cause: str, message: str) -> None:
+    """Warn of a cause, once if an analysis calls others."""
+    said = said_once()
+    if cause not in said:
+        said.add(cause)
+        warn(message, IncompleteDataWarning)

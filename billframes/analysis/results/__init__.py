@@ -1,0 +1,1 @@
+"""Explain results, compare them by period, and split changes into their causes."""

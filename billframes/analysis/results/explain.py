@@ -1,0 +1,163 @@
+"""Explain the analyses: `bf.explain` for users of the functions, `meaning` for readers of results.
+
+A declaration names columns and arguments in backticks. Readers of a report or a dashboard see the headings of columns
+and pass no arguments. For them, names of columns are replaced by headings, and clauses about arguments are left out.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+
+from billframes._names import closest
+from billframes.analysis.declare.explanation import Explanation, as_html
+from billframes.analysis.declare.glossary import GLOSSARY, Glossary, Term, term
+from billframes.analysis.declare.spec import Analysis, analyses, measure
+from billframes.errors import ParameterError
+
+__all__ = ["Explanations", "explain", "meaning", "plain_words"]
+
+
+class Explanations(tuple[Analysis, ...]):
+    """All analyses, each with the question that it answers."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        width = max(len(each.name) for each in self)
+        lines = [f"{each.name:<{width}}  {each.question}" for each in self]
+        return "\n".join(
+            [*lines, "", f"More on one: bf.explain({self[0].name!r}); special words: bf.explain('glossary')"]
+        )
+
+    def _repr_markdown_(self) -> str:
+        return "\n".join(f"- `{each.name}`: {each.question}" for each in self)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f'<tr><td style="text-align: left"><code>{as_html(each.name)}</code></td>'
+            f'<td style="text-align: left">{as_html(each.question)}</td></tr>'
+            for each in self
+        )
+        return f"<table><tbody>{rows}</tbody></table>"
+
+
+def explain(name: str | None = None) -> Explanation | Explanations | Glossary | Term:
+    """
+    Explain an analysis or a special word.
+
+    Parameters
+    ----------
+    name : str, optional
+        An analysis, such as "realization"; a special word, such as "worth" or "lock-up"; or "glossary" for all special
+        words. None lists all analyses.
+
+    Returns
+    -------
+    Explanation, Term, Glossary or Explanations
+        An object that is shown as text in a terminal and as HTML in a notebook. The parts of an explanation are
+        attributes: `question`, `summary`, `example`, `formula`, `numerator`, `denominator`, `left_out`, `cannot_tell`.
+        A special word has `name` and `meaning`. The lists are tuples of these. For a name that is both an analysis and
+        a special word, the analysis is returned.
+
+    Raises
+    ------
+    ParameterError
+        No analysis and no special word has that name.
+
+    Examples
+    --------
+    >>> bf.explain("utilization").formula
+    '`utilization` = `client_hours` ÷ `capacity_hours`'
+    >>> bf.explain("unbilled")
+    Unbilled
+      On no invoice at all.
+    """
+    if name is None:
+        return Explanations(analyses().values())
+    if name in analyses():
+        return analyses()[name]
+    found = GLOSSARY if name == "glossary" else term(name)
+    if found is None:
+        words = [*analyses(), *(each.name for each in GLOSSARY)]
+        raise ParameterError(
+            f"name={name!r} is neither an analysis nor a special word.{closest(name, words)} It takes "
+            f"{', '.join(map(repr, analyses()))}, a word of bf.explain('glossary'), or nothing for a list of the "
+            "analyses."
+        )
+    return found
+
+
+_NAME = re.compile(r"`([^`]+)`")
+_ASIDE = re.compile(r" ?\(([^()]*)\)")
+# Outside parentheses and backticks.
+_OUTSIDE = r"(?=[^()]*(?:\(|$))(?=(?:[^`]*`[^`]*`)*[^`]*$)"
+_SENTENCE = re.compile(rf"(?<=\.) {_OUTSIDE}")
+_CLAUSE = re.compile(rf"(?<=[;:]) {_OUTSIDE}")
+_PART = re.compile(rf", {_OUTSIDE}")
+# Readers see the figures of one day, and can't choose another.
+_DAY = ("`as_of`", "the last day")
+
+
+def meaning(analysis: Analysis) -> dict[str, list[str]]:
+    """
+    Return what an analysis counts, what it leaves out and what it can't tell, by heading, in plain words.
+
+    Examples
+    --------
+    >>> meaning(analyses()["utilization"])["Left out"][0]
+    'Time on internal matters, always. “All hours” includes all time.'
+    """
+    parts = {name: texts for name, texts in analysis.parts.items() if name not in {"In short", "Example", "Formula"}}
+    plain = {
+        heading: [words for text in texts if (words := plain_words(text, analysis))] for heading, texts in parts.items()
+    }
+    return {heading: texts for heading, texts in plain.items() if texts}
+
+
+def plain_words(text: str, analysis: Analysis | None = None) -> str:
+    """
+    Replace names of columns by their headings, and leave out clauses about arguments.
+
+    With an analysis, the headings are its own.
+
+    Examples
+    --------
+    >>> plain_words("Time on internal matters; `matter_types=` chooses otherwise.")
+    'Time on internal matters.'
+    >>> plain_words("Non-billable time (`non_billable_hours`), except pro bono with `include_probono=True`.")
+    'Non-billable time (“Non-billable hours”).'
+    >>> plain_words("With `as_of=`, those due then. Matters without `opened`, as in `wip`, unless `largest` is given.")
+    'Matters without “opened”, as in “Work in progress”.'
+    """
+    text = _ASIDE.sub(lambda aside: "" if _names_argument(aside[1]) else aside[0], text.replace(*_DAY))
+    sentences = (" ".join(_clauses(sentence)).rstrip(" .;:,") for sentence in _SENTENCE.split(text))
+    heading = functools.partial(_heading, analysis)
+    named = (_NAME.sub(heading, sentence) for sentence in sentences)
+    return " ".join(f"{each[:1].upper()}{each[1:]}." for each in named if each)
+
+
+def _clauses(sentence: str) -> Iterator[str]:
+    """Yield the clauses of a sentence that are not about arguments."""
+    for clause in _CLAUSE.split(sentence):
+        end = clause[-1:] if clause[-1:] in ";:" else ""
+        first, *rest = _PART.split(clause.removesuffix(end))
+        if not _names_argument(first):
+            yield ", ".join([first, *(each for each in rest if not _names_argument(each))]) + end
+
+
+def _names_argument(text: str) -> bool:
+    return any("=" in name or (name in _arguments() and measure(name) is None) for name in _NAME.findall(text))
+
+
+@functools.cache
+def _arguments() -> frozenset[str]:
+    return frozenset().union(*(each.takes for each in analyses().values()))
+
+
+def _heading(analysis: Analysis | None, found: re.Match[str]) -> str:
+    """Return the heading of the column or analysis that a match of `_NAME` names."""
+    name = found[1]
+    named = (analysis.measure if analysis else measure)(name) or analyses().get(name)
+    return f"“{named.title if named else name.replace('_', ' ')}”"

@@ -1,0 +1,138 @@
+"""Warn of frames that were cut to a part of the past and don't remember it, in figures of a day and of budgets.
+
+An open amount can be of any age, so these figures need all records. `loads` refuses loads that are too short. Frames
+from a file or a merge don't remember their load, but other records can show that the firm is older than they are.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from billframes._messages import warn
+from billframes._names import join_names
+from billframes.analysis.declare.columns import Frame, column_names
+from billframes.analysis.frames.engine import collect, collect_counts, collect_values, lazy, to_dicts
+from billframes.analysis.frames.expressions import as_day, count_if, midnight
+from billframes.analysis.frames.values import called_by_another
+from billframes.errors import IncompleteDataWarning
+from billframes.loading.load_info import load_info
+
+__all__ = ["warn_of_cut_frames"]
+
+C = nw.col
+
+_DATES = {"time_entries": "date", "invoices": "invoice_date"}
+_MONTH, _YEAR = dt.timedelta(days=31), dt.timedelta(days=366)
+# A matter can be opened long before its first work.
+_SEVERAL = 5
+_NUMBER = re.compile(r"(\d+)\D*$")
+# Some firms leave out or use up a few numbers before their first invoice.
+_FIRST_NUMBERS = 20
+_PLAUSIBLE = (dt.date(1990, 1, 1), dt.date(2100, 12, 31))
+
+
+def warn_of_cut_frames(
+    analysis: str, natives: Mapping[str, Any], frames: Mapping[str, Frame], day: dt.date | None, consequence: str
+) -> None:
+    """
+    Warn if the work and the invoices begin within a year before a day, although the firm seems to be older.
+
+    Matters that were opened earlier, or first invoices whose numbers are not those that firms begin with, show it. An
+    analysis that calls others warns for them.
+
+    Parameters
+    ----------
+    analysis : str
+        The name of the analysis, for the message.
+    natives : mapping of str to frame
+        The frames as the user passed them, by the argument's name; None is ignored.
+    frames : mapping of str to Frame
+        The same frames, checked.
+    day : date, optional
+        By default the last day with a record.
+    consequence : str
+        The consequence for the figures: the end of a sentence after "and".
+    """
+    dated = {name: column for name, column in _DATES.items() if column in _columns_of(frames.get(name))}
+    if called_by_another() or not dated or any(load_info(natives.get(name)) is not None for name in dated):
+        return
+    begin, last = _ends(frames, dated)
+    if begin is None or last is None or not (day or last) - _YEAR < begin <= (day or last):
+        return
+    # The first invoice of a matter follows months after it was opened.
+    margin = _MONTH if "time_entries" in dated else 4 * _MONTH
+    if seen := list(_signs_of_age(frames, begin, margin)):
+        warn(
+            f"{analysis}: {join_names([_words(name) for name in dated])} begin on {begin}, but {join_names(seen)}. "
+            f"Older ones may be missing, and {consequence}. Pass all records, whenever they were made.",
+            IncompleteDataWarning,
+        )
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _columns_of(frame: Frame | None) -> list[str]:
+    return [] if frame is None else column_names(frame)
+
+
+def _ends(frames: Mapping[str, Frame], dated: Mapping[str, str]) -> tuple[dt.date | None, dt.date | None]:
+    """Return the first and the last plausible day of these frames."""
+    low, high = map(midnight, _PLAUSIBLE)
+    queries = []
+    for name, column in dated.items():
+        each = C(column).cast(nw.Datetime("us"))
+        plausible = nw.when(each.is_between(low, high)).then(each)
+        queries.append((lazy(frames[name]), {f"_first_{name}": plausible.min(), f"_last_{name}": plausible.max()}))
+    found = {name: as_day(value) for name, value in collect_values(*queries).items()}
+    days = [(value, name.startswith("_first")) for name, value in found.items() if value is not None]
+    firsts, lasts = ([value for value, is_first in days if is_first is wanted] for wanted in (True, False))
+    return min(firsts, default=None), max(lasts, default=None)
+
+
+def _signs_of_age(frames: Mapping[str, Frame], begin: dt.date, margin: dt.timedelta) -> Iterator[str]:
+    """Yield what shows that the firm is older than its records: main clauses."""
+    matters = frames.get("matters")
+    if matters is not None and "opened" in column_names(matters):
+        opened = C("opened").cast(nw.Datetime("us")) < midnight(begin - margin)
+        count = collect_counts((matters, {"older": count_if(opened)}))["older"]
+        if count >= _SEVERAL:
+            yield f"{count:,.0f} matters were opened more than {margin.days} days earlier"
+    invoices = frames.get("invoices")
+    if {"invoice_number", "invoice_date"} <= set(_columns_of(invoices)) and invoices is not None:
+        early = C("invoice_date").cast(nw.Datetime("us")) <= midnight(begin + _MONTH)
+        rows = lazy(invoices).select("invoice_number", "invoice_date").filter(early)
+        found = [_number_of(row["invoice_number"], row["invoice_date"]) for row in to_dicts(collect(rows))]
+        lowest = min((number for number in found if number is not None), key=_place, default=0)
+        if _place(lowest) > _FIRST_NUMBERS:
+            yield f"the lowest number of their first invoices is {lowest}"
+
+
+def _number_of(text: str | None, day: Any) -> int | None:
+    """Return the number of an invoice, without letters and without the year that it may begin with."""
+    found = _NUMBER.search(text or "")
+    if found is None:
+        return None
+    digits, year = found[1], str(day.year)
+    for start in (year, year[2:]):
+        digits = digits.removeprefix(start) if len(digits) > len(start) + 2 else digits
+    return int(digits)
+
+
+def _place(number: int) -> int:
+    """
+    Return the place of a number among those of a firm that begins with 1, 1000, 1001, 5000 or the like.
+
+    Examples
+    --------
+    >>> _place(3), _place(1001), _place(5012), _place(11400)
+    (3, 1, 12, 1400)
+    """
+    step = 10 ** (len(str(number)) - 1)
+    return number if number < 100 else number % step

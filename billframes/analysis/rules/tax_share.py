@@ -1,0 +1,127 @@
+"""Note that most invoices are above their items by one and the same share: tax, or a surcharge, that no setting states.
+
+Where many invoices are written down, a quarter of the invoices is enough, if fewer have just the amount of their items.
+The share is looked for among all final invoices, above all items on them, or above the fees or the time only, because a
+tax may not be charged on expenses or fixed fees. Write-ups differ from invoice to invoice. A load that is proved
+complete lacks no work, so the note says nothing about missing work then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import narwhals.stable.v2 as nw
+
+from billframes._messages import warn
+from billframes.analysis.declare.columns import Frame
+from billframes.analysis.frames.engine import sum_by, to_dicts
+from billframes.analysis.frames.expressions import RESIDUE, count_if
+from billframes.errors import IncompleteDataWarning
+
+__all__ = ["MAY_BE_TAX", "above_items", "count_above_items", "warn_of_same_share"]
+
+C = nw.col
+
+MAY_BE_TAX = "Work on them may be missing, tax or a surcharge may have been added, or they may have been written up"
+"""The end of a message about frames that don't say how they were loaded."""
+
+# Two invoices of a small firm can have the same write-up.
+_SEVERAL = 3
+# With write-downs of any size, few invoices keep the share of the tax; then it is at least a percent.
+_QUARTER, _MANY, _TAX = 4, 8, 0.01
+# Shares of the same tax differ by rounding to cents, and by 0.2 points at most. They are counted in steps of 0.05.
+_STEP, _STEPS_APART = 0.0005, 4
+_LEAST = 0.002
+# The items that can be taxed, and the value of `on` in the settings.
+_TAXED = {
+    ("_worth", "_fixed_fees", "_expenses"): '["time", "fixed_fees", "expenses"]',
+    ("_worth", "_fixed_fees"): '["time", "fixed_fees"]',
+    ("_worth",): '["time"]',
+}
+
+
+_ALL = ("_worth", "_fixed_fees", "_expenses")
+_SUMS = ("_billed", "_taxed")
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """A share by which invoices are above their items."""
+
+    invoices: int
+    rate: float
+    on: str
+
+
+def above_items() -> dict[str, nw.Expr]:
+    """
+    Return the conditions for invoices with known items, `_itemized`, for those above them, and for those equal to them.
+
+    Invoices have `_total`, `_worth`, `_expenses`, `_fixed_fees`, `_hidden` and `_evident`, whether they count at all.
+    """
+    items = C("_worth") + C("_expenses") + C("_fixed_fees")
+    itemized = C("_evident") & (C("_hidden") == 0) & (items > RESIDUE) & (C("_total") > RESIDUE)
+    return {
+        "_itemized": itemized.fill_null(False),
+        "_above": (itemized & (C("_total") > items * (1 + _LEAST))).fill_null(False),
+        "_equal": (itemized & ((C("_total") - items).abs() <= items * _LEAST)).fill_null(False),
+    }
+
+
+def count_above_items() -> dict[str, nw.Expr]:
+    """Count the invoices of `above_items`."""
+    return {"itemized": count_if(C("_itemized")), "above": count_if(C("_above")), "equal": count_if(C("_equal"))}
+
+
+def warn_of_same_share(counts: Mapping[str, float], invoices: Frame, *, taxed: bool, whole: bool) -> bool:
+    """
+    Warn if most invoices are above their items by one and the same share; return whether they are.
+
+    Parameters
+    ----------
+    counts : mapping of str to float
+        The counts of `count_above_items`.
+    invoices : Frame
+        The invoices with the columns of `above_items`.
+    taxed : bool
+        Whether the settings have taxes; then there is no warning.
+    whole : bool
+        Whether all items of the invoices were loaded.
+    """
+    several = counts["above"] >= _SEVERAL and counts["above"] * _QUARTER >= counts["itemized"]
+    found = _same_share(invoices.filter(C("_itemized"))) if several and not taxed else None
+    if found is None or not _is_common(found, counts):
+        return False
+    seen = f"{found.invoices} of {int(counts['itemized'])} invoices are above their items by the same {found.rate:.4g}%"
+    state = f'taxes=[{{"name": …, "rate": {round(found.rate / 100, 4):g}, "on": {found.on}}}]'
+    cause = "This may be a tax or a surcharge" if whole else MAY_BE_TAX
+    warn(
+        f"{seen}. {cause}. Fees include it as long as the firm's settings don't state it: for a tax, add {state}.",
+        IncompleteDataWarning,
+    )
+    return True
+
+
+def _is_common(found: _Share, counts: Mapping[str, float]) -> bool:
+    if found.invoices * 2 > counts["itemized"]:
+        return counts["itemized"] >= _SEVERAL
+    many = found.invoices >= _MANY and found.invoices * _QUARTER >= counts["itemized"]
+    return many and found.invoices > counts["equal"] and found.rate >= _TAX * 100
+
+
+def _same_share(invoices: Frame) -> _Share | None:
+    """Find the commonest share; of several sets of taxed items, where most invoices are closest together."""
+    found = []
+    for columns, on in _TAXED.items():
+        taxed = sum((C(name) for name in columns[1:]), C(columns[0]))
+        billed = sum((C(name) * -1.0 for name in _ALL if name not in columns), C("_total"))
+        rows = invoices.select(_taxed=taxed, _billed=billed).filter(C("_taxed") > RESIDUE)
+        share = C("_billed") / C("_taxed") - 1.0
+        rows = rows.with_columns(_step=(share / _STEP).round(0), _count=nw.lit(1.0)).filter(share > _LEAST)
+        steps = {round(row["_step"]): row for row in to_dicts(sum_by(rows, ["_step"], ["_count", "_taxed", "_billed"]))}
+        for step in steps:
+            near = [steps[each] for each in range(step - _STEPS_APART, step + _STEPS_APART + 1) if each in steps]
+            count, sums = sum(row["_count"] for row in near), [sum(row[name] for row in near) for name in _SUMS]
+            found.append((count, -len(near), _Share(int(count), (sums[0] / sums[1] - 1.0) * 100, on)))
+    return max(found, key=lambda each: each[:2], default=(0.0, 0, None))[2]
