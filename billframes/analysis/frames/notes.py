@@ -1,0 +1,180 @@
+"""Notes: what an analysis saw in its frames that can make a figure wrong or missing.
+
+A `Rule` declares the sentence of a kind of note: what was seen and how much, what may have caused it, and what to do
+about it, which depends on the reader. `Notes` collects the notes of one call, so that each cause is said once, however
+many analyses meet it. They are given as warnings, and kept with the result as data.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from billframes._messages import warn
+from billframes.errors import IncompleteDataWarning
+
+__all__ = ["NOTES", "Count", "Note", "Notes", "Reader", "Rule"]
+
+NOTES = "notes"
+"""The name under which a result keeps its notes."""
+
+Reader = Literal["function", "book", "page"]
+"""Who reads a note: who passed frames to a function, the user of a book, or a partner who reads a page."""
+
+_NAME = re.compile(r"`(\w+)`")
+
+
+class Count(int):
+    """
+    A number that chooses the form of a word.
+
+    Examples
+    --------
+    >>> "{n} {n:entry|entries} {n:has|have} no amount".format(n=Count(1))
+    '1 entry has no amount'
+    >>> "{n} {n:entry|entries}".format(n=Count(1200))
+    '1,200 entries'
+    """
+
+    def __format__(self, form: str) -> str:
+        one, _, several = form.partition("|")
+        return (one if self == 1 else several) if several else format(int(self), form or ",")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """
+    The sentence of a kind of note.
+
+    The texts take values by name: `{n}` is the amount as a whole number, which also chooses forms (see `Count`),
+    `{amount}` the amount itself, `{subject}` the analysis or frame. Names of columns and arguments stand in backticks:
+    pages show them in words.
+
+    Parameters
+    ----------
+    name : str
+    seen : str
+        What was seen, how much it is, and the consequence for the figures.
+    causes : str
+        What may have caused it, as possibilities.
+    remedy : str
+        What someone who passed frames to a function can do.
+    book : str, optional
+        What the user of a book can do; by default the same.
+    page : str
+        What the reader of a page can do, in words without Python.
+    unit : str
+        What the amount counts.
+    category : type of Warning
+    """
+
+    name: str
+    seen: str
+    causes: str = ""
+    remedy: str = ""
+    book: str | None = None
+    page: str = "Ask whoever prepares these figures to check the records."
+    unit: str = "records"
+    category: type[Warning] = IncompleteDataWarning
+
+    def remedy_for(self, reader: Reader) -> str:
+        """Return what a reader can do, as a text with the names of values."""
+        own = {"function": self.remedy, "book": self.book, "page": self.page}[reader]
+        return self.remedy if own is None else own
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """
+    What was seen in the frames of one call.
+
+    Parameters
+    ----------
+    rule : Rule
+    subject : str
+        The analysis whose figures it concerns, or the frame.
+    amount : float
+    values : mapping of str to Any
+        The other values of the sentence.
+    """
+
+    rule: Rule
+    subject: str
+    amount: float
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def text(self, reader: Reader = "function") -> str:
+        """Return the whole sentence for a reader."""
+        return self._in_words(" ".join(filter(None, self._parts(reader))), reader)
+
+    def data(self, reader: Reader = "function") -> dict[str, Any]:
+        """Return the note as JSON values."""
+        return {
+            "rule": self.rule.name,
+            "subject": self.subject,
+            "amount": self.amount,
+            "unit": self.rule.unit,
+            "remedy": self._in_words(self.rule.remedy_for(reader), reader),
+            "text": self.text(reader),
+            "plain": self.text("page"),
+        }
+
+    def _parts(self, reader: Reader) -> list[str]:
+        return [self.rule.seen, self.rule.causes, self.rule.remedy_for(reader)]
+
+    def _in_words(self, template: str, reader: Reader) -> str:
+        values = {name: Count(each) if isinstance(each, int) else each for name, each in self.values.items()}
+        of_page = reader == "page"
+        subject = self.subject.replace("_", " ").capitalize() if of_page else self.subject
+        text = template.format(subject=subject, n=Count(round(self.amount)), amount=self.amount, **values)
+        return _NAME.sub(lambda found: found[1].replace("_", " ") if of_page else found[1], text)
+
+
+class Notes:
+    """
+    The notes of one call, each cause once.
+
+    Parameters
+    ----------
+    reader : {"function", "book", "page"}
+    """
+
+    def __init__(self, reader: Reader = "function") -> None:
+        self.reader = reader
+        self._notes: dict[tuple[str, str], Note] = {}
+
+    def __iter__(self) -> Iterator[Note]:
+        return iter(self._notes.values())
+
+    def __contains__(self, rule: object) -> bool:
+        return any(each.rule is rule for each in self)
+
+    def add(self, rule: Rule, amount: float, subject: str, *, about: str = "", **values: Any) -> None:
+        """
+        Add a note if the amount is not 0. Of several with one cause, the largest amount is kept.
+
+        Parameters
+        ----------
+        rule : Rule
+        amount : float
+        subject : str
+            The analysis or frame.
+        about : str
+            What tells causes of the same rule apart, such as a column.
+        **values
+            The other values of the sentence.
+        """
+        earlier = self._notes.get((rule.name, about))
+        if amount and (earlier is None or abs(amount) > abs(earlier.amount)):
+            self._notes[rule.name, about] = Note(rule, subject, amount, values)
+
+    def say(self) -> None:
+        """Give the notes as warnings at the user's line."""
+        for each in self:
+            warn(each.text(self.reader), each.rule.category)
+
+    def data(self) -> list[dict[str, Any]]:
+        """Return the notes as JSON values."""
+        return [each.data(self.reader) for each in self]
