@@ -141,7 +141,7 @@ def _set_default(client: Client) -> Client:
 def _open_mirror(path: str | Path, client: Client | None = None, *, fiscal: FiscalYear | None = None) -> Client:
     """Open a mirror to use it as a client: it has the same loaders. It is refreshed from `client`."""
     opened = mirror(path, client=client)
-    opened.own_fiscal_year = fiscal
+    opened._own_fiscal_year = fiscal
     # Raises here, and not at the first load, if the mirror can't be read.
     _ = opened.version
     return cast("Client", opened)
@@ -364,7 +364,7 @@ def resume(journal: str | Path, *, client: Client | None = None, progress: bool 
     path = Path(journal).expanduser()
     with Journal.open(path) as opened:
         about = opened.about
-        connection = client or default_client()
+        connection = (client or default_client())._connection
         own, other = about.get("base_url", ""), getattr(connection, "base_url", "")
         if not same_server(own, other):
             raise ParameterError(

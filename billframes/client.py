@@ -28,12 +28,8 @@ from billframes.errors import BillframesWarning, ConfigError, ParameterError
 from billframes.loaders.loader_set import LoaderSet, Owner
 from billframes.loaders.server_check import check_server
 from billframes.loaders.server_findings import ServerCheck
-from billframes.loading.ids import identifier
-from billframes.loading.progress import Progress, check_progress
-from billframes.loading.select_names import SelectNames
-from billframes.schema.custom_fields import FieldNames
-from billframes.transport.connections import CancelScope
-from billframes.transport.http import HttpClient, OutcomeCheck, Query, Response, absolute_path
+from billframes.loading.connection import ServerConnection
+from billframes.loading.progress import check_progress
 
 __all__ = ["Client"]
 
@@ -85,30 +81,17 @@ class Client(LoaderSet):
         self.base_url, self.sources = "", {"token": "none"}
         found = _find(base_url, token, given)
         values = option_values(given, found.options)
-        self._http = _http(found, values)
+        self._connection = _connection(found, values)
         self.base_url, self.profile, self.sources = found.base_url, found.profile, dict(found.sources)
         self.options = {name: values[name] for name in OPTIONS if name in PROFILE_OPTIONS}
         self._firm = found.options.get(FIRM)
-        self.mirror_keep = found.options.get(MIRROR_KEEP)
-        self._set(values)
-        # Close the connections when the client is garbage-collected or the interpreter exits.
-        weakref.finalize(self, self._http.close)
-        LoaderSet.__init__(self, Owner(self))
-
-    def _set(self, values: Mapping[str, Any]) -> None:
-        """Set the attributes that loads and single records use."""
-        self.progress: bool | Progress | None = values["progress"]
-        self.page_size: int = values["page_size"]
-        self.concurrency: int = values["concurrency"]
+        self._mirror_keep = found.options.get(MIRROR_KEEP)
         start = values["fiscal_year_start"]
         named = FiscalYear.read(start or 1, values["fiscal_year_name"])
         self._fiscal_year = named if start else None
-        acting = values["acting_user"]
-        self.acting_user: str | None = identifier(acting, "acting_user") if acting else None
-        self.acting_user_header: str = values["acting_user_header"]
-        self.health_path = absolute_path(values["health_path"]) if values["health_path"] else None
-        self.select_names = SelectNames(values["select_names"])
-        self.field_names = FieldNames()
+        # Close the connections when the client is garbage-collected or the interpreter exits.
+        weakref.finalize(self, self._connection.close)
+        LoaderSet.__init__(self, Owner(self))
 
     @functools.cached_property
     def settings(self) -> FirmSettings | None:
@@ -134,86 +117,7 @@ class Client(LoaderSet):
     @property
     def limits(self) -> Limits:
         """Limits of responses, requests and loads besides `timeout` and `retries`. They can be changed."""
-        return self._http.limits
-
-    @property
-    def tables(self) -> None:
-        """None, because lists are read from the server; a mirror has its local tables here."""
-        return
-
-    def cancel_scope(self) -> CancelScope:
-        """Return a cancel scope for the requests of one load; leaving its `with` block cancels them."""
-        return self._http.cancel_scope()
-
-    def fetch(
-        self,
-        path: str,
-        query: Query = (),
-        *,
-        resource: str,
-        scope: CancelScope | None = None,
-        may_be_empty: bool = False,
-    ) -> Response:
-        """
-        Send a GET request and return its response.
-
-        Parameters
-        ----------
-        path : str
-            The operation's path, such as "/v2/codes".
-        query : sequence of (str, str)
-            Query parameters.
-        resource : str
-            Name of the resource for error messages.
-        scope : CancelScope, optional
-            The scope of the load to which the request belongs.
-        may_be_empty : bool
-            Whether a response without a body is accepted.
-
-        Raises
-        ------
-        ApiError
-            The server refused or failed, or could not be reached; raised as the subclass for the reason.
-        DecodeError
-            The response is not JSON.
-        """
-        return self._http.get(path, query, resource=resource, scope=scope, may_be_empty=may_be_empty)
-
-    def send(
-        self,
-        method: str,
-        path: str,
-        body: bytes | None = None,
-        *,
-        resource: str,
-        headers: Mapping[str, str] | None = None,
-        check_outcome: OutcomeCheck | None = None,
-    ) -> Response:
-        """
-        Send a POST, PUT or DELETE request and return its response.
-
-        Parameters
-        ----------
-        method : {"POST", "PUT", "DELETE"}
-        path : str
-            The operation's path.
-        body : bytes, optional
-            JSON.
-        resource : str
-            Name of the resource for error messages.
-        headers : mapping of str to str, optional
-            Sent with this request only.
-        check_outcome : callable, optional
-            Finds out whether the write happened if no response was received.
-
-        Raises
-        ------
-        UncertainWriteError
-            The request was sent, and it is unknown whether it had an effect. It is not sent again.
-        ApiError
-            The server refused or failed, or could not be reached; raised as the subclass for the reason.
-        """
-        return self._http.write(method, path, body, resource=resource, headers=headers, check_outcome=check_outcome)
+        return self._connection.limits
 
     def check(self, *, remember: bool = False) -> ServerCheck:
         """
@@ -252,14 +156,14 @@ class Client(LoaderSet):
         >>> check["strictness"].found
         'strict: a record is not changed since its own modified date'
         """
-        found = check_server(self, self.base_url)
+        found = check_server(self._connection, self.base_url)
         if remember:
-            save_select_names(config_file(), self.profile, dict(self.select_names))
+            save_select_names(config_file(), self.profile, dict(self._connection.select_names))
         return found
 
     def close(self) -> None:
         """Close the connections. A second call does nothing."""
-        self._http.close()
+        self._connection.close()
 
     def __enter__(self) -> Self:
         return self
@@ -274,7 +178,7 @@ class Client(LoaderSet):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Credentials and headers are not pickled. The unpickled client takes those of its profile.
-        options = {**self.options, "headers": None, "select_names": dict(self.select_names) or None}
+        options = {**self.options, "headers": None, "select_names": dict(self._connection.select_names) or None}
         return _reconnect, (self.base_url, self.profile, options)
 
 
@@ -304,7 +208,7 @@ def _find(base_url: str | None, token: Secret | None, given: ClientOptions) -> F
     )
 
 
-def _http(found: FoundApi, values: Mapping[str, Any]) -> HttpClient:
+def _connection(found: FoundApi, values: Mapping[str, Any]) -> ServerConnection:
     """Check the options that are not numbers, and return the connection."""
     path = values["health_path"]
     if path is not None and (not isinstance(path, str) or "://" in path):
@@ -314,7 +218,4 @@ def _http(found: FoundApi, values: Mapping[str, Any]) -> HttpClient:
     check_progress(values["progress"])
     check_headers(values["headers"] or {})
     _warn_unverified(found.base_url, values["verify"])
-    names = ("auth", "headers", "timeout", "retries", "concurrency", "rate_limit", "verify", "transport")
-    return HttpClient(
-        found.base_url, token=found.token, limits=Limits.of(found.options), **{name: values[name] for name in names}
-    )
+    return ServerConnection(found.base_url, token=found.token, limits=Limits.of(found.options), options=values)

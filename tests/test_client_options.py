@@ -96,14 +96,14 @@ def test_a_value_of_a_wrong_type_is_named_before_a_request(options, said):
 def test_the_acting_user_is_an_id():
     user = uuid.uuid4()
     with bf.Client(URL, "t0ken", acting_user=user) as client:
-        assert client.acting_user == str(user)
+        assert client._connection.acting_user == str(user)
     with pytest.raises(bf.ParameterError, match="acting_user='Miriam Harrow' is not an id"):
         bf.Client(URL, "t0ken", acting_user="Miriam Harrow")
 
 
 def test_numbers_may_be_those_of_numpy():
     with bf.Client(URL, "t0ken", page_size=np.int64(7), timeout=np.float32(2.5)) as client:
-        assert (client.page_size, client.options["timeout"]) == (7, 2.5)
+        assert (client._connection.page_size, client.options["timeout"]) == (7, 2.5)
 
 
 @pytest.mark.parametrize("address", [3, Path("/x"), b"https://billing.example.com"])
@@ -120,7 +120,7 @@ def test_an_infinite_timeout_is_no_limit(sandbox):
 def test_an_argument_takes_precedence_over_the_profile_and_the_profile_over_the_default(profile):
     profile("page_size = 100\nretries = 2\ntimeout = 60")
     with bf.Client(profile="firm", token="t0ken", page_size=1000, timeout=5, rate_limit=None) as client:
-        assert (client.page_size, client.options["retries"], client.options["timeout"]) == (1000, 2, 5)
+        assert (client._connection.page_size, client.options["retries"], client.options["timeout"]) == (1000, 2, 5)
         assert client.options["concurrency"] == OPTIONS["concurrency"].default
 
 
@@ -136,4 +136,4 @@ def test_a_pickled_client_keeps_its_options():
         packed = pickle.dumps(client)
     with pickle.loads(packed) as again:
         assert again.options == {**client.options, "select_names": {"matters": ("client",)}}
-        assert again.page_size == 7
+        assert again._connection.page_size == 7

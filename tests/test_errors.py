@@ -68,7 +68,7 @@ def test_a_loader_can_be_pickled_with_its_client_and_without(client, sandbox, mo
     day = dt.date(2026, 10, 5)
     expected = len(client.time_entries(day, day))
     assert len(of_default(day, day)) == expected
-    assert of_client._client().base_url == client.base_url
-    assert clients.resource is client.clients.resource
+    assert of_client._owner().base_url == client.base_url
+    assert clients._resource is client.clients._resource
     for each in (of_default, of_client, clients):
-        each._client().close()
+        each._owner().close()

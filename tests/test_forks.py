@@ -105,14 +105,14 @@ def test_a_transport_of_the_caller_is_not_shared_with_a_child(own, fake):
 
 
 def test_a_fork_that_no_hook_of_python_sees_is_known_by_its_process_id(client, monkeypatch):
-    before, expected = client._http._own, len(client.expenses("2026"))
+    before, expected = client._connection._own, len(client.expenses("2026"))
     with monkeypatch.context() as patch:
         patch.setattr(Process, "_current", Process.current())
         patch.setattr(os, "getpid", lambda: -1)
-        assert client._http._own is not before
+        assert client._connection._own is not before
         assert len(client.expenses("2026")) == expected
-        client._http._own.close()
-    assert client._http._own is before
+        client._connection._own.close()
+    assert client._connection._own is before
 
 
 def test_a_load_that_forks_is_refused_in_the_child_and_goes_on_in_the_parent(client):

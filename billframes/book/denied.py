@@ -59,7 +59,8 @@ def load_details(client: Any, name: str) -> tuple[pd.DataFrame, bool]:
     except AccessDeniedError:
         pass
     resource = next(each for each in RESOURCES if each.name == name)
-    frame: pd.DataFrame = load(client, build_request(resource, {}, select="-customFields", limit=0), to="pandas")
+    request = build_request(resource, {}, select="-customFields", limit=0)
+    frame: pd.DataFrame = load(client._connection, request, to="pandas")
     # Nothing was loaded, so nothing about a load is true of it.
     frame.attrs.clear()
     _warn(f"no {name}", DETAILS[name])

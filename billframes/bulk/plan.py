@@ -59,23 +59,23 @@ class Plan(SuggestsNames):
     """
 
     def __init__(self, connection: WritingConnection, resource: Resource, planned: PlannedChanges) -> None:
-        self.connection, self.resource = connection, resource
-        self.columns, self.changes = planned.columns, planned.changes
+        self._connection, self._resource = connection, resource
+        self._columns, self._changes = planned.columns, planned.changes
         self.notes = tuple(planned.notes)
         self.requests = planned.requests
-        self.time = planned.time
+        self._time = planned.time
         self._is_applied = False
         self._outcomes: Outcomes | None = None
 
     @property
-    def sent(self) -> list[Change]:
+    def _sent(self) -> list[Change]:
         """The changes that `apply` sends."""
-        return [change for change in self.changes if change.is_sent]
+        return [change for change in self._changes if change.is_sent]
 
     @property
     def counts(self) -> dict[str, int]:
         """The number of records to update, create and delete, and of cells with each other status."""
-        return self.changes.counts
+        return self._changes.counts
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -90,7 +90,7 @@ class Plan(SuggestsNames):
             "action": ACTIONS,
             "row": "Int64",
         }
-        return pd.DataFrame(series_of((row for change in self.changes for row in _rows_of(change)), types))
+        return pd.DataFrame(series_of((row for change in self._changes for row in _rows_of(change)), types))
 
     def apply(self, journal: str | Path | None = None, *, progress: bool | Progress | None = None) -> Outcomes:
         """
@@ -138,9 +138,11 @@ class Plan(SuggestsNames):
                 "This plan has been applied. Plan again from the frame, or take .failed of its outcomes. If the apply "
                 "was interrupted, finish its journal with bf.resume."
             )
-        with write_journal(journal, self.connection, self.resource, self.columns, self.changes, self.time) as opened:
+        with write_journal(
+            journal, self._connection, self._resource, self._columns, self._changes, self._time
+        ) as opened:
             self._is_applied = True
-            self._outcomes = apply_journal(self.connection, opened, progress, self.columns)
+            self._outcomes = apply_journal(self._connection, opened, progress, self._columns)
         return self._outcomes
 
     def reverse(self) -> Plan:
@@ -165,10 +167,10 @@ class Plan(SuggestsNames):
         return self._outcomes.reverse()
 
     def __repr__(self) -> str:
-        return as_text(self.resource, self.changes, self.notes)
+        return as_text(self._resource, self._changes, self.notes)
 
     def _repr_html_(self) -> str:
-        return as_html(self.resource, self.changes, self.notes)
+        return as_html(self._resource, self._changes, self.notes)
 
 
 def _rows_of(change: Change) -> Iterable[tuple[Any, ...]]:

@@ -69,12 +69,12 @@ def run(args: argparse.Namespace) -> int:
     with connected(args) as client:
         if journal is not None and journal.exists() and not args.dry_run:
             return _resume(client, journal, yes=args.yes)
-        plan = make_plan(client, resource, frame, args.delete_missing, duplicates=args.duplicates)
+        plan = make_plan(client._connection, resource, frame, args.delete_missing, duplicates=args.duplicates)
         _note_hidden(plan, frame.attrs["hidden"])
-        say(as_text(plan.resource, plan.changes, plan.notes, frame.attrs["first_row"]))
+        say(as_text(plan._resource, plan._changes, plan.notes, frame.attrs["first_row"]))
         if args.dry_run:
             return 0
-        if plan.sent:
+        if plan._sent:
             _check_terminal(yes=args.yes)
             if not args.yes and not _ask(f"Apply to {client.base_url}? [y/N] "):
                 say("Nothing was sent.")
@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
 def _note_hidden(plan: Plan, places: list[int]) -> None:
     """Note changes in rows that the sheet hides: text pasted into a filtered column also changes hidden rows."""
     hidden = set(places)
-    number = sum(change.place in hidden for change in plan.changes if change.is_sent) if hidden else 0
+    number = sum(change.place in hidden for change in plan._changes if change.is_sent) if hidden else 0
     if number:
         plan.notes += (
             f"Changes in rows that the sheet hides, for example by a filter: {number:,}. They are sent, too.",
@@ -142,5 +142,5 @@ def _print_outcomes(outcomes: Outcomes, plan: Plan | None) -> int:
     if len(failed) > _MOST_PRINTED:
         say(f"  … and {len(failed) - _MOST_PRINTED:,} more.")
     if plan is not None and _not_sent(plan):
-        say(f"Not all changes in the workbook were sent. {headline(plan.resource, plan.changes)}")
+        say(f"Not all changes in the workbook were sent. {headline(plan._resource, plan._changes)}")
     return INCOMPLETE if len(failed) or (plan is not None and _not_sent(plan)) else 0

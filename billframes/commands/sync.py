@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         _status(mirror(args.path))
         return 0
     with connected(args) as client:
-        span = _span(args.keep, client.mirror_keep)
+        span = _span(args.keep, client._mirror_keep)
         opened = mirror(args.path, client=client)
         try:
             summary = opened.refresh(full=args.full)

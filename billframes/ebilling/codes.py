@@ -109,8 +109,8 @@ def _read_all(
     progress: bool | Progress | None,
     found: dict[ItemKey, ItemCodes],
 ) -> None:
-    progress = client.progress if progress is None else progress
-    with progress_reporter(progress, "codes") as report, request_threads(client.concurrency) as pool:
+    progress = client._connection.progress if progress is None else progress
+    with progress_reporter(progress, "codes") as report, request_threads(client._connection.concurrency) as pool:
         keys = {pool.submit(_read, client, item): key for key, item in unread.items()}
         for done, future in enumerate(as_completed(keys), start=1):
             found[keys[future]] = future.result()

@@ -129,7 +129,7 @@ class Source:
         of_book = getattr(given, "client", None)
         self.client: Client | None = client or (of_book if isinstance(of_book, Client) else None)
         # A mirror remembers codes on disk.
-        self.code_store: Any = getattr(of_book, "item_codes", None)
+        self.code_store: Any = getattr(of_book, "_item_codes", None)
         # Whether items of the invoices' clients are enough, and these clients' ids; if empty, all items are read.
         self.is_narrow = hasattr(given, "items_of_clients")
         self._client_ids: list[str] = []

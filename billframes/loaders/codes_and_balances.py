@@ -37,7 +37,7 @@ __all__ = ["ClientBalances", "CodeSets", "Codes", "Health"]
 class Codes(Loader):
     """Load LEDES codes."""
 
-    resource = CODES
+    _resource = CODES
 
     def __call__(self, *, to: str = "pandas") -> Frame:
         """
@@ -79,7 +79,7 @@ class Codes(Loader):
 class CodeSets(Loader):
     """Load LEDES code sets."""
 
-    resource = CODES
+    _resource = CODES
 
     def __call__(self, *, to: str = "pandas") -> Frame:
         """
@@ -100,7 +100,7 @@ class CodeSets(Loader):
 class ClientBalances(Loader):
     """Load what clients owe."""
 
-    resource = CLIENTS
+    _resource = CLIENTS
 
     def __call__(
         self,
@@ -157,8 +157,7 @@ class ClientBalances(Loader):
         if not isinstance(normalize, bool):
             raise ParameterError(f"{as_given('normalize', normalize)} is neither True nor False.")
         ids = self._ids(client_ids)
-        client = self._client()
-        records = self._records(ids, client.progress if progress is None else progress)
+        records = self._records(ids, self._connection.progress if progress is None else progress)
         resource = Resource(name="client_balances", path=CLIENTS.path, record=BalancesRecord, id="clientId")
         sources = sources_of(BalancesRecord)
         table = build_table(records, resource, sources)
@@ -168,7 +167,7 @@ class ClientBalances(Loader):
 
     def _ids(self, client_ids: Id | Collection[Id] | None) -> list[str]:
         if client_ids is None:
-            listed = Clients(self._client)(select="", to="arrow", progress=False)
+            listed = Clients(self._owner)(select="", to="arrow", progress=False)
             return list(listed.column("client_id").to_pylist())
         several = isinstance(client_ids, Collection) and not isinstance(client_ids, str | bytes)
         given: Any = client_ids if several else [client_ids]
@@ -179,15 +178,15 @@ class ClientBalances(Loader):
 
     def _records(self, ids: list[str], progress: bool | Progress | None) -> list[BalancesRecord]:
         """Return the balances in the order of the ids; Ctrl-C ends the requests under way."""
-        client = self._client()
-        with client.cancel_scope() as scope, progress_reporter(progress, "client_balances") as report:
+        connection = self._connection
+        with connection.cancel_scope() as scope, progress_reporter(progress, "client_balances") as report:
 
             def fetch(client_id: str) -> Response:
                 path = f"{CLIENTS.path}/{path_segment(client_id, 'client_ids')}/balances"
-                return client.fetch(path, resource="client_balances", scope=scope)
+                return connection.fetch(path, resource="client_balances", scope=scope)
 
             records: dict[int, BalancesRecord] = {}
-            transport = ThreadTransport(fetch, client.concurrency)
+            transport = ThreadTransport(fetch, connection.concurrency)
             try:
                 for place, client_id in enumerate(ids):
                     transport.send(place, client_id)
@@ -213,7 +212,7 @@ def _balances(body: bytes, client_id: str) -> BalancesRecord:
 class Health(Loader):
     """Load the result of the server's health check."""
 
-    resource = Resource(name="health", path="", record=HealthCheckResponse, id="status", paginated=False)
+    _resource = Resource(name="health", path="", record=HealthCheckResponse, id="status", paginated=False)
 
     def __call__(self, *, to: str = "pandas") -> Frame:
         """
@@ -233,19 +232,19 @@ class Health(Loader):
             No `health_path` is set.
         """
         kind = checked_format(to)
-        client = self._client()
-        if not client.health_path:
+        path = self._connection.health_path
+        if not path:
             raise ConfigError(
                 "The API's description does not show the path of the health check. Give it when you connect, such as "
                 "health_path='/health'."
             )
-        body = client.fetch(client.health_path, resource="health", may_be_empty=True).body
+        body = self._connection.fetch(path, resource="health", may_be_empty=True).body
         record = _health(body)
         sources = [
             source if source.column.name != "version" else Source(Column("version", "text"), "version_text")
             for source in sources_of(HealthCheckResponse)
         ]
-        frame: Frame = convert(build_table([record], self.resource, sources), kind)
+        frame: Frame = convert(build_table([record], self._resource, sources), kind)
         return frame
 
 
@@ -268,7 +267,7 @@ def _health(body: bytes) -> _HealthRow:
 
 
 def _code_list(loader: Loader) -> CodeList:
-    body = loader._client().fetch(CODES.path, resource="codes").body
+    body = loader._connection.fetch(CODES.path, resource="codes").body
     codes: CodeList = decode_single(body, CodeList, "codes")
     received = sum(map(len, (codes.activity, codes.task, codes.expense)))
     total = stated_total(body)

@@ -68,7 +68,7 @@ class TimeEntries(PagedLoader, SingleRecords):
     ['float64', 'float64']
     """
 
-    resource = TIME_ENTRIES
+    _resource = TIME_ENTRIES
 
     @declared_method(_with_acting_user, returns="Record | None")
     def create(self, arguments: dict[str, Any]) -> Record | None:
@@ -84,9 +84,9 @@ class TimeEntries(PagedLoader, SingleRecords):
 
         {write_raises}
         """
-        client = self._client()
-        acting = arguments.pop("acting_user") or client.acting_user
-        headers = {client.acting_user_header: identifier(acting, "acting_user")} if acting else {}
+        connection = self._connection
+        acting = arguments.pop("acting_user") or connection.acting_user
+        headers = {connection.acting_user_header: identifier(acting, "acting_user")} if acting else {}
         return self._create(arguments, headers)
 
 
@@ -102,7 +102,7 @@ class Expenses(PagedLoader, SingleRecords):
     np.False_
     """
 
-    resource = EXPENSES
+    _resource = EXPENSES
 
 
 class FixedFees(PagedLoader, SingleRecords):
@@ -117,7 +117,7 @@ class FixedFees(PagedLoader, SingleRecords):
     dtype('float64')
     """
 
-    resource = FIXED_FEES
+    _resource = FIXED_FEES
 
 
 class Invoices(PagedLoader):
@@ -132,7 +132,7 @@ class Invoices(PagedLoader):
     np.False_
     """
 
-    resource = INVOICES
+    _resource = INVOICES
 
 
 class Clients(PagedLoader, SingleRecords):
@@ -145,7 +145,7 @@ class Clients(PagedLoader, SingleRecords):
     3
     """
 
-    resource = CLIENTS
+    _resource = CLIENTS
 
 
 class Matters(PagedLoader, SingleRecords):
@@ -158,7 +158,7 @@ class Matters(PagedLoader, SingleRecords):
     np.False_
     """
 
-    resource = MATTERS
+    _resource = MATTERS
 
     def archive(self, id: Id) -> Record | None:  # noqa: A002
         """
@@ -203,7 +203,7 @@ class Users(ListLoader, Updates):
     ['principal']
     """
 
-    resource = USERS
+    _resource = USERS
 
 
 class PracticeAreas(ListLoader, Creates, Updates, Deletes):
@@ -213,7 +213,7 @@ class PracticeAreas(ListLoader, Creates, Updates, Deletes):
     The API's description does not show the path for creating, updating and deleting them. The list's path is assumed.
     """
 
-    resource = PRACTICE_AREAS
+    _resource = PRACTICE_AREAS
 
 
 class CustomFields(ListLoader):
@@ -224,7 +224,7 @@ class CustomFields(ListLoader):
     lists in display order. Without `entity`, one request is sent for each of the three.
     """
 
-    resource = CUSTOM_FIELDS
+    _resource = CUSTOM_FIELDS
 
     def _load(self, request: ListRequest, *, to: str, progress: bool | Progress | None) -> Any:
         if request.expected_values:

@@ -15,12 +15,11 @@ from billframes._suggestions import SuggestsNames
 from billframes.config.firm_calendar import FirmCalendar
 from billframes.loaders.arguments import count_arguments, list_arguments
 from billframes.loaders.methods import declared_method, install_methods
-from billframes.loading.connection import ApiConnection
+from billframes.loading.connection import ApiConnection, Connected
 from billframes.loading.convert import checked_format
 from billframes.loading.load import count_records, load
 from billframes.loading.progress import Progress, check_progress
 from billframes.loading.query_args import ListRequest, build_request
-from billframes.schema.decode import ListBody, decode_page
 from billframes.schema.resources import Resource
 
 if TYPE_CHECKING:
@@ -45,31 +44,31 @@ class Loader(SuggestsNames):
 
     Parameters
     ----------
-    client : callable
-        Returns the client to use. The module-level loaders use the default client.
+    owner : callable
+        Returns the client or mirror to use. The module-level loaders use the default client.
     """
 
-    resource: Resource
+    _resource: Resource
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        if hasattr(cls, "resource"):
+        if hasattr(cls, "_resource"):
             install_methods(cls)
 
-    def __init__(self, client: Callable[[], ApiConnection]) -> None:
-        self._client = client
+    def __init__(self, owner: Callable[[], Connected]) -> None:
+        self._owner = owner
+
+    @property
+    def _connection(self) -> ApiConnection:
+        return self._owner()._connection
 
     @property
     def _spoken_name(self) -> str:
         """The loader's name in messages."""
-        return self.resource.name
-
-    def decode(self, body: bytes) -> ListBody[Any]:
-        """Decode the body of one page of the list; raise `DecodeError` if it breaks the API's description."""
-        return decode_page(body, self.resource)
+        return self._resource.name
 
     def __repr__(self) -> str:
-        return f"<billframes loader {self.resource.name}>"
+        return f"<billframes loader {self._resource.name}>"
 
 
 class ListLoader(Loader):
@@ -99,13 +98,13 @@ class ListLoader(Loader):
         return frame
 
     def _request(self, arguments: dict[str, Any]) -> ListRequest:
-        names = self.resource.filters_by_argument
+        names = self._resource.filters_by_argument
         filters = {name: arguments.pop(name) for name in names if name in arguments}
-        return build_request(self.resource, filters, calendar=FirmCalendar(self._client), **arguments)
+        return build_request(self._resource, filters, calendar=FirmCalendar(self._owner), **arguments)
 
     def _load(self, request: ListRequest, *, to: str, progress: bool | Progress | None) -> Any:
         """Load the records of a request into a frame of the kind `to`."""
-        return load(self._client(), request, to=to, progress=progress)
+        return load(self._connection, request, to=to, progress=progress)
 
 
 class PagedLoader(ListLoader):
@@ -131,4 +130,4 @@ class PagedLoader(ListLoader):
             # The server may ignore the filter, and count more records.
             request = self._request({**arguments, "select": "meta"})
             return int(self._load(request, to="arrow", progress=False).num_rows)
-        return count_records(self._client(), request)
+        return count_records(self._connection, request)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from billframes._suggestions import SuggestsNames
 from billframes.loaders import (
@@ -21,6 +20,7 @@ from billframes.loaders import (
     TimeEntries,
     Users,
 )
+from billframes.loading.connection import Connected
 
 __all__ = ["LoaderSet", "Owner"]
 
@@ -31,32 +31,32 @@ class LoaderSet(SuggestsNames):
 
     Parameters
     ----------
-    connection : callable
+    owner : callable
         Returns the client or mirror to load from; called at each load.
     """
 
-    def __init__(self, connection: Callable[[], Any]) -> None:
-        self.client_balances = ClientBalances(connection)
-        self.clients = Clients(connection)
-        self.code_sets = CodeSets(connection)
-        self.codes = Codes(connection)
-        self.custom_fields = CustomFields(connection)
-        self.expenses = Expenses(connection)
-        self.fixed_fees = FixedFees(connection)
-        self.health = Health(connection)
-        self.invoices = Invoices(connection)
-        self.matters = Matters(connection)
-        self.practice_areas = PracticeAreas(connection)
-        self.time_entries = TimeEntries(connection)
-        self.users = Users(connection)
+    def __init__(self, owner: Callable[[], Connected]) -> None:
+        self.client_balances = ClientBalances(owner)
+        self.clients = Clients(owner)
+        self.code_sets = CodeSets(owner)
+        self.codes = Codes(owner)
+        self.custom_fields = CustomFields(owner)
+        self.expenses = Expenses(owner)
+        self.fixed_fees = FixedFees(owner)
+        self.health = Health(owner)
+        self.invoices = Invoices(owner)
+        self.matters = Matters(owner)
+        self.practice_areas = PracticeAreas(owner)
+        self.time_entries = TimeEntries(owner)
+        self.users = Users(owner)
 
 
 class Owner:
     """A callable that returns the client or mirror of the loaders. Unlike a function, it can be pickled."""
 
-    def __init__(self, owner: Any) -> None:
+    def __init__(self, owner: Connected) -> None:
         self._owner = owner
 
-    def __call__(self) -> Any:
+    def __call__(self) -> Connected:
         """Return the client or mirror."""
         return self._owner

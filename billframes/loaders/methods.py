@@ -77,7 +77,7 @@ class DeclaredMethod:
 
     def method(self, loader: type[Any]) -> Callable[..., Any]:
         """Return the function of one loader."""
-        function, resource = self._function, loader.resource
+        function, resource = self._function, loader._resource
         arguments = tuple(self._arguments(resource))
         own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
         signature = inspect.Signature([own, *(each.parameter for each in arguments)], return_annotation=self._returns)
@@ -134,10 +134,10 @@ _FOR_SEVERAL = {
 
 def several_records(loader: type[Any], verb: str, value: object) -> ParameterError:
     """Return the error for a frame or list that was given to a method for one record."""
-    name = loader.resource.name
+    name = loader._resource.name
     instead = (hasattr(loader, "plan") and _FOR_SEVERAL.get(verb)) or "Call it once for each id."
     return ParameterError(
-        f"{name}.{verb} takes one {loader.resource.noun}, not {type_in_words(value)}. {instead.format(name=name)}"
+        f"{name}.{verb} takes one {loader._resource.noun}, not {type_in_words(value)}. {instead.format(name=name)}"
     )
 
 
@@ -151,13 +151,13 @@ def _bind(name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs
 
 def _document(function: Callable[..., Any], loader: type[Any], arguments: Iterable[Argument]) -> str:
     head, examples = _split_examples(inspect.cleandoc(loader.__doc__ or ""))
-    noun = loader.resource.noun
+    noun = loader._resource.noun
     words = {
         "head": head,
         "examples": examples,
         "noun": noun,
         "a_noun": with_article(noun),
-        "nouns": loader.resource.nouns,
+        "nouns": loader._resource.nouns,
         "parameters": "\n".join(["Parameters", "----------", *(each.docstring_entry for each in arguments)]),
         "load_raises": _LOAD_RAISES,
         "write_raises": _WRITE_RAISES,

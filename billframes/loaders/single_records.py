@@ -41,15 +41,15 @@ class RecordMethods(Loader):
     """The common part of the methods for single records."""
 
     def _create(self, values: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Record | None:
-        request = self.resource.creates
+        request = self._resource.creates
         assert request is not None  # noqa: S101 - only loaders of resources that have it inherit `create`
         body = self._body(request, values)
-        path, name = self.resource.path, self.resource.name
-        response = self._client().send("POST", path, body, resource=name, headers=headers)
+        path, name = self._resource.path, self._resource.name
+        response = self._connection.send("POST", path, body, resource=name, headers=headers)
         return self._written(response.body, request, ApiRequest(name, "POST", path, body=body))
 
     def _update(self, id: Id, values: Mapping[str, Any], verb: str = "update") -> Record | None:  # noqa: A002
-        path, request = self._path(id, verb), self.resource.updates
+        path, request = self._path(id, verb), self._resource.updates
         assert request is not None  # noqa: S101 - only loaders of resources that have it inherit `update`
         if all(value is UNSET for value in values.values()):
             raise ParameterError(f"update needs at least one change; it takes {', '.join(values)}.")
@@ -61,10 +61,10 @@ class RecordMethods(Loader):
             self._record(present, str(id))
             body = self._merged(body, present, list(merging.values()), str(id))
         check_outcome = None
-        if self.resource.detail:
-            check_outcome = check_update(lambda: self._read_back(path), body, self.resource, str(id))
-        response = self._client().send("PUT", path, body, resource=self.resource.name, check_outcome=check_outcome)
-        return self._written(response.body, request, ApiRequest(self.resource.name, "PUT", path, body=body), str(id))
+        if self._resource.detail:
+            check_outcome = check_update(lambda: self._read_back(path), body, self._resource, str(id))
+        response = self._connection.send("PUT", path, body, resource=self._resource.name, check_outcome=check_outcome)
+        return self._written(response.body, request, ApiRequest(self._resource.name, "PUT", path, body=body), str(id))
 
     def _written(
         self,
@@ -78,9 +78,9 @@ class RecordMethods(Loader):
             return None
         try:
             record = self._record(answer, id, checked=False)
-            check_answer(answer, request.body, body, self.resource, id)
+            check_answer(answer, request.body, body, self._resource, id)
         except DecodeError as error:
-            of_another = isinstance(error, OtherRecordError) or is_of_another_kind(answer, self.resource)
+            of_another = isinstance(error, OtherRecordError) or is_of_another_kind(answer, self._resource)
             if id is not None and not of_another:
                 raise
             # The server did create a record. A caller who treats this as a failure might create it twice.
@@ -92,19 +92,19 @@ class RecordMethods(Loader):
             return merge_nested(body, present, names)
         except (msgspec.DecodeError, RecursionError):
             reason = "it has a value that can't be read and sent back, so nothing was changed."
-        raise DecodeError(f"{self.resource.name}: record {id} breaks the API's description at $.data: {reason}")
+        raise DecodeError(f"{self._resource.name}: record {id} breaks the API's description at $.data: {reason}")
 
     def _read_back(self, path: str) -> Response:
-        return self._client().fetch(path, resource=self.resource.name)
+        return self._connection.fetch(path, resource=self._resource.name)
 
     def _path(self, id: Id, verb: str) -> str:  # noqa: A002
         if holds_several(id):
             raise several_records(type(self), verb, id)
-        return f"{self.resource.path}/{path_segment(identifier(id, 'id', self.resource.id_column), 'id')}"
+        return f"{self._resource.path}/{path_segment(identifier(id, 'id', self._resource.id_column), 'id')}"
 
     def _record(self, body: bytes, id: str | None = None, *, checked: bool = True) -> Record:  # noqa: A002
         """Return the record in a response; `checked` raises if it has another id."""
-        resource = self.resource
+        resource = self._resource
         struct = decode_single(body, resource.detail or resource.record, resource.name, id_name=resource.id, id=id)
         received = getattr(struct, resource.id_column)
         if checked and id is not None and not same_id(received, id):
@@ -113,7 +113,7 @@ class RecordMethods(Loader):
                 f"$.data.{resource.id}. Try again; if it happens again, tell whoever runs the server."
             )
         try:
-            return record_from(struct, resource.noun, self._client().field_names)
+            return record_from(struct, resource.noun, self._connection.field_names)
         except DecodeError as error:
             raise DecodeError(
                 f"{resource.name}: record {id or received} breaks the API's description at {error}."
@@ -127,7 +127,7 @@ class RecordMethods(Loader):
         encode_body(request, {**values, "custom_fields": UNSET})
         if not isinstance(fields, Mapping):
             raise ParameterError(f"{as_given('custom_fields', fields)} is not a mapping of names to values.")
-        columns = custom_field_columns(self._client(), str(self.resource.entity)) if fields else ()
+        columns = custom_field_columns(self._connection, str(self._resource.entity)) if fields else ()
         return encode_body(request, {**values, "custom_fields": custom_field_updates(fields, columns)})
 
 
@@ -195,12 +195,12 @@ class Deletes(RecordMethods):
             before you delete it again.
         """
         path = self._path(id, "delete")
-        check_outcome = check_deletion(lambda: self._read_back(path)) if self.resource.detail else None
-        response = self._client().send("DELETE", path, resource=self.resource.name, check_outcome=check_outcome)
+        check_outcome = check_deletion(lambda: self._read_back(path)) if self._resource.detail else None
+        response = self._connection.send("DELETE", path, resource=self._resource.name, check_outcome=check_outcome)
         try:
-            check_deletion_answer(response.body, self.resource, str(id))
+            check_deletion_answer(response.body, self._resource, str(id))
         except DecodeError as error:
-            raise uncertain_write_error(error, ApiRequest(self.resource.name, "DELETE", path)) from None
+            raise uncertain_write_error(error, ApiRequest(self._resource.name, "DELETE", path)) from None
 
 
 class Reads(RecordMethods):
@@ -281,8 +281,8 @@ class Plans(RecordMethods):
         from billframes.bulk.plan import make_plan
 
         return make_plan(
-            self._client(),  # type: ignore[arg-type]
-            self.resource,
+            self._connection,  # type: ignore[arg-type]
+            self._resource,
             arguments["edited"],
             arguments["delete"],
             duplicates=arguments["duplicates"],

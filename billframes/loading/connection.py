@@ -1,4 +1,4 @@
-"""Declare the methods that loads need of a client, so that loaders don't import the client; lend threads."""
+"""A client's connection to its server, and the protocol that a mirror's connection follows, too; lend threads."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, Protocol
 
+from billframes.config.profiles import Limits
+from billframes.config.secret import Secret
+from billframes.loading.ids import identifier
 from billframes.loading.progress import Progress
 from billframes.loading.query_args import ListRequest
 from billframes.loading.select_names import SelectNames
 from billframes.schema.custom_fields import FieldNames
 from billframes.transport.connections import CancelScope
-from billframes.transport.http import OutcomeCheck, Query, Response
+from billframes.transport.http import HttpClient, OutcomeCheck, Query, Response, absolute_path
 
-__all__ = ["ApiConnection", "LocalTables", "WritingConnection", "request_threads"]
+__all__ = ["ApiConnection", "Connected", "LocalTables", "ServerConnection", "WritingConnection", "request_threads"]
 
 
 @contextmanager
@@ -39,7 +42,7 @@ class LocalTables(Protocol):
 
 
 class ApiConnection(Protocol):
-    """A connection to one API; `Client` is one."""
+    """A connection to one API, or to a local copy of it."""
 
     @property
     def page_size(self) -> int:
@@ -105,8 +108,44 @@ class ApiConnection(Protocol):
 
 
 class WritingConnection(ApiConnection, Protocol):
-    """A connection to a server whose address is known; `Client` is one, a mirror's connection is not."""
+    """A connection to a server whose address is known, unlike that of a mirror."""
 
     @property
     def base_url(self) -> str:
         """The API's address."""
+
+
+class Connected(Protocol):
+    """A client or a mirror: it has the connection that its loaders use."""
+
+    @property
+    def _connection(self) -> ApiConnection: ...
+
+
+class ServerConnection(HttpClient):
+    """
+    A client's connection: it sends requests, and has the options that loads and single records use.
+
+    Parameters
+    ----------
+    base_url : str
+    token : Secret, optional
+    limits : Limits
+    options : mapping of str to object
+        All of the client's options; see `billframes.client_options`.
+    """
+
+    tables: LocalTables | None = None
+
+    def __init__(self, base_url: str, *, token: Secret | None, limits: Limits, options: Mapping[str, Any]) -> None:
+        names = ("auth", "headers", "timeout", "retries", "concurrency", "rate_limit", "verify", "transport")
+        super().__init__(base_url, token=token, limits=limits, **{name: options[name] for name in names})
+        self.progress: bool | Progress | None = options["progress"]
+        self.page_size: int = options["page_size"]
+        self.concurrency: int = options["concurrency"]
+        acting = options["acting_user"]
+        self.acting_user: str | None = identifier(acting, "acting_user") if acting else None
+        self.acting_user_header: str = options["acting_user_header"]
+        self.health_path = absolute_path(options["health_path"]) if options["health_path"] else None
+        self.select_names = SelectNames(options["select_names"])
+        self.field_names = FieldNames()

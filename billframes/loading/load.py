@@ -41,16 +41,16 @@ PAGING_PARAMETERS = frozenset(
 __all__ = ["count_records", "custom_field_columns", "finish", "load"]
 
 
-def load(client: ApiConnection, request: ListRequest, *, to: str, progress: bool | Progress | None = None) -> Any:
+def load(connection: ApiConnection, request: ListRequest, *, to: str, progress: bool | Progress | None = None) -> Any:
     """Load the records of a request into a frame of the kind `to`."""
-    if client.tables is not None:
-        return client.tables.load(request, to=to)
+    if connection.tables is not None:
+        return connection.tables.load(request, to=to)
     resource = request.resource
     sources = sources_of(resource.record, request.select)
     if to != "arrow":
         # Only Arrow tables have repeated text dictionary-encoded.
         sources = tuple(map(without_encoding, sources))
-    custom = _requested_custom_columns(client, request)
+    custom = _requested_custom_columns(connection, request)
     sent: list[Query] = []
     cut: list[str] = []
 
@@ -61,11 +61,11 @@ def load(client: ApiConnection, request: ListRequest, *, to: str, progress: bool
         before = len(sent)
         # A filter that the server may ignore is applied here first, and only then the limit.
         renamed = replace(renamed, limit=None) if request.local_filters else renamed
-        loaded, started = _read(client, renamed, builder, progress, check_names, sent, cut)
+        loaded, started = _read(connection, renamed, builder, progress, check_names, sent, cut)
         loaded.requests += before
         return builder, loaded, started
 
-    builder, loaded, started = NameResolver(client.select_names, request).run(attempt)
+    builder, loaded, started = NameResolver(connection.select_names, request).run(attempt)
     names = frozenset(column.name for column in builder.columns)
     table = builder.table(loaded.blocks, loaded.rows, lambda column: row_order(column, names, request))
     table = apply_local_filters(table, request)
@@ -75,13 +75,13 @@ def load(client: ApiConnection, request: ListRequest, *, to: str, progress: bool
     warn_of_cut_characters(cut, resource.name)
     if request.limit is not None:
         table = table.slice(0, request.limit)
-    return finish(table, request, loaded, started, custom, to, getattr(client, "base_url", None))
+    return finish(table, request, loaded, started, custom, to, getattr(connection, "base_url", None))
 
 
-def custom_field_columns(client: ApiConnection, entity: str) -> tuple[CustomColumn, ...]:
+def custom_field_columns(connection: ApiConnection, entity: str) -> tuple[CustomColumn, ...]:
     """Return the columns of an entity's custom fields."""
-    definitions = _records(client, CUSTOM_FIELDS, (("entity", entity),))
-    return client.field_names.columns(each for each in definitions if each.entity.casefold() == entity)
+    definitions = _records(connection, CUSTOM_FIELDS, (("entity", entity),))
+    return connection.field_names.columns(each for each in definitions if each.entity.casefold() == entity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,35 +101,35 @@ class _Records:
         return [getattr(record, column) for record in self.records]
 
 
-def _records(client: ApiConnection, resource: Resource, query: Query) -> list[Any]:
+def _records(connection: ApiConnection, resource: Resource, query: Query) -> list[Any]:
     """Return all records of a list, which is read in pages if the server pages it."""
-    with client.cancel_scope() as scope:
+    with connection.cancel_scope() as scope:
         loaded = ListReader(
-            fetch=lambda part: _fetch_page(client, resource, part, scope),
+            fetch=lambda part: _fetch_page(connection, resource, part, scope),
             decode=lambda body: decode_page(body, resource),
             pack=_Records,
             schema=ListSchema(resource, meta="meta" in resource.select),
-            page_size=client.page_size,
-            concurrency=client.concurrency,
+            page_size=connection.page_size,
+            concurrency=connection.concurrency,
             progress=lambda _done, _total: None,
         ).read([query])
     records = [record for block in loaded.blocks for record in block.records]
     return [records[row] for row in loaded.rows.to_pylist()]
 
 
-def count_records(client: ApiConnection, request: ListRequest) -> int:
+def count_records(connection: ApiConnection, request: ListRequest) -> int:
     """Return how many records match, with one small request for each query."""
-    if client.tables is not None:
-        return client.tables.count(request)
+    if connection.tables is not None:
+        return connection.tables.count(request)
     resource = request.resource
-    return sum(_total(client, resource, query) for query in request.queries)
+    return sum(_total(connection, resource, query) for query in request.queries)
 
 
-def _total(client: ApiConnection, resource: Resource, query: Query) -> int:
+def _total(connection: ApiConnection, resource: Resource, query: Query) -> int:
     """Return the total of one list; if the response contradicts itself, it is requested once more."""
     request = PageRequest(query, 1)
     for _ in range(2):
-        body = decode_page(client.fetch(resource.path, request.full_query, resource=resource.name).body, resource)
+        body = decode_page(connection.fetch(resource.path, request.full_query, resource=resource.name).body, resource)
         if body.pagination is None:
             raise PagingError(
                 f"{resource.name}: the server does not state how many records match. Load them, and count the rows."
@@ -141,13 +141,13 @@ def _total(client: ApiConnection, resource: Resource, query: Query) -> int:
     raise error
 
 
-def _requested_custom_columns(client: ApiConnection, request: ListRequest) -> tuple[CustomColumn, ...]:
+def _requested_custom_columns(connection: ApiConnection, request: ListRequest) -> tuple[CustomColumn, ...]:
     entity = request.resource.entity
-    return custom_field_columns(client, entity) if entity and "customFields" in request.select else ()
+    return custom_field_columns(connection, entity) if entity and "customFields" in request.select else ()
 
 
 def _read(
-    client: ApiConnection,
+    connection: ApiConnection,
     request: ListRequest,
     builder: TableBuilder,
     progress: bool | Progress | None,
@@ -161,13 +161,13 @@ def _read(
 
     def fetch(query: Query) -> Response:
         sent.append(query)
-        response = _fetch_page(client, resource, query, scope)
+        response = _fetch_page(connection, resource, query, scope)
         if response.date:
             times.append(response.date)
         return response
 
-    shown = client.progress if progress is None else progress
-    with client.cancel_scope() as scope, progress_reporter(shown, resource.name) as report:
+    shown = connection.progress if progress is None else progress
+    with connection.cancel_scope() as scope, progress_reporter(shown, resource.name) as report:
         reader = ListReader(
             fetch=fetch,
             decode=lambda body: check_names(decode_page(body, resource, cut)),
@@ -177,19 +177,19 @@ def _read(
                 meta="meta" in request.select,
                 provable=can_sort(request, columns) and not request.own_parameters & PAGING_PARAMETERS,
             ),
-            page_size=client.page_size,
-            concurrency=client.concurrency,
+            page_size=connection.page_size,
+            concurrency=connection.concurrency,
             progress=report,
         )
         loaded = reader.read(request.queries, request.limit)
     return loaded, min(times, default=None)
 
 
-def _fetch_page(client: ApiConnection, resource: Resource, query: Query, scope: CancelScope) -> Response:
+def _fetch_page(connection: ApiConnection, resource: Resource, query: Query, scope: CancelScope) -> Response:
     """Fetch a page; if it is too large, request fewer rows, as if the server had granted only these."""
     while True:
         try:
-            return client.fetch(resource.path, query, resource=resource.name, scope=scope)
+            return connection.fetch(resource.path, query, resource=resource.name, scope=scope)
         except TooLargeResponseError:
             limit = int(parameter(query, "limit") or 0)
             if limit < 2:

@@ -1,4 +1,4 @@
-"""Answer loaders from the mirror's tables: a connection that takes the place of a client.
+"""Answer loaders from the mirror's tables: a connection that takes the place of one to a server.
 
 Lists with filters are answered by `queries`. The few lists without filters (codes, definitions of custom fields,
 balances) are returned as the JSON that the server would send, so that their loaders run unchanged.
@@ -6,8 +6,7 @@ balances) are returned as the JSON that the server would send, so that their loa
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 from urllib.parse import unquote
 
@@ -15,6 +14,7 @@ import msgspec
 
 from billframes.errors import MirrorError, NotFoundError
 from billframes.loading.checks import check_rates
+from billframes.loading.connection import LocalTables
 from billframes.loading.load import custom_field_columns, finish
 from billframes.loading.query_args import ListRequest
 from billframes.loading.select_names import SelectNames
@@ -28,14 +28,21 @@ from billframes.schema.sources import json_names
 from billframes.transport.connections import CancelScope
 from billframes.transport.http import OutcomeCheck, Query, Response
 
-__all__ = ["MirrorConnection", "MirrorTables"]
+__all__ = ["MirrorConnection"]
 
 # The seconds that a load from the tables may take.
 _LOAD_SECONDS = 3600.0
 
 
-class MirrorConnection(ABC):
-    """Answers loaders from a version of the mirror."""
+class MirrorConnection:
+    """
+    Answers loaders from a version of the mirror.
+
+    Parameters
+    ----------
+    snapshot : callable
+        Returns the version to load from.
+    """
 
     page_size = 1000
     concurrency = 1
@@ -44,26 +51,37 @@ class MirrorConnection(ABC):
     acting_user = None
     acting_user_header = ""
 
-    def __init__(self) -> None:
+    def __init__(self, snapshot: Callable[[], Snapshot]) -> None:
+        self._snapshot = snapshot
         self.select_names = SelectNames(None)
         self._field_names = FieldNames()
-
-    @abstractmethod
-    def _snapshot_to_load(self) -> Snapshot:
-        """Return the version to load from."""
 
     @property
     def field_names(self) -> FieldNames:
         """The names of custom fields' columns, as the refresh of the version stored them."""
-        earlier = self._snapshot_to_load().version.firm.get("fields", ())
+        earlier = self._snapshot().version.firm.get("fields", ())
         if self._field_names.earlier != tuple(earlier):
             self._field_names = FieldNames(earlier)
         return self._field_names
 
     @property
-    def tables(self) -> MirrorTables:
-        """The tables that answer in place of a server."""
-        return MirrorTables(self)
+    def tables(self) -> LocalTables:
+        """Itself: the tables answer in place of a server."""
+        return self
+
+    def load(self, request: ListRequest, *, to: str) -> Any:
+        """Return the frame of a request."""
+        snapshot = self._snapshot()
+        entity = request.resource.entity
+        custom = custom_field_columns(self, entity) if entity and "customFields" in request.select else ()
+        table = read_rows(snapshot, request, custom)
+        check_rates(table, request.resource.name)
+        version = snapshot.version
+        return finish(table, request, LoadResult(proof="mirror"), version.time, custom, to, version.firm["address"])
+
+    def count(self, request: ListRequest) -> int:
+        """Return the number of records that match."""
+        return count_rows(self._snapshot(), request)
 
     def cancel_scope(self) -> CancelScope:
         """Return a cancel scope for the requests of one load."""
@@ -79,7 +97,7 @@ class MirrorConnection(ABC):
         may_be_empty: bool = False,
     ) -> Response:
         """Answer a GET of a list without filters; raise `MirrorError` for other paths."""
-        snapshot = self._snapshot_to_load()
+        snapshot = self._snapshot()
         if path == CODES.path:
             return _response(_codes(snapshot))
         if path == CUSTOM_FIELDS.path:
@@ -103,27 +121,6 @@ class MirrorConnection(ABC):
     ) -> NoReturn:
         """Raise `MirrorError`, because a mirror can only be read."""
         raise MirrorError(f"A mirror can't be written to ({resource}). Connect to the server, then refresh the mirror.")
-
-
-class MirrorTables:
-    """Answers lists from the tables."""
-
-    def __init__(self, connection: MirrorConnection) -> None:
-        self._connection = connection
-
-    def load(self, request: ListRequest, *, to: str) -> Any:
-        """Return the frame of a request."""
-        snapshot = self._connection._snapshot_to_load()
-        entity = request.resource.entity
-        custom = custom_field_columns(self._connection, entity) if entity and "customFields" in request.select else ()
-        table = read_rows(snapshot, request, custom)
-        check_rates(table, request.resource.name)
-        version = snapshot.version
-        return finish(table, request, LoadResult(proof="mirror"), version.time, custom, to, version.firm["address"])
-
-    def count(self, request: ListRequest) -> int:
-        """Return the number of records that match."""
-        return count_rows(self._connection._snapshot_to_load(), request)
 
 
 def _response(data: Any) -> Response:

@@ -40,7 +40,7 @@ __all__ = ["Mirror"]
 WAIT = 3600.0
 
 
-class Mirror(MirrorConnection, LoaderSet):
+class Mirror(LoaderSet):
     """
     A local copy of all resources, with a loader for each.
 
@@ -57,25 +57,25 @@ class Mirror(MirrorConnection, LoaderSet):
         max_age: dt.timedelta | None = None,
         version: Version | None = None,
     ) -> None:
-        MirrorConnection.__init__(self)
         self._storage, self._catalogue = storage, Catalogue(storage)
         self._default, self._client = default, client
         self._max_age = max_age
-        self.own_fiscal_year: FiscalYear | None = None
-        self.own_settings: FirmSettings | None = None
+        self._own_fiscal_year: FiscalYear | None = None
+        self._own_settings: FirmSettings | None = None
         self._fixed_version = version
         self._snapshot: Snapshot | None = None if version is None else Snapshot(storage, version)
+        self._connection = MirrorConnection(self._snapshot_to_load)
         LoaderSet.__init__(self, Owner(self))
 
     @property
     def settings(self) -> FirmSettings | None:
         """The firm's settings of the client that refreshes the mirror; None if no client was given."""
-        return self.own_settings or (self._client.settings if self._client else None)
+        return self._own_settings or (self._client.settings if self._client else None)
 
     @property
     def fiscal_year(self) -> FiscalYear | None:
         """The fiscal year that `connect` was given, else that of the mirror's client; None if neither is known."""
-        return self.own_fiscal_year or (self._client.fiscal_year if self._client else None)
+        return self._own_fiscal_year or (self._client.fiscal_year if self._client else None)
 
     @property
     def path(self) -> str:
@@ -83,7 +83,7 @@ class Mirror(MirrorConnection, LoaderSet):
         return str(self._storage.local or self._storage.location)
 
     @property
-    def item_codes(self) -> CodeStore:
+    def _item_codes(self) -> CodeStore:
         """The codes of expenses and fixed fees that e-billing checks have read, stored with the mirror."""
         return ItemCodeTable(self._storage)
 
@@ -163,7 +163,7 @@ class Mirror(MirrorConnection, LoaderSet):
         versions = self._catalogue.read()
         version = find_version(versions, when, self._storage.location)
         earlier = Mirror(self._storage, default=self._default, version=version)
-        earlier.own_fiscal_year, earlier.own_settings = self.fiscal_year, self.settings
+        earlier._own_fiscal_year, earlier._own_settings = self.fiscal_year, self.settings
         return earlier
 
     def book(self, start: DateLike, end: DateLike | None = None, *, settings: FirmSettings | None = None) -> Book:

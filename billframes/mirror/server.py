@@ -5,14 +5,15 @@ from __future__ import annotations
 import datetime as dt
 import threading
 from collections.abc import Collection
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from billframes.client import Client
 from billframes.errors import MirrorError, NotFoundError
 from billframes.loaders.loader_set import LoaderSet
-from billframes.loading.connection import ApiConnection
+from billframes.loading.connection import ApiConnection, Connected
 from billframes.loading.ids import path_segment
 from billframes.loading.progress import Progress
 from billframes.mirror.day_search import Window
@@ -35,10 +36,10 @@ class _CountingConnection:
 
     tables = None
 
-    def __init__(self, client: ApiConnection, progress: bool | Progress | None) -> None:
-        self._client = client
+    def __init__(self, connection: ApiConnection, progress: bool | Progress | None) -> None:
+        self._connection = connection
         self._lock = threading.Lock()
-        self.progress = client.progress if progress is None else progress
+        self.progress = connection.progress if progress is None else progress
         self.requests = 0
         self.first_date: dt.datetime | None = None
         # Custom fields and codes are requested once, so that all frames of a refresh have the same columns. If the
@@ -47,7 +48,7 @@ class _CountingConnection:
         self.field_names = FieldNames()
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._client, name)
+        return getattr(self._connection, name)
 
     def fetch(self, path: str, query: Query = (), **options: Any) -> Response:
         key = path, tuple(query)
@@ -56,7 +57,7 @@ class _CountingConnection:
             return known
         with self._lock:
             self.requests += 1
-        response = self._client.fetch(path, query, **options)
+        response = self._connection.fetch(path, query, **options)
         with self._lock:
             if response.date and (self.first_date is None or response.date < self.first_date):
                 self.first_date = response.date
@@ -72,15 +73,20 @@ class _RecordingConnection:
     """A connection that keeps the responses of one list, for the total that they state."""
 
     def __init__(self, connection: _CountingConnection, path: str) -> None:
-        self._connection = connection
+        self._counting = connection
         self._path = path
         self.bodies: list[bytes] = []
 
+    @property
+    def _connection(self) -> Any:
+        """Itself: loaders can belong to it as they belong to a client."""
+        return self
+
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._connection, name)
+        return getattr(self._counting, name)
 
     def fetch(self, path: str, query: Query = (), **options: Any) -> Response:
-        response = self._connection.fetch(path, query, **options)
+        response = self._counting.fetch(path, query, **options)
         if path == self._path:
             self.bodies.append(response.body)
         return response
@@ -97,10 +103,10 @@ class Server:
         As loaders take it.
     """
 
-    def __init__(self, client: Any, progress: bool | Progress | None = None) -> None:
+    def __init__(self, client: Client, progress: bool | Progress | None = None) -> None:
         self.address = str(client.base_url)
-        self._connection = _CountingConnection(client, progress)
-        self._loaders = LoaderSet(lambda: self._connection)
+        self._connection = _CountingConnection(client._connection, progress)
+        self._loaders = LoaderSet(lambda: cast("Connected", self))
 
     def keep_field_names(self, earlier: Collection[str]) -> None:
         """Let custom fields keep the names of their columns, given their ids in the order in which they got them."""
@@ -141,7 +147,7 @@ class Server:
 
     def first_page(self, table: Table, *period: Any, **options: Any) -> tuple[pa.Table, int] | None:
         """Load the first page of a dated list, and the total that it states; None if that took several requests."""
-        recording = _RecordingConnection(self._connection, getattr(self._loaders, table.name).resource.path)
+        recording = _RecordingConnection(self._connection, getattr(self._loaders, table.name)._resource.path)
         options |= {"sort": table.date_sort, "limit": self.page_size, "progress": False, "to": "arrow"}
         loader = getattr(LoaderSet(lambda: recording), table.name)
         frame: pa.Table = loader(*period, **options)

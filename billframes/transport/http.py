@@ -125,7 +125,7 @@ class HttpClient:
         """Cancel all requests and close the connections. Safe to call twice."""
         self._state.close()
 
-    def get(
+    def fetch(
         self,
         path: str,
         query: Query = (),
@@ -147,7 +147,7 @@ class HttpClient:
         request = ApiRequest(resource, "GET", absolute_path(path), query, may_be_empty=may_be_empty)
         return self._send(request, scope or self.cancel_scope())
 
-    def write(
+    def send(
         self,
         method: str,
         path: str,

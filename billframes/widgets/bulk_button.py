@@ -45,12 +45,12 @@ class ApplyButton(w.VBox):  # type: ignore[misc]
     def _show_plan(self) -> None:
         """Show the plan, with the first button if there is something to send."""
         self._question.value = ""
-        self._show_buttons(apply=bool(self.plan.sent), asking=False)
+        self._show_buttons(apply=bool(self.plan._sent), asking=False)
 
     def _ask(self) -> None:
-        where = escape_text(self.plan.connection.base_url)
+        where = escape_text(self.plan._connection.base_url)
         self._question.value = (
-            f'<p role="alert">{escape_text(headline(self.plan.resource, self.plan.changes))} Send to {where}?</p>'
+            f'<p role="alert">{escape_text(headline(self.plan._resource, self.plan._changes))} Send to {where}?</p>'
         )
         self._show_buttons(apply=False, asking=True)
 

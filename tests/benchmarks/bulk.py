@@ -80,7 +80,7 @@ def _bare(client: bf.Client, ids: list[str], text: str) -> float:
     body = msgspec.json.encode({"description": text})
 
     def put(id_: str) -> None:
-        client.send("PUT", f"/v2/time-entries/{id_}", body, resource="time_entries")
+        client._connection.send("PUT", f"/v2/time-entries/{id_}", body, resource="time_entries")
 
     began = time.perf_counter()
     with ThreadPoolExecutor(CONNECTIONS) as pool:

@@ -76,8 +76,8 @@ def test_every_change_is_made_once_and_the_way_back_gives_the_same_frame(firm, e
 
 def test_only_changed_fields_are_sent(firm, entries, monkeypatch):
     bodies = []
-    send = type(firm.client).send
-    monkeypatch.setattr(type(firm.client), "send", lambda *a, **k: (bodies.append(a[3]), send(*a, **k))[1])
+    send = type(firm.client._connection).send
+    monkeypatch.setattr(type(firm.client._connection), "send", lambda *a, **k: (bodies.append(a[3]), send(*a, **k))[1])
     loaded = firm.client.time_entries("2026-10", billed=False).head(2)
     firm.client.time_entries.plan(loaded.assign(hours=[9.1, 9.2])).apply()
     assert [json.loads(each) for each in sorted(bodies)] == [{"hours": 9.1}, {"hours": 9.2}]
@@ -126,7 +126,7 @@ def test_records_get_their_ids_if_the_response_has_no_body(firm):
     assert outcomes["id"].nunique() == 3
     assert firm.client.expenses.get(outcomes["id"].iloc[0]).description == "Taxi"
     # Applied by mistake once more, nothing is created.
-    assert firm.client.expenses.plan(frame).sent == []
+    assert firm.client.expenses.plan(frame)._sent == []
     assert outcomes_of(plan.reverse().apply()) == {"done": 3}
 
 
@@ -254,7 +254,7 @@ def test_a_days_quota_that_is_used_up_stops_the_apply_and_it_can_be_resumed_the_
 
 def interrupt_apply(client: bf.Client, plan: bf.Plan, journal, after: int, monkeypatch) -> None:
     """Apply a plan in a process that ends after some writes, and saves no outcome."""
-    send, sent = type(client).send, []
+    send, sent = type(client._connection).send, []
 
     def counted(*args, **kwargs):
         if len(sent) >= after:
@@ -263,7 +263,7 @@ def interrupt_apply(client: bf.Client, plan: bf.Plan, journal, after: int, monke
         return send(*args, **kwargs)
 
     with monkeypatch.context() as patch:
-        patch.setattr(type(client), "send", counted)
+        patch.setattr(type(client._connection), "send", counted)
         patch.setattr(Journal, "save", lambda *_: None)
         with pytest.raises(SystemExit):
             plan.apply(journal)
@@ -289,9 +289,9 @@ def test_resume_finishes_without_doing_anything_twice(firm, journal, monkeypatch
 
 def test_a_create_that_the_server_commits_after_its_process_was_killed_is_not_created_again(firm, journal, monkeypatch):
     plan = firm.client.time_entries.plan(new_rows(firm.client.time_entries("2026-10", limit=1), 1, "Committed late"))
-    send, sent = type(firm.client).send, []
+    send, sent = type(firm.client._connection).send, []
     with monkeypatch.context() as patch:
-        patch.setattr(type(firm.client), "send", lambda *a, **k: (sent.append((a, k)), sys.exit())[1])
+        patch.setattr(type(firm.client._connection), "send", lambda *a, **k: (sent.append((a, k)), sys.exit())[1])
         patch.setattr(Journal, "save", lambda *_: None)
         with pytest.raises(SystemExit):
             plan.apply(journal)
@@ -307,7 +307,7 @@ def test_a_create_that_the_server_commits_after_its_process_was_killed_is_not_cr
 def test_a_create_that_equals_a_colleagues_is_uncertain(firm, journal, monkeypatch):
     rows = new_rows(firm.client.time_entries("2026-10", limit=1), 1, "The very same")
     plan = firm.client.time_entries.plan(rows)
-    send = type(firm.client).send
+    send = type(firm.client._connection).send
 
     def lost(*args, **kwargs):
         for _ in range(2):
@@ -315,17 +315,17 @@ def test_a_create_that_equals_a_colleagues_is_uncertain(firm, journal, monkeypat
         raise bf.UncertainWriteError("no answer")
 
     with monkeypatch.context() as patch:
-        patch.setattr(type(firm.client), "send", lost)
+        patch.setattr(type(firm.client._connection), "send", lost)
         outcomes = plan.apply(journal)
     assert outcomes["outcome"].tolist() == ["uncertain"]
     assert "more records with these values than were sent" in outcomes["reason"].item()
-    assert outcomes.failed.sent == []
+    assert outcomes.failed._sent == []
 
 
 def test_a_credential_that_is_not_accepted_stops_at_once_and_can_be_resumed(firm, journal):
     loaded = firm.client.time_entries("2026-10", billed=False).head(20)
     plan = firm.client.time_entries.plan(loaded.assign(description="With another token"))
-    plan.connection = bf.Client(firm.sandbox.base_url, "wrong", progress=False)
+    plan._connection = bf.Client(firm.sandbox.base_url, "wrong", progress=False)._connection
     with pytest.raises(bf.AuthenticationError):
         plan.apply(journal)
     with pytest.raises(bf.ParameterError, match=r"bf\.resume"):
@@ -336,7 +336,7 @@ def test_a_credential_that_is_not_accepted_stops_at_once_and_can_be_resumed(firm
 def test_a_server_that_is_down_stops_the_apply_and_it_can_be_resumed(firm, journal, monkeypatch):
     loaded = firm.client.time_entries("2026-10", billed=False).head(80)
     plan = firm.client.time_entries.plan(loaded.assign(description="After the outage"))
-    plan.connection = bf.Client("http://127.0.0.1:9", "token", progress=False, retries=0)
+    plan._connection = bf.Client("http://127.0.0.1:9", "token", progress=False, retries=0)._connection
     with pytest.raises(bf.TransportError, match=r"the last \d+ changes could not be sent"):
         plan.apply(journal)
     with Journal.open(journal) as opened:

@@ -41,7 +41,7 @@ def test_a_plan_with_nothing_to_send_has_no_button(firm, entries):
 def test_an_error_is_shown_escaped(firm, monkeypatch):
     loaded = firm.client.time_entries("2026-10", billed=False).head(1)
     shown = bf.apply_button(firm.client.time_entries.plan(loaded.assign(description="x")))
-    shown.plan.connection = bf.Client(firm.sandbox.base_url, "wrong", progress=False)
+    shown.plan._connection = bf.Client(firm.sandbox.base_url, "wrong", progress=False)._connection
     shown.apply.click()
     shown.confirm.click()
     assert "does not accept the credential" in shown.children[1].value

@@ -47,7 +47,7 @@ def sort_without_ids(entries: pd.DataFrame) -> pd.DataFrame:
 def test_rows_that_were_moved_against_their_ids_are_not_sent(firm, entries):
     edited = sort_without_ids(entries.head(12)).drop(columns="modified_at")
     plan = firm.client.time_entries.plan(edited)
-    assert plan.sent == []
+    assert plan._sent == []
     assert set(invalid(plan, "description")) == {
         "created_at is another record's, so this row was moved against its id, as by a sort without the id's column"
     }
@@ -240,7 +240,7 @@ def test_an_id_in_scientific_notation_changes_nothing(firm, sheet):
     page.cell(2, columns["time_entry_id"]).value = 1.2e35
     page.cell(2, columns["description"]).value = "Whose?"
     plan = firm.client.time_entries.plan(read_workbook(saved())[1])
-    assert (plan.sent, plan.counts["gone"]) == ([], 1)
+    assert (plan._sent, plan.counts["gone"]) == ([], 1)
 
 
 def test_equal_new_rows_are_noted(firm, entries):
@@ -277,11 +277,11 @@ def test_a_text_that_was_exported_and_not_edited_is_no_change(firm, entries, tmp
     path = tmp_path / "exported.xlsx"
     path.write_bytes(to_excel(frame[frame["time_entry_id"] == id_], sheet="time_entries"))
     assert b"_x000D_" not in zipfile.ZipFile(path).read("xl/sharedStrings.xml").replace(b"_x005F_x000D_", b"")
-    assert firm.client.time_entries.plan(read_workbook(path)[1]).sent == []
+    assert firm.client.time_entries.plan(read_workbook(path)[1])._sent == []
 
 
 def test_a_matter_that_was_renamed_since_changes_nothing(firm, entries):
     one = entries.head(1)
     firm.client.matters.update(one["matter_id"].item(), name="Renamed since")
     plan = firm.client.time_entries.plan(one)
-    assert (plan.sent, set(plan.frame["status"])) == ([], {"read-only column"})
+    assert (plan._sent, set(plan.frame["status"])) == ([], {"read-only column"})

@@ -15,6 +15,7 @@ import pytest
 import billframes as bf
 from billframes.bulk.changes import STATUSES
 from billframes.sandbox import Sandbox
+from billframes.transport.http import HttpClient
 from tests.frames import assert_frame_equal
 
 
@@ -55,8 +56,8 @@ def test_a_plan_of_2000_rows_of_one_month_takes_at_most_five_requests_more_than_
         )
         database.commit()
         sent: list[str] = []
-        fetch = bf.Client.fetch
-        monkeypatch.setattr(bf.Client, "fetch", lambda *a, **k: (sent.append(a[1]), fetch(*a, **k))[1])
+        fetch = HttpClient.fetch
+        monkeypatch.setattr(HttpClient, "fetch", lambda *a, **k: (sent.append(a[1]), fetch(*a, **k))[1])
         month = client.time_entries("2026-10", billed=False)
         loading, users = len(sent), month["user_id"].unique()
         assert len(month) >= 2000
@@ -138,7 +139,7 @@ def test_billed_records_are_marked(firm):
     billed = firm.client.time_entries("2026-09", billed=True, limit=3)
     plan = firm.client.time_entries.plan(billed.assign(description="Too late"))
     assert statuses(plan) == {"billed": 3}
-    assert plan.sent == []
+    assert plan._sent == []
 
 
 def test_a_record_that_somebody_changed_is_marked(firm, entries):
@@ -200,7 +201,7 @@ def test_taking_a_fixed_fee_away_sends_the_zero_id(firm):
     plan = firm.client.time_entries.plan(covered.assign(fixed_fee_id=None))
     from billframes.bulk.changes import request_body
 
-    assert b"00000000-0000-0000-0000-000000000000" in request_body(plan.sent[0], plan.resource, plan.columns)
+    assert b"00000000-0000-0000-0000-000000000000" in request_body(plan._sent[0], plan._resource, plan._columns)
 
 
 def test_custom_fields_and_parts_of_nested_objects_can_be_edited(firm):

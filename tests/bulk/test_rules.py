@@ -15,7 +15,7 @@ def reason(plan: Any, column: str) -> str:
     """Why a column is invalid; the plan sends nothing of the row."""
     row = plan.frame[plan.frame["column"] == column].iloc[0]
     assert row["status"] == "invalid", row.to_dict()
-    assert plan.sent == []
+    assert plan._sent == []
     return str(row["reason"])
 
 
@@ -134,7 +134,7 @@ def test_a_new_record_needs_what_the_api_requires(firm, resource):
             "clients": {"name", "contact_company_name"},
         }[resource]
     )
-    assert plan.sent == []
+    assert plan._sent == []
 
 
 def test_deletions_that_the_api_refuses_say_why(firm):

@@ -63,7 +63,7 @@ def check_edits(plan: bf.Plan) -> None:
     new = plan.frame[plan.frame["action"] == "create"].set_index("column")["after"].to_dict()
     assert new["description"] == "A new row"
     # Its heading is the sheet's first row.
-    assert f"new (row {ROWS + 1})" in as_text(plan.resource, plan.changes, plan.notes, 2)
+    assert f"new (row {ROWS + 1})" in as_text(plan._resource, plan._changes, plan.notes, 2)
 
 
 def test_a_workbook_edited_in_excels_format_is_a_plan_of_its_edits(tmp_path):

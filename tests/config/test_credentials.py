@@ -56,7 +56,8 @@ def test_each_source_takes_precedence_over_the_next(monkeypatch, profile, ring):
 def test_a_profiles_settings_are_used_if_the_argument_is_omitted(profile):
     profile(f'[profiles.firm]\nbase_url = "{URL}"\npage_size = 100\nconcurrency = 2\nhealth_path = "/up"')
     with bf.Client(profile="firm", concurrency=4) as client:
-        assert (client.page_size, client.concurrency, client.health_path) == (100, 4, "/up")
+        connection = client._connection
+        assert (connection.page_size, connection.concurrency, connection.health_path) == (100, 4, "/up")
 
 
 def test_books_use_the_firm_settings_of_the_profile(profile):

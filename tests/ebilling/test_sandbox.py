@@ -74,9 +74,9 @@ def test_a_client_with_its_own_timekeeper_ids_needs_all_of_them(book):
 def test_the_check_of_a_month_reads_only_required_codes_and_each_once(sandbox, monkeypatch):
     with bf.Client(sandbox.base_url, sandbox.tokens["full"]) as client:
         reads = []
-        fetch = client.fetch
+        fetch = client._connection.fetch
         monkeypatch.setattr(
-            client, "fetch", lambda path, *args, **more: reads.append(path) or fetch(path, *args, **more)
+            client._connection, "fetch", lambda path, *args, **more: reads.append(path) or fetch(path, *args, **more)
         )
         book = bf.book("2026-10", client=client)
         first = ledes_check(book)
@@ -108,7 +108,7 @@ def test_a_mirror_remembers_codes_for_checks_without_a_server(client, book, tmp_
     unread = ledes_check(mirror.book("2026-10"))
     assert unread["problem"].str.contains("its code is not known").sum() > 0
     assert ledes_check(mirror.book("2026-10"), client=client).equals(from_client)
-    monkeypatch.setattr(client, "fetch", None)
+    monkeypatch.setattr(client._connection, "fetch", None)
     again = bf.mirror(tmp_path / "firm")
     assert ledes_check(again.book("2026-10")).equals(from_client)
     assert ledes_check(again.book("2026-10"), client=client).equals(from_client)
@@ -167,7 +167,7 @@ ITEMS = ("time_entries", "expenses", "fixed_fees")
 def loads(client, monkeypatch):
     """The lists of items that are requested, each with the client whose items they are; None is all clients."""
     seen = set()
-    fetch = client.fetch
+    fetch = client._connection.fetch
 
     def spy(path, query=(), **more):
         asked = dict(query)
@@ -176,7 +176,7 @@ def loads(client, monkeypatch):
             seen.add((path, asked.get("clientId")))
         return fetch(path, query, **more)
 
-    monkeypatch.setattr(client, "fetch", spy)
+    monkeypatch.setattr(client._connection, "fetch", spy)
     return seen
 
 

@@ -177,8 +177,8 @@ def test_a_load_succeeds_if_the_server_grants_few_calls_and_states_no_wait(minut
     assert len(frame) == len(fault.granted)
     assert fault.refused <= 0.5 * len(fault.granted)
     # The refusals used up none of the retry budget.
-    assert client._http._own.retry_budget.spend(timed_out=False)
-    assert client._http._own.retry_budget._left == RetryBudget.FULL - RetryBudget.RETRY
+    assert client._connection._own.retry_budget.spend(timed_out=False)
+    assert client._connection._own.retry_budget._left == RetryBudget.FULL - RetryBudget.RETRY
 
 
 def test_a_request_that_is_always_refused_raises_its_error_though_others_are_granted(

@@ -139,7 +139,7 @@ def requests():
     for name in LOADERS:
         for verb in ("create", "update"):
             if hasattr(getattr(bf, name), verb):
-                noun = getattr(bf, name).resource.noun.title().replace(" ", "")
+                noun = getattr(bf, name)._resource.noun.title().replace(" ", "")
                 yield name, verb, getattr(records, f"{verb.title()}{noun}")
 
 
@@ -379,7 +379,7 @@ WRAPPERS = [b"", b"null", b"7", b'"x"', b"{}", b"<html>", b'{"data": 7}', b'{"da
 @pytest.mark.parametrize("name", [name for name in LOADERS if name not in {"health", "client_balances", "code_sets"}])
 def test_a_list_with_no_wrapper_or_a_wrong_one_is_a_decode_error(server, name, body):
     fake, client = server
-    fake.answers = {"/v2/custom-fields": {"data": []}, getattr(client, name).resource.path: body}
+    fake.answers = {"/v2/custom-fields": {"data": []}, getattr(client, name)._resource.path: body}
     with pytest.raises(bf.DecodeError, match=f"^{name}: "):
         getattr(client, name)()
 

@@ -64,7 +64,7 @@ def test_a_question_mark_shows_the_arguments_of_paged_lists(shell, loader):
     text = shown(shell, loader)
     assert "to: 'str' = 'pandas'" in text
     assert 'to : {"pandas", "arrow", "polars"}, default "pandas"' in text
-    resource = getattr(bf, loader).resource
+    resource = getattr(bf, loader)._resource
     assert f"Details to load, by the API's names: {', '.join(resource.select)}." in text
     assert f"Order of the rows: {', '.join(resource.sort)}." in text
     assert "{" not in text.replace('{"pandas"', "")

@@ -88,7 +88,7 @@ def test_a_pickle_of_a_folders_mirror_reads_as_before(refreshed):
 def test_a_repr_sends_no_request_and_shows_no_credential(m, store, refreshed):
     assert repr(m) == "<billframes mirror s3://firm/mirror>"
     assert store[1].read_text() == ""
-    assert_no_credential([m, vars(m), vars(m._storage), m._storage.options, m.item_codes])
+    assert_no_credential([m, vars(m), vars(m._storage), m._storage.options, m._item_codes])
     assert repr(mirror(refreshed.path)) == f"<billframes mirror {refreshed.path}>"
     refreshed.clients()
     assert repr(refreshed).startswith(f"<billframes mirror {refreshed.path}, version 1 of 2026-10-31 ")

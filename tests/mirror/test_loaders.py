@@ -82,7 +82,7 @@ def test_arrow_and_polars_frames_are_equal(client, refreshed, name):
 
 
 def test_no_request_is_sent(client, refreshed, monkeypatch):
-    monkeypatch.setattr(client, "fetch", None)
+    monkeypatch.setattr(client._connection, "fetch", None)
     assert len(refreshed.time_entries("2026-10")) > 0
     assert refreshed.matters.count() == len(refreshed.matters())
 

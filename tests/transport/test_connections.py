@@ -81,7 +81,7 @@ def test_an_unreferenced_client_closes_its_connections(fake):
     fake.answers["/v2/time-entries"] = paged(entries(3))
     client = bf.Client("https://billing.test", "t0ken", transport=httpx.MockTransport(fake))
     assert len(client.time_entries(select="")) == 3
-    (idle,) = client._http._own.clients._idle
+    (idle,) = client._connection._own.clients._idle
     del client
     for _ in range(200):
         gc.collect()
@@ -114,7 +114,10 @@ def test_a_client_that_ctrl_c_interrupted_is_not_used_again():
 
 def test_cancelling_ends_a_request_that_waits_for_its_first_byte(silent):
     client, scope = client_of(silent), CancelScope(60)
-    with running(lambda: client.fetch("/v2/codes", resource="codes", scope=scope)) as errors, accepted(silent) as other:
+    with (
+        running(lambda: client._connection.fetch("/v2/codes", resource="codes", scope=scope)) as errors,
+        accepted(silent) as other,
+    ):
         begun = time.monotonic()
         scope.cancel()
         assert other.recv(65_536) == b""
@@ -124,7 +127,10 @@ def test_cancelling_ends_a_request_that_waits_for_its_first_byte(silent):
 
 def test_cancelling_ends_a_body_that_has_no_length(silent):
     client, scope = client_of(silent), CancelScope(60)
-    with running(lambda: client.fetch("/v2/codes", resource="codes", scope=scope)) as errors, accepted(silent) as other:
+    with (
+        running(lambda: client._connection.fetch("/v2/codes", resource="codes", scope=scope)) as errors,
+        accepted(silent) as other,
+    ):
         other.sendall(b'HTTP/1.1 200 OK\r\n\r\n{"data": []}')
         time.sleep(0.1)
         scope.cancel()
@@ -134,7 +140,10 @@ def test_cancelling_ends_a_body_that_has_no_length(silent):
 
 def test_cancelling_ends_a_tls_handshake(silent):
     client, scope = bf.Client(f"https://127.0.0.1:{silent.getsockname()[1]}", "t0ken", retries=0), CancelScope(60)
-    with running(lambda: client.fetch("/v2/codes", resource="codes", scope=scope)) as errors, accepted(silent) as other:
+    with (
+        running(lambda: client._connection.fetch("/v2/codes", resource="codes", scope=scope)) as errors,
+        accepted(silent) as other,
+    ):
         begun = time.monotonic()
         scope.cancel()
         assert other.recv(65_536) == b""
@@ -145,7 +154,7 @@ def test_cancelling_ends_a_tls_handshake(silent):
 def test_cancelling_a_load_does_not_affect_other_loads(silent):
     client, scope = client_of(silent), CancelScope(60)
     with running(client.practice_areas) as errors, accepted(silent) as kept:
-        call = running(lambda: client.fetch("/v2/codes", resource="codes", scope=scope))
+        call = running(lambda: client._connection.fetch("/v2/codes", resource="codes", scope=scope))
         with call as cancelled, accepted(silent) as other:
             scope.cancel()
             assert other.recv(65_536) == b""

@@ -136,7 +136,7 @@ def test_the_token_is_in_no_text_or_pickle(fake, connect):
         client.practice_areas()
     except bf.AuthenticationError as error:
         shown = "".join(traceback.format_exception(error)) + repr(vars(error))
-    shown += repr(client) + str(client) + repr(vars(client)) + repr(vars(client._http))
+    shown += repr(client) + str(client) + repr(vars(client)) + repr(vars(client._connection))
     assert "t0ken" not in shown
     assert b"t0ken" not in pickle.dumps(client)
 

@@ -209,7 +209,7 @@ def test_a_failed_load_shows_no_credential(serve, caplog, fault):
 
 def test_an_interrupted_request_shows_no_credential(serve):
     client = bf.Client(serve(interrupt).url, TOKEN, headers={"x-api-key": KEY})
-    error = failing(lambda: client.fetch("/v2/clients", resource="clients"), KeyboardInterrupt)
+    error = failing(lambda: client._connection.fetch("/v2/clients", resource="clients"), KeyboardInterrupt)
     assert not any("httpcore" in frame.filename for frame in traceback.extract_tb(error.__traceback__))
     nothing_secret_in(seen(error))
 
@@ -228,13 +228,17 @@ def test_an_error_of_python_itself_shows_no_credential(serve, monkeypatch):
 def test_a_write_with_an_endlessly_nested_response_shows_no_credential(serve):
     server = serve(lambda _: (200, b"[" * 10_000 + b"]" * 10_000))
     client = bf.Client(server.url, TOKEN, headers={"x-api-key": KEY})
-    error = failing(lambda: client.send("POST", "/v2/clients", b"{}", resource="clients"), bf.UncertainWriteError)
+    error = failing(
+        lambda: client._connection.send("POST", "/v2/clients", b"{}", resource="clients"), bf.UncertainWriteError
+    )
     nothing_secret_in(seen(error))
 
 
 def test_a_failed_write_shows_no_credential(serve):
     client = bf.Client(serve(echo(500)).url, TOKEN, headers={"x-api-key": KEY})
-    error = failing(lambda: client.send("POST", "/v2/clients", b"{}", resource="clients"), bf.UncertainWriteError)
+    error = failing(
+        lambda: client._connection.send("POST", "/v2/clients", b"{}", resource="clients"), bf.UncertainWriteError
+    )
     assert "No: Bearer ***, ***" in str(error)
     nothing_secret_in(seen(error))
 
@@ -296,7 +300,7 @@ def test_a_client_and_what_it_loads_carry_no_credential(sandbox):
     with bf.Client(sandbox.base_url, sandbox.tokens["full"], headers={"x-api-key": KEY}) as client:
         entries = client.time_entries("2026-10", limit=2)
         record = client.time_entries.get(entries.loc[0, "time_entry_id"])
-        shown = [f"{each!r} {each} {vars(each)!r}" for each in (client, client._http, client.time_entries)]
+        shown = [f"{each!r} {each} {vars(each)!r}" for each in (client, client._connection, client.time_entries)]
         shown += [repr(pickle.dumps(each)) for each in (client, entries, record)]
         shown += [repr(client.options) + repr(client.sources) + repr(entries.attrs), copy.copy(client).base_url]
     for secret in (sandbox.tokens["full"], KEY):
@@ -413,8 +417,10 @@ def test_nothing_is_sent_outside_the_base_address(serve, path, method):
     server = serve(lambda _: (200, b"{}"))
     with bf.Client(f"{server.url}/api", TOKEN) as client:
         with pytest.raises(bf.ParameterError, match="not below the API's address, so nothing was sent"):
-            client.fetch(path, resource="health") if method == "GET" else client.send("POST", path, resource="clients")
-        client.fetch("up", resource="health")
+            client._connection.fetch(path, resource="health") if method == "GET" else client._connection.send(
+                "POST", path, resource="clients"
+            )
+        client._connection.fetch("up", resource="health")
     assert [path for path, _ in server.came] == ["/api/up"]
 
 
