@@ -30,6 +30,7 @@ from billframes.loaders.server_check import check_server
 from billframes.loaders.server_findings import ServerCheck
 from billframes.loading.connection import ServerConnection
 from billframes.loading.progress import check_progress
+from billframes.loading.select_names import SelectNames
 
 __all__ = ["Client"]
 
@@ -115,6 +116,11 @@ class Client(LoaderSet):
         return self._fiscal_year or (self.settings.fiscal_year if self.settings else None)
 
     @property
+    def select_names(self) -> SelectNames:
+        """The names of `select` that this server uses for details, by list, as far as they are known."""
+        return self._connection.select_names
+
+    @property
     def limits(self) -> Limits:
         """Limits of responses, requests and loads besides `timeout` and `retries`. They can be changed."""
         return self._connection.limits
@@ -158,7 +164,7 @@ class Client(LoaderSet):
         """
         found = check_server(self._connection, self.base_url)
         if remember:
-            save_select_names(config_file(), self.profile, dict(self._connection.select_names))
+            save_select_names(config_file(), self.profile, dict(self.select_names))
         return found
 
     def close(self) -> None:
@@ -178,7 +184,7 @@ class Client(LoaderSet):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Credentials and headers are not pickled. The unpickled client takes those of its profile.
-        options = {**self.options, "headers": None, "select_names": dict(self._connection.select_names) or None}
+        options = {**self.options, "headers": None, "select_names": dict(self.select_names) or None}
         return _reconnect, (self.base_url, self.profile, options)
 
 

@@ -36,7 +36,7 @@ def test_the_all_of_every_module_is_sorted_and_valid(name):
 def test_every_public_name_is_there_and_documented(name):
     thing = getattr(bf, name)
     assert inspect.getdoc(thing)
-    if hasattr(thing, "resource"):
+    if hasattr(thing, "_resource"):
         assert "Returns\n-------" in inspect.getdoc(thing)
 
 

@@ -265,5 +265,5 @@ def test_doctor_saves_the_servers_select_names_with_remember(ring, typed, capsys
         assert "client of matters" in capsys.readouterr().out
         assert stat.S_IMODE(config_file().stat().st_mode) == 0o600
         with bf.Client() as client:
-            assert client._connection.select_names["matters"] == ("client",)
+            assert client.select_names["matters"] == ("client",)
             assert client.matters().attrs["load"]["requests"] == 1

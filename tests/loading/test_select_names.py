@@ -45,7 +45,7 @@ def test_frame_and_proof_are_those_of_the_described_server(client, other_client,
     plain, frame = loaded(client, name), loaded(other_client, name)
     assert_frame_equal(frame, plain)
     assert frame.attrs["load"]["proof"] == plain.attrs["load"]["proof"] == "snapshot"
-    assert other_client._connection.select_names == {name: OTHERS[name]}
+    assert other_client.select_names == {name: OTHERS[name]}
 
 
 def test_the_alternate_name_is_tried_once(other_client):
@@ -73,7 +73,7 @@ def test_an_excluded_detail_is_not_requested_by_its_alternate_name(other_client)
     with pytest.warns(bf.DetailsMissingWarning, match="client"):
         frame = other_client.matters(select=["meta", "-client"], limit=5)
     assert frame["client_name"].isna().all()
-    assert dict(other_client._connection.select_names) == {}
+    assert dict(other_client.select_names) == {}
 
 
 def test_check_finds_the_names_and_the_client_remembers_them(other_client):
@@ -85,7 +85,7 @@ def test_check_finds_the_names_and_the_client_remembers_them(other_client):
         "invoice of expenses; invoice of fixed fees; client of matters; invoice of time entries"
     )
     assert contact.requests == 18
-    assert other_client._connection.select_names == OTHERS
+    assert other_client.select_names == OTHERS
     assert other_client.check().requests == 14
     assert pickle.loads(pickle.dumps(other_client)).select_names == OTHERS
 
@@ -104,7 +104,7 @@ def test_check_stores_the_names_in_the_profile_if_requested(other_sandbox, tmp_p
     assert path.read_text(encoding="utf-8").startswith("# mine\n")
     assert path.read_text(encoding="utf-8").count("select_names") == 1
     with bf.Client(token="sandbox-full", profile="firm") as client:
-        assert client._connection.select_names == OTHERS
+        assert client.select_names == OTHERS
         assert client.matters().attrs["load"]["requests"] == 1
 
 
@@ -115,7 +115,7 @@ def test_without_a_profile_names_can_not_be_stored(client):
 
 def test_the_described_server_gets_no_additional_requests(client):
     assert [loaded(client, name).attrs["load"]["requests"] for name in LOADERS] == [1, 1, 1, 1]
-    assert dict(client._connection.select_names) == {}
+    assert dict(client.select_names) == {}
 
 
 @pytest.mark.parametrize("wrong", [{"matters": "matter"}, {"matter": "client"}, {"invoices": ["client"]}, "client"])
@@ -158,7 +158,7 @@ def test_a_refusal_for_another_reason_is_raised_unchanged(fake, connect):
     with pytest.raises(bf.RefusedError, match="Bad archived"):
         client.matters(select="matter")
     assert answers == []
-    assert dict(client._connection.select_names) == {}
+    assert dict(client.select_names) == {}
     fake.answers["/v2/matters"] = paged([matter()])
     assert client.matters(select="matter")["client_name"].tolist() == ["Acme"]
 
@@ -229,7 +229,7 @@ def test_a_server_without_metadata_has_no_other_names(fake, connect):
         "matter,meta",
         "matter,meta",
     ]
-    assert dict(client._connection.select_names) == {}
+    assert dict(client.select_names) == {}
 
 
 def test_profile_names_are_plain_toml(tmp_path):

@@ -17,7 +17,7 @@ from tests.typing.make_analysis_stubs import stubs
 from tests.typing.make_stub import FRAMES, STUB, stub
 
 HERE = Path(__file__).parent
-LOADERS = [type(getattr(bf, name)) for name in bf.__all__ if hasattr(getattr(bf, name), "resource")]
+LOADERS = [type(getattr(bf, name)) for name in bf.__all__ if hasattr(getattr(bf, name), "_resource")]
 WRITTEN = {each.name: each for each in ast.parse(STUB.read_text(encoding="utf-8")).body if hasattr(each, "name")}
 
 
