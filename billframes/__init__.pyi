@@ -85,6 +85,7 @@ from .errors import (
     DetailsMissingWarning as DetailsMissingWarning,
     IncompleteDataWarning as IncompleteDataWarning,
     LedesError as LedesError,
+    LedgerError as LedgerError,
     MirrorError as MirrorError,
     MissingColumnError as MissingColumnError,
     NotFoundError as NotFoundError,
@@ -98,6 +99,9 @@ from .errors import (
     UncertainWriteError as UncertainWriteError,
     UnknownNameError as UnknownNameError,
     UnknownValueWarning as UnknownValueWarning,
+)
+from .ledger import (
+    read_ledger as read_ledger,
 )
 from .loading.flatten import (
     flatten as flatten,

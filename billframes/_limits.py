@@ -21,6 +21,7 @@ from billframes.errors import ParameterError
 __all__ = [
     "LEDES_BYTES",
     "LEDES_FINDINGS",
+    "LEDGER_BYTES",
     "SETTINGS_BYTES",
     "WORKBOOK_BYTES",
     "WORKBOOK_CELLS",
@@ -34,6 +35,8 @@ __all__ = [
 LEDES_BYTES = 100_000_000
 # Problems of a file that are listed before reading stops.
 LEDES_FINDINGS = 100_000
+# About 300,000 rows of a report.
+LEDGER_BYTES = 50_000_000
 # About 100,000 rows of time entries, unpacked.
 WORKBOOK_BYTES = 100_000_000
 WORKBOOK_CELLS = 3_000_000

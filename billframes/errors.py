@@ -9,6 +9,7 @@ BillframesError
 ├── DecodeError(ValueError)         the server's response does not fit the API's description
 ├── PagingError                     a load could not be proved complete
 ├── LedesError(ValueError)          an e-bill would be rejected; no file was made
+├── LedgerError(ValueError)         a report of the firm's books can't be read or compared
 ├── MirrorError                     the local copy could not be read or brought up to date
 └── ApiError                        the server refused or failed, or could not be reached
     ├── AuthenticationError         401
@@ -47,6 +48,7 @@ __all__ = [
     "DetailsMissingWarning",
     "IncompleteDataWarning",
     "LedesError",
+    "LedgerError",
     "MirrorError",
     "MissingColumnError",
     "NotFoundError",
@@ -165,6 +167,10 @@ class LedesError(BillframesError, ValueError):
     def __reduce__(self) -> tuple[object, ...]:
         # Exception's own pickling loses keyword-only arguments.
         return _rebuild, (type(self), str(self), dict(self.__dict__))
+
+
+class LedgerError(BillframesError, ValueError):
+    """A report of the firm's books can't be read with certainty, or is not the one that is needed. Nothing was read."""
 
 
 class MirrorError(BillframesError):

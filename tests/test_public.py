@@ -139,6 +139,7 @@ LAYERS = (
     "ebilling",
     "bulk",
     "mirror",
+    "ledger",
     "_session",
     "commands",
     "report",

@@ -16,7 +16,7 @@ import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from xml.parsers import expat
 
 from billframes._export import neutralize
@@ -91,9 +91,11 @@ class Workbook:
 
     Parameters
     ----------
-    path : Path
+    source : Path or binary file
     max_bytes, max_cells : int
         The most bytes to unpack, and the most cells.
+    name : str, optional
+        The file's name for messages.
 
     Raises
     ------
@@ -101,14 +103,15 @@ class Workbook:
         openpyxl is not installed.
     """
 
-    def __init__(self, path: Path, max_bytes: int, max_cells: int) -> None:
+    def __init__(self, source: Path | BinaryIO, max_bytes: int, max_cells: int, name: str = "") -> None:
         try:
             from openpyxl.utils.datetime import CALENDAR_MAC_1904, WINDOWS_EPOCH
         except ImportError:
             raise ConfigError("Reading Excel files needs openpyxl: pip install 'billframes[excel]'.") from None
-        self._name, self._max_bytes, self.max_cells = path.name, max_bytes, max_cells
+        self._name = name or Path(getattr(source, "name", source)).name  # type: ignore[arg-type]
+        self._max_bytes, self.max_cells = max_bytes, max_cells
         self._bytes = self._cells = 0
-        self._archive = zipfile.ZipFile(path)
+        self._archive = zipfile.ZipFile(source)
         names = self._archive.namelist()
         if len({*names}) < len(names):
             raise DamagedError("two parts have one name")
@@ -141,6 +144,22 @@ class Workbook:
         except _NoHeadingsError:
             return None
         return reader.sheet()
+
+    def rows(self, part: str) -> tuple[list[tuple[int, list[Any]]], tuple[int, str]]:
+        """
+        Read all rows of a sheet that have a value.
+
+        Returns
+        -------
+        rows : list of (int, list)
+            The number of each row, from 1, and its cells from column A to the last one with a value; None is empty. A
+            formula without a saved result, or with 0, is a `CellError` that begins with "=".
+        merged : (int, str)
+            The last row with merged cells, and their places; (0, "") if no cells are merged.
+        """
+        reader = _RowReader(self, lambda names: False, 0)
+        reader.read(part)
+        return reader.found, reader.merged
 
     def count_cell(self) -> None:
         """Count a cell; raise `ParameterError` if there are too many."""
@@ -307,7 +326,7 @@ class _SheetReader(_TextReader):
         self._columns: dict[int, list[Any]] = {}
         self._heading = self._row = self._column = self._most_rows = self._longest = 0
         self._hidden: list[int] = []
-        self._merged = (0, "")
+        self.merged = (0, "")
         self._places: dict[str, int] = {}
         self._attributes: dict[str, str] = {}
         self._value = ""
@@ -337,7 +356,7 @@ class _SheetReader(_TextReader):
             return None
         for column in self._columns.values():
             column.extend([None] * (self._longest - len(column)))
-        last, merged = self._merged
+        last, merged = self.merged
         return Sheet(
             self._heading,
             list(self._names.values()),
@@ -438,7 +457,37 @@ class _SheetReader(_TextReader):
     def _merge(self, attributes: dict[str, str]) -> None:
         places = attributes["ref"]
         last = int(places.rpartition(":")[2].lstrip("$ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
-        self._merged = max(self._merged, (last, places), key=lambda each: each[0])
+        self.merged = max(self.merged, (last, places), key=lambda each: each[0])
+
+
+class _RowReader(_SheetReader):
+    """Reads all rows of a sheet, also those above its headings."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.found: list[tuple[int, list[Any]]] = []
+
+    def _begin_row(self, attributes: dict[str, str]) -> None:
+        self._first_rows = _LAST_ROW
+        super()._begin_row(attributes)
+
+    def _end_row(self) -> None:
+        pass
+
+    def _end_cell(self) -> None:
+        self._column = place = self._place(self._attributes.get("r"))
+        value = self._cell_value()
+        if self._formula is not None and value == 0:
+            value = CellError(f"={self._formula}")
+        if value is None:
+            return
+        if not self.found or self.found[-1][0] != self._row:
+            self.found.append((self._row, []))
+        cells = self.found[-1][1]
+        if len(cells) >= place:
+            raise DamagedError("a cell is there twice")
+        cells.extend([None] * (place - 1 - len(cells)))
+        cells.append(value)
 
 
 def _column_number(letters: str) -> int:

@@ -1,0 +1,15 @@
+"""The firm's books beside the billing system: reports of QuickBooks Online and Xero.
+
+==========  ============================================================================
+`reports`   the reports that are read, as declarations
+`cells`     open a CSV or Excel file
+`values`    amounts and dates
+`rows`      transactions, groups and totals, which are added up again
+`frame`     the columns that every report gives
+`reading`   `read_ledger`
+==========  ============================================================================
+"""
+
+from billframes.ledger.reading import read_ledger
+
+__all__ = ["read_ledger"]

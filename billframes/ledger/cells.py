@@ -1,0 +1,140 @@
+"""Open a report that an accounting system exported: CSV or Excel, as rows of cells."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import io
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from billframes._limits import beyond, open_limited
+from billframes._messages import warn
+from billframes.bulk.sheets import CellError, DamagedError, Workbook
+from billframes.errors import BillframesError, IncompleteDataWarning, LedgerError
+
+__all__ = ["Cells", "is_unsaved", "read_cells"]
+
+_ZIP, _OLD_EXCEL = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+# Lines in which separators are counted: titles and headings.
+_FIRST_LINES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """
+    The rows of a report that have a value.
+
+    Parameters
+    ----------
+    file : str
+        The file's name.
+    rows : list of (int, list)
+        The number of each row, from 1, and its cells: text without spaces at its ends, numbers and dates of Excel,
+        `CellError`; None is empty.
+    padded : bool
+        Whether each row has a cell for each column, also for empty ones at its end.
+    merged : (int, str)
+        The last row with merged cells, and their places.
+    """
+
+    file: str
+    rows: list[tuple[int, list[Any]]]
+    padded: bool
+    merged: tuple[int, str] = (0, "")
+
+    def first_texts(self, count: int) -> list[str]:
+        """Return the first value of each of the first rows as text."""
+        return [str(next(cell for cell in cells if cell is not None)) for _, cells in self.rows[:count]]
+
+
+def is_unsaved(cell: object) -> bool:
+    """Return whether a cell has a formula whose result was not saved."""
+    return isinstance(cell, CellError) and cell.shown.startswith("=")
+
+
+def read_cells(source: str | bytes | os.PathLike[str], max_bytes: int, max_cells: int) -> Cells:
+    """
+    Read a CSV file or the only sheet of an Excel file.
+
+    Raises
+    ------
+    LedgerError
+        It is neither, or has several sheets.
+    ParameterError
+        It can't be opened, or is beyond a limit.
+
+    Warns
+    -----
+    IncompleteDataWarning
+        A CSV file is not UTF-8.
+    """
+    file = "The report" if isinstance(source, bytes) else Path(source).name
+    with open_limited(source, max_bytes) as stream:
+        beginning = stream.read(4)
+        stream.seek(0)
+        if beginning == _OLD_EXCEL:
+            raise LedgerError(f"{file} is an Excel file of an old format; save it as .xlsx, or export it again.")
+        if beginning == _ZIP:
+            return _read_excel(stream, file, max_bytes, max_cells)
+        return Cells(file, list(_csv_rows(_decode(stream.read(), file), file, max_cells)), padded=True)
+
+
+def _read_excel(stream: BinaryIO, file: str, max_bytes: int, max_cells: int) -> Cells:
+    try:
+        with closing(Workbook(stream, max_bytes, max_cells, file)) as book:
+            count = len(book.sheets)
+            rows, merged = book.rows(book.sheets[0][1]) if count == 1 else ([], (0, ""))
+    except BillframesError:
+        raise
+    except Exception as error:
+        # A damaged file can raise any error of the parser and of the converters of numbers and dates.
+        reason = str(error) if isinstance(error, DamagedError) else type(error).__name__
+        raise LedgerError(f"{file} can't be read as an Excel workbook: it is damaged ({reason}).") from error
+    if count != 1:
+        raise LedgerError(f"{file} has {count} sheets; export the report again, or keep one of them.")
+    cleaned = ((number, [_clean(cell) for cell in cells]) for number, cells in rows)
+    return Cells(file, [each for each in cleaned if _has_value(each[1])], padded=False, merged=merged)
+
+
+def _decode(content: bytes, file: str) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        warn(
+            f"{file} is not UTF-8: another program opened and saved it. It is read as Windows-1252, so check the names "
+            "with accents.",
+            IncompleteDataWarning,
+        )
+        return content.decode("cp1252", "replace")
+
+
+def _csv_rows(text: str, file: str, max_cells: int) -> Iterator[tuple[int, list[Any]]]:
+    head = "\n".join(text[:100_000].splitlines()[:_FIRST_LINES])
+    # Excel saves with semicolons where the comma separates decimals.
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=head.count), strict=True)
+    count = 0
+    try:
+        for number, row in enumerate(reader, 1):
+            count += max(len(row), 1)
+            if count > max_cells:
+                raise beyond(file, max_cells, "cells", "max_cells", "Choose a shorter period.")
+            cells = [_clean(cell) for cell in row]
+            if _has_value(cells):
+                yield number, cells
+    except csv.Error as error:
+        raise LedgerError(f"{file} has a quoted cell without an end, so it is cut off: export it again.") from error
+
+
+def _clean(cell: Any) -> Any:
+    if isinstance(cell, str):
+        return cell.strip() or None
+    return cell.date() if isinstance(cell, dt.datetime) else cell
+
+
+def _has_value(cells: list[Any]) -> bool:
+    return any(cell is not None for cell in cells)

@@ -1,0 +1,131 @@
+"""The ledger frame: the columns that every report of the books gives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from billframes.ledger.reports import ROW_KINDS, TYPES, Report
+from billframes.ledger.rows import Transaction
+
+__all__ = ["COLUMNS", "frame_of", "ledger_frame"]
+
+_TEXTS = (
+    "type",
+    "number",
+    "customer",
+    "invoice_number",
+    "item",
+    "account",
+    "split",
+    "class",
+    "location",
+    "currency",
+    "transaction_id",
+)
+COLUMNS = (
+    "row",
+    "kind",
+    "type",
+    "date",
+    "due_date",
+    "number",
+    "customer",
+    "amount",
+    "open_balance",
+    "invoice_number",
+    "item",
+    "account",
+    "split",
+    "class",
+    "location",
+    "currency",
+    "voided",
+    "transaction_id",
+)
+"""The columns of a ledger frame."""
+
+_VOIDED = {"memo": re.compile("void", re.IGNORECASE), "status": re.compile("void|deleted", re.IGNORECASE)}
+# Xero writes "Payment: " before the contact.
+_CONTACT = re.compile(r"^(Payment|Refund|Credit note): ")
+
+
+def ledger_frame(
+    report: Report, transactions: Iterable[Transaction], about: Mapping[str, Any], *, texts: bool
+) -> pd.DataFrame:
+    """Make the frame of a report's transactions."""
+    rows = [_row(report, each, about) for each in transactions]
+    frame = frame_of(rows, about, ("memo", "description") if texts else ())
+    if not frame["open_balance"].isna().all():
+        # The report leaves out the open balance of what is paid.
+        frame["open_balance"] = frame["open_balance"].fillna(0.0)
+    return frame
+
+
+def frame_of(rows: list[dict[str, Any]], about: Mapping[str, Any], texts: tuple[str, ...] = ()) -> pd.DataFrame:
+    """Make a ledger frame of rows, with the columns that they lack as missing."""
+    frame = pd.DataFrame(rows, columns=[*COLUMNS, *texts], dtype=object)
+    for name in (*_TEXTS, *texts):
+        frame[name] = frame[name].astype("str")
+    for name in ("date", "due_date"):
+        frame[name] = pd.to_datetime(frame[name]).astype("datetime64[us]")
+    frame = frame.astype({"row": np.int64, "amount": float, "open_balance": float, "voided": bool})
+    frame["kind"] = pd.Categorical(frame["kind"], ROW_KINDS)
+    frame.attrs["ledger"] = dict(about)
+    return frame
+
+
+def _row(report: Report, transaction: Transaction, about: Mapping[str, Any]) -> dict[str, Any]:
+    cells = transaction.cells
+    money = {name: None if value is None else value / 100 for name, value in transaction.money.items()}
+    amount, opened = _amount(money), money.get("open_balance")
+    kind = _kind(cells, amount if amount is not None else opened)
+    if report.payments_positive and amount:
+        amount = -amount if kind == "payment" else -abs(amount) if kind == "credit" else amount
+    number = _text(cells.get("number"))
+    states_invoice = about["basis"] == "cash" and kind == "invoice" if report.payments == "line" else kind != "invoice"
+    return {
+        "row": transaction.row,
+        "kind": kind,
+        "date": transaction.date,
+        "due_date": transaction.due_date if kind == "invoice" else None,
+        "number": number,
+        "customer": _customer(report, transaction),
+        "amount": amount,
+        "open_balance": opened,
+        "invoice_number": number if report.payments in ("line", "number") and states_invoice else None,
+        "account": (report.groups == "account" and ":".join(transaction.groups)) or cells.get("account"),
+        "voided": any(pattern.match(str(cells.get(name) or "")) for name, pattern in _VOIDED.items()),
+        **{name: _text(cells.get(name)) for name in ("type", "item", "split", "class", "location", "currency")},
+        **{name: _text(cells.get(name)) for name in ("memo", "description")},
+    }
+
+
+def _amount(money: Mapping[str, float | None]) -> float | None:
+    if "debit" in money:
+        return round((money["debit"] or 0) - (money["credit"] or 0), 2)
+    return money.get("amount")
+
+
+def _kind(cells: Mapping[str, Any], amount: float | None) -> str:
+    """Return the kind of a transaction; by the sign of its amount in reports without types."""
+    if "type" in cells:
+        return TYPES.get(str(cells["type"] or "").casefold(), "other")
+    return "credit" if (amount or 0) < 0 else "invoice"
+
+
+def _customer(report: Report, transaction: Transaction) -> str | None:
+    named = _text(transaction.cells.get("customer"))
+    if named is not None:
+        return _CONTACT.sub("", named)
+    return ":".join(transaction.groups) if report.groups == "customer" and transaction.groups else None
+
+
+def _text(value: Any) -> str | None:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return None if value is None else str(value)

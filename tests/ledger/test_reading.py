@@ -1,0 +1,271 @@
+"""Reports of the firm's books are read with their totals added up again, or refused with the reason."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import io
+import time
+from pathlib import Path
+
+import openpyxl
+import pandas as pd
+import pytest
+
+import billframes as bf
+from billframes.errors import IncompleteDataWarning, LedgerError, ParameterError
+from billframes.ledger import read_ledger
+from billframes.ledger.frame import COLUMNS
+
+SAMPLES = Path(__file__).parent / "samples"
+AGING = (SAMPLES / "qbo_ar_aging_detail.csv").read_bytes().decode()
+SALES = (SAMPLES / "qbo_sales_by_customer_detail_cash.csv").read_text(encoding="utf-8")
+PAYMENTS = (SAMPLES / "qbo_invoices_and_received_payments.csv").read_text(encoding="utf-8")
+# The report, its rows, and its sums of amounts and open balances.
+RIGHT = {
+    "qbo_ar_aging_detail.csv": ("ar_aging_detail", 14, 10605.49, 8505.49),
+    "qbo_ar_ageing_detail_uk.csv": ("ar_aging_detail", 14, 10605.49, 8505.49),
+    "qbo_ar_aging_detail.xlsx": ("ar_aging_detail", 14, 10605.49, 8505.49),
+    "qbo_customer_balance_detail.csv": ("customer_balance_detail", 3, 2400.0, 1400.0),
+    "qbo_customer_balance_detail_nested_guess.csv": ("customer_balance_detail", 3, 2400.0, 1400.0),
+    "qbo_customer_balance_detail_with_sub_guess.csv": ("customer_balance_detail", 3, 2400.0, 1400.0),
+    "qbo_invoice_list_by_date.csv": ("invoice_list", 13, 11580.49, 9380.49),
+    "qbo_invoices_and_received_payments.csv": ("invoices_and_payments", 7, 2680.0, 0.0),
+    "qbo_open_invoices.csv": ("open_invoices", 3, 0.0, 1180.0),
+    "qbo_sales_by_customer_detail_cash.csv": ("sales_detail", 6, 1505.97, 0.0),
+    "qbo_transaction_detail_by_account_ar.csv": ("account_detail", 4, 405.0, 0.0),
+    "qbo_transaction_list_by_date_payments.csv": ("transaction_list", 5, -2950.0, 0.0),
+    "xero_account_transactions.csv": ("xero_account_transactions", 2, 530.0, 0.0),
+    "xero_aged_receivables_detail.xlsx": ("xero_aged_receivables", 3, 0.0, 1180.0),
+    "xero_aged_receivables_detail_short.xlsx": ("xero_aged_receivables", 3, 0.0, 1180.0),
+}
+
+
+def read(text, **options):
+    return read_ledger(text if isinstance(text, bytes) else text.encode(), **options)
+
+
+@pytest.mark.filterwarnings("ignore:The totals of xero")
+@pytest.mark.parametrize("name", RIGHT)
+def test_each_sample_has_its_rows_and_sums_and_every_report_the_same_columns(name):
+    kind, rows, amount, balance = RIGHT[name]
+    ledger = read_ledger(SAMPLES / name)
+    assert ledger.attrs["ledger"]["report"] == kind
+    assert (len(ledger), round(ledger["amount"].sum(), 2), round(ledger["open_balance"].sum(), 2)) == (
+        rows,
+        amount,
+        balance,
+    )
+    assert tuple(ledger.columns) == COLUMNS
+    types = read_ledger(SAMPLES / "qbo_open_invoices.csv").dtypes
+    assert (ledger.dtypes == types).all()
+    assert ledger.attrs["ledger"]["company"] == "Larkspur & Wren LLP"
+    assert ledger["customer"].notna().all()
+
+
+def test_csv_uk_and_excel_forms_of_a_report_and_comma_decimals_give_equal_frames():
+    forms = [read_ledger(SAMPLES / name) for name in list(RIGHT)[:3]]
+    commas = (SAMPLES / "comma_decimals.csv").read_text(encoding="utf-8")
+    semicolons = io.StringIO()
+    csv.writer(semicolons, delimiter=";").writerows(csv.reader(io.StringIO(commas)))
+    forms += [read(commas), read(semicolons.getvalue(), decimals="comma")]
+    # Excel saves rows of a CSV file with all separators, and without the time stamp.
+    forms.append(read(AGING.replace("\r\n\r\n,Date", "\r\n,,,,,,,\r\n,Date").partition('\r\n\r\n\r\n" Monday')[0]))
+    for form in forms[1:]:
+        pd.testing.assert_frame_equal(form, forms[0], check_flags=False)
+        assert form.attrs["ledger"]["as_of"] == dt.date(2026, 10, 31)
+
+
+def test_customers_invoices_and_voided_rows_are_found_where_each_report_has_them():
+    nested, parent_first = (
+        read_ledger(SAMPLES / f"qbo_customer_balance_detail_{name}_guess.csv") for name in ("nested", "with_sub")
+    )
+    assert nested["customer"].to_list() == ["Osprey Ridge LLC", *["Osprey Ridge LLC:Zoning appeal"] * 2]
+    assert parent_first["customer"].to_list() == nested["customer"].to_list()
+    listed = read_ledger(SAMPLES / "qbo_invoice_list_by_date.csv", texts=True)
+    assert listed.loc[listed["voided"], ["number", "memo"]].to_numpy().tolist() == [["1005", "Voided - billed twice"]]
+    sales = read_ledger(SAMPLES / "qbo_sales_by_customer_detail_cash.csv")
+    assert sales["invoice_number"].to_list()[:4] == ["1001", "1001", "1001", "1002"]
+    assert sales["invoice_number"].isna().to_list() == [False] * 5 + [True]
+    xero = read_ledger(SAMPLES / "xero_account_transactions.csv")
+    assert xero[["kind", "customer", "amount", "invoice_number"]].to_numpy().tolist()[1] == [
+        "payment",
+        "Juniper Hall Partners",
+        -600.0,
+        "INV-1001",
+    ]
+    by_account = read_ledger(SAMPLES / "qbo_transaction_detail_by_account_ar.csv")
+    assert by_account["account"].unique().tolist() == ["Accounts Receivable (A/R)"]
+    assert "memo" not in by_account.columns
+
+
+LAST = '"$10,605.49","$8,505.49"'
+DESKTOP = ",Type,Date,Num,P. O. #,Terms,Due Date,Aging,Open Balance\r\n"
+REFUSED = {
+    "a summary": (AGING.replace("Detail", "Summary"), "is a report without invoices; export A/R Aging Detail"),
+    "payables": (AGING.replace("A/R", "A/P"), "is a report without invoices; export A/R Aging Detail"),
+    "another title": (AGING.replace("A/R Aging", "Trial Balance"), "is not a report that is read here: A/R Aging"),
+    "QuickBooks Desktop": (DESKTOP, "is a report of QuickBooks Desktop"),
+    "nothing": ("", "is not a report that is read here"),
+    "a missing column": (AGING.replace("Open balance", "Past due"), "no row with the headings date, type, customer"),
+    "an edited amount": (
+        AGING.replace("980.49,980.49", "980.49,980.50"),
+        "row 24: the total of open_balance for the group is 1,805.49, but its rows add up to 1,805.50. Rows were",
+    ),
+    "an edited total": (AGING.replace(LAST, '"$10,605.49","$8,505.48"'), "for the report is 8,505.48, but its rows"),
+    "no total": (AGING.partition("TOTAL,")[0], "has no TOTAL row at its end, so it is cut off"),
+    "half a total": (AGING.replace(LAST, '"$10,605.49",'), "ends inside its TOTAL row"),
+    "an open quote": (AGING.partition(',505.49"')[0], "a quoted cell without an end"),
+    "rows after the total": (AGING + AGING, "there are rows after the end, so files were joined"),
+    "no total of a group": (AGING.replace("Total for CURRENT", ",,"), "neither a transaction nor a heading"),
+    "no heading": (AGING.replace("CURRENT,,,,,,,\r\n", "", 1), "a total closes a group that is not open"),
+    "no stamp": (PAYMENTS.partition("\n\n\n")[0], "has no time stamp at its end"),
+    "a text in the middle": (AGING.replace("CURRENT,,,,,,,", ",,checked by Ann,,,,,"), "row 25 is neither a transac"),
+    "a day that is not": (AGING.replace("06/15/2026", "02/30/2026", 1), "row 7 has an amount or a date that can't"),
+    "dates in both orders": (AGING.replace("10/06/2026", "23/06/2026"), "has dates in both orders"),
+    "odd decimals": (AGING.replace("980.49,980.49", "980.5,980.5"), r"amounts such as '980.5' that are not read as"),
+    "both decimal styles": (AGING.replace("900.00,400.00", '"900,00","400,00"'), "'900,00' that are not read as 1,23"),
+    "old Excel": (b"\xd0\xcf\x11\xe0", "is an Excel file of an old format"),
+    "a broken archive": (b"PK\x03\x04\0\0", "can't be read as an Excel workbook: it is damaged"),
+}
+
+
+@pytest.mark.parametrize("text", REFUSED.values(), ids=REFUSED)
+def test_what_can_not_be_read_with_certainty_is_refused_with_the_reason(text):
+    with pytest.raises(LedgerError, match=text[1]):
+        read(text[0])
+
+
+AMBIGUOUS = AGING.replace("10/15", "10/05").replace("11/14", "11/04").replace("10/31", "10/01")
+for day in ("/15/", "/20/", "/18/", "/25/", "/30/", "/17/", "/19/", "/31/"):
+    AMBIGUOUS = AMBIGUOUS.replace(day, "/05/")
+
+
+def test_ambiguous_dates_follow_the_argument_or_the_date_line_with_a_warning_or_are_refused():
+    assert read(AMBIGUOUS, dates="dmy")["date"].iloc[0] == pd.Timestamp("2026-05-06")
+    with pytest.warns(IncompleteDataWarning, match="They are read as mdy, as the report's date line is written"):
+        assert read(AMBIGUOUS).attrs["ledger"]["dates_from"] == "date line"
+    uk = AMBIGUOUS.replace("As of Oct 31, 2026", "As of 31 October 2026").partition('\r\n\r\n\r\n" Mon')[0]
+    with pytest.warns(IncompleteDataWarning, match="read as dmy"):
+        read(uk)
+    with pytest.raises(LedgerError, match="pass dates='dmy' or dates='mdy'"):
+        read(uk.replace("As of 31 October 2026", "All Dates"))
+    with pytest.raises(LedgerError, match="dates='dmy' does not fit The report: it has a month above 12"):
+        read(AGING, dates="dmy")
+
+
+def test_wrong_totals_and_other_encodings_can_be_read_with_a_warning():
+    edited = AGING.replace("980.49,980.49", "980.49,980.50")
+    with pytest.warns(IncompleteDataWarning, match="Rows may have been removed"):
+        assert len(read(edited, totals="warn")) == 14
+    with pytest.warns(IncompleteDataWarning, match="is not UTF-8: another program"):
+        ledger = read(AGING.replace("Tern", "Térn").encode("cp1252"))
+    assert ledger["customer"].iloc[0] == "Térn Valley Trust"
+
+
+def test_a_client_called_total_is_a_heading_and_rows_without_a_customer_have_a_total_of_their_own():
+    text = (SAMPLES / "qbo_open_invoices.csv").read_text(encoding="utf-8").replace("Juniper Hall Partners", "Total Gas")
+    text = text.replace("TOTAL,", ",09/26/2026,Journal Entry,7,,,20.00\nTotal for --,,,,,,$20.00\nTOTAL,")
+    ledger = read(text.replace("1,180.00", "1,200.00"))
+    assert ledger["customer"].fillna("").to_list() == ["Total Gas", "Osprey Ridge LLC", "Osprey Ridge LLC", ""]
+
+
+def test_files_of_one_report_are_joined_unless_company_report_or_periods_differ():
+    early = SALES.replace("September-October, 2026", "January-February, 2026").replace("/2026,", "/2025,")
+    joined = read_ledger([SALES.encode(), early.encode()])
+    assert len(joined) == 12
+    assert joined.attrs["ledger"]["start"] == dt.date(2026, 1, 1)
+    for other, reason in [
+        (SALES, "both have 2026-09"),
+        (early.replace("Larkspur", "Another"), "two companies"),
+        (early.replace("Cash", "Accrual"), "different accounting methods"),
+        (PAYMENTS, "is invoices_and_payments, not sales_detail"),
+    ]:
+        with pytest.raises(LedgerError, match=reason):
+            read_ledger([SALES.encode(), other.encode()])
+    with pytest.raises(LedgerError, match="lists what is open on a day"):
+        read_ledger([AGING.encode(), AGING.encode()])
+
+
+@pytest.mark.parametrize(
+    "name", ["qbo_ar_aging_detail", "qbo_sales_by_customer_detail_cash", "xero_account_transactions"]
+)
+def test_a_cut_in_the_last_bytes_or_a_deleted_row_is_refused_or_changes_nothing(name):
+    data = (SAMPLES / f"{name}.csv").read_bytes()
+    # The accounting method is in the time stamp; `payments` refuses a report without it.
+    unstated = ["row", "invoice_number"]
+    whole = read(data).drop(columns=unstated)
+    lines = data.split(b"\n")
+    cut = [data[:end] for end in range(len(data) - 400, len(data))]
+    deleted = [b"\n".join(lines[:at] + lines[at + 1 :]) for at in range(5, len(lines)) if lines[at].strip(b", \r")]
+    seen = 0
+    for each in [*cut, *deleted]:
+        try:
+            assert read(each).drop(columns=unstated).equals(whole), each[-60:]
+        except LedgerError:
+            seen += 1
+    assert seen > len(deleted)
+
+
+def test_a_million_rows_and_a_workbook_that_unpacks_to_gigabytes_stop_at_the_limit():
+    began = time.perf_counter()
+    rows = (",10/06/2026,Invoice,1,Quillon,,1.00,1.00\r\n" * 1_000_000).encode()
+    with pytest.raises(ParameterError, match="has more than 3,000,000 cells"):
+        read(AGING.encode() + rows)
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet()
+    for _ in range(3_000):
+        sheet.append(["1"] * 40)
+    file = io.BytesIO()
+    book.save(file)
+    with pytest.raises(ParameterError, match="has more than 100,000 cells"):
+        read(file.getvalue(), max_cells=100_000)
+    with pytest.raises(ParameterError, match="has more than 1,000 bytes"):
+        read(file.getvalue(), max_bytes=1_000)
+    assert time.perf_counter() - began < 20
+
+
+def edited_workbook(edit):
+    book = openpyxl.load_workbook(SAMPLES / "qbo_ar_aging_detail.xlsx")
+    edit(book)
+    file = io.BytesIO()
+    book.save(file)
+    return file.getvalue()
+
+
+@pytest.mark.filterwarnings("ignore:Workbook contains no default style")
+@pytest.mark.parametrize(
+    ("edit", "reason"),
+    [
+        (lambda book: book.create_sheet("Notes"), "has 2 sheets; export the report again"),
+        (lambda book: book.active.merge_cells("A9:C9"), "has merged cells"),
+        (lambda book: book.active.__setitem__("G7", "#REF!"), "has a cell with the error #REF!"),
+        (lambda book: book.active.__setitem__("G7", 12.345), "more than two decimals"),
+    ],
+)
+def test_an_edited_workbook_is_refused(edit, reason):
+    with pytest.raises(LedgerError, match=reason):
+        read(edited_workbook(edit))
+
+
+@pytest.mark.filterwarnings("ignore:Workbook contains no default style")
+def test_a_workbook_whose_formulas_have_no_saved_results_is_read_with_a_warning():
+    with pytest.warns(IncompleteDataWarning, match="have no saved results"):
+        assert len(read(edited_workbook(lambda book: None))) == 14
+
+
+def test_arguments_are_checked():
+    for options, reason in [
+        ({"dates": "ymd"}, "dates='ymd'"),
+        ({"decimals": "."}, "decimals='.'"),
+        ({"totals": "no"}, "totals='no'"),
+        ({"kind": "aging"}, "kind='aging' is not a report"),
+    ]:
+        with pytest.raises(ParameterError, match=reason):
+            read(AGING, **options)
+    with pytest.raises(LedgerError, match="is ar_aging_detail, not invoice_list"):
+        read(AGING, kind="invoice_list")
+    with pytest.raises(ParameterError, match="can't be read"):
+        bf.read_ledger(SAMPLES / "nothing.csv")
+    with pytest.raises(ParameterError, match="has no file"):
+        read_ledger([])
