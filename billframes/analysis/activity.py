@@ -15,6 +15,7 @@ from billframes._names import join_names
 from billframes.analysis.declare.columns import ITEMS, Frame
 from billframes.analysis.frames.engine import collect, join_by_id, lazy, to_dicts
 from billframes.analysis.frames.expressions import as_day, midnight
+from billframes.analysis.frames.frames import Frames
 from billframes.analysis.frames.native import select_columns
 from billframes.analysis.rules.loads import need_all_dates, need_period, need_work_on_invoices, warn_of_removed_rows
 from billframes.errors import IncompleteDataWarning
@@ -170,14 +171,13 @@ class ClientDays:
         return self.last_work is not None and self.last_work < midnight(periods.year_start)
 
 
-def need_days_of_clients(natives: Mapping[str, Any], periods: NewBusinessPeriods) -> None:
+def need_days_of_clients(frames: Frames, periods: NewBusinessPeriods) -> None:
     """Refuse loads without the year before, or in which all clients would look new; warn of removed rows."""
-    work = {"time_entries": natives["time_entries"]}
     both = Period(periods.before.start, periods.period.end)
-    need_period("new_business", work, Period(_year_before(periods.year_start), periods.last))
-    need_work_on_invoices("new_business", natives, both)
-    need_all_dates("new_business", work | {"matters": natives["matters"]})
-    dated = {name: natives[name] for name in ("time_entries", "invoices", "matters")}
+    need_period("new_business", frames.passed("time_entries"), Period(_year_before(periods.year_start), periods.last))
+    need_work_on_invoices("new_business", frames.natives, both)
+    need_all_dates("new_business", frames.passed("time_entries", "matters"))
+    dated = frames.passed("time_entries", "invoices", "matters")
     warn_of_removed_rows("new_business", dated, "clients can look new, or without work, that are not")
 
 
@@ -204,12 +204,10 @@ def _known(*days: dt.datetime | None) -> Iterator[dt.datetime]:
     return (day for day in days if day is not None)
 
 
-def warn_of_short_history(
-    natives: Mapping[str, Any], clients: Mapping[str, ClientDays], periods: NewBusinessPeriods
-) -> None:
+def warn_of_short_history(frames: Frames, clients: Mapping[str, ClientDays], periods: NewBusinessPeriods) -> None:
     """Warn if no record is older than twelve months, or no work or invoice is as old as the year before."""
     first = min(_known(*(days.first for days in clients.values())), default=None)
-    whole = all(_is_loaded_from_the_start(natives[name]) for name in ("time_entries", "invoices", "matters"))
+    whole = all(_is_loaded_from_the_start(frames.natives[name]) for name in ("time_entries", "invoices", "matters"))
     if first is not None and first >= midnight(periods.year_start) and not whole:
         warn(
             f"new_business: the oldest matter, time entry or invoice passed is of {first.date()}, less than twelve "
@@ -224,7 +222,7 @@ def warn_of_short_history(
     firsts = {
         name: min((days.firsts[name] for days in clients.values() if name in days.firsts), default=begin)
         for name in ("time_entries", "invoices")
-        if load_info(natives[name]) is None
+        if load_info(frames.natives[name]) is None
     }
     late = [
         f"the first of the {name.replace('_', ' ')} is of {day.date()}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
@@ -17,7 +17,7 @@ from billframes.analysis.declare.columns import ITEMS, Frame, column_names
 from billframes.analysis.declare.metrics import bucket_measures, shared_measures
 from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
 from billframes.analysis.frames.engine import collect_values
-from billframes.analysis.frames.native import from_native, to_native
+from billframes.analysis.frames.frames import Frames
 from billframes.analysis.frames.values import said_once
 from billframes.analysis.model.arguments import check_choice, read_date
 from billframes.analysis.model.keys import By
@@ -145,7 +145,7 @@ def aging(
     day = read_date(as_of, "as_of")
     check_choice(basis, "basis", ("due_date", "invoice_date"))
     limits = bucket_limits(buckets, basis)
-    frames = from_native(
+    frames = Frames.of(
         invoices=invoices,
         time_entries=time_entries,
         expenses=expenses,
@@ -156,20 +156,15 @@ def aging(
     )
     grouping = invoice_grouping(by, frames, settings)
     of_invoices = {"client_id": None, "matter_id": None, "invoice_id": None, "invoice_state": "final"}
-    need_open_on("aging", {"invoices": invoices}, day, of_invoices)
-    warn_of_cut_frames("aging", {"invoices": invoices}, _without_items(frames), day, "their balances are not counted")
+    need_open_on("aging", frames.passed("invoices"), day, of_invoices)
+    warn_of_cut_frames("aging", frames, day, "their balances are not counted", dated=("invoices",))
     itemized = needs_items(grouping)
     if itemized:
         _check_items(frames, by)
-        items = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
-        need_work_on_invoices("aging", {"invoices": invoices, **items}, Period(None, day))
+        need_work_on_invoices("aging", frames.natives, Period(None, day))
     warn_of_joined_matters(frames["invoices"], grouping)
-    _warn_if_loaded_on_another_day(invoices, frames["invoices"], day, grouping.settings)
-    return to_native(open_balances(frames, grouping, limits, basis, day), invoices, {"as_of": day.isoformat()})
-
-
-def _without_items(frames: dict[str, Frame]) -> dict[str, Frame]:
-    return {name: frame for name, frame in frames.items() if name not in ITEMS}
+    _warn_if_loaded_on_another_day(frames, day, grouping.settings)
+    return frames.to_native(open_balances(frames, grouping, limits, basis, day), invoices, as_of=day)
 
 
 def _check_items(frames: dict[str, Frame], by: By) -> None:
@@ -181,12 +176,12 @@ def _check_items(frames: dict[str, Frame], by: By) -> None:
     warn_of_absent_items(frames, ITEMS)
 
 
-def _warn_if_loaded_on_another_day(invoices: Any, frame: Frame, day: dt.date, settings: FirmSettings) -> None:
+def _warn_if_loaded_on_another_day(frames: Frames, day: dt.date, settings: FirmSettings) -> None:
     """Warn if the frame was loaded, or one of its records changed, after `day`; or if `day` is long after the load."""
-    info = load_info(invoices)
+    info = load_info(frames.natives["invoices"])
     if info is not None and info.time is not None:
         since, instant = "the day the invoices were loaded", info.time
-    elif (changed := _last_change(frame)) is not None:
+    elif (changed := _last_change(frames["invoices"])) is not None:
         since, instant = "the day an invoice was last changed", changed
     else:
         return

@@ -13,10 +13,10 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import ratio_measure, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
-from billframes.analysis.frames.data_span import counted_days, read_period
 from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, lazy, sum_by
 from billframes.analysis.frames.expressions import as_float, day_number, is_in_period, value_if
-from billframes.analysis.frames.native import from_native, select_columns, to_native
+from billframes.analysis.frames.frames import Frames
+from billframes.analysis.frames.native import select_columns
 from billframes.analysis.model.allocation import allocation_rates, billable_time, time_on_invoices
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
@@ -130,11 +130,11 @@ def billing_lag(
        entries  mean_lag_days  amount_weighted_lag_days  hours_weighted_lag_days
     0      2.0           20.0                      12.0                     15.0
     """
-    period = read_period(start, end, settings, time_entries, invoices)
-    frames = from_native(time_entries=time_entries, invoices=invoices, matters=matters, users=users, clients=clients)
-    need_work_on_invoices("billing_lag", {"invoices": invoices, "time_entries": time_entries}, period)
+    frames = Frames.of(time_entries=time_entries, invoices=invoices, matters=matters, users=users, clients=clients)
+    period = frames.period(start, end, settings)
+    need_work_on_invoices("billing_lag", frames.natives, period)
     consequence = "work that waited long can be missing"
-    warn_of_removed_rows("billing_lag", {"time_entries": time_entries}, consequence)
+    warn_of_removed_rows("billing_lag", frames.passed("time_entries"), consequence)
     grouping = Grouping.of(by, frames, settings)
     entries, dated_invoices = frames["time_entries"], _dated_invoices(frames["invoices"], period)
     time = billable_time(lazy(entries), ("date", *grouping.row_columns), ("invoice_date",))
@@ -143,14 +143,10 @@ def billing_lag(
     _warn(sums, time, frames, period)
     billed = dated_invoices.filter(C("_final") & (C("_total") > 0))
     dates = (time, "date"), (billed, "_invoice_date")
-    warn_of_late_start("billing_lag", time_entries, *dates, period.start, consequence)
+    warn_of_late_start("billing_lag", frames, *dates, period.start, consequence)
     # A group may have only entries whose invoice was not passed.
     sums = sums.filter(C("entries") > 0) if grouping.base else sums
-    return to_native(
-        _result(grouping.add_up(sums, _SUMS), grouping),
-        time_entries,
-        counted_days(period, settings, time_entries=time_entries, invoices=invoices),
-    )
+    return frames.to_native(_result(grouping.add_up(sums, _SUMS), grouping), time_entries, period, settings)
 
 
 def _dated_invoices(invoices: Frame, period: Period) -> Frame:

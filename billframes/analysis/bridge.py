@@ -32,7 +32,8 @@ from billframes.analysis.declare.spec import (
 )
 from billframes.analysis.frames.data_span import CountedDays, covers, read_counted_days
 from billframes.analysis.frames.engine import to_arrow
-from billframes.analysis.frames.native import from_native, require, to_native
+from billframes.analysis.frames.frames import Frames
+from billframes.analysis.frames.native import require
 from billframes.analysis.frames.values import tell_once
 from billframes.analysis.model.keys import By
 from billframes.analysis.results.midpoint import BILLED, FeeSplit, RatioSplit, Split, split_columns
@@ -138,7 +139,7 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
     0          0.84          0.7         -0.14
     """
     _warn_of_lengths(measure, *map(read_counted_days, (before, after)))
-    frames = from_native(before=before, after=after, ids_only=True)
+    frames = Frames.of(before=before, after=after, ids_only=True)
     split = _split_of(measure, frames)
     keys = common_keys(frames, by)
     tables = {name: to_arrow(frame) for name, frame in frames.items()}
@@ -147,7 +148,7 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
     rows = [{**each.keys, **figures} for each, figures in zip(groups, split.rows(groups), strict=True)]
     rows.sort(key=lambda row: (-_change_size(row[split.change]), *(_label_order(row[name]) for name in reversed(keys))))
     types = key_types(tables, keys) | dict.fromkeys(split.results, pa.float64())
-    return to_native(result_frame(frames["after"], rows, types), after)
+    return frames.to_native(result_frame(frames["after"], rows, types), after)
 
 
 def _change_size(value: float) -> float:

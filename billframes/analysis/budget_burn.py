@@ -15,12 +15,13 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
 from billframes._names import first_few
-from billframes.analysis.declare.columns import Frame, column_names
+from billframes.analysis.declare.columns import ITEMS, Frame, column_names
 from billframes.analysis.declare.metrics import Measure, ratio_measure, retitled, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.frames.expressions import RESIDUE, as_float, map_values, null_column, value_if
-from billframes.analysis.frames.native import from_native, select_columns, to_native
+from billframes.analysis.frames.frames import Frames
+from billframes.analysis.frames.native import select_columns
 from billframes.analysis.model.allocation import (
     allocated_fee,
     allocation_rates,
@@ -140,14 +141,14 @@ def budget_burn(
     check_settings(settings)
     if settings is None or not (budgets := dict(settings.budgets)):
         raise ParameterError("budget_burn needs budgets: pass settings=FirmSettings(budgets={matter_id: amount}).")
-    frames = from_native(
+    frames = Frames.of(
         time_entries=time_entries, invoices=invoices, expenses=expenses, fixed_fees=fixed_fees, matters=matters
     )
-    items = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
-    need_all_dates("budget_burn", {"invoices": invoices, **items}, {"billing_type": "billable"})
-    natives = {"invoices": invoices, **items}
-    warn_of_cut_frames("budget_burn", natives, frames, None, "budgets can look less used than they are")
-    warn_of_removed_rows("budget_burn", {"invoices": invoices, **items}, "budgets can look less used than they are")
+    given = frames.passed("invoices", *ITEMS)
+    need_all_dates("budget_burn", given, {"billing_type": "billable"})
+    consequence = "budgets can look less used than they are"
+    warn_of_cut_frames("budget_burn", frames, None, consequence)
+    warn_of_removed_rows("budget_burn", given, consequence)
     warn_of_unknown_ids(settings, frames)
     fees = _fees_of_matters(frames, settings)
     warn_of_absent_items(frames)
@@ -158,7 +159,7 @@ def budget_burn(
     rows, without_work = _with_all_budgets(_with_matters(used, frames.get("matters")), budgets)
     if "matters" not in frames and len(without_work) == len(budgets):
         _warn_of_no_work(without_work)
-    return to_native(_result(rows, budgets, _unbudgeted_fees(counts)), time_entries)
+    return frames.to_native(_result(rows, budgets, _unbudgeted_fees(counts)), time_entries)
 
 
 def _fees_of_matters(frames: dict[str, Frame], settings: FirmSettings) -> Frame:

@@ -17,10 +17,10 @@ from billframes._messages import warn
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.metrics import Measure, shared_measures
 from billframes.analysis.declare.spec import Analysis, FromBook
-from billframes.analysis.frames.data_span import read_period
 from billframes.analysis.frames.engine import to_dicts
 from billframes.analysis.frames.expressions import in_period, map_values, null_column
-from billframes.analysis.frames.native import from_native, require, select_columns, to_native
+from billframes.analysis.frames.frames import Frames
+from billframes.analysis.frames.native import require, select_columns
 from billframes.analysis.rules.loads import ITEM_FILTERS, need_period
 from billframes.errors import IncompleteDataWarning, MissingColumnError
 from billframes.periods import DateLike, Period
@@ -160,8 +160,7 @@ def code_check(
     0      t1      task_code  L100  not selectable
     1      t2  activity_code   NaN         missing
     """
-    period = read_period(start, end, None, time_entries)
-    frames = from_native(
+    frames = Frames.of(
         time_entries=time_entries,
         expenses=expenses,
         fixed_fees=fixed_fees,
@@ -170,15 +169,15 @@ def code_check(
         code_sets=code_sets,
         ids_only=True,
     )
-    natives = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
-    need_period("code_check", natives, period, ITEM_FILTERS)
+    period = frames.period(start, end, None)
+    need_period("code_check", frames.passed(*_ITEMS), period, ITEM_FILTERS)
     items = {name: frames[name] for name in _ITEMS if name in frames}
     for name, frame in items.items():
         _check_columns(frame, name)
     rules = _rules(frames["matters"], frames["codes"])
     _warn_of_unknown_sets(rules, frames.get("code_sets"))
     parts = [part for name, frame in items.items() for part in _findings(frame, name, rules, period)]
-    return to_native(nw.concat(parts).sort("date", "item", "item_id", "field"), time_entries)
+    return frames.to_native(nw.concat(parts).sort("date", "item", "item_id", "field"), time_entries)
 
 
 def _check_columns(frame: Frame, name: str) -> None:

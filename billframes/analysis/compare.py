@@ -33,7 +33,8 @@ from billframes.analysis.declare.spec import (
 from billframes.analysis.frames.checked_frames import share_checks
 from billframes.analysis.frames.data_span import CountedDays, is_known, read_counted_days
 from billframes.analysis.frames.engine import to_arrow
-from billframes.analysis.frames.native import from_native, require, to_native
+from billframes.analysis.frames.frames import Frames
+from billframes.analysis.frames.native import require
 from billframes.analysis.frames.values import tell_once
 from billframes.analysis.model.arguments import check_choice, read_whole_number
 from billframes.analysis.model.keys import TIMES, By
@@ -199,7 +200,7 @@ def compare_results(
     """
     time, found = comparison.time, _measure_of(measure, of_each_day=of_each_day)
     named = {f"results[{label!r}]": frame for label, frame in results.items()}
-    frames = from_native(ids_only=True, **named)
+    frames = Frames.of(ids_only=True, **named)
     first = next(iter(frames.values()))
     keys = key_columns(column_names(first))
     pair = _ratio_columns(found, column_names(first))
@@ -220,7 +221,7 @@ def compare_results(
         columns |= {time: pa.int64() if time == "year" else pa.string(), "until": pa.timestamp("us")}
         numbers = [f"{name}_{unit}" for name in COLUMNS]
     columns |= dict.fromkeys(numbers, pa.float64())
-    result = to_native(result_frame(first, rows, columns), next(iter(results.values())))
+    result = frames.to_native(result_frame(first, rows, columns), next(iter(results.values())))
     if isinstance(result, pd.DataFrame):
         # The columns have the same names for every measure, so tables and charts take their title from here.
         result.attrs[MEASURE] = found.title

@@ -15,10 +15,10 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
-from billframes.analysis.frames.data_span import counted_days, read_period
 from billframes.analysis.frames.engine import collect
 from billframes.analysis.frames.expressions import RESIDUE
-from billframes.analysis.frames.native import nan_to_null, to_native
+from billframes.analysis.frames.frames import Frames
+from billframes.analysis.frames.native import nan_to_null
 from billframes.analysis.model.fees import fees_by
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
@@ -123,12 +123,7 @@ def contribution(
     0        Acme          700.0        900.0   0.75           0.75
     1      Zenith          300.0        300.0   0.25           1.00
     """
-    period = read_period(start, end, settings, time_entries, invoices)
-    totals, grouping = fees_by(
-        "contribution",
-        by,
-        period,
-        settings,
+    frames = Frames.of(
         time_entries=time_entries,
         invoices=invoices,
         expenses=expenses,
@@ -137,8 +132,10 @@ def contribution(
         users=users,
         clients=clients,
     )
+    period = frames.period(start, end, settings)
+    totals, grouping = fees_by("contribution", by, period, settings, frames)
     shared = with_shares(grouping.finish(totals, _AMOUNTS), grouping, "fees_amount", _AMOUNTS)
-    return to_native(shared, time_entries, counted_days(period, settings, time_entries=time_entries, invoices=invoices))
+    return frames.to_native(shared, time_entries, period, settings)
 
 
 def with_shares(totals: Frame, grouping: Grouping, amount: str, columns: Sequence[str]) -> Frame:

@@ -14,10 +14,10 @@ from billframes._names import closest
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.declare.spec import Analysis, FromBook
-from billframes.analysis.frames.data_span import read_period
 from billframes.analysis.frames.engine import to_arrow
 from billframes.analysis.frames.expressions import in_period, map_values
-from billframes.analysis.frames.native import from_native, require, select_columns, to_native
+from billframes.analysis.frames.frames import Frames
+from billframes.analysis.frames.native import require, select_columns
 from billframes.analysis.model.keys import PEOPLE_AND_MATTERS, names_in
 from billframes.analysis.rules.loads import ITEM_FILTERS, need_period
 from billframes.errors import ParameterError
@@ -86,19 +86,20 @@ def duplicates(
     0                1            t1    0.5
     1                1            t2    0.5
     """
-    entries = from_native(time_entries=time_entries, ids_only=True)["time_entries"]
+    frames = Frames.of(time_entries=time_entries, ids_only=True)
+    entries = frames["time_entries"]
     there = column_names(entries)
     columns = _columns(by, there)
     # The result has all columns of the entries.
     require(entries, "time_entries", ("time_entry_id", "date", *there))
-    period = read_period(start, end, None, time_entries)
-    need_period("duplicates", {"time_entries": time_entries}, period, ITEM_FILTERS)
+    period = frames.period(start, end, None)
+    need_period("duplicates", frames.natives, period, ITEM_FILTERS)
     compared = in_period(select_columns(entries, "time_entries", ("time_entry_id", "date", *columns)), "date", period)
     numbers = _numbers(_suspects(compared, columns), columns)
     found = entries.with_columns(duplicate_group=map_values("time_entry_id", numbers, None, nw.Float64))
     found = found.filter(~C("duplicate_group").is_null()).sort("duplicate_group", "date", "time_entry_id")
     names = [name for name in column_names(found) if name != "duplicate_group"]
-    return to_native(found.select(C("duplicate_group").cast(nw.Int64), *names), time_entries)
+    return frames.to_native(found.select(C("duplicate_group").cast(nw.Int64), *names), time_entries)
 
 
 def _columns(by: str | Sequence[str], there: Sequence[str]) -> list[str]:

@@ -13,9 +13,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.metrics import Measure, shared_measures
 from billframes.analysis.declare.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec
-from billframes.analysis.frames.data_span import counted_days, read_period
-from billframes.analysis.frames.native import from_native, from_result, to_native
-from billframes.analysis.frames.values import skip_checks
+from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.declared_ratios import with_ratios
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By, names_in
@@ -143,43 +141,28 @@ def effective_rates(
     1  2026        200.0         250.0           2.0
     """
     keys = names_in(by)
-    period = read_period(start, end, settings, time_entries, invoices)
-    natives: dict[str, Any] = {
-        "time_entries": time_entries,
-        "expenses": expenses,
-        "fixed_fees": fixed_fees,
-        "invoices": invoices,
-        "matters": matters,
-        "users": users,
-        "clients": clients,
-    }
-    options: dict[str, Any] = {
-        "basis": basis,
-        "start": start,
-        "end": end,
-        "matter_types": matter_types,
-        "discounts": discounts,
-    }
+    frames = Frames.of(
+        time_entries=time_entries,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        invoices=invoices,
+        matters=matters,
+        users=users,
+        clients=clients,
+    )
+    period = frames.period(start, end, settings)
+    options: dict[str, Any] = {"basis": basis, "start": start, "end": end, "matter_types": matter_types}
+    options["discounts"] = discounts
     if not is_by_year(keys):
-        amounts_by_key = realization(**natives, **options, by=by, settings=settings)
-        return to_native(
-            _rates(from_result(amounts_by_key)),
-            time_entries,
-            counted_days(period, settings, time_entries=time_entries, invoices=invoices),
-        )
-    frames = from_native(**natives)
+        amounts_by_key = frames.call(realization, by=by, settings=settings, **options)
+        return frames.to_native(_rates(amounts_by_key), time_entries, period, settings)
     grouping = Grouping.of(keys, frames, settings)
     by_rate = [*keys, "rate"] if "rate" in column_names(frames["time_entries"]) else keys
-    with skip_checks(natives, frames):
-        amounts = realization(**natives, **options, by=list(dict.fromkeys(by_rate)), settings=grouping.settings)
+    amounts = frames.call(realization, by=list(dict.fromkeys(by_rate)), settings=grouping.settings, **options)
     optional = [name for name in ANALYSIS.measure_names if name.startswith("standard_")]
     left_out = () if grouping.settings.standard_rates else optional
     columns = [name for name in ANALYSIS.measure_names if name not in left_out]
-    return to_native(
-        rates_by_year(from_result(amounts), grouping, columns),
-        time_entries,
-        counted_days(period, settings, time_entries=time_entries, invoices=invoices),
-    )
+    return frames.to_native(rates_by_year(amounts, grouping, columns), time_entries, period, settings)
 
 
 def _rates(realized: Frame) -> Frame:

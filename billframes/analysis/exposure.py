@@ -20,8 +20,7 @@ from billframes.analysis.declare.metrics import Measure, bucket_measures, shared
 from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
 from billframes.analysis.frames.engine import collect, join_by_id, lazy
 from billframes.analysis.frames.expressions import day_number, midnight
-from billframes.analysis.frames.native import from_native, from_result, to_native
-from billframes.analysis.frames.values import skip_checks
+from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import read_date
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import TIMES, By, names_in
@@ -155,29 +154,26 @@ def exposure(
     """
     day, limits = read_date(as_of, "as_of"), bucket_limits(buckets, "due_date")
     _refuse_periods(by)
-    natives: dict[str, Any] = {
-        "time_entries": time_entries,
-        "expenses": expenses,
-        "fixed_fees": fixed_fees,
-        "invoices": invoices,
-        "matters": matters,
-        "users": users,
-        "clients": clients,
-    }
-    frames = from_native(**natives)
+    frames = Frames.of(
+        time_entries=time_entries,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        invoices=invoices,
+        matters=matters,
+        users=users,
+        clients=clients,
+    )
     grouping = Grouping.of_items(by, frames, settings)
     options: dict[str, Any] = {"as_of": as_of, "by": by, "buckets": buckets, "settings": grouping.settings}
-    with skip_checks(natives, frames):
-        work = _select(wip(**natives, **options), grouping, _WIP_COLUMNS)
-        balances = _select(aging(**natives, **options), grouping, _AGING_COLUMNS | {name: name for name in limits})
-    given = {name: natives[name] for name in (*ITEMS, "invoices")}
-    warn_of_cut_frames("exposure", given, frames, day, "their open amounts are not counted")
-    warn_of_partial_frames("exposure", given, frames, "amounts and last days are incomplete", settings)
+    work = _select(frames.call(wip, **options), grouping, _WIP_COLUMNS)
+    balances = _select(frames.call(aging, **options), grouping, _AGING_COLUMNS | {name: name for name in limits})
+    warn_of_cut_frames("exposure", frames, day, "their open amounts are not counted")
+    warn_of_partial_frames("exposure", frames, "amounts and last days are incomplete", settings)
     parts = [work, balances, *_last_days(frames, grouping, invoice_grouping(by, frames, grouping.settings), day)]
     measures = (*_WIP_COLUMNS.values(), *_AGING_COLUMNS.values(), *limits, "_open")
     totals = grouping.combine(parts, measures, _DATES)
     totals = totals.filter(C("_open") > 0) if grouping.keys else totals
-    return to_native(_result(totals, grouping, [*limits], day), time_entries, {"as_of": day.isoformat()})
+    return frames.to_native(_result(totals, grouping, [*limits], day), time_entries, as_of=day)
 
 
 def _refuse_periods(by: By) -> None:
@@ -189,9 +185,8 @@ def _refuse_periods(by: By) -> None:
             )
 
 
-def _select(result: Any, grouping: Grouping, names: dict[str, str]) -> Frame:
+def _select(rows: Frame, grouping: Grouping, names: dict[str, str]) -> Frame:
     """Select the keys and some columns of a result, under new names, and mark its rows."""
-    rows = from_result(result)
     columns = {new: C(old) for old, new in names.items()}
     return rows.select(*grouping.columns, **columns, _open=nw.lit(1.0))
 

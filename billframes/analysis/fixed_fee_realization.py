@@ -9,7 +9,6 @@ from billframes._messages import warn
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.metrics import ratio_measure, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
-from billframes.analysis.frames.data_span import counted_days, read_period
 from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.frames.expressions import (
     as_float,
@@ -19,7 +18,8 @@ from billframes.analysis.frames.expressions import (
     value_at_rates,
     value_if,
 )
-from billframes.analysis.frames.native import from_native, select_columns, to_native
+from billframes.analysis.frames.frames import Frames
+from billframes.analysis.frames.native import select_columns
 from billframes.analysis.model.allocation import is_nearly_cancelled
 from billframes.analysis.model.arguments import warn_of_missing_rates
 from billframes.analysis.model.grouping import Grouping
@@ -129,12 +129,10 @@ def fixed_fee_realization(
        fee_amount  effective_rate  fixed_fee_realization  unlinked_fee_amount
     0      3000.0           300.0                   0.75                500.0
     """
-    period = read_period(start, end, settings, fixed_fees, time_entries)
-    frames = from_native(
-        time_entries=time_entries, fixed_fees=fixed_fees, matters=matters, users=users, clients=clients
-    )
-    need_period("fixed_fee_realization", {"fixed_fees": fixed_fees}, period)
-    time = {"time_entries": time_entries}
+    frames = Frames.of(time_entries=time_entries, fixed_fees=fixed_fees, matters=matters, users=users, clients=clients)
+    period = frames.period(start, end, settings)
+    need_period("fixed_fee_realization", frames.passed("fixed_fees"), period)
+    time = frames.passed("time_entries")
     need_all_dates("fixed_fee_realization", time, {"fixed_fee_id": None})
     consequence = "fees can lack hours that are linked to them"
     warn_of_removed_rows("fixed_fee_realization", time, consequence)
@@ -142,7 +140,7 @@ def fixed_fee_realization(
     fees = grouping.select_items(frames["fixed_fees"], "fixed_fees", ("fixed_fee_id", "date", "amount"))
     entries = select_columns(frames["time_entries"], "time_entries", ("date",))
     dates = (entries, "date"), (fees, "date")
-    warn_of_late_start("fixed_fee_realization", time_entries, *dates, period.start, consequence)
+    warn_of_late_start("fixed_fee_realization", frames, *dates, period.start, consequence)
     counted, unlinked_fees = _spread_fees(_fixed_fee_time(frames["time_entries"], grouping), fees, period)
     unlinked = {"fixed_fees": lambda: (unlinked_fees, "unlinked_fee_amount")}
     warn_of_details_not_in_all("fixed_fee_realization", grouping, unlinked)
@@ -150,7 +148,7 @@ def fixed_fee_realization(
     rows = collect(grouping.concat(parts))
     _warn(rows, counted, grouping)
     totals = grouping.add_up(rows, _SUMS)
-    return to_native(_result(totals, grouping), time_entries, counted_days(period, settings, time_entries=time_entries))
+    return frames.to_native(_result(totals, grouping), time_entries, period, settings)
 
 
 def _fixed_fee_time(entries: Frame, grouping: Grouping) -> Frame:

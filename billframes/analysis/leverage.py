@@ -11,11 +11,9 @@ from billframes._messages import warn
 from billframes.analysis.declare.columns import ENUMS, Frame
 from billframes.analysis.declare.metrics import Measure, ratio_measure, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
-from billframes.analysis.frames.data_span import counted_days, read_period
 from billframes.analysis.frames.engine import collect_counts
 from billframes.analysis.frames.expressions import RESIDUE, as_float, ratio, value_if
-from billframes.analysis.frames.native import from_native, from_result, to_native
-from billframes.analysis.frames.values import skip_checks
+from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import UNKNOWN, By, names_in
 from billframes.analysis.rules.loads import need_period
@@ -122,35 +120,26 @@ def leverage(
        principal_hours  non_principal_hours  hours_leverage  heads_leverage
     0             10.0                 30.0             3.0             2.0
     """
-    frames = from_native(time_entries=time_entries, users=users, matters=matters, clients=clients)
-    period = read_period(start, end, settings, time_entries)
-    need_period("leverage", {"time_entries": time_entries}, period, ("user_id",))
+    frames = Frames.of(time_entries=time_entries, users=users, matters=matters, clients=clients)
+    period = frames.period(start, end, settings)
+    need_period("leverage", frames.passed("time_entries"), period, ("user_id",))
     grouping = Grouping.of(by, frames, settings)
     _check_roles(grouping)
     names = names_in(by)
-    natives = {"time_entries": time_entries, "users": users, "clients": clients, "matters": matters}
-    with skip_checks(natives, frames):
-        people = utilization(
-            time_entries,
-            start=start,
-            end=end,
-            by=[*names, "user", "role"],
-            users=users,
-            clients=clients,
-            matters=matters,
-            settings=grouping.settings,
-            include_fixed_fee=include_fixed_fee,
-            include_probono=include_probono,
-            roster=roster,
-        )
-    totals = grouping.combine([_by_role(from_result(people))], (*_HOURS, *_HEADS))
+    people = frames.call(
+        utilization,
+        start=start,
+        end=end,
+        by=[*names, "user", "role"],
+        settings=grouping.settings,
+        include_fixed_fee=include_fixed_fee,
+        include_probono=include_probono,
+        roster=roster,
+    )
+    totals = grouping.combine([_by_role(people)], (*_HOURS, *_HEADS))
     _warn_of_unknown(totals)
     totals = totals.with_columns(heads_leverage=ratio("non_principals", "principals"))
-    return to_native(
-        grouping.finish(totals, ANALYSIS.measure_names, named=True),
-        time_entries,
-        counted_days(period, settings, time_entries=time_entries),
-    )
+    return frames.to_native(grouping.finish(totals, ANALYSIS.measure_names, named=True), time_entries, period, settings)
 
 
 def _check_roles(grouping: Grouping) -> None:

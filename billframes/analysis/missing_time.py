@@ -13,11 +13,11 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
-from billframes.analysis.frames.data_span import first_day, read_period
+from billframes.analysis.frames.data_span import first_day
 from billframes.analysis.frames.engine import eager_from_arrow, to_dicts
 from billframes.analysis.frames.expressions import RESIDUE, in_period, midnight
-from billframes.analysis.frames.native import from_native, from_result, select_columns, to_native
-from billframes.analysis.frames.values import skip_checks
+from billframes.analysis.frames.frames import Frames
+from billframes.analysis.frames.native import select_columns
 from billframes.analysis.model.arguments import resolve_users
 from billframes.analysis.model.capacity import days_at_firm, working_days
 from billframes.analysis.rules.loads import need_period
@@ -120,19 +120,17 @@ def missing_time(
     1 2026-10-02       Ada    0.0              4.0            8.0
     """
     _check_threshold(threshold)
-    frames = from_native(time_entries=time_entries, users=users, matters=matters)
-    period = read_period(start, end, settings, time_entries)
-    need_period("missing_time", {"time_entries": time_entries}, period, ("user_id",))
+    frames = Frames.of(time_entries=time_entries, users=users, matters=matters)
+    period = frames.period(start, end, settings)
+    need_period("missing_time", frames.passed("time_entries"), period, ("user_id",))
     settings = resolve_users(settings, frames)
-    options: dict[str, Any] = {"start": start, "end": end, "settings": settings, "roster": roster}
-    with skip_checks({"time_entries": time_entries, "users": users, "matters": matters}, frames):
-        on_roster = utilization(time_entries, by="user", users=users, matters=matters, **options)
-    entries, period = frames["time_entries"], _end_at_load(period, time_entries, settings)
-    people = to_dicts(from_result(on_roster).select("user_id", "user_name"))
-    known_from = first_day(time_entries=time_entries)
+    people = frames.call(utilization, by="user", start=start, end=end, settings=settings, roster=roster)
+    period = _end_at_load(period, frames.natives["time_entries"], settings)
+    known_from = first_day(**frames.passed("time_entries"))
     period = Period(max(known_from, cast("dt.date", period.start)), period.end) if known_from else period
-    rows = list(_missing_days(people, _hours_entered(entries, period), period, threshold, settings))
-    return to_native(eager_from_arrow(entries, _table(rows)), time_entries)
+    hours = _hours_entered(frames["time_entries"], period)
+    rows = list(_missing_days(to_dicts(people.select("user_id", "user_name")), hours, period, threshold, settings))
+    return frames.to_native(eager_from_arrow(frames["time_entries"], _table(rows)), time_entries)
 
 
 def _end_at_load(period: Period, time_entries: Any, settings: FirmSettings) -> Period:

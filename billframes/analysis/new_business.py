@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
@@ -26,11 +25,10 @@ from billframes.analysis.activity import (
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.metrics import Measure, ratio_measure, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
-from billframes.analysis.frames.data_span import counted_days, read_bounded_period
 from billframes.analysis.frames.engine import from_arrow, sum_by, to_dicts
 from billframes.analysis.frames.expressions import RESIDUE, as_float, is_in_period, null_column, value_if
-from billframes.analysis.frames.native import from_native, select_columns, to_native
-from billframes.analysis.frames.values import skip_checks
+from billframes.analysis.frames.frames import Frames
+from billframes.analysis.frames.native import select_columns
 from billframes.analysis.model.arguments import read_whole_number
 from billframes.analysis.model.declared_ratios import with_ratios
 from billframes.analysis.model.fees import fees_of_periods
@@ -178,28 +176,26 @@ def new_business(
     0             1.0        800.0              0.25           0.75          1.0
     """
     read_whole_number(largest, "largest", "clients")
-    spans = NewBusinessPeriods.of(*read_bounded_period(start, end, "new_business", settings, time_entries, invoices))
-    natives: dict[str, Any] = {
-        "time_entries": time_entries,
-        "invoices": invoices,
-        "expenses": expenses,
-        "fixed_fees": fixed_fees,
-        "matters": matters,
-        "users": users,
-        "clients": clients,
-    }
-    frames = from_native(**natives)
+    frames = Frames.of(
+        time_entries=time_entries,
+        invoices=invoices,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        matters=matters,
+        users=users,
+        clients=clients,
+    )
+    spans = NewBusinessPeriods.of(*frames.bounded_period(start, end, "new_business", settings))
     of_matters = Grouping.of(by, frames, settings, {*column_names(frames["matters"]), "user_id"})
     _refuse_people_and_periods(by, of_matters)
-    need_days_of_clients(natives, spans)
+    need_days_of_clients(frames, spans)
     consequence = "the fees of a part of the period are compared with those of the whole period a year before"
     advice = f"Pass start='{spans.period.start}' and end='{{day}}'."
-    warn_of_unfinished_period("new_business", time_entries, spans.last, of_matters.settings, consequence, advice)
-    with skip_checks(natives, frames):
-        fees = _fees(spans, by, of_matters.settings, natives)
+    warn_of_unfinished_period("new_business", frames, spans.last, of_matters.settings, consequence, advice)
+    fees = _fees(spans, by, of_matters.settings, frames)
     known = days_of_clients(frames, spans)
-    warn_of_short_history(natives, known, spans)
-    _warn_of_matters_not_passed(matters, frames)
+    warn_of_short_history(frames, known, spans)
+    _warn_of_matters_not_passed(frames)
     parts = [
         _matters_opened(frames["matters"], of_matters, spans.period),
         _fees_of_period(*fees[0], known, spans, largest),
@@ -207,16 +203,12 @@ def new_business(
         *_client_counts(frames, by, of_matters, known, spans),
     ]
     totals = of_matters.combine(parts, _SUMS, _DATES)
-    return to_native(
-        _result(totals, of_matters),
-        time_entries,
-        counted_days(spans.period, settings, time_entries=time_entries, invoices=invoices),
-    )
+    return frames.to_native(_result(totals, of_matters), time_entries, spans.period, settings)
 
 
-def _warn_of_matters_not_passed(native: Any, frames: Mapping[str, Frame]) -> None:
+def _warn_of_matters_not_passed(frames: Frames) -> None:
     """Compare the matters of frames in memory without information about their load; lazy ones need another query."""
-    if load_info(native) is not None:
+    if load_info(frames.natives["matters"]) is not None:
         return
     worked, passed = (select_columns(frames[name], name, ("matter_id",)) for name in ("time_entries", "matters"))
     if isinstance(worked, nw.DataFrame) and isinstance(passed, nw.DataFrame):
@@ -235,11 +227,11 @@ def _refuse_people_and_periods(by: By, grouping: Grouping) -> None:
 
 
 def _fees(
-    spans: NewBusinessPeriods, by: By, settings: FirmSettings, natives: Mapping[str, Any]
+    spans: NewBusinessPeriods, by: By, settings: FirmSettings, frames: Frames
 ) -> list[tuple[Frame, dict[str, float]]]:
     """Return the fees by keys and client, and the sum of each client: for the period, and for a year before."""
     periods = (spans.period, spans.before)
-    both, grouping = fees_of_periods("new_business", [*names_in(by), "client"], periods, settings, **natives)
+    both, grouping = fees_of_periods("new_business", [*names_in(by), "client"], periods, settings, frames)
     finished = [grouping.finish(totals, ("fees_amount",)) for totals in both]
     return [(rows, _sums_of_clients(rows)) for rows in finished]
 

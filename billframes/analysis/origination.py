@@ -6,8 +6,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.declare.metrics import shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
-from billframes.analysis.frames.data_span import counted_days, read_period
-from billframes.analysis.frames.native import to_native
+from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.fees import FEES, fees_by
 from billframes.analysis.model.keys import By, names_in
 from billframes.config.firm import FirmSettings
@@ -116,12 +115,7 @@ def origination(
     [600.0, 200.0]
     """
     more = names_in(by)
-    period = read_period(start, end, settings, time_entries, invoices)
-    totals, grouping = fees_by(
-        "origination",
-        ["originator", *more],
-        period,
-        settings,
+    frames = Frames.of(
         time_entries=time_entries,
         invoices=invoices,
         expenses=expenses,
@@ -130,11 +124,9 @@ def origination(
         users=users,
         clients=clients,
     )
-    return to_native(
-        grouping.finish(totals, FEES),
-        time_entries,
-        counted_days(period, settings, time_entries=time_entries, invoices=invoices),
-    )
+    period = frames.period(start, end, settings)
+    totals, grouping = fees_by("origination", ["originator", *more], period, settings, frames)
+    return frames.to_native(grouping.finish(totals, FEES), time_entries, period, settings)
 
 
 ANALYSIS = Analysis(

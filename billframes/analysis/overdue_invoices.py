@@ -31,8 +31,8 @@ from billframes.analysis.frames.engine import (
     to_dicts,
 )
 from billframes.analysis.frames.expressions import RESIDUE, as_float, midnight
-from billframes.analysis.frames.native import from_native, from_result, select_columns, to_native
-from billframes.analysis.frames.values import skip_checks
+from billframes.analysis.frames.frames import Frames
+from billframes.analysis.frames.native import select_columns
 from billframes.analysis.model.arguments import read_date, without_people
 from billframes.analysis.model.keys import UNASSIGNED
 from billframes.analysis.model.missing_work import warn_of_partial_frames
@@ -165,22 +165,18 @@ def overdue_invoices(
     0              3.0             600.0
     """
     day = read_date(as_of, "as_of")
-    natives: dict[str, Any] = {
-        "invoices": invoices,
-        "time_entries": time_entries,
-        "expenses": expenses,
-        "fixed_fees": fixed_fees,
-        "matters": matters,
-    }
-    frames = from_native(**natives)
-    need_open_on("overdue_invoices", {"time_entries": time_entries}, day)
-    given = {name: native for name, native in natives.items() if name != "matters"}
-    warn_of_cut_frames("overdue_invoices", natives, frames, day, "their balances and the work since are not counted")
-    warn_of_partial_frames(
-        "overdue_invoices", given, frames, "hours and worth since the due date are incomplete", settings
+    frames = Frames.of(
+        invoices=invoices,
+        time_entries=time_entries,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        matters=matters,
     )
-    with skip_checks(natives, frames):
-        overdue, totals = _overdue(invoices, frames["invoices"], day, settings)
+    need_open_on("overdue_invoices", frames.passed("time_entries"), day)
+    consequence = "their balances and the work since are not counted"
+    warn_of_cut_frames("overdue_invoices", frames, day, consequence)
+    warn_of_partial_frames("overdue_invoices", frames, "hours and worth since the due date are incomplete", settings)
+    overdue, totals = _overdue(frames, day, settings)
     people = responsible_of_invoices({row["invoice_id"]: row["matter_id"] for row in overdue}, frames)
     entries = frames.get("time_entries")
     work_since = [_NO_WORK] * len(overdue) if entries is None else _work_since_due(entries, overdue, day)
@@ -189,19 +185,19 @@ def overdue_invoices(
         for each, work in zip(overdue, work_since, strict=True)
     ]
     table = pa.Table.from_pylist(rows, pa.schema(_SCHEMA))
-    return to_native(eager_from_arrow(frames["invoices"], table), invoices, {"as_of": day.isoformat()})
+    return frames.to_native(eager_from_arrow(frames["invoices"], table), invoices, as_of=day)
 
 
 def _overdue(
-    native: Any, invoices: Frame, day: dt.date, settings: FirmSettings | None
+    frames: Frames, day: dt.date, settings: FirmSettings | None
 ) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
     """Return the overdue invoices, largest balance first, and the open and overdue balances of each client."""
     zone = without_people(settings)
-    aged = aging(native, as_of=day, by=["client", "invoice_id"], buckets=(30,), settings=zone)
-    open_invoices = from_result(aged)
+    options: dict[str, Any] = {"as_of": day, "by": ["client", "invoice_id"], "buckets": (30,), "settings": zone}
+    open_invoices = frames.only("invoices").call(aging, **options)
     overdue = open_invoices.filter(C("overdue").is_null() | (C("overdue").abs() > RESIDUE))
     details = select_columns(
-        invoices, "invoices", ("invoice_id", "invoice_date", "due_date"), ("invoice_number", "matter_id")
+        frames["invoices"], "invoices", ("invoice_id", "invoice_date", "due_date"), ("invoice_number", "matter_id")
     )
     balances = overdue.select("client_id", "client_name", "invoice_id", "overdue")
     rows = to_dicts(join_by_id(balances, details, "invoice_id"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,7 +13,8 @@ from billframes.analysis.code_check import code_check
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.duplicates import duplicates
 from billframes.analysis.frames.engine import eager_from_arrow, ids_frame, join_by_id, sum_by, to_arrow
-from billframes.analysis.frames.native import from_result, select_columns, to_native
+from billframes.analysis.frames.frames import Frames
+from billframes.analysis.frames.native import select_columns
 
 __all__ = ["ReviewedItems"]
 
@@ -34,15 +34,11 @@ class ReviewedItems:
     ----------
     items : Table
         Time entries, expenses and fixed fees, in the columns of `prebill_review`.
-    entries : Frame
-        All time entries, checked.
-    native : frame
-        The same time entries as the user passed them.
+    frames : Frames
     """
 
     items: pa.Table
-    entries: Frame
-    native: Any
+    frames: Frames
 
     @property
     def _is_time(self) -> pa.Array:
@@ -57,13 +53,14 @@ class ReviewedItems:
     def _time(self) -> pa.Table:
         return self.items.filter(self._is_time)
 
-    def wrong_codes(self, matters: Any, **lists: Any) -> dict[str, str]:
+    def wrong_codes(self) -> dict[str, str]:
         """Return the findings of `code_check` in words, by the id of the time entry."""
         names = ("time_entry_id", "date", "matter_id", "activity_code", "task_code")
         time = self._time.select(["item_id", *names[1:]]).rename_columns(names)
         problems: dict[str, list[str]] = defaultdict(list)
-        checked = code_check(to_native(eager_from_arrow(self.entries, time), self.native), matters=matters, **lists)
-        for row in to_arrow(from_result(checked)).to_pylist():
+        frames = self.frames.only("matters", "codes", "code_sets")
+        checked = frames.with_rows(time_entries=eager_from_arrow(self.frames["time_entries"], time)).call(code_check)
+        for row in to_arrow(checked).to_pylist():
             words = {"unknown": "is unknown", "not selectable": "can't be selected"}
             problem = words.get(row["problem"], row["problem"])
             problems[row["item_id"]].append(f"{row['field'].replace('_', ' ')} {problem}")
@@ -104,17 +101,16 @@ class ReviewedItems:
     def _comparable_entries(self, key: str, columns: Iterable[str]) -> Frame:
         """Select the time entries of the same matters, or of the same people, as those on prebills."""
         values = self._time[key].unique().drop_null().to_pylist()
-        rows = select_columns(self.entries, "time_entries", columns)
-        return join_by_id(rows, ids_frame(self.entries, key, sorted(values)), key, "inner")
+        rows = select_columns(self.frames["time_entries"], "time_entries", columns)
+        return join_by_id(rows, ids_frame(self.frames["time_entries"], key, sorted(values)), key, "inner")
 
     def _duplicate_ids(self) -> pa.Array:
         """Return the ids of possible duplicates, also if the other entry is on another invoice."""
         if not len(self._time):
             return pa.array([], _TEXT)
         columns = ("time_entry_id", "user_id", "matter_id", "date", "hours", "description")
-        entries = to_native(self._comparable_entries("matter_id", columns), self.native)
-        found = from_result(duplicates(entries)).select("time_entry_id")
-        return to_arrow(found)["time_entry_id"].cast(_TEXT).combine_chunks()
+        entries = self.frames.only().with_rows(time_entries=self._comparable_entries("matter_id", columns))
+        return to_arrow(entries.call(duplicates))["time_entry_id"].cast(_TEXT).combine_chunks()
 
     def _long_days(self, most: float, time: pa.Array) -> pa.Array:
         """Return the flags of days on which a person has more than `most` hours, on all matters."""

@@ -22,8 +22,8 @@ from billframes.analysis.declare.columns import IDS, ITEMS, Frame, column_names
 from billframes.analysis.declare.metrics import Measure, shared_measures
 from billframes.analysis.declare.spec import Analysis, BookArgument, FromBook, TableSpec
 from billframes.analysis.frames.engine import eager_from_arrow, ids_frame, join_by_id, to_arrow, to_dicts
-from billframes.analysis.frames.native import from_native, from_result, select_columns, to_native
-from billframes.analysis.frames.values import skip_checks
+from billframes.analysis.frames.frames import Frames
+from billframes.analysis.frames.native import select_columns
 from billframes.analysis.model.allocation import PREBILL
 from billframes.analysis.model.arguments import read_date, without_people
 from billframes.analysis.model.missing_work import warn_of_partial_frames
@@ -171,14 +171,15 @@ def prebill_review(
     0           300.0              -100.0
     1           300.0              -100.0
     """
-    natives: dict[str, Any] = {
-        "time_entries": time_entries,
-        "invoices": invoices,
-        "expenses": expenses,
-        "fixed_fees": fixed_fees,
-        "matters": matters,
-    }
-    frames = from_native(**natives)
+    frames = Frames.of(
+        time_entries=time_entries,
+        invoices=invoices,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        matters=matters,
+        codes=codes,
+        code_sets=code_sets,
+    )
     day = None if as_of is None else read_date(as_of, "as_of")
     settings = without_people(settings)
     prebills = _prebills(frames["invoices"], invoice)
@@ -187,27 +188,23 @@ def prebill_review(
     )
     people = _responsible_lawyers(frames.get("matters"), responsible)
     prebills = _prebills_of(prebills, items, people, responsible)
-    with skip_checks(natives, frames):
-        _add_figures(prebills, natives, day, settings)
-    given = {name: native for name, native in natives.items() if name != "matters"}
-    warn_of_partial_frames(
-        "prebill_review", given, frames, "items, findings or overdue balances can be missing", settings
-    )
+    _add_figures(prebills, frames, day, settings)
+    warn_of_partial_frames("prebill_review", frames, "items, findings or overdue balances can be missing", settings)
     items = items.filter(pc.is_in(items["invoice_id"], value_set=pa.array(list(prebills), _TEXT))).combine_chunks()
     invoices_of_items = _invoice_columns(items, prebills)
-    reviewed = ReviewedItems(items, frames["time_entries"], natives["time_entries"])
+    reviewed = ReviewedItems(items, frames)
     wrong = {}
-    if codes is not None and "matters" not in natives:
+    if codes is not None and "matters" not in frames:
         warn(
             "prebill_review: codes were not checked, because matters= was not passed; the matters say which codes are "
             "required.",
             IncompleteDataWarning,
         )
     elif codes is not None:
-        wrong = reviewed.wrong_codes(natives["matters"], codes=codes, code_sets=code_sets)
+        wrong = reviewed.wrong_codes()
     flags = reviewed.flags(invoices_of_items["invoice_date"], hours_per_day, wrong)
     table = _in_order(items.append_column("findings", flags), prebills, people)
-    return to_native(eager_from_arrow(frames["time_entries"], table), time_entries)
+    return frames.to_native(eager_from_arrow(frames["time_entries"], table), time_entries)
 
 
 _Rows = list[dict[str, Any]]
@@ -326,17 +323,16 @@ def _prebills_of(
 
 
 def _add_figures(
-    prebills: dict[str, dict[str, Any]], natives: Mapping[str, Any], day: dt.date | None, settings: FirmSettings
+    prebills: dict[str, dict[str, Any]], frames: Frames, day: dt.date | None, settings: FirmSettings
 ) -> None:
     """Add the figures of `reconcile` and of `aging` to the invoices."""
-    given = {name: natives[name] for name in (*ITEMS, "invoices")}
-    figures = from_result(reconcile(**given, settings=settings)).select("invoice_id", *_INVOICE_SUMS)
+    figures = frames.call(reconcile, settings=settings).select("invoice_id", *_INVOICE_SUMS)
     for row in to_dicts(join_by_id(figures, ids_frame(figures, "invoice_id", prebills), "invoice_id", "inner")):
         prebills[row.pop("invoice_id")] |= row
     overdue = {}
     if day is not None:
-        aged = aging(natives["invoices"], as_of=day, by="client", settings=settings)
-        overdue = {row["client_id"]: row["overdue"] for row in to_dicts(from_result(aged))}
+        aged = frames.only("invoices").call(aging, as_of=day, by="client", settings=settings)
+        overdue = {row["client_id"]: row["overdue"] for row in to_dicts(aged)}
     for row in prebills.values():
         default = None if day is None or row["client_id"] is None else 0.0
         row["client_overdue"] = overdue.get(row["client_id"], default)

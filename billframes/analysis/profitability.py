@@ -7,7 +7,7 @@ the work done in it, or the work done in a period with the fees that it was bill
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
@@ -15,11 +15,10 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import ratio_measure, retitled, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
-from billframes.analysis.frames.data_span import counted_days, read_period
 from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.frames.expressions import as_float, in_period, value_at_rates, value_if
-from billframes.analysis.frames.native import from_native, from_result, select_columns, to_native
-from billframes.analysis.frames.values import skip_checks
+from billframes.analysis.frames.frames import Frames
+from billframes.analysis.frames.native import select_columns
 from billframes.analysis.model.arguments import MATTER_TYPES, check_choice, warn_of_missing_rates
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
@@ -153,34 +152,27 @@ def profitability(
     0       1000.0          5.0        600.0          400.0           0.4
     """
     check_choice(basis, "basis", ("invoice_date", "work_date"))
-    period = read_period(start, end, settings, time_entries, invoices)
-    natives: dict[str, Any] = {
-        "time_entries": time_entries,
-        "invoices": invoices,
-        "expenses": expenses,
-        "fixed_fees": fixed_fees,
-        "matters": matters,
-        "users": users,
-        "clients": clients,
-    }
-    frames = from_native(**natives)
+    frames = Frames.of(
+        time_entries=time_entries,
+        invoices=invoices,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        matters=matters,
+        users=users,
+        clients=clients,
+    )
+    period = frames.period(start, end, settings)
     options = _Options(basis, period, Grouping.of(by, frames, settings))
-    with skip_checks(natives, frames):
-        time_fees = _time_fees(natives, by, options)
-    parts = [time_fees, _cost(frames["time_entries"], options)]
+    parts = [_time_fees(frames, by, options), _cost(frames["time_entries"], options)]
     if "fixed_fees" in frames:
         parts.append(_fixed_fees(frames["fixed_fees"], frames["invoices"], options))
     totals = options.grouping.combine(parts, _SUMS)
-    return to_native(
-        _result(totals, options.grouping),
-        time_entries,
-        counted_days(period, settings, time_entries=time_entries, invoices=invoices),
-    )
+    return frames.to_native(_result(totals, options.grouping), time_entries, period, settings)
 
 
-def _time_fees(natives: dict[str, Any], by: By, options: _Options) -> Frame:
-    fees = realization(
-        **natives,
+def _time_fees(frames: Frames, by: By, options: _Options) -> Frame:
+    fees = frames.call(
+        realization,
         by=by,
         basis=options.basis,
         start=options.period.start,
@@ -188,7 +180,7 @@ def _time_fees(natives: dict[str, Any], by: By, options: _Options) -> Frame:
         settings=options.grouping.settings,
         matter_types=MATTER_TYPES,
     )
-    return from_result(fees).select(*options.grouping.columns, "billed_amount")
+    return fees.select(*options.grouping.columns, "billed_amount")
 
 
 def _fixed_fees(fixed_fees: Frame, invoices: Frame, options: _Options) -> Frame:

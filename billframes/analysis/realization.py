@@ -17,8 +17,7 @@ from billframes.analysis.declare.spec import (
     TableSpec,
     TabSpec,
 )
-from billframes.analysis.frames.data_span import counted_days, read_period
-from billframes.analysis.frames.native import from_native, to_native
+from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import check_choice, read_date, read_matter_types
 from billframes.analysis.model.billed_work import RealizationOptions, realized_fees
 from billframes.analysis.model.grouping import Grouping
@@ -183,8 +182,8 @@ def realization(
     check_choice(basis, "basis", ("invoice_date", "work_date"))
     check_choice(discounts, "discounts", ("time", "items"))
     day = None if as_of is None else read_date(as_of, "as_of")
-    period, types = read_period(start, end, settings, time_entries, invoices), read_matter_types(matter_types)
-    frames = from_native(
+    types = read_matter_types(matter_types)
+    frames = Frames.of(
         time_entries=time_entries,
         invoices=invoices,
         expenses=expenses,
@@ -193,18 +192,14 @@ def realization(
         users=users,
         clients=clients,
     )
-    items = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
-    need_work_on_invoices("realization", {"invoices": invoices, **items}, period, dated=basis)
+    period = frames.period(start, end, settings)
+    need_work_on_invoices("realization", frames.natives, period, dated=basis)
     if basis == "work_date":
-        warn_of_empty_months(time_entries, frames["time_entries"], period, "the figures lack the work of these days")
+        warn_of_empty_months(frames, period, "the figures lack the work of these days")
     grouping = Grouping.of(by, frames, settings)
-    options = RealizationOptions(basis, period, grouping, types, discounts, day, is_whole(items))
+    options = RealizationOptions(basis, period, grouping, types, discounts, day, is_whole(frames.natives))
     warn_of_absent_items(frames)
-    return to_native(
-        realized_fees(frames, options),
-        time_entries,
-        counted_days(period, settings, time_entries=time_entries, invoices=invoices),
-    )
+    return frames.to_native(realized_fees(frames, options), time_entries, period, settings)
 
 
 _ALWAYS_SHOWN = (

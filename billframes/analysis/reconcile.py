@@ -8,7 +8,6 @@ distinguish.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
@@ -17,11 +16,10 @@ from billframes._messages import warn
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.metrics import Measure, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
-from billframes.analysis.frames.data_span import counted_days, read_period
 from billframes.analysis.frames.engine import collect_counts, join_by_id
 from billframes.analysis.frames.expressions import as_float, in_period, is_in_period, value_if
-from billframes.analysis.frames.native import from_native, select_columns, to_native
-from billframes.analysis.frames.values import called_by_another
+from billframes.analysis.frames.frames import Frames
+from billframes.analysis.frames.native import select_columns
 from billframes.analysis.model.allocation import billable_time
 from billframes.analysis.model.arguments import warn_of_unknown_ids, without_people
 from billframes.analysis.model.grouping import Grouping
@@ -149,12 +147,13 @@ def reconcile(
       invoice_id  items_amount  amount  unexplained_amount  matter_count
     0         i1        1100.0   900.0              -200.0             2
     """
-    period = read_period(start, end, settings, time_entries, invoices)
-    items: dict[str, Any] = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
-    frames = from_native(**items, invoices=invoices, clients=clients)
+    frames = Frames.of(
+        time_entries=time_entries, expenses=expenses, fixed_fees=fixed_fees, invoices=invoices, clients=clients
+    )
+    period = frames.period(start, end, settings)
     settings = without_people(settings)
     grouping = None if by == "invoice" else _grouping(by, frames, settings)
-    need_work_on_invoices("reconcile", {"invoices": invoices, **items}, period)
+    need_work_on_invoices("reconcile", frames.natives, period)
     if grouping is None:
         warn_of_unknown_ids(settings, frames)
     keys = () if grouping is None else grouping.row_columns
@@ -164,13 +163,12 @@ def reconcile(
     matters = matters.with_columns(matter_count=as_float(~C("matter_id").is_null()))
     totals = matters.group_by("invoice_id").agg(*[C(name).sum() for name in (*_SUMS, "_rows", "matter_count")])
     warn_of_absent_items(frames)
-    _warn(totals, selected, period, settings, whole=is_whole(items))
+    _warn(totals, selected, period, settings, frames)
     rows = _with_items(in_period(selected, "invoice_date", period), totals, settings)
     tax = ("tax_amount",) if settings.taxes else ()
     amounts = (*_ITEM_AMOUNTS.values(), "items_amount", *tax, *_OF_INVOICES)
     result = _by_invoice(rows, optional, amounts) if grouping is None else _by_keys(rows, grouping, amounts)
-    days = counted_days(period, settings, time_entries=time_entries, invoices=invoices)
-    return to_native(result, time_entries, days)
+    return frames.to_native(result, time_entries, period, settings)
 
 
 def _grouping(by: By, frames: dict[str, Frame], settings: FirmSettings) -> Grouping:
@@ -258,9 +256,9 @@ def _by_keys(rows: Frame, grouping: Grouping, amounts: Sequence[str]) -> Frame:
     return grouping.finish(_without_residue(totals), ("invoices", *amounts))
 
 
-def _warn(totals: Frame, invoices: Frame, period: Period, settings: FirmSettings, *, whole: bool) -> None:
+def _warn(totals: Frame, invoices: Frame, period: Period, settings: FirmSettings, frames: Frames) -> None:
     """Warn of items whose invoice was not passed, of hidden rates, and of amounts far above the items."""
-    is_counted = is_in_period("invoice_date", period)
+    is_counted, whole = is_in_period("invoice_date", period), is_whole(frames.natives)
     rows = totals.join(invoices.select("invoice_id", _counted=as_float(is_counted)), on="invoice_id", how="left")
     not_passed, counted = C("_counted").is_null(), C("_counted") > 0
     sums = {
@@ -283,7 +281,7 @@ def _warn(totals: Frame, invoices: Frame, period: Period, settings: FirmSettings
             IncompleteDataWarning,
         )
     warn_of_hidden_rates(count["hidden"], "the items of their invoices can't be added up", " on invoices")
-    if called_by_another() or warn_of_same_share(count, evidence, taxed=bool(settings.taxes), whole=whole):
+    if frames.is_inner or warn_of_same_share(count, evidence, taxed=bool(settings.taxes), whole=whole):
         return
     if not count["hidden"] and not whole:
         consequence = "amounts can wrongly look unexplained"

@@ -18,11 +18,10 @@ from billframes.analysis.aging import aging
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec, TabSpec
-from billframes.analysis.frames.data_span import counted_days, read_bounded_period
 from billframes.analysis.frames.engine import sum_by
 from billframes.analysis.frames.expressions import as_float, columns_or_null, null_column, ratio, value_if
-from billframes.analysis.frames.native import from_native, from_result, nan_to_null, to_native
-from billframes.analysis.frames.values import skip_checks
+from billframes.analysis.frames.frames import Frames
+from billframes.analysis.frames.native import nan_to_null
 from billframes.analysis.missing_time import missing_time
 from billframes.analysis.model.arguments import check_choice, read_date
 from billframes.analysis.model.capacity import PARTIAL_HOURS
@@ -186,38 +185,32 @@ def scorecard(
     """
     check_choice(beside, "beside", ("firm", "role"))
     keys = _keys(by, beside)
-    first, last = read_bounded_period(start, end, "scorecard", settings, time_entries, invoices)
+    frames = Frames.of(
+        time_entries=time_entries,
+        invoices=invoices,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        matters=matters,
+        users=users,
+        clients=clients,
+    )
+    first, last = frames.bounded_period(start, end, "scorecard", settings)
     day = last if as_of is None else read_date(as_of, "as_of")
-    natives: dict[str, Any] = {
-        "time_entries": time_entries,
-        "invoices": invoices,
-        "expenses": expenses,
-        "fixed_fees": fixed_fees,
-        "matters": matters,
-        "users": users,
-        "clients": clients,
-    }
-    frames = from_native(**natives)
     grouping = Grouping.of(keys, frames, settings)
     if as_of is None and grouping.capacity_known:
-        warn_of_unfinished_period("scorecard", time_entries, last, grouping.settings, *LATER_DAYS)
+        warn_of_unfinished_period("scorecard", frames, last, grouping.settings, *LATER_DAYS)
     of_fees = {"matter_types": matter_types, "discounts": discounts}
-    analyses = _Analyses(natives, keys, grouping, Period(first, last), day, of_fees)
+    analyses = _Analyses(frames, keys, grouping, Period(first, last), day, of_fees)
     peer_key = "role" if beside == "role" else None
-    warn_of_cut_frames("scorecard", natives, frames, day, "their open amounts are not counted")
-    with skip_checks(natives, frames):
-        parts, peers_lag = analyses.parts(), analyses.lag(peer_key)
+    warn_of_cut_frames("scorecard", frames, day, "their open amounts are not counted")
+    parts, peers_lag = analyses.parts(), analyses.lag(peer_key)
     measures = [*dict.fromkeys((*_FIGURES, *_RATIOS.values()))]
     totals = nan_to_null(grouping.combine(parts, measures))
     totals = _with_known_ratios(totals, capacity_known=grouping.capacity_known)
     totals = _with_peers(totals, peers_lag, peer_key)
     targets = bool(grouping.settings.targets_of("hours"))
     columns = [each for each in (*_FIGURES, *(f"peer_{name}" for name in _PEERS)) if targets or each not in _TARGETS]
-    return to_native(
-        grouping.finish(totals, columns),
-        time_entries,
-        counted_days(Period(first, last), settings, time_entries=time_entries, invoices=invoices),
-    )
+    return frames.to_native(grouping.finish(totals, columns), time_entries, Period(first, last), settings)
 
 
 def _keys(by: By, beside: str) -> list[str]:
@@ -237,7 +230,7 @@ def _keys(by: By, beside: str) -> list[str]:
 class _Analyses:
     """The analyses of a scorecard, each called with the frames and options that it takes."""
 
-    natives: Mapping[str, Any]
+    frames: Frames
     keys: By
     grouping: Grouping
     period: Period
@@ -249,10 +242,10 @@ class _Analyses:
         settings = self.grouping.settings
         of_period: dict[str, Any] = {**self._dates, "by": self.keys, "settings": settings}
         of_day: dict[str, Any] = {"as_of": self.day, "by": self.keys, "settings": settings}
-        hours = from_result(utilization(**self._time, **of_period, as_of=self.day))
-        fees = from_result(realization(**self.natives, **of_period, **self.of_fees))
-        work = from_result(wip(**self.natives, **of_day)).with_columns(wip_amount=C("total"))
-        balances = from_result(aging(**self.natives, **of_day)).with_columns(receivable_amount=C("total"))
+        hours = self.frames.call(utilization, **of_period, as_of=self.day)
+        fees = self.frames.call(realization, **of_period, **self.of_fees)
+        work = self.frames.call(wip, **of_day).with_columns(wip_amount=C("total"))
+        balances = self.frames.call(aging, **of_day).with_columns(receivable_amount=C("total"))
         return [
             self._part(hours, _HOURS, _hours=nw.lit(1.0)),
             self._part(fees, _FEES, _fees=nw.lit(1.0)),
@@ -264,11 +257,7 @@ class _Analyses:
 
     def lag(self, by: By) -> Frame:
         """Return the timekeeping lag of the period by a key."""
-        return from_result(timekeeping_lag(**self._time, **self._dates, by=by, settings=self.grouping.settings))
-
-    @property
-    def _time(self) -> dict[str, Any]:
-        return {name: self.natives[name] for name in ("time_entries", "matters", "users", "clients")}
+        return self.frames.call(timekeeping_lag, **self._dates, by=by, settings=self.grouping.settings)
 
     @property
     def _dates(self) -> dict[str, Any]:
@@ -278,8 +267,7 @@ class _Analyses:
         dates = self._dates | {"end": min(self.day, self._dates["end"])}
         if not self.grouping.capacity_known or dates["end"] < dates["start"]:
             return
-        frames = {name: frame for name, frame in self._time.items() if name != "clients"}
-        days = from_result(missing_time(**frames, **dates, settings=self.grouping.settings))
+        days = self.frames.call(missing_time, **dates, settings=self.grouping.settings)
         base = self.grouping.base
         keys = columns_or_null(days, base, dict.fromkeys(base, nw.String()))
         # Narwhals selects one row if there are only literals, such as without keys.

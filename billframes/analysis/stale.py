@@ -22,8 +22,8 @@ from billframes.analysis.declare.metrics import Measure, shared_measures
 from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
 from billframes.analysis.frames.engine import eager_from_arrow, ids_frame, join_by_id, sum_by, to_dicts
 from billframes.analysis.frames.expressions import RESIDUE, midnight, or_nan, value_at_rates
-from billframes.analysis.frames.native import from_native, from_result, select_columns, to_native
-from billframes.analysis.frames.values import skip_checks
+from billframes.analysis.frames.frames import Frames
+from billframes.analysis.frames.native import select_columns
 from billframes.analysis.model.arguments import read_date, read_whole_number, resolve_users
 from billframes.analysis.model.keys import UNASSIGNED
 from billframes.analysis.model.missing_work import warn_of_matters_not_passed, warn_of_partial_frames
@@ -177,30 +177,27 @@ def stale(
     day = read_date(as_of, "as_of")
     for name, value in (("wip_days", wip_days), ("idle_days", idle_days)):
         read_whole_number(value, name, "days")
-    natives: dict[str, Any] = {
-        "time_entries": time_entries,
-        "expenses": expenses,
-        "fixed_fees": fixed_fees,
-        "invoices": invoices,
-        "matters": matters,
-        "users": users,
-    }
-    frames = from_native(**natives)
-    resolved = resolve_users(settings, frames)
-    with skip_checks(natives, frames):
-        findings, open_work = _findings(natives, frames, day, wip_days, resolved)
-    given = {name: native for name, native in natives.items() if name != "users"}
-    warn_of_cut_frames("stale", given, frames, day, "their open amounts and their days are not counted")
-    warn_of_partial_frames(
-        "stale", given, frames, "matters can wrongly look idle, and amounts are incomplete", settings
+    frames = Frames.of(
+        time_entries=time_entries,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        invoices=invoices,
+        matters=matters,
+        users=users,
     )
-    if load_info(matters) is None:
+    resolved = resolve_users(settings, frames)
+    findings, open_work = _findings(frames, day, wip_days, resolved)
+    warn_of_cut_frames("stale", frames, day, "their open amounts and their days are not counted")
+    warn_of_partial_frames(
+        "stale", frames, "matters can wrongly look idle, and amounts are incomplete", settings, "matters"
+    )
+    if load_info(frames.natives["matters"]) is None:
         consequence = "it is unknown whether they are archived or idle"
         warn_of_matters_not_passed("stale", findings.activity, findings.matters, consequence)
     rows = [*findings.old_work(), *findings.archived(), *findings.idle(idle_days)]
     rows += [findings.row(OPEN_FEE, **fee) for fee in _open_fees(frames, open_work, day, resolved)]
     table = pa.Table.from_pylist(sorted(rows, key=_sort_key), pa.schema(_SCHEMA))
-    return to_native(eager_from_arrow(frames["time_entries"], table), time_entries, {"as_of": day.isoformat()})
+    return frames.to_native(eager_from_arrow(frames["time_entries"], table), time_entries, as_of=day)
 
 
 _NO_WORK: _Row = {"total": 0.0, "old": 0.0, "hours": 0.0, "oldest_date": None}
@@ -265,13 +262,10 @@ class _Findings:
                 yield self.row(IDLE, matter_id, since, amount)
 
 
-def _findings(
-    natives: Mapping[str, Any], frames: Mapping[str, Frame], day: dt.date, limit: int, settings: FirmSettings
-) -> tuple[_Findings, Frame]:
+def _findings(frames: Frames, day: dt.date, limit: int, settings: FirmSettings) -> tuple[_Findings, Frame]:
     """Collect the open amounts and the activity of matters; also return the work in progress by fixed fee."""
-    items = {name: natives[name] for name in ("time_entries", "expenses", "fixed_fees", "invoices", "matters")}
-    by_fee = from_result(wip(**items, as_of=day, by=["matter", "fixed_fee_id"], buckets=(limit,), settings=settings))
-    balances = from_result(aging(**items, as_of=day, by="matter", buckets=(1,), settings=settings))
+    by_fee = frames.call(wip, as_of=day, by=["matter", "fixed_fee_id"], buckets=(limit,), settings=settings)
+    balances = frames.call(aging, as_of=day, by="matter", buckets=(1,), settings=settings)
     by_fee = by_fee.with_columns(old=C(f"{limit + 1}+"))
     by_fee = by_fee.with_columns(C("total", "old", "hours", "fixed_fee_amount").fill_null(math.nan))
     work = by_fee.group_by("matter_id").agg(C("total", "old", "hours").sum(), C("oldest_date").min())

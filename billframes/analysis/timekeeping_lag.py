@@ -18,10 +18,10 @@ from billframes._messages import warn
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, ratio_measure, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
-from billframes.analysis.frames.data_span import counted_days, read_period
 from billframes.analysis.frames.engine import collect, eager_from_arrow, sum_by, to_arrow
 from billframes.analysis.frames.expressions import day_number, in_period, null_column
-from billframes.analysis.frames.native import from_native, select_columns, to_native
+from billframes.analysis.frames.frames import Frames
+from billframes.analysis.frames.native import select_columns
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By, Key
 from billframes.analysis.model.recorded_time import warn_of_empty_months
@@ -169,19 +169,15 @@ def timekeeping_lag(
        entries  median_lag_days  p90_lag_days  same_day_ratio  late_ratio
     0      3.0              2.0           8.4           0.333       0.333
     """
-    period = read_period(start, end, settings, time_entries)
-    frames = from_native(time_entries=time_entries, users=users, matters=matters, clients=clients)
-    need_period("timekeeping_lag", {"time_entries": time_entries}, period, ITEM_FILTERS)
-    warn_of_empty_months(time_entries, frames["time_entries"], period, "the figures lack the entries of these days")
+    frames = Frames.of(time_entries=time_entries, users=users, matters=matters, clients=clients)
+    period = frames.period(start, end, settings)
+    need_period("timekeeping_lag", frames.passed("time_entries"), period, ITEM_FILTERS)
+    warn_of_empty_months(frames, period, "the figures lack the entries of these days")
     grouping = Grouping.of(by, frames, settings)
     groups, types = _groups(_histogram(frames["time_entries"], grouping, period), grouping)
     _warn_of_unknown(groups)
     result = eager_from_arrow(frames["time_entries"], _table(groups, types))
-    return to_native(
-        grouping.finish(result, ANALYSIS.measure_names),
-        time_entries,
-        counted_days(period, settings, time_entries=time_entries),
-    )
+    return frames.to_native(grouping.finish(result, ANALYSIS.measure_names), time_entries, period, settings)
 
 
 def _histogram(entries: Frame, grouping: Grouping, period: Period) -> pa.Table:

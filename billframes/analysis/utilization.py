@@ -6,7 +6,7 @@ by keys of the work (client, practice area).
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
@@ -23,8 +23,8 @@ from billframes.analysis.declare.spec import (
     TableSpec,
     TabSpec,
 )
-from billframes.analysis.frames.data_span import counted_days, first_day, read_bounded_period
-from billframes.analysis.frames.native import from_native, to_native
+from billframes.analysis.frames.data_span import first_day
+from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import check_choice, read_date
 from billframes.analysis.model.capacity import PARTIAL_HOURS, warn_of_missing_holidays
 from billframes.analysis.model.grouping import Grouping
@@ -159,34 +159,35 @@ def utilization(
     0       Ada        138.0         132.0           176.0         0.75
     1       Ben          0.0           0.0           176.0         0.00
     """
-    first, last = read_bounded_period(start, end, "utilization", settings, time_entries)
-    last = last if as_of is None else min(last, read_date(as_of, "as_of"))
     check_choice(roster, "roster", ("timekeepers", "active"))
-    frames = from_native(time_entries=time_entries, users=users, matters=matters, clients=clients)
+    frames = Frames.of(time_entries=time_entries, users=users, matters=matters, clients=clients)
+    first, last = frames.bounded_period(start, end, "utilization", settings)
+    last = last if as_of is None else min(last, read_date(as_of, "as_of"))
     grouping = Grouping.of(by, frames, settings)
     # Only people whose entries were loaded have capacity.
-    if (loaded := people_loaded(time_entries)) is not None and "users" in frames:
+    if (loaded := people_loaded(frames.natives["time_entries"])) is not None and "users" in frames:
         frames["users"] = frames["users"].filter(C("user_id").is_in(loaded))
     period = Period(first, last)
-    _check_load(time_entries, users, grouping, period)
+    _check_load(frames, grouping, period)
     if as_of is None and grouping.capacity_known:
-        warn_of_unfinished_period("utilization", time_entries, last, grouping.settings, *LATER_DAYS)
+        warn_of_unfinished_period("utilization", frames, last, grouping.settings, *LATER_DAYS)
     warn_of_missing_holidays(grouping.settings, first, last)
-    filtered = bool(getattr(load_info(users), "arguments", {}))
+    filtered = bool(getattr(load_info(frames.natives.get("users")), "arguments", {}))
     if grouping.capacity_known:
         consequence = "{hours} available hours of each person have no work"
-        warn_of_empty_months(time_entries, frames["time_entries"], period, consequence, grouping.settings)
-    recorded = RecordedTime(time_entries, frames["time_entries"], period, grouping.settings)
-    known_from = first_day(time_entries=time_entries)
+        warn_of_empty_months(frames, period, consequence, grouping.settings)
+    recorded = RecordedTime(frames, period, grouping.settings)
+    known_from = first_day(**frames.passed("time_entries"))
     options = UtilizationOptions(
         period, include_fixed_fee, include_probono, roster == "active", filtered, recorded, known_from
     )
     rows = client_hours(frames["time_entries"], frames.get("users"), grouping, options)
-    return to_native(rows, time_entries, counted_days(period, settings, time_entries=time_entries))
+    return frames.to_native(rows, time_entries, period, settings)
 
 
-def _check_load(time_entries: Any, users: Any, grouping: Grouping, period: Period) -> None:
+def _check_load(frames: Frames, grouping: Grouping, period: Period) -> None:
     """Raise or warn if entries or users are missing, so that hours and capacity are not of the same people and days."""
+    time_entries, users = frames.natives["time_entries"], frames.natives.get("users")
     filters = getattr(load_info(users), "arguments", {}) if grouping.capacity_known else {}
     if filters:
         named = join_names([f"{name}=" for name in filters])
@@ -196,7 +197,7 @@ def _check_load(time_entries: Any, users: Any, grouping: Grouping, period: Perio
             IncompleteDataWarning,
         )
     filters_allowed = ("user_id",) if grouping.capacity_known else ITEM_FILTERS
-    need_period("utilization", {"time_entries": time_entries}, period, filters_allowed)
+    need_period("utilization", frames.passed("time_entries"), period, filters_allowed)
     if grouping.capacity_known and has_removed_rows(time_entries) and not has_removed_rows(users):
         warn(
             "utilization: rows of time_entries were removed after the load, but the capacity is that of everyone on "

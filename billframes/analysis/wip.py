@@ -12,8 +12,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes.analysis.declare.columns import ITEMS
 from billframes.analysis.declare.metrics import Measure, bucket_measures, shared_measures, sum_measure
 from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, RecordsSpec, TableSpec, TabSpec
-from billframes.analysis.frames.native import from_native, to_native
-from billframes.analysis.frames.values import called_by_another
+from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import bucket_names, read_date, read_matter_types
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
@@ -145,7 +144,7 @@ def wip(
     0  350.0  600.0  950.0            350.0           600.0    3.0
     """
     day, names, types = read_date(as_of, "as_of"), bucket_names(buckets, 0), read_matter_types(matter_types)
-    frames = from_native(
+    frames = Frames.of(
         time_entries=time_entries,
         expenses=expenses,
         fixed_fees=fixed_fees,
@@ -155,18 +154,16 @@ def wip(
         clients=clients,
     )
     subsets = dict.fromkeys(("user_id", "matter_id", "client_id"))
-    given = {"time_entries": time_entries, "expenses": expenses, "fixed_fees": fixed_fees}
-    need_open_on("wip", given, day, subsets if include_prebill else subsets | {"billed": False})
-    need_open_on("wip", {"invoices": invoices}, day, dict.fromkeys(("client_id", "invoice_id")))
+    need_open_on("wip", frames.passed(*ITEMS), day, subsets if include_prebill else subsets | {"billed": False})
+    need_open_on("wip", frames.passed("invoices"), day, dict.fromkeys(("client_id", "invoice_id")))
     grouping = Grouping.of_items(by, frames, settings)
-    warn_of_later_day("wip", time_entries, day, grouping.settings)
+    warn_of_later_day("wip", frames, day, grouping.settings)
     if types is not None and grouping.type_key is None:
         raise MissingColumnError("matter_types= needs matters= with 'matter_id' and 'matter_type' (loader matters()).")
-    natives = given | {"invoices": invoices}
-    warn_of_cut_frames("wip", natives, frames, day, "their open amounts are not counted")
-    load_known = called_by_another() or load_info(time_entries) is not None
+    warn_of_cut_frames("wip", frames, day, "their open amounts are not counted")
+    load_known = frames.is_inner or load_info(frames.natives["time_entries"]) is not None
     options = WipOptions(day, tuple(buckets), tuple(names), grouping, include_prebill, types, load_known)
-    return to_native(open_items(frames, options), time_entries, {"as_of": day.isoformat()})
+    return frames.to_native(open_items(frames, options), time_entries, as_of=day)
 
 
 ANALYSIS = Analysis(

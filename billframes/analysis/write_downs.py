@@ -17,11 +17,10 @@ from billframes.analysis.contribution import with_shares
 from billframes.analysis.declare.columns import ITEMS, Frame, column_names, source_of
 from billframes.analysis.declare.metrics import Measure, ratio_measure, retitled, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
-from billframes.analysis.frames.data_span import counted_days, read_period
 from billframes.analysis.frames.engine import collect, join_by_id, lazy, sum_by
 from billframes.analysis.frames.expressions import RESIDUE, as_float, in_period, value_if
-from billframes.analysis.frames.native import from_native, from_result, select_columns, to_native
-from billframes.analysis.frames.values import skip_checks
+from billframes.analysis.frames.frames import Frames
+from billframes.analysis.frames.native import select_columns
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import UNKNOWN, By, Key, names_in
 from billframes.analysis.realization import realization
@@ -174,35 +173,31 @@ def write_downs(
     1              Ben              -40.0              -0.1             40.0
     """
     bounds = _bounds(sizes)
-    period = read_period(start, end, settings, time_entries, invoices)
-    natives: dict[str, Any] = {
-        "time_entries": time_entries,
-        "invoices": invoices,
-        "expenses": expenses,
-        "fixed_fees": fixed_fees,
-        "matters": matters,
-        "users": users,
-        "clients": clients,
-    }
-    frames = from_native(**natives)
+    frames = Frames.of(
+        time_entries=time_entries,
+        invoices=invoices,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        matters=matters,
+        users=users,
+        clients=clients,
+    )
+    period = frames.period(start, end, settings)
     names = names_in(by)
     keys = [name for name in names if name not in _SIZE_NAMES]
     grouping = Grouping.of(keys, frames, settings)
     options: dict[str, Any] = {"start": start, "end": end, "matter_types": matter_types, "settings": settings}
-    with skip_checks(natives, frames):
-        by_invoice = realization(**natives, **options, by=[*keys, "invoice_id"], discounts=discounts)
+    by_invoice = frames.call(realization, **options, by=[*keys, "invoice_id"], discounts=discounts)
     whole = Grouping.of([*keys, "invoice_id"], frames, grouping.settings)
     items = _other_items(frames, whole, period)
-    rows = whole.combine([from_result(by_invoice).select(*whole.columns, *_AMOUNTS), items], (*_AMOUNTS, "_items"))
+    rows = whole.combine([by_invoice.select(*whole.columns, *_AMOUNTS), items], (*_AMOUNTS, "_items"))
     if len(keys) < len(names):
         rows = _with_sizes(rows, frames["invoices"], bounds)
         grouping = grouping.with_key(_SIZE)
     totals = grouping.combine([_with_counts(rows)], (*_AMOUNTS, *_COUNTS))
     finished = grouping.finish(totals, _COLUMNS, named=True)
-    return to_native(
-        with_shares(finished, grouping, "write_down_amount", _COLUMNS),
-        time_entries,
-        counted_days(period, settings, time_entries=time_entries, invoices=invoices),
+    return frames.to_native(
+        with_shares(finished, grouping, "write_down_amount", _COLUMNS), time_entries, period, settings
     )
 
 

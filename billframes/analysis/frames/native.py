@@ -33,19 +33,18 @@ from billframes.analysis.declare.columns import (
 )
 from billframes.analysis.frames.data_span import DAYS
 from billframes.analysis.frames.engine import SUPPORTED, from_arrow, to_arrow
-from billframes.analysis.frames.values import called_by_another, check_values, warn_of_columns
+from billframes.analysis.frames.values import warn_of_columns
 from billframes.errors import MissingColumnError, ParameterError
 from billframes.loading.load_info import attach
 
 __all__ = [
-    "from_native",
-    "from_result",
     "nan_to_null",
     "require",
     "select_columns",
     "to_native",
     "without_attrs",
     "wrap_frame",
+    "wrap_frames",
 ]
 
 C = nw.col
@@ -55,35 +54,23 @@ _DASK = {"dask", "dask_expr"}
 _DUCKDB = {"duckdb", "_duckdb"}
 
 
-def from_native(*, ids_only: bool = False, **natives: Any) -> dict[str, Frame]:
+def wrap_frames(natives: Mapping[str, Any], *, ids_only: bool = False) -> dict[str, Frame]:
     """
-    Convert users' frames to Narwhals, and check their values.
+    Convert users' frames to Narwhals, and refuse frames of several engines and frames in the place of others.
 
-    Parameters
-    ----------
-    ids_only : bool
-        Whether to check ids only and leave all values unchanged, for analyses that return whole rows.
-    **natives : frame, optional
-        The frames by the argument's name. Those that are None are left out.
-
-    Raises
-    ------
-    ParameterError
-        An argument is not a frame or is another argument's frame, the frames are of different engines or write ids
-        differently, or different rows of a frame have the same id.
+    With `ids_only`, the rows keep the `attrs` of pandas, for analyses that return whole rows.
     """
-    given = {name: native for name, native in natives.items() if native is not None}
     otherwise = "it takes a pandas, Polars, Arrow, DuckDB, Ibis or PySpark frame"
     frames = {
         name: _with_columns(wrap_frame(native if ids_only else without_attrs(native), name, otherwise), name)
-        for name, native in given.items()
+        for name, native in natives.items()
     }
     engines = {name: _engine(frame) for name, frame in frames.items()}
     if len(set(engines.values())) > 1:
         kinds = ", ".join(f"{name} is {engine}" for name, engine in engines.items())
         raise ParameterError(f"All frames must be of one engine, but {kinds}; convert them to the same kind.")
     _refuse_misplaced(frames)
-    return check_values(frames, given, ids_only=ids_only)
+    return frames
 
 
 def _with_columns(frame: Frame, name: str) -> Frame:
@@ -165,16 +152,7 @@ def wrap_frame(native: Any, name: str, otherwise: str) -> Frame:
 
 
 def to_native(frame: Frame, like: IntoFrameT, days: Mapping[str, Any] | None = None) -> IntoFrameT:
-    """
-    Convert a result to the kind of frame that the user passed, `like`.
-
-    It is lazy if `like` is lazy, even if it was computed in memory. pandas frames get a RangeIndex. If another analysis
-    called this one, the result is returned unchanged. The result remembers `days`, the days that it counts (see
-    `data_span`).
-    """
-    frame = nan_to_null(frame)
-    if called_by_another():
-        return cast("IntoFrameT", frame.to_native())
+    """Convert a result to the kind of frame that the user passed, `like`; it remembers `days` (see `data_span`)."""
     result = _as_kind_of(like, frame)
     return cast("IntoFrameT", attach(result, DAYS, days) if days else result)
 
@@ -190,11 +168,6 @@ def _as_kind_of(like: Any, frame: Frame) -> Any:
     # A frame of pandas' own types can have an Arrow column, too: pandas has no type for a time of day.
     arrow = [isinstance(dtype, pd.ArrowDtype) for dtype in like.dtypes]
     return native.to_pandas(types_mapper=pd.ArrowDtype if sum(arrow) * 2 > len(arrow) else None)
-
-
-def from_result(result: Any) -> Frame:
-    """Convert the result of an analysis that another analysis called."""
-    return as_arrow(cast("Frame", nw.from_native(result)))
 
 
 def nan_to_null(frame: Frame) -> Frame:

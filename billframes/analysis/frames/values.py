@@ -47,10 +47,8 @@ from billframes.errors import IncompleteDataWarning
 from billframes.loading.load_info import load_info
 
 __all__ = [
-    "called_by_another",
     "check_values",
     "said_once",
-    "skip_checks",
     "tell_once",
     "unknown_values",
     "warn_of_columns",
@@ -72,7 +70,6 @@ _SUMMED = {"billing_type": "hours", "invoice_state": "amount"}
 
 _FINDINGS: ContextVar[Findings] = ContextVar("findings")
 _SAID: ContextVar[set[str] | None] = ContextVar("said", default=None)
-_CHECKED: ContextVar[tuple[Mapping[str, Any], Mapping[str, Frame]] | None] = ContextVar("checked", default=None)
 
 
 def check_values(frames: dict[str, Frame], natives: Mapping[str, Any], *, ids_only: bool = False) -> dict[str, Frame]:
@@ -98,9 +95,6 @@ def check_values(frames: dict[str, Frame], natives: Mapping[str, Any], *, ids_on
     IncompleteDataWarning
         Equal rows have the same id; they count once.
     """
-    outer = _CHECKED.get()
-    if outer is not None and all(outer[0].get(name) is native for name, native in natives.items()):
-        return {name: outer[1][name] for name in frames}
     refuse_unlike_ids(frames)
     _warn_of_no_time_entries(frames, natives)
     cache = current_checks()
@@ -121,20 +115,9 @@ def check_values(frames: dict[str, Frame], natives: Mapping[str, Any], *, ids_on
 
 
 @contextmanager
-def skip_checks(natives: Mapping[str, Any], frames: Mapping[str, Frame]) -> Iterator[None]:
-    """Let analyses called in this block use frames that are already checked, without a second check or warning."""
-    token, said = _CHECKED.set((natives, frames)), _SAID.set(said_once())
-    try:
-        yield
-    finally:
-        _CHECKED.reset(token)
-        _SAID.reset(said)
-
-
-@contextmanager
-def tell_once() -> Iterator[None]:
-    """Let analyses of the same frames that are called in this block tell each cause once."""
-    said = _SAID.set(said_once())
+def tell_once(causes: set[str] | None = None) -> Iterator[None]:
+    """Let analyses of the same frames that are called in this block tell each cause once, and those of `causes` not."""
+    said = _SAID.set(said_once() if causes is None else causes)
     try:
         yield
     finally:
@@ -145,11 +128,6 @@ def said_once() -> set[str]:
     """Return the causes of warnings that analyses called by the present one gave already; a new set in others."""
     said = _SAID.get()
     return set() if said is None else said
-
-
-def called_by_another() -> bool:
-    """Tell whether another analysis called the current one; the outer analysis then warns of whole frames itself."""
-    return _CHECKED.get() is not None
 
 
 def warn_of_columns(name: str, columns: Iterable[str]) -> None:

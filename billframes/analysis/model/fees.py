@@ -15,7 +15,8 @@ import narwhals.stable.v2 as nw
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.frames.engine import collect, collect_counts, collect_sums, join_by_id, lazy, sum_by
 from billframes.analysis.frames.expressions import as_float, columns_or_null, is_in_period, value_if
-from billframes.analysis.frames.native import from_native, select_columns
+from billframes.analysis.frames.frames import Frames
+from billframes.analysis.frames.native import select_columns
 from billframes.analysis.model.allocation import allocated_fee, allocation_rates, billable_time, time_on_invoices
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import ITEM_IDS, By
@@ -43,7 +44,7 @@ _MEASURES = (*FEES, "_hidden")
 
 
 def fees_by(
-    analysis: str, by: By, period: Period, settings: FirmSettings | None, **natives: Any
+    analysis: str, by: By, period: Period, settings: FirmSettings | None, frames: Frames
 ) -> tuple[Frame, Grouping]:
     """
     Add up the fees of final invoices dated in the period, by keys.
@@ -57,8 +58,7 @@ def fees_by(
     period : Period
         The period of the invoice dates, both ends inclusive.
     settings : FirmSettings, optional
-    **natives : frame, optional
-        The frames `time_entries`, `invoices`, `expenses`, `fixed_fees`, `matters`, `users` and `clients`.
+    frames : Frames
 
     Returns
     -------
@@ -67,29 +67,28 @@ def fees_by(
         time fees, and the settled part of these; fixed fees; and billed and fixed fees together. Also the grouping, to
         `finish` the rows.
     """
-    grouping, fees = _sum_fees(analysis, by, [period], settings, natives)
+    grouping, fees = _sum_fees(analysis, by, [period], settings, frames)
     return _sum_by_keys(fees, grouping), grouping
 
 
 def fees_of_periods(
-    analysis: str, by: By, periods: Sequence[Period], settings: FirmSettings | None, **natives: Any
+    analysis: str, by: By, periods: Sequence[Period], settings: FirmSettings | None, frames: Frames
 ) -> tuple[list[Frame], Grouping]:
     """Add up the fees of several periods, which may overlap, in one pass; returns the result of `fees_by` for each."""
-    grouping, fees = _sum_fees(analysis, by, periods, settings, natives)
+    grouping, fees = _sum_fees(analysis, by, periods, settings, frames)
     return [_sum_by_keys(fees.filter(_is_in_nth(n, periods)), grouping) for n in range(len(periods))], grouping
 
 
 def _sum_fees(
-    analysis: str, by: By, periods: Sequence[Period], settings: FirmSettings | None, natives: dict[str, Any]
+    analysis: str, by: By, periods: Sequence[Period], settings: FirmSettings | None, frames: Frames
 ) -> tuple[Grouping, Frame]:
-    """Check the frames, add up the fees by the grouping's `base` and the periods, and warn."""
-    frames = from_native(**natives)
+    """Add up the fees by the grouping's `base` and the periods, and warn."""
     for period in periods:
-        need_work_on_invoices(analysis, natives, period)
+        need_work_on_invoices(analysis, frames.natives, period)
     grouping = Grouping.of(by, frames, settings)
     fees, invoices = _fees(analysis, frames, grouping, periods)
     warn_of_absent_items(frames)
-    _warn(analysis, invoices, periods, grouping, whole=is_whole(natives))
+    _warn(analysis, invoices, periods, grouping, whole=is_whole(frames.natives))
     return grouping, fees
 
 

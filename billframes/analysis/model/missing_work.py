@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
 
 import narwhals.stable.v2 as nw
 
@@ -18,6 +17,7 @@ from billframes._names import join_names
 from billframes.analysis.declare.columns import ITEMS, Frame, as_arrow, column_names
 from billframes.analysis.frames.engine import collect_counts, collect_values, join_by_id, lazy
 from billframes.analysis.frames.expressions import as_day, as_float, count_if, midnight, null_column, value_if
+from billframes.analysis.frames.frames import Frames
 from billframes.analysis.frames.native import select_columns
 from billframes.analysis.frames.repeated_ids import are_many
 from billframes.analysis.frames.values import said_once, unknown_values
@@ -72,11 +72,7 @@ _OF_INVOICES = frozenset({"balance", "due_date"})
 
 
 def warn_of_partial_frames(
-    analysis: str,
-    natives: Mapping[str, Any],
-    frames: Mapping[str, Frame],
-    consequence: str,
-    settings: FirmSettings | None = None,
+    analysis: str, frames: Frames, consequence: str, settings: FirmSettings | None, *more: str
 ) -> None:
     """
     Warn if the frames seem to have only a part of the firm's records.
@@ -85,19 +81,18 @@ def warn_of_partial_frames(
     ----------
     analysis : str
         The name of the analysis, for the message.
-    natives : mapping of str to frame
-        The frames as the user passed them, by the argument's name; None is ignored.
-    frames : mapping of str to Frame
-        The same frames, checked.
+    frames : Frames
     consequence : str
         The consequence for the figures: the end of a sentence after "so".
     settings : FirmSettings, optional
         With `taxes`.
+    *more : str
+        Frames of which no row may be missing, besides items and invoices.
     """
     # If rows of both work and invoices were removed, the rest may be all records of one client.
-    of_one = all(has_removed_rows(natives.get(name)) for name in ("time_entries", "invoices"))
-    cut = not of_one and warn_of_removed_rows(analysis, natives, consequence)
-    if not cut and set(ITEMS) <= set(frames) and not is_whole(natives):
+    of_one = all(has_removed_rows(frames.natives.get(name)) for name in ("time_entries", "invoices"))
+    cut = not of_one and warn_of_removed_rows(analysis, frames.passed(*ITEMS, "invoices", *more), consequence)
+    if not cut and set(ITEMS) <= set(frames) and not is_whole(frames.natives):
         counts = collect_counts(_invoice_sums(frames), *(_item_sums(name, frames[name]) for name in ITEMS))
         if not counts["hidden"]:
             worth = sum(counts[name] for name in ITEMS)
@@ -272,7 +267,7 @@ def warn_of_absent_items(frames: Mapping[str, Frame], names: Sequence[str] = NOT
 
 def warn_of_late_start(
     analysis: str,
-    time_entries: Any,
+    frames: Frames,
     work: tuple[Frame, str],
     counted: tuple[Frame, str],
     start: dt.date | None,
@@ -287,8 +282,8 @@ def warn_of_late_start(
     ----------
     analysis : str
         The name of the analysis, for the message.
-    time_entries : frame
-        The entries as the user passed them. If they have information about their load, `loads` uses that instead.
+    frames : Frames
+        If the time entries have information about their load, `loads` uses that instead.
     work, counted : tuple of Frame and str
         The entries, and the invoices or fees, each with its date column.
     start : date, optional
@@ -296,7 +291,7 @@ def warn_of_late_start(
     consequence : str
         The consequence for the figures: the end of a sentence after "so".
     """
-    if start is None or load_info(time_entries) is not None:
+    if start is None or load_info(frames.natives["time_entries"]) is not None:
         return
     entries, others = (_days(*each) for each in (work, counted))
     of_entries = {"begin": C("_day").min(), "rows": nw.len()}

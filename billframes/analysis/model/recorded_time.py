@@ -18,6 +18,7 @@ from billframes._names import first_few, join_names
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.frames.engine import collect, collect_counts, collect_values, lazy, to_dicts
 from billframes.analysis.frames.expressions import as_day, count_if, in_period, midnight, quotient
+from billframes.analysis.frames.frames import Frames
 from billframes.analysis.frames.native import select_columns
 from billframes.analysis.frames.values import said_once
 from billframes.analysis.model.capacity import available_hours
@@ -37,7 +38,7 @@ _DAYS, _MANY = dt.timedelta(days=14), 50
 
 
 def warn_of_empty_months(
-    native: Any, entries: Frame, period: Period, consequence: str, settings: FirmSettings | None = None
+    frames: Frames, period: Period, consequence: str, settings: FirmSettings | None = None
 ) -> None:
     """
     Warn of calendar months of the period in which nobody recorded time, after the first month with entries.
@@ -46,10 +47,8 @@ def warn_of_empty_months(
 
     Parameters
     ----------
-    native : frame
-        The time entries as the user passed them.
-    entries : Frame
-        The same frame, checked.
+    frames : Frames
+        With time entries.
     period : Period
         Without both ends, there is no warning.
     consequence : str
@@ -62,9 +61,9 @@ def warn_of_empty_months(
         return
     first, last = period.start, period.end
     months = [month for month in months_between(first, last) if month >= first and month_end(month) <= last]
-    if load_info(native) is not None or not months or month_end(first) >= last:
+    if load_info(frames.natives["time_entries"]) is not None or not months or month_end(first) >= last:
         return
-    rows = select_columns(lazy(entries), "time_entries", ("date",))
+    rows = select_columns(lazy(frames["time_entries"]), "time_entries", ("date",))
     number = C("date").dt.year().cast(nw.Int64) * 100 + C("date").dt.month().cast(nw.Int64)
     there = to_dicts(collect(in_period(rows, "date", period).select(_month=number).unique()))
     recorded = {row["_month"] for row in there if row["_month"] is not None}
@@ -88,19 +87,25 @@ class RecordedTime:
 
     Parameters
     ----------
-    native : frame
-        The entries as the user passed them.
-    entries : Frame
-        The same frame, checked.
+    frames : Frames
     period : Period
         With both ends.
     settings : FirmSettings
     """
 
-    native: Any
-    entries: Frame
+    frames: Frames
     period: Period
     settings: FirmSettings
+
+    @property
+    def native(self) -> Any:
+        """The entries as the user passed them."""
+        return self.frames.natives["time_entries"]
+
+    @property
+    def entries(self) -> Frame:
+        """The entries, checked."""
+        return self.frames["time_entries"]
 
     def warn_of_days_outside(self) -> None:
         """Warn of hours before `user_start` or after `user_end`: they have no available hours."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -18,7 +18,7 @@ from billframes._names import join_names
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.frames.engine import collect, collect_counts, collect_values, lazy, to_dicts
 from billframes.analysis.frames.expressions import as_day, count_if, midnight
-from billframes.analysis.frames.values import called_by_another
+from billframes.analysis.frames.frames import Frames
 from billframes.errors import IncompleteDataWarning
 from billframes.loading.load_info import load_info
 
@@ -37,7 +37,12 @@ _PLAUSIBLE = (dt.date(1990, 1, 1), dt.date(2100, 12, 31))
 
 
 def warn_of_cut_frames(
-    analysis: str, natives: Mapping[str, Any], frames: Mapping[str, Frame], day: dt.date | None, consequence: str
+    analysis: str,
+    frames: Frames,
+    day: dt.date | None,
+    consequence: str,
+    *,
+    dated: Collection[str] = ("time_entries", "invoices"),
 ) -> None:
     """
     Warn if the work and the invoices begin within a year before a day, although the firm seems to be older.
@@ -49,26 +54,25 @@ def warn_of_cut_frames(
     ----------
     analysis : str
         The name of the analysis, for the message.
-    natives : mapping of str to frame
-        The frames as the user passed them, by the argument's name; None is ignored.
-    frames : mapping of str to Frame
-        The same frames, checked.
+    frames : Frames
     day : date, optional
         By default the last day with a record.
     consequence : str
         The consequence for the figures: the end of a sentence after "and".
+    dated : collection of str
+        The frames whose records count.
     """
-    dated = {name: column for name, column in _DATES.items() if column in _columns_of(frames.get(name))}
-    if called_by_another() or not dated or any(load_info(natives.get(name)) is not None for name in dated):
+    columns = {name: _DATES[name] for name in dated if _DATES[name] in _columns_of(frames.get(name))}
+    if frames.is_inner or not columns or any(load_info(each) is not None for each in frames.passed(*columns).values()):
         return
-    begin, last = _ends(frames, dated)
+    begin, last = _ends(frames, columns)
     if begin is None or last is None or not (day or last) - _YEAR < begin <= (day or last):
         return
     # The first invoice of a matter follows months after it was opened.
-    margin = _MONTH if "time_entries" in dated else 4 * _MONTH
+    margin = _MONTH if "time_entries" in columns else 4 * _MONTH
     if seen := list(_signs_of_age(frames, begin, margin)):
         warn(
-            f"{analysis}: {join_names([_words(name) for name in dated])} begin on {begin}, but {join_names(seen)}. "
+            f"{analysis}: {join_names([_words(name) for name in columns])} begin on {begin}, but {join_names(seen)}. "
             f"Older ones may be missing, and {consequence}. Pass all records, whenever they were made.",
             IncompleteDataWarning,
         )

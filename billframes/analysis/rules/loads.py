@@ -22,7 +22,8 @@ from billframes._names import join_names
 from billframes.analysis.declare.columns import ITEMS, Frame, column_names
 from billframes.analysis.frames.engine import collect_values
 from billframes.analysis.frames.expressions import as_day
-from billframes.analysis.frames.values import called_by_another, said_once
+from billframes.analysis.frames.frames import Frames
+from billframes.analysis.frames.values import said_once
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.loading.load_info import LoadInfo, load_day, load_info
@@ -247,10 +248,10 @@ def _warn_of_late_start(analysis: str, natives: Mapping[str, Any], names: list[s
     )
 
 
-def warn_of_later_day(analysis: str, native: Any, day: dt.date, settings: FirmSettings) -> None:
-    """Warn if `day` is long after a load: the frame lacks the work and the invoices since the load."""
-    local = load_day(native, settings.time_zone)
-    if local is not None and day - local > A_MONTH and not called_by_another():
+def warn_of_later_day(analysis: str, frames: Frames, day: dt.date, settings: FirmSettings) -> None:
+    """Warn if `day` is long after the load of the time entries: they lack the work since then."""
+    local = load_day(frames.natives["time_entries"], settings.time_zone)
+    if local is not None and day - local > A_MONTH and not frames.is_inner:
         warn(
             f"{analysis}: as_of={day} is {(day - local).days:,} days after the load ({local}). The frames lack the "
             "work and the invoices of these days.",
@@ -259,7 +260,7 @@ def warn_of_later_day(analysis: str, native: Any, day: dt.date, settings: FirmSe
 
 
 def warn_of_unfinished_period(
-    analysis: str, native: Any, last: dt.date, settings: FirmSettings, consequence: str, advice: str
+    analysis: str, frames: Frames, last: dt.date, settings: FirmSettings, consequence: str, advice: str
 ) -> None:
     """
     Warn if a period ends after the load: the frame lacks the work and the invoices of the days after it.
@@ -268,8 +269,8 @@ def warn_of_unfinished_period(
     ----------
     analysis : str
         The name of the analysis, for the message.
-    native : frame
-        The frame as the user passed it.
+    frames : Frames
+        With time entries.
     last : date
         The last day of the period.
     settings : FirmSettings
@@ -279,8 +280,8 @@ def warn_of_unfinished_period(
     advice : str
         A sentence about what to pass instead, with `{day}` in place of the day of the load.
     """
-    day = load_day(native, settings.time_zone)
-    if day is not None and last > day and not called_by_another():
+    day = load_day(frames.natives["time_entries"], settings.time_zone)
+    if day is not None and last > day and not frames.is_inner:
         warn(
             f"{analysis}: the period ends on {last}, after the load ({day}), so {consequence}. "
             f"{advice.format(day=day)}",

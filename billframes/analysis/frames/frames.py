@@ -1,0 +1,139 @@
+"""The frames of a call: as passed, checked once, and what was found in them.
+
+An analysis makes its `Frames` from its arguments. To take figures from another analysis, it passes them on with `call`:
+the other analysis then checks nothing again, and its notes join those of the call.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import inspect
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, cast
+
+import narwhals.stable.v2 as nw
+from narwhals.stable.v2.typing import IntoFrameT
+
+from billframes.analysis.declare.columns import Frame, as_arrow
+from billframes.analysis.frames.data_span import counted_days, read_bounded_period, read_period
+from billframes.analysis.frames.native import nan_to_null, to_native, wrap_frames
+from billframes.analysis.frames.notes import Notes
+from billframes.analysis.frames.values import check_values, said_once, tell_once
+from billframes.config.firm import FirmSettings
+from billframes.periods import DateLike, Period
+
+__all__ = ["Frames"]
+
+
+class Frames(dict[str, Frame]):
+    """
+    The checked frames of a call, by the argument's name; those that are None are left out.
+
+    Attributes
+    ----------
+    natives : dict of str to frame
+        The same frames as the user passed them.
+    notes : Notes
+        The notes of the call, also of the analyses that it calls.
+    is_inner : bool
+        Whether another analysis called the present one. The other then warns of whole frames, and says the notes.
+    """
+
+    def __init__(
+        self, checked: Mapping[str, Frame], natives: Mapping[str, Any], notes: Notes, *, is_inner: bool = False
+    ) -> None:
+        super().__init__(checked)
+        self.natives, self.notes, self.is_inner = dict(natives), notes, is_inner
+        self._said = said_once()
+
+    @classmethod
+    def of(cls, *, ids_only: bool = False, **natives: Any) -> Frames:
+        """
+        Convert users' frames to Narwhals, and check them.
+
+        Parameters
+        ----------
+        ids_only : bool
+            Whether to check ids only and leave all values unchanged, for analyses that return whole rows.
+        **natives : frame, optional
+            The frames by the argument's name. From `call`, the argument of each is the calling analysis's `Frames`.
+
+        Raises
+        ------
+        ParameterError
+            An argument is not a frame or is another argument's frame, the frames are of different engines or write ids
+            differently, or different rows of a frame have the same id.
+        """
+        given = {name: native for name, native in natives.items() if native is not None}
+        for outer in given.values():
+            if isinstance(outer, Frames):
+                inner = outer.only(*given)
+                inner.is_inner = True
+                return inner
+        return cls(check_values(wrap_frames(given, ids_only=ids_only), given, ids_only=ids_only), given, Notes())
+
+    def only(self, *names: str) -> Frames:
+        """Return some of the frames, to call another analysis with these only."""
+        return self._with({name: self[name] for name in names if name in self}, self.passed(*names))
+
+    def with_rows(self, **rows: Frame) -> Frames:
+        """Return these frames and others, to call another analysis with rows of the present one."""
+        return self._with({**self, **rows}, {**self.natives, **{name: each.to_native() for name, each in rows.items()}})
+
+    def _with(self, checked: Mapping[str, Frame], natives: Mapping[str, Any]) -> Frames:
+        other = Frames(checked, natives, self.notes, is_inner=self.is_inner)
+        other._said = self._said
+        return other
+
+    def passed(self, *names: str) -> dict[str, Any]:
+        """Return some of the frames as the user passed them."""
+        return {name: self.natives[name] for name in names if name in self.natives}
+
+    def call(self, analysis: Callable[..., Any], **options: Any) -> Frame:
+        """Return the result of another analysis of these frames, with other arguments by name."""
+        own = {name: self for name in self if name in _parameters(analysis)}
+        with tell_once(self._said):
+            return as_arrow(cast("Frame", nw.from_native(analysis(**own, **options))))
+
+    def period(self, start: DateLike | None, end: DateLike | None, settings: FirmSettings | None) -> Period:
+        """Read `start=` and `end=`; see `read_period`."""
+        return read_period(start, end, settings, *self._dated.values())
+
+    def bounded_period(
+        self, start: DateLike, end: DateLike | None, needed_by: str, settings: FirmSettings | None
+    ) -> tuple[dt.date, dt.date]:
+        """Return both ends of a period; refuse an open end."""
+        return read_bounded_period(start, end, needed_by, settings, *self._dated.values())
+
+    @property
+    def _dated(self) -> dict[str, Any]:
+        return self.passed("time_entries", "invoices")
+
+    def to_native(
+        self,
+        rows: Frame,
+        like: IntoFrameT,
+        period: Period | None = None,
+        settings: FirmSettings | None = None,
+        *,
+        as_of: dt.date | None = None,
+    ) -> IntoFrameT:
+        """
+        Convert a result to the kind of frame that the user passed, `like`, and say the notes.
+
+        It is lazy if `like` is lazy, even if it was computed in memory. pandas frames get a RangeIndex. The result
+        remembers the days that it counts: those of `period`, or `as_of`. If another analysis called the present one,
+        the result is returned unchanged.
+        """
+        rows = nan_to_null(rows)
+        if self.is_inner:
+            return cast("IntoFrameT", rows.to_native())
+        self.notes.say()
+        days = {"as_of": as_of.isoformat()} if as_of else {}
+        return to_native(rows, like, counted_days(period, settings, **self._dated) if period else days)
+
+
+@cache
+def _parameters(function: Callable[..., Any]) -> frozenset[str]:
+    return frozenset(inspect.signature(function).parameters)
