@@ -71,6 +71,7 @@ from .ebilling import (
     LedesProfile as LedesProfile,
     ledes as ledes,
     ledes_check as ledes_check,
+    ledes_format as ledes_format,
     read_ledes as read_ledes,
 )
 from .errors import (
@@ -85,6 +86,7 @@ from .errors import (
     DetailsMissingWarning as DetailsMissingWarning,
     IncompleteDataWarning as IncompleteDataWarning,
     LedesError as LedesError,
+    LedesFormatError as LedesFormatError,
     LedgerError as LedgerError,
     MirrorError as MirrorError,
     MissingColumnError as MissingColumnError,

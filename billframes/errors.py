@@ -3,7 +3,8 @@
 BillframesError
 ├── ConfigError                     an address, credential, setting or installation is missing or unusable
 ├── ParameterError(ValueError)      an argument is wrong; no request was sent
-│   └── CallError(TypeError)        an argument's name is unknown, or an argument is missing
+│   ├── CallError(TypeError)        an argument's name is unknown, or an argument is missing
+│   └── LedesFormatError            a file is not a LEDES file of a known format, or is damaged
 ├── UnknownNameError(AttributeError) a module, book or record has no such name
 ├── MissingColumnError(KeyError)    an analysis needs a column that the frame does not have
 ├── DecodeError(ValueError)         the server's response does not fit the API's description
@@ -48,6 +49,7 @@ __all__ = [
     "DetailsMissingWarning",
     "IncompleteDataWarning",
     "LedesError",
+    "LedesFormatError",
     "LedgerError",
     "MirrorError",
     "MissingColumnError",
@@ -167,6 +169,10 @@ class LedesError(BillframesError, ValueError):
     def __reduce__(self) -> tuple[object, ...]:
         # Exception's own pickling loses keyword-only arguments.
         return _rebuild, (type(self), str(self), dict(self.__dict__))
+
+
+class LedesFormatError(ParameterError):
+    """A file is not a LEDES file of a known format, is damaged, or defines entities."""
 
 
 class LedgerError(BillframesError, ValueError):

@@ -7,16 +7,31 @@ away from zero, as on invoices.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 
-__all__ = ["ZERO", "money", "money_text", "number", "number_text", "product", "spread"]
+__all__ = [
+    "ZERO",
+    "exact_sum",
+    "money",
+    "money_text",
+    "number",
+    "number_text",
+    "product",
+    "rate_text",
+    "read_number",
+    "spread",
+    "to_cents",
+]
 
 _CENT = Decimal("0.01")
 _FOURTH = Decimal("0.0001")
 ZERO = Decimal("0.00")
 _TOO_LARGE = 10**12
+# At most as many digits before the point as the widest field has, and as many decimals as a tax rate has.
+_NUMBER = re.compile(r"-?0*(?:\d{1,12}(?:\.\d{0,10})?|\.\d{1,10})")
 
 
 def money(value: float | Decimal | None) -> Decimal | None:
@@ -63,7 +78,34 @@ def product(units: Decimal, unit_cost: Decimal) -> Decimal:
     >>> product(Decimal("0.33"), Decimal("345.50"))
     Decimal('114.02')
     """
-    return (units * unit_cost).quantize(_CENT, ROUND_HALF_UP)
+    return to_cents(units * unit_cost)
+
+
+def to_cents(amount: Decimal) -> Decimal:
+    """Round an amount to the cent."""
+    return amount.quantize(_CENT, ROUND_HALF_UP)
+
+
+def read_number(text: str) -> Decimal | None:
+    """
+    Read a number of a file; None if it is not a number, or too wide for any field to be calculated with.
+
+    Examples
+    --------
+    >>> read_number("630."), read_number(".5"), read_number("1,000"), read_number("")
+    (Decimal('630'), Decimal('0.5'), None, None)
+    """
+    return Decimal(text) if _NUMBER.fullmatch(text) else None
+
+
+def exact_sum(amounts: Iterable[Decimal | None]) -> Decimal | None:
+    """Add up amounts; None if one of them is."""
+    total = ZERO
+    for each in amounts:
+        if each is None:
+            return None
+        total += each
+    return total
 
 
 def money_text(amount: Decimal | None) -> str:
@@ -92,6 +134,19 @@ def number_text(value: Decimal | None) -> str:
         return ""
     whole, _, decimals = f"{value:.4f}".partition(".")
     return f"{whole}.{decimals.rstrip('0').ljust(2, '0')}"
+
+
+@lru_cache(maxsize=1024)
+def rate_text(rate: Decimal) -> str:
+    """
+    Write a tax rate without trailing zeros.
+
+    Examples
+    --------
+    >>> rate_text(Decimal("0.20")), rate_text(Decimal("0.000"))
+    ('0.2', '0')
+    """
+    return f"{rate.normalize():f}"
 
 
 def spread(amount: Decimal, weights: Sequence[Decimal]) -> list[Decimal]:

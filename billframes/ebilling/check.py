@@ -18,13 +18,16 @@ import pyarrow as pa
 from billframes._limits import LEDES_BYTES, LEDES_FINDINGS
 from billframes.analysis.code_check import code_check
 from billframes.client import Client
+from billframes.config.firm import FirmSettings
 from billframes.ebilling.codes import read_codes
-from billframes.ebilling.findings import INVOICE_COLUMNS, OFTEN, Finding, findings_frame
+from billframes.ebilling.findings import INVOICE_COLUMNS, NOTE, OFTEN, Finding, Problem, findings_frame
 from billframes.ebilling.format import FIELDS
-from billframes.ebilling.lines import ABOVE_ITEMS, Bill, Line, add_item_lines, adjust_to_invoice, line_without_amount
+from billframes.ebilling.invoice_amount import adjust_to_invoice
+from billframes.ebilling.line_taxes import LineTaxes
+from billframes.ebilling.lines import Bill, Line, add_item_lines, line_without_amount
 from billframes.ebilling.profile import LedesProfile
 from billframes.ebilling.reading import check_file
-from billframes.ebilling.rules import Problem, problems
+from billframes.ebilling.rules import problems
 from billframes.ebilling.source import CODES, KINDS, OPEN_STATES, Item, Row, Source
 from billframes.ebilling.texts import Texts
 from billframes.errors import ParameterError
@@ -39,10 +42,10 @@ __all__ = ["CheckedBills", "check_invoices", "ledes_check"]
 
 Frames = Mapping[str, Any]
 # The fields with the invoice's total, and with a line's units, adjustment, total and unit cost.
-_INVOICE_TOTAL, _AMOUNTS = 5, frozenset({11, 12, 13, 21})
+_TOTALS, _AMOUNTS = frozenset({5, 28, 29}), frozenset({11, 12, 13, 21, 48, 49})
 
-# Fields that are unknown for unbilled work: the bill's date, number, total and period.
-_OF_BILLS = (1, 2, 5, 6, 7)
+# Fields that are unknown for unbilled work: the bill's date, number, totals and period.
+_OF_BILLS = (1, 2, 5, 6, 7, 28, 29)
 _CODE_FIELDS = {"task_code": 15, "expense_code": 16, "activity_code": 17}
 _FIXES = {
     2: "Give the invoice a number of at most 20 characters, which no other invoice has.",
@@ -51,12 +54,20 @@ _FIXES = {
     6: "Correct billing_start in the profile.",
     11: "Leave the entry off the bill if the client's portal takes no lines without units.",
     14: "Correct billing_start and billing_end in the profile.",
+    15: "Choose a task code.",
     16: "Add an expense code.",
+    17: "Choose an activity code.",
     18: "Give the person initials, or an id with timekeeper_ids in the profile.",
     19: "Shorten the description.",
     22: "Give the name as the client has it: timekeeper_names in the profile.",
     23: "Give the person or the role a title: classifications in the profile.",
     24: "Correct the client's number of the matter.",
+    26: "Correct tax_id of client_address in the profile.",
+    27: "Give the matter a name of at most 255 characters.",
+    **dict.fromkeys(range(34, 41), "Give it in the table firm of the profile."),
+    **dict.fromkeys(range(41, 48), "Give it in the table client_address of the profile."),
+    49: "The invoice's tax was rounded in another way. Ask whether the client's portal accepts the difference.",
+    50: "Give the type with the tax in the profile.",
 }
 _TAKE_OFF = " It is on an invoice that is not final: take it off first, because billed items can't be changed."
 
@@ -89,6 +100,8 @@ def ledes_check(
     end: DateLike | None = None,
     client: Client | None = None,
     progress: bool | Progress | None = None,
+    settings: FirmSettings | None = None,
+    notes: bool = False,
     max_bytes: int = LEDES_BYTES,
     max_findings: int = LEDES_FINDINGS,
 ) -> pd.DataFrame:
@@ -103,7 +116,7 @@ def ledes_check(
     ----------
     given : Book, mapping of str to frame, path, str or bytes
         A book; frames by name: `time_entries`, `expenses`, `fixed_fees`, `invoices`, `matters`, `users` and `codes`,
-        with all items of the invoices; or a LEDES 1998B file of any software, as `read_ledes` takes it.
+        with all items of the invoices; or a LEDES file of any software, as `read_ledes` takes it.
     invoice : str or list of str, optional
         Numbers or ids of invoices.
     profile : LedesProfile, optional
@@ -114,6 +127,10 @@ def ledes_check(
         The client to read codes with, if frames without codes are given.
     progress : bool or callable, optional
         Progress of reading codes, as for the loaders.
+    settings : FirmSettings, optional
+        The firm's settings, whose `taxes` count if the profile has none; by default the book's.
+    notes : bool, default False
+        Whether to add what needs no correction: unusual codes, lines of tax, sums that can't be checked.
     max_bytes : int, default 100_000_000
         The most bytes that a file may have: about 500,000 lines.
     max_findings : int, default 100_000
@@ -123,15 +140,17 @@ def ledes_check(
     -------
     DataFrame
         One row per finding: `invoice_number` and `item_id` (missing if it concerns a whole invoice, matter or person),
-        `field` (number and name), `severity` ("rejected" or "often rejected"), `problem`, `value` and `fix`. For the
-        firm's own data also `item`, `date`, `matter_id`, `matter_name`, `responsible_id` and `responsible_name`; for a
-        file, `line`.
+        `field` (number and name), `severity` ("rejected", "often rejected" or "note"), `problem`, `value` and `fix`.
+        For the firm's own data also `item`, `date`, `matter_id`, `matter_name`, `responsible_id` and
+        `responsible_name`; for a file, `line`.
 
     Raises
     ------
     ParameterError
         An invoice is unknown, a frame is missing, a period or a file can't be read, or a file is larger than
         `max_bytes`.
+    LedesFormatError
+        A file is of an unknown format, damaged, or defines entities.
     MissingColumnError
         A frame lacks a column.
 
@@ -142,14 +161,17 @@ def ledes_check(
     ['15 LINE_ITEM_TASK_CODE', '23 TIMEKEEPER_CLASSIFICATION']
     """
     if isinstance(given, str | bytes | os.PathLike):
-        if invoice is not None or profile is not None or start is not None or end is not None:
-            raise ParameterError("For a file, leave out invoice=, profile=, start= and end=.")
-        return check_file(given, max_bytes=max_bytes, max_findings=max_findings)
-    source = Source(given, client)
+        if invoice is not None or start is not None or end is not None:
+            raise ParameterError("For a file, leave out invoice=, start= and end=.")
+        return check_file(given, profile, notes=notes, max_bytes=max_bytes, max_findings=max_findings)
+    source = Source(given, client, settings)
     if invoice is not None:
-        return check_invoices(source, invoice, profile, progress=progress).frame(source)
-    period = source.period if start is None and end is None else resolve(start, end)
-    return _check_unbilled(source, period, profile, progress).frame(source)
+        checked = check_invoices(source, invoice, profile, progress=progress)
+    else:
+        period = source.period if start is None and end is None else resolve(start, end)
+        checked = _check_unbilled(source, period, profile, progress)
+    checked.findings = [each for each in checked.findings if notes or each.severity != NOTE]
+    return checked.frame(source)
 
 
 def check_invoices(
@@ -171,12 +193,13 @@ def check_invoices(
     read_codes(items, source.client, progress=progress, store=source.code_store)
     numbers = Counter(row["invoice_number"] for row in source.invoices)
     findings: list[Finding] = []
-    terms = profile or LedesProfile(law_firm_id="-", adjustments="invoice")
+    terms = profile or LedesProfile(law_firm_id="-", adjustments="invoice", credit_notes=True)
     for bill in bills.values():
+        taxes = LineTaxes(terms.tax, source.settings, rows[bill.key], source.matters)  # type: ignore[arg-type]
         findings += add_item_lines(bill, terms)
-        findings += adjust_to_invoice(bill, terms, source.incomplete_loads(rows[bill.key]))
+        findings += adjust_to_invoice(bill, terms, source.incomplete_loads(rows[bill.key]), taxes)
         findings += _invoice_findings(bill, rows[bill.key], source, terms, numbers)
-    if source.is_narrow and any(each.problem == ABOVE_ITEMS for each in findings):
+    if source.is_narrow and any(bill.above_items for bill in bills.values()):
         # The missing items may be on matters of other clients.
         source.is_narrow = False
         return check_invoices(source, wanted, profile, progress=progress)
@@ -216,20 +239,39 @@ def _check_lines(
     of_bills = any(bill.invoice is not None for bill in bills)
     skip = {*(() if of_bills else (*_OF_BILLS, 16)), *(() if profile else (20,))}
     groups = [bill.key for bill, _ in texts.lines]
-    found = problems(texts.columns, skip=skip, max_description=terms.max_description, groups=groups)
+    found = problems(
+        texts.columns,
+        terms.form,
+        skip=skip,
+        max_description=terms.max_description,
+        groups=groups,
+        known_codes={code for code in source.codes["code"] if code is not None},
+        tax_codes=[*terms.tax_codes, *([terms.tax_lines] if terms.tax_lines else [])],
+    )
     of_rules = [_finding_of(each, texts, source) for each in found if not _needs_amounts(each, texts)]
     of_codes = list(_code_findings(bills, texts.lines, source, terms, of_bills=of_bills))
     reported = {(each.item_id, each.field) for each in (*findings, *of_codes)}
-    findings = [*findings, *texts.findings, *of_codes]
+    findings = [*findings, *texts.findings, *of_codes, *_rate_notes(bills)]
     findings += [each for each in of_rules if each.item_id is None or (each.item_id, each.field) not in reported]
     return CheckedBills(bills, texts, findings)
+
+
+def _rate_notes(bills: Iterable[Bill]) -> Iterator[Finding]:
+    """Note fees that are written below their rate, because their hours have more than four decimals."""
+    for bill in bills:
+        for line in bill.lines:
+            if line.below_rate and line.item is not None:
+                item, problem = line.item, "is below the rate, because the hours have more than four decimals"
+                number = bill.number or item.invoice_number
+                fix = "Nothing needs to be corrected: units × unit cost is the amount."
+                yield Finding(21, NOTE, problem, line.below_rate, fix, number, item.id, place=item.place)
 
 
 def _needs_amounts(problem: Problem, texts: Texts) -> bool:
     """Tell whether a rule compares amounts that are unknown: of an item, or of the whole bill."""
     bill, line = texts.lines[problem.at]
     return bool(bill.unpriced) and (
-        problem.field == _INVOICE_TOTAL or (line.item in bill.unpriced and problem.field in _AMOUNTS)
+        problem.field in _TOTALS or (line.item in bill.unpriced and problem.field in _AMOUNTS)
     )
 
 
@@ -249,6 +291,7 @@ def _finding_of(problem: Problem, texts: Texts, source: Source) -> Finding:
             item_id = item.id
     number = bill.number or (item.invoice_number if item_id and item else None)
     fix = _FIXES.get(problem.field, "Correct it in the billing system.")
+    fix = "Nothing needs to be corrected." if problem.severity == NOTE else fix
     return Finding(problem.field, problem.severity, problem.problem, value, fix, number, item_id, place=place)
 
 
@@ -262,6 +305,7 @@ def _invoice_findings(
         yield bill.rejection(2, f"the invoice's state is {state}", str(number), "Make it final first.")
     if numbers[row["invoice_number"]] > 1:
         yield bill.rejection(2, "several invoices have this number", str(number), _FIXES[2])
+    yield from _international_findings(bill, source, profile)
     client = {"client_id": row["client_id"], **{name: row.get(name) for name in ("client_name", "client_reference")}}
     if not _is_client(client, profile.client):
         yield bill.rejection(3, "the profile is for another client", str(profile.client), "Pass its own.")
@@ -273,6 +317,20 @@ def _invoice_findings(
         if source.matters.get(matter_id or "", {"ledes_enabled": True})["ledes_enabled"] is not True:
             fix, place = "Turn LEDES billing on for the matter.", {"matter_id": matter_id}
             yield Finding(4, OFTEN, "LEDES billing is not on for the matter", "", fix, number, place=place)
+
+
+def _international_findings(bill: Bill, source: Source, profile: LedesProfile) -> Iterator[Finding]:
+    """Yield the findings about an invoice as 98BI."""
+    if not profile.form.has_taxes:
+        return
+    currency = source.settings.currency if source.settings is not None else ""
+    if currency and currency != profile.currency:
+        problem = f"the profile's currency is {profile.currency}, and that of the firm's settings is {currency}"
+        fix = "Correct currency in the profile. Amounts are never converted."
+        yield bill.rejection(30, problem, str(profile.currency), fix)
+    if any(line.item is not None and line.item.kind == "fixed_fee" for line in bill.lines):
+        problem, fix = "98BI is meant for time and expenses, and the invoice has fixed fees", "Ask the client first."
+        yield Finding(10, NOTE, problem, "", fix, bill.number)
 
 
 def _is_client(row: Row, wanted: str | None) -> bool:

@@ -13,9 +13,13 @@ import pandas as pd
 
 from billframes._export import write
 from billframes.client import Client
+from billframes.config.firm import FirmSettings
+from billframes.ebilling.amounts import ZERO
 from billframes.ebilling.check import check_invoices
+from billframes.ebilling.code_rules import tax_lines
 from billframes.ebilling.findings import INVOICE_COLUMNS, REJECTED, findings_frame, list_reasons
-from billframes.ebilling.format import COLUMNS, END, FIRST_LINE, HEADING, is_plain
+from billframes.ebilling.format import END, LEDES_98BI, LEDES_1998B, LedesFormat
+from billframes.ebilling.plain_text import is_plain
 from billframes.ebilling.profile import LedesProfile
 from billframes.ebilling.reading import lines_frame
 from billframes.ebilling.source import Source
@@ -36,14 +40,14 @@ _CHANGED = ("invoice_number", "item", "item_id", "date", "replaced")
 
 class LedesFile:
     """
-    A LEDES 1998B file. `ledes` makes it from invoices; it can also be made from the lines of `read_ledes`.
+    A LEDES file. `ledes` makes it from invoices; it can also be made from the lines of `read_ledes`.
 
     Parameters
     ----------
     lines : DataFrame
-        The format's 24 columns, as texts.
+        The 24 columns of 1998B, or the 52 columns of 98BI, as texts. The columns decide the format.
     findings : DataFrame, optional
-        Findings that are often rejected, as `ledes_check` returns them.
+        Findings that are often rejected, and notes, as `ledes_check` returns them.
     left_out : DataFrame, optional
         Items of the invoices that are not lines, with the reason: time that is not billable or that a fixed fee covers.
     changed : DataFrame, optional
@@ -63,10 +67,12 @@ class LedesFile:
         left_out: pd.DataFrame | None = None,
         changed: pd.DataFrame | None = None,
     ) -> None:
-        lacking = [name for name in COLUMNS if name not in lines.columns]
+        self._form: LedesFormat = LEDES_98BI if "line_item_tax_total" in lines.columns else LEDES_1998B
+        names = self._form.columns
+        lacking = [name for name in names if name not in lines.columns]
         if lacking:
             raise MissingColumnError(
-                f"lines has no column {', '.join(map(repr, lacking))}; bf.read_ledes gives all 24."
+                f"lines has no column {', '.join(map(repr, lacking))}; bf.read_ledes gives all {len(names)}."
             )
         self.lines = lines
         self.findings = findings_frame((), INVOICE_COLUMNS) if findings is None else findings
@@ -83,14 +89,15 @@ class LedesFile:
         LedesError
             A value has a character that the format can't have.
         """
-        columns = [self.lines[name].fillna("").astype(str).tolist() for name in COLUMNS]
-        for name, values in zip(COLUMNS, columns, strict=True):
+        names = self._form.columns
+        columns = [self.lines[name].fillna("").astype(str).tolist() for name in names]
+        for name, values in zip(names, columns, strict=True):
             if not is_plain(" ".join(values)):
                 raise LedesError(
                     f"{name} has a character that a LEDES file can't hold: it takes ASCII without '|', '[]'."
                 )
         rows = ["|".join(row) + END for row in zip(*columns, strict=True)]
-        return "\r\n".join([FIRST_LINE, HEADING, *rows])
+        return "\r\n".join([self._form.first_line, self._form.heading, *rows])
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """
@@ -134,13 +141,26 @@ class LedesFile:
             for each, total in zip(heads["invoice_number"], heads["invoice_total"], strict=True)
         }
 
+    @functools.cached_property
+    def taxes(self) -> dict[str, Decimal]:
+        """The tax of each invoice, by its number: in 98BI of all lines, in 1998B the lines of tax (code E124)."""
+        texts = {name: self.lines[name].fillna("").astype(str).tolist() for name in self._form.columns}
+        if self._form.has_taxes:
+            taxed, amounts = list(range(len(self.lines))), texts["line_item_tax_total"]
+        else:
+            taxed, amounts = tax_lines(texts), texts["line_item_total"]
+        found = dict.fromkeys(texts["invoice_number"], ZERO)
+        for at in taxed:
+            found[texts["invoice_number"][at]] += Decimal(amounts[at] or 0)
+        return found
+
     def __repr__(self) -> str:
-        return f"<LEDES 1998B file: {self._summary()}>"
+        return f"<LEDES {self._form.name} file: {self._summary()}>"
 
     def _repr_html_(self) -> str:
         table = self.lines[_SHOWN].head(_FEW).to_html(index=False, na_rep="", border=0)
         more = "" if len(self.lines) <= _FEW else f"<p>… and {len(self.lines) - _FEW:,} more lines</p>"
-        return f"<p>LEDES 1998B file: {escape(self._summary())}</p>{table}{more}"
+        return f"<p>LEDES {self._form.name} file: {escape(self._summary())}</p>{table}{more}"
 
     def _summary(self) -> str:
         invoices = self.lines["invoice_number"].dropna().unique().tolist()
@@ -156,9 +176,10 @@ def ledes(
     profile: LedesProfile,
     client: Client | None = None,
     progress: bool | Progress | None = None,
+    settings: FirmSettings | None = None,
 ) -> LedesFile:
     """
-    Make the LEDES 1998B file of invoices, or raise an error with all reasons for which a portal would reject it.
+    Make the LEDES file of invoices, or raise an error with all reasons for which a portal would reject it.
 
     The file always equals each invoice to the cent. Time that is not billable, or that a fixed fee covers, is left out
     and listed.
@@ -196,7 +217,7 @@ def ledes(
     >>> bf.ledes(bf.book("2026-10"), "11819", profile=profile)
     <LEDES 1998B file: invoice 11819, 4 lines>
     """
-    source = Source(given, client)
+    source = Source(given, client, settings)
     checked = check_invoices(source, invoice, profile, progress=progress)
     findings = checked.frame(source)
     if (findings["severity"] == REJECTED).any():

@@ -8,22 +8,20 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from billframes.ebilling.format import FIELDS
+from billframes.ebilling.format import FIELDS, NOTE, OFTEN, REJECTED, Severity
 
 __all__ = [
     "FILE_COLUMNS",
     "INVOICE_COLUMNS",
+    "NOTE",
     "OFTEN",
     "REJECTED",
     "Finding",
+    "Problem",
     "Severity",
     "findings_frame",
     "list_reasons",
 ]
-
-Severity = Literal["rejected", "often rejected"]
-REJECTED: Severity = "rejected"
-OFTEN: Severity = "often rejected"
 
 _COMMON = ("invoice_number", "item_id", "field", "severity", "problem", "value", "fix")
 INVOICE_COLUMNS = (*_COMMON, "item", "date", "matter_id", "matter_name", "responsible_id", "responsible_name")
@@ -32,7 +30,7 @@ FILE_COLUMNS = (*_COMMON, "line")
 """Columns of findings in a file."""
 
 _DTYPES: dict[str, Any] = {
-    "severity": pd.CategoricalDtype([REJECTED, OFTEN], ordered=True),
+    "severity": pd.CategoricalDtype([REJECTED, OFTEN, NOTE], ordered=True),
     "line": "Int64",
     "date": "datetime64[us]",
 }
@@ -49,7 +47,7 @@ class Finding:
     ----------
     field : int
         The field's number; 0 is the file as a whole.
-    severity : {"rejected", "often rejected"}
+    severity : {"rejected", "often rejected", "note"}
     problem, value, fix : str
         The problem, the value, and the correction to make. Descriptions of work are not quoted.
     invoice_number, item_id : str, optional
@@ -69,6 +67,17 @@ class Finding:
     item_id: str | None = None
     line: int | None = None
     place: dict[str, Any] | None = None
+
+
+@dataclass(slots=True)
+class Problem:
+    """A problem with a field of a line, as the rules yield it; `at` is the index of the line, from 0."""
+
+    at: int
+    field: int
+    severity: Severity
+    problem: str
+    value: str = ""
 
 
 def findings_frame(findings: Iterable[Finding], columns: Sequence[str]) -> pd.DataFrame:

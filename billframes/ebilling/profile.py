@@ -1,4 +1,4 @@
-"""The requirements of one client for its e-bills that the API does not have: ids, titles, and the form of write-downs.
+"""The requirements of one client for its e-bills that the API does not have: ids, titles, taxes, and write-downs.
 
 A profile is stored as a TOML file and checked when it is read: unknown keys, invalid values and values that contradict
 each other raise an error, which names the nearest known key or the accepted values.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -16,10 +16,12 @@ from typing import Any, Literal, Self
 from billframes._names import closest
 from billframes._suggestions import suggest_fields
 from billframes.config import read_keys
-from billframes.ebilling.format import is_plain
+from billframes.ebilling.format import FIELDS, LEDES_98BI, LEDES_1998B, LedesFormat
+from billframes.ebilling.plain_text import is_plain
+from billframes.ebilling.taxes import LedesTax, read_taxes
 from billframes.errors import ConfigError, ParameterError
 
-__all__ = ["REQUIREMENTS", "LedesProfile", "look_up"]
+__all__ = ["ADDRESS_KEYS", "REQUIREMENTS", "LedesProfile", "look_up"]
 
 Adjustments = Literal["refuse", "invoice", "lines"]
 FixedFees = Literal["IF", "F"]
@@ -27,8 +29,12 @@ FixedFees = Literal["IF", "F"]
 REQUIREMENTS = ("task", "activity", "expense")
 _BY_ROLE = {"principal": "PARTNR", "attorney": "ASSOC", "paralegal": "PARALG"}
 _CHOICES: dict[str, tuple[str, ...]] = {"adjustments": ("refuse", "invoice", "lines"), "fixed_fees": ("IF", "F")}
+_CHOICES |= {"format": ("1998B", "98BI V2"), "account_type": ("O", "T")}
+ADDRESS_KEYS = ("name", "address_1", "address_2", "city", "region", "postcode", "country")
+"""The keys of an address, in the order of its fields."""
+_COUNTRY = re.compile("[A-Z]{2,3}")
 _WIDTHS = {"law_firm_id": 20, "client_id": 20, "matter_ids": 20, "client_matter_ids": 20, "timekeeper_ids": 20}
-_WIDTHS |= {"timekeeper_names": 30, "classifications": 10}
+_WIDTHS |= {"timekeeper_names": 30, "classifications": 10, "po_numbers": 100, "tax_lines": 20}
 _UUID = re.compile(r"[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 
 
@@ -76,6 +82,30 @@ class LedesProfile:
         The largest number of characters of a line's description that the client's portal accepts.
     require : sequence of {"task", "activity", "expense"}
         Codes that the client requires on every line, whatever the matter's settings are.
+    format : {"1998B", "98BI V2"}
+        The file's format. 98BI has tax on each line.
+    currency : str, optional
+        The ISO 4217 code of the currency, such as "GBP". Required for 98BI. It must be that of the firm's settings.
+    account_type : {"O", "T"}, optional
+        "O" if the client pays itself, "T" if a third party pays. Required for 98BI.
+    po_numbers : mapping of matter to str
+        The client's purchase orders. Field 25.
+    firm : mapping of str to str
+        The firm's `name`, `address_1`, `address_2`, `city`, `region`, `postcode` and `country`. Fields 34 to 40.
+    client_address : mapping of str to str
+        The client's, with the same keys and `tax_id`, if they differ from the clients frame. Fields 26 and 41 to 47.
+    tax : sequence of mapping, optional
+        Taxes, each with `type` and `rate`, such as `{"type": "VAT", "rate": 0.2}`. `on` is "fees", "expenses" or "both"
+        (the default); `codes` are prefixes of codes, and `matters` ids or references; `from` and `until` are invoice
+        dates, both inclusive. The first tax that holds for a line counts. By default, the `taxes` of the firm's
+        settings.
+    tax_lines : str, optional
+        For 1998B, the expense code of one line with the invoice's tax, such as "E124". By default, an invoice with tax
+        is refused.
+    tax_codes : sequence of str
+        The client's own codes of lines of tax. Such lines in files are not checked as work.
+    credit_notes : bool, default False
+        Whether the client's portal takes invoices below 0 as files.
 
     Raises
     ------
@@ -105,23 +135,64 @@ class LedesProfile:
     billing_end: dt.date | None = None
     max_description: int | None = None
     require: Iterable[str] = ()
+    format: Literal["1998B", "98BI V2"] = "1998B"
+    currency: str | None = None
+    account_type: Literal["O", "T"] | None = None
+    po_numbers: Mapping[str, str] = field(default_factory=dict)
+    firm: Mapping[str, str] = field(default_factory=dict)
+    client_address: Mapping[str, str] = field(default_factory=dict)
+    tax: Sequence[Mapping[str, Any] | LedesTax] | None = None
+    tax_lines: str | None = None
+    tax_codes: Iterable[str] = ()
+    credit_notes: bool = False
 
     def __post_init__(self) -> None:
-        for key in ("law_firm_id", "client", "client_id", "client_matter_id", "invoice_description"):
+        for key in ("law_firm_id", "client", "client_id", "client_matter_id", "invoice_description", "tax_lines"):
             _check_text(key, getattr(self, key))
-        for key in ("matter_ids", "client_matter_ids", "timekeeper_names", "classifications"):
+        for key in ("matter_ids", "client_matter_ids", "timekeeper_names", "classifications", "po_numbers"):
             _check_table(key, getattr(self, key))
         if not self.law_firm_id:
             raise ParameterError("law_firm_id is empty; it takes the firm's id, in the US its federal tax id.")
         for key, choices in _CHOICES.items():
-            _check_choice(key, getattr(self, key), choices)
+            if key != "account_type" or self.account_type is not None:
+                _check_choice(key, getattr(self, key), choices)
         self._check_columns()
         self._check_numbers()
         require = (self.require,) if isinstance(self.require, str) else tuple(self.require)
         for each in require:
             _check_choice("require", each, REQUIREMENTS)
-        # The class is frozen for users.
-        object.__setattr__(self, "require", require)
+        codes = (self.tax_codes,) if isinstance(self.tax_codes, str) else tuple(self.tax_codes)
+        taxes = None if self.tax is None else read_taxes(self.tax)
+        self._check_international()
+        for key, value in (("require", require), ("tax_codes", codes), ("tax", taxes)):
+            # The class is frozen for users.
+            object.__setattr__(self, key, value)
+
+    @property
+    def form(self) -> LedesFormat:
+        """The file's format."""
+        return LEDES_98BI if self.format == "98BI V2" else LEDES_1998B
+
+    @property
+    def writes_taxes(self) -> bool:
+        """Whether files have tax: on each line, or as one line."""
+        return self.form.has_taxes or self.tax_lines is not None
+
+    def _check_international(self) -> None:
+        """Check the keys of 98BI and of taxes."""
+        for key, names in (("firm", ADDRESS_KEYS), ("client_address", (*ADDRESS_KEYS, "tax_id"))):
+            _check_address(key, getattr(self, key), names)
+        if self.currency is not None and not re.fullmatch("[A-Z]{3}", str(self.currency)):
+            raise ParameterError(f"currency={self.currency!r} is not a currency code; it takes three capital letters.")
+        if not isinstance(self.credit_notes, bool):
+            raise ParameterError(f"credit_notes={self.credit_notes!r} is neither true nor false.")
+        if not self.form.has_taxes:
+            return
+        for key in ("currency", "account_type"):
+            if getattr(self, key) is None:
+                raise ParameterError(f"98BI V2 needs {key} in the profile.")
+        if self.tax_lines is not None:
+            raise ParameterError("tax_lines is for 1998B; 98BI V2 has the tax on each line. Keep one of the two.")
 
     def _check_columns(self) -> None:
         if isinstance(self.timekeeper_ids, Mapping):
@@ -205,6 +276,19 @@ def _check_table(key: str, value: Any) -> None:
         _check_text(f"{key}[{str(name)!r}]", each, _WIDTHS[key])
         if not each:
             raise ParameterError(f"{key}[{str(name)!r}] is empty.")
+
+
+def _check_address(key: str, value: Any, names: tuple[str, ...]) -> None:
+    if not isinstance(value, Mapping):
+        raise ParameterError(f"{key}={value!r} is not a table of an address.")
+    first = 34 if key == "firm" else 41
+    for name, each in value.items():
+        if name not in names:
+            raise ParameterError(f"{key} has an unknown key {name!r}.{closest(str(name), names)} It takes {names}.")
+        width = 20 if name == "tax_id" else FIELDS[first - 1 + ADDRESS_KEYS.index(name)].width
+        _check_text(f"{key}.{name}", each, width)
+    if value.get("country") and not _COUNTRY.fullmatch(value["country"]):
+        raise ParameterError(f"{key}.country={value['country']!r} is not a code of two or three capital letters.")
 
 
 def _check_text(key: str, value: Any, width: int | None = None) -> None:

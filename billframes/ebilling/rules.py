@@ -1,7 +1,8 @@
-"""Check lines by the rules of the format, for files of billframes and of other software.
+"""Check lines by the rules of their format, for files of billframes and of other software.
 
 Every rule checks every line, so that all problems are found at once. A problem of a whole invoice, matter or person is
-reported once.
+reported once. What is not certain to be refused by every portal is "often rejected". The lengths and the order of XML
+are not judged, because no public description states them.
 """
 
 from __future__ import annotations
@@ -9,44 +10,45 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
-from billframes.ebilling.amounts import ZERO, money_text, product
-from billframes.ebilling.findings import OFTEN, REJECTED, Severity
-from billframes.ebilling.format import FIELDS, TYPES, LedesField, is_plain
+from billframes.ebilling.amounts import ZERO, exact_sum, money_text, product, read_number, to_cents
+from billframes.ebilling.code_rules import code_problems
+from billframes.ebilling.findings import OFTEN, REJECTED, Problem, Severity
+from billframes.ebilling.format import FIELDS, TYPES, LedesField, LedesFormat
+from billframes.ebilling.plain_text import is_plain
 
-__all__ = ["Problem", "problems"]
+__all__ = ["problems"]
 
 Columns = Mapping[str, Sequence[str]]
 
 LONG_DESCRIPTION = 1_024
-_NUMBER = re.compile(r"-?(\d+)(?:\.(\d{1,4}))?")
-# Many numbers of the format's smallest width. Wider numbers are checked one by one.
-_NUMBERS = re.compile(r"(?:-?\d{1,10}(?:\.\d{1,4})?(?:\||$))*+")
+_NUMBER = re.compile(r"-?(?:(\d+)\.?(\d*)|\.(\d+))")
+# Many numbers of the formats' smallest width. Wider numbers are checked one by one.
+_NUMBERS = re.compile(r"(?:-?(?:\d{1,10}(?:\.\d{0,4})?|\.\d{1,4})(?:\||$))*+")
 _MANY = 100
-_WIDEST = max(field.width or 0 for field in FIELDS if field.kind in {"number", "money"})
 _DAY = re.compile(r"\d{8}")
-_CODE = re.compile(r"[A-Z]\d{3}")
 _HALF_CENT = Decimal("0.005")
-_DESCRIPTION = 19
-_CODES = (15, 16, 17)
-
-
-@dataclass(slots=True)
-class Problem:
-    """A problem with a field of a line; `at` is the index of the line, from 0."""
-
-    at: int
-    field: int
-    severity: Severity
-    problem: str
-    value: str = ""
+_DESCRIPTION, _NAME, _UNITS = 19, 22, 11
+_LAST_OF_1998B = 24
+_SHAPES = {
+    30: (re.compile("[A-Z]{3}"), "is not a currency code of ISO 4217, such as GBP"),
+    33: (re.compile("[OT]"), "is neither O (own account) nor T (third party)"),
+    40: (re.compile("[A-Za-z]{2,3}"), "is not a country code of two or three letters"),
+    47: (re.compile("[A-Za-z]{2,3}"), "is not a country code of two or three letters"),
+}
 
 
 def problems(
-    columns: Columns, *, skip: Collection[int] = (), max_description: int | None = None, groups: Sequence[str]
+    columns: Columns,
+    form: LedesFormat,
+    *,
+    skip: Collection[int] = (),
+    max_description: int | None = None,
+    groups: Sequence[str],
+    known_codes: Collection[str] = (),
+    tax_codes: Collection[str] = (),
 ) -> Iterator[Problem]:
     """
     Yield all problems of the lines of invoices.
@@ -54,16 +56,23 @@ def problems(
     Parameters
     ----------
     columns : mapping of str to sequence of str
-        The 24 columns, with one text per line; an empty field is "".
+        The format's columns, with one text per line; an empty field is "".
+    form : LedesFormat
     skip : collection of int
         Numbers of fields that are not checked, such as those that are unknown before a bill exists.
     max_description : int, optional
         The largest number of characters of a description that the portal accepts.
     groups : sequence of str
         The invoice of each line.
+    known_codes : collection of str
+        The account's codes, whose shape is not judged.
+    tax_codes : collection of str
+        The client's own codes of taxes.
     """
     seen: set[tuple[object, ...]] = set()
-    for problem in _all_problems(columns, skip, max_description, groups):
+    checks = _Checks(columns, form, skip, groups)
+    found = (checks.all(max_description), code_problems(columns, skip, known_codes, tax_codes))
+    for problem in (each for part in found for each in part):
         key = (*_subject(problem, columns, groups), problem.field, problem.problem)
         if key not in seen:
             seen.add(key)
@@ -82,46 +91,191 @@ def _subject(problem: Problem, columns: Columns, groups: Sequence[str]) -> tuple
     return (groups[at],)
 
 
-def _all_problems(
-    columns: Columns, skip: Collection[int], max_description: int | None, groups: Sequence[str]
-) -> Iterator[Problem]:
-    for field in FIELDS:
-        if field.number not in skip:
-            yield from _field_problems(field, columns)
-    yield from _description_problems(columns["line_item_description"], max_description)
-    yield from _arithmetic_problems(columns)
-    yield from _timekeeper_problems(columns, groups)
-    if 16 not in skip:
-        for at, (kind, code) in enumerate(zip(columns[_column(10)], columns[_column(16)], strict=True)):
-            if kind == "E" and not code:
-                yield Problem(at, 16, OFTEN, "an expense has no code")
-    yield from _invoice_problems(columns, skip, groups)
+class _Checks:
+    """The rules of a format, and the lines that they check."""
+
+    def __init__(self, columns: Columns, form: LedesFormat, skip: Collection[int], groups: Sequence[str]) -> None:
+        self._columns = columns
+        self._form = form
+        self._skip = skip
+        self._groups = groups
+        self._kinds = self._values(10)
+        # XML has the rates of taxes, and their amounts are calculated.
+        self._states_taxes = form.has_taxes and not form.is_xml
+        self._numbers: dict[int, list[Decimal | None]] = {}
+        self._taxes = self._decimals(49) if form.has_taxes else [ZERO] * len(groups)
+
+    def _values(self, number: int) -> Sequence[str]:
+        return self._columns[FIELDS[number - 1].column]
+
+    def _decimals(self, number: int) -> list[Decimal | None]:
+        """Return a field's numbers; an empty text is 0, and a text that is not a number is None."""
+        if number not in self._numbers:
+            texts = self._values(number)
+            decimals = {text: read_number(text) if text else ZERO for text in {*texts}}
+            self._numbers[number] = [decimals[text] for text in texts]
+        return self._numbers[number]
+
+    def all(self, max_description: int | None) -> Iterator[Problem]:
+        for field in self._form.fields:
+            if field.number not in self._skip:
+                yield from self._field_problems(field)
+        yield from _description_problems(self._values(_DESCRIPTION), max_description)
+        yield from self._arithmetic_problems()
+        if self._states_taxes:
+            yield from self._tax_problems()
+        yield from self._timekeeper_problems()
+        yield from self._invoice_problems()
+
+    def _field_problems(self, field: LedesField) -> Iterator[Problem]:
+        values = self._values(field.number)
+        distinct = {*values} - {""}
+        invalid = {}
+        if not _are_all_valid(field, distinct):
+            invalid = {value: found for value in distinct if (found := _problem_of(field, value, self._form))}
+        if invalid:
+            for at, value in enumerate(values):
+                if value in invalid:
+                    severity, problem = invalid[value]
+                    yield Problem(at, field.number, severity, problem, "" if field.number == _DESCRIPTION else value)
+        lacking = self._severity_if_empty(field)
+        if lacking and "" in values:
+            for at in (at for at, value in enumerate(values) if not value):
+                if self._is_needed(field, at):
+                    yield Problem(at, field.number, lacking, "is empty")
+
+    def _severity_if_empty(self, field: LedesField) -> Severity | None:
+        if self._form.is_xml:
+            # The total is calculated, and missing if the file does not say how.
+            return OFTEN if field.needed and field.number <= _LAST_OF_1998B and field.number != 13 else None
+        return field.lacking if field.needed or field.number == 52 else None
+
+    def _is_needed(self, field: LedesField, at: int) -> bool:
+        if field.number == 52:
+            return bool(self._values(51)[at])
+        if field.needed == "with tax":
+            return bool(self._taxes[at])
+        kind = self._kinds[at]
+        return field.is_needed(kind if kind in TYPES else "IF")
+
+    def _arithmetic_problems(self) -> Iterator[Problem]:
+        unit_texts, totals = self._values(_UNITS), self._values(13)
+        numbers = zip(*map(self._decimals, (_UNITS, 21, 12, 13)), self._taxes, strict=True)
+        rule = "units × unit cost + adjustment" + (" + tax" if self._form.has_taxes else "")
+        for at, (units, cost, adjustment, total, tax) in enumerate(numbers):
+            if units is None or adjustment is None or total is None or cost is None or tax is None or not totals[at]:
+                continue
+            if abs(units * cost + adjustment + tax - total) > _HALF_CENT:
+                expected = money_text(product(units, cost) + adjustment + tax)
+                yield Problem(at, 13, REJECTED, f"is not {rule}", f"{totals[at]}, not {expected}")
+            if not units and self._kinds[at] == "F":
+                yield Problem(at, _UNITS, OFTEN, "is 0", unit_texts[at])
+
+    def _tax_problems(self) -> Iterator[Problem]:
+        """Compare each line's tax with its rate."""
+        texts = self._values(49)
+        numbers = zip(*map(self._decimals, (_UNITS, 21, 12, 48)), self._taxes, strict=True)
+        for at, (units, cost, adjustment, rate, tax) in enumerate(numbers):
+            if units is None or cost is None or adjustment is None or tax is None or rate is None or not 0 <= rate <= 1:
+                continue
+            expected = (units * cost + adjustment) * rate
+            if texts[at] and abs(expected - tax) > _HALF_CENT:
+                value = f"{texts[at]}, not {money_text(to_cents(expected))}"
+                yield Problem(at, 49, OFTEN, "is not (units × unit cost + adjustment) × tax rate", value)
+
+    def _timekeeper_problems(self) -> Iterator[Problem]:
+        """Yield a problem for each id with two names or two classifications in an invoice."""
+        names: dict[tuple[str, str], tuple[str, str]] = {}
+        people = zip(self._groups, *(self._values(each) for each in (18, _NAME, 23)), strict=True)
+        for at, (group, id_, name, title) in enumerate(people):
+            known = names.setdefault((group, id_), (name, title)) if id_ else (name, title)
+            if known[0] != name:
+                yield Problem(at, 18, REJECTED, "is the id of two people", f"{id_}: {known[0]}; {name}")
+            elif known[1] != title:
+                yield Problem(at, 23, OFTEN, "one person has two classifications", f"{id_}: {known[1]}; {title}")
+
+    def _invoice_problems(self) -> Iterator[Problem]:
+        for places in _places(self._groups).values():
+            if not self._form.is_xml:
+                yield from self._shared_field_problems(places)
+                yield from self._numbering_problems(places)
+            if 5 not in self._skip:
+                yield from self._total_problems(places)
+            if 6 not in self._skip and 7 not in self._skip:
+                yield from self._date_problems(places)
+
+    def _shared_field_problems(self, places: Sequence[int]) -> Iterator[Problem]:
+        matters = self._values(4)
+        of_matters = [[places[at] for at in each] for each in _places([matters[at] for at in places]).values()]
+        for field in self._form.fields:
+            if field.same_on and field.number not in self._skip:
+                values = self._values(field.number)
+                for same in [places] if field.same_on == "invoice" else of_matters:
+                    first = values[same[0]]
+                    other = next((at for at in same if values[at] != first), None)
+                    if other is not None:
+                        counts = "; the first counts" if field.differs == OFTEN else ""
+                        problem = f"differs between lines of one {field.same_on}{counts}"
+                        different = f"{first}; {values[other]}"
+                        yield Problem(other, field.number, field.differs, problem, different)
+
+    def _numbering_problems(self, places: Sequence[int]) -> Iterator[Problem]:
+        numbers, seen = self._values(9), set()
+        for at in places:
+            if numbers[at] and numbers[at] in seen:
+                yield Problem(at, 9, REJECTED, "is used twice in the invoice", numbers[at])
+            seen.add(numbers[at])
+
+    def _total_problems(self, places: Sequence[int]) -> Iterator[Problem]:
+        """Compare the invoice's totals with the sums of its lines."""
+        first = places[0]
+        text, totals = self._values(5)[first], self._values(13)
+        stated = read_number(text)
+        if stated is None:
+            return
+        if stated < 0:
+            yield Problem(first, 5, OFTEN, "is negative; some portals take credits only on screen", text)
+        numbers = self._decimals(13)
+        added = exact_sum(numbers[at] if totals[at] else None for at in places)
+        if added is not None and not self._form.is_xml and to_cents(added) != to_cents(stated):
+            yield Problem(first, 5, REJECTED, "is not the sum of the lines", f"{text}, but the lines add up to {added}")
+        if self._states_taxes:
+            yield from self._tax_total_problems(places, stated)
+
+    def _tax_total_problems(self, places: Sequence[int], total: Decimal) -> Iterator[Problem]:
+        tax_text, net_text = (self._values(each)[places[0]] for each in (28, 29))
+        tax, net = read_number(tax_text), read_number(net_text)
+        added = exact_sum(self._taxes[at] for at in places)
+        if tax is not None and added is not None and to_cents(added) != to_cents(tax):
+            value = f"{tax_text}, but the lines have {added}"
+            yield Problem(places[0], 28, OFTEN, "is not the sum of the lines' tax", value)
+        if tax is not None and net is not None and to_cents(total - tax) != to_cents(net):
+            yield Problem(places[0], 29, OFTEN, "is not the total less tax", f"{net_text}, not {total - tax}")
+
+    def _date_problems(self, places: Sequence[int]) -> Iterator[Problem]:
+        first, last = (_date(self._values(number)[places[0]]) for number in (6, 7))
+        if first is None or last is None:
+            return
+        if first > last:
+            yield Problem(places[0], 7, REJECTED, "is before the billing period's start", f"{last:%Y%m%d}")
+        days = self._values(14)
+        for at in places:
+            day = _date(days[at])
+            if day is not None and not first <= day <= last:
+                yield Problem(at, 14, REJECTED, "is outside the billing period", days[at])
 
 
-def _column(number: int) -> str:
-    return FIELDS[number - 1].column
-
-
-def _field_problems(field: LedesField, columns: Columns) -> Iterator[Problem]:
-    values = columns[field.column]
-    distinct = {*values} - {""}
-    invalid = {}
-    if not _are_all_valid(field, distinct):
-        invalid = {value: found for value in distinct if (found := _problem_of(field, value))}
-    if invalid:
-        for at, value in enumerate(values):
-            if value in invalid:
-                severity, problem = invalid[value]
-                yield Problem(at, field.number, severity, problem, "" if field.number == _DESCRIPTION else value)
-    if field.needed and "" in values:
-        for at, (value, kind) in enumerate(zip(values, columns[_column(10)], strict=True)):
-            if not value and field.is_needed(kind if kind in TYPES else "IF"):
-                yield Problem(at, field.number, REJECTED, "is empty")
+def _places(groups: Sequence[str]) -> dict[str, list[int]]:
+    """Return the places of each group."""
+    places: dict[str, list[int]] = {}
+    for at, group in enumerate(groups):
+        places.setdefault(group, []).append(at)
+    return places
 
 
 def _are_all_valid(field: LedesField, values: Collection[str]) -> bool:
     """Check many values at once, which is fast. If this returns False, check each value by `_problem_of`."""
-    if len(values) < _MANY or field.kind not in {"text", "number", "money"} or field.number in (*_CODES, 22):
+    if len(values) < _MANY or field.kind not in {"text", "number", "money"} or field.number in {*_SHAPES, _NAME}:
         return False
     # Valid values have no pipes.
     text = "|".join(values)
@@ -129,51 +283,55 @@ def _are_all_valid(field: LedesField, values: Collection[str]) -> bool:
         return False
     if field.kind == "text":
         return field.width is None or max(map(len, values)) <= field.width
-    return bool(_NUMBERS.fullmatch(text)) and not (field.number == 11 and "-" in text)
+    return bool(_NUMBERS.fullmatch(text)) and not (field.number == _UNITS and "-" in text)
 
 
-def _problem_of(field: LedesField, value: str) -> tuple[Severity, str] | None:
+def _problem_of(field: LedesField, value: str, form: LedesFormat) -> tuple[Severity, str] | None:
     """Return the problem of a single value; None if it is valid."""
-    if not is_plain(value):
-        return REJECTED, "has a character that is not plain ASCII"
+    if not is_plain(value) and form.not_ascii:
+        severity = REJECTED if value.isascii() else form.not_ascii
+        return severity, "has a character that is not plain ASCII"
     if value.strip().upper() == "NULL":
         return REJECTED, "is the text NULL; an empty field has nothing between the pipes"
     if field.kind == "date":
         return (REJECTED, "is not a date as YYYYMMDD") if _date(value) is None else None
     if field.kind == "type":
         return (REJECTED, "is not one of F, E, IF and IE") if value not in TYPES else None
-    if field.kind in {"number", "money"}:
-        return _problem_of_number(field, value)
+    if field.kind != "text":
+        return _problem_of_number(field, value, form)
+    return None if form.is_xml else _problem_of_text(field, value, form)
+
+
+def _problem_of_text(field: LedesField, value: str, form: LedesFormat) -> tuple[Severity, str] | None:
+    shape, problem = _SHAPES.get(field.number, (None, ""))
+    if shape is not None and not shape.fullmatch(value):
+        return OFTEN, problem
     if field.width and len(value) > field.width:
-        return REJECTED, f"has {len(value)} characters; the format takes {field.width}"
-    if field.number in _CODES and not _CODE.fullmatch(value):
-        return OFTEN, "is not a UTBMS code: a letter and three digits"
-    if field.number == 22 and "," not in value:
+        return field.wide, f"has {len(value)} characters; the format takes {field.width}"
+    if field.number == _NAME and "," not in value and not form.has_taxes:
         return OFTEN, "is not written 'Last, First'"
     return None
 
 
-def _problem_of_number(field: LedesField, value: str) -> tuple[Severity, str] | None:
-    found = _NUMBER.fullmatch(value)
-    if not found:
-        return REJECTED, "is not a number of digits with one point and at most four decimals"
-    if field.width and len(found[1].lstrip("0")) > field.width:
-        return REJECTED, f"has more than {field.width} digits before the point"
-    if field.number == 11 and value.startswith("-") and _decimal(value):
-        return REJECTED, "is negative; units can't be"
+def _problem_of_number(field: LedesField, value: str, form: LedesFormat) -> tuple[Severity, str] | None:
+    found, (most, words) = _NUMBER.fullmatch(value), (10, "ten") if field.kind == "rate" else (4, "four")
+    if not found or len(found[2] or found[3] or "") > most:
+        return REJECTED, f"is not a number of digits with one point and at most {words} decimals"
+    if field.kind == "rate":
+        return _problem_of_rate(value)
+    if field.width and len((found[1] or "").lstrip("0")) > field.width and not form.is_xml:
+        return field.wide, f"has more than {field.width} digits before the point"
+    if field.number == _UNITS and value.startswith("-") and read_number(value):
+        return OFTEN, "is negative; some portals refuse negative units"
     return None
 
 
-def _decimal(value: str) -> Decimal | None:
-    """Return a number; None if it is not one, or too wide for any field, so that it can't be calculated with."""
-    found = _NUMBER.fullmatch(value)
-    return Decimal(value) if found and len(found[1].lstrip("0")) <= _WIDEST else None
-
-
-def _decimals(values: Sequence[str]) -> list[Decimal | None]:
-    """Return the numbers; an empty text is 0, and a text that is not a number is None."""
-    decimals = {value: _decimal(value) if value else ZERO for value in set(values)}
-    return [decimals[value] for value in values]
+def _problem_of_rate(value: str) -> tuple[Severity, str] | None:
+    rate = read_number(value)
+    if rate is None or rate > 1:
+        example = f": {value}% is written {(rate / 100).normalize():f}" if rate is not None and rate <= 100 else ""
+        return REJECTED, f"is a percentage, not a rate from 0 to 1{example}"
+    return (OFTEN, "is below 0") if rate < 0 else None
 
 
 @lru_cache(maxsize=65_536)
@@ -192,83 +350,3 @@ def _description_problems(descriptions: Sequence[str], longest: int | None) -> I
     for at, text in enumerate(descriptions):
         if len(text) > limit:
             yield Problem(at, _DESCRIPTION, severity, f"has {len(text):,} characters; {portals} {limit:,}")
-
-
-def _arithmetic_problems(columns: Columns) -> Iterator[Problem]:
-    kinds, unit_texts, totals = (columns[_column(each)] for each in (10, 11, 13))
-    numbers = zip(*(_decimals(columns[_column(each)]) for each in (11, 21, 12, 13)), strict=True)
-    for at, (units, cost, adjustment, total) in enumerate(numbers):
-        if units is None or adjustment is None or total is None or cost is None or not totals[at]:
-            continue
-        if abs(units * cost + adjustment - total) > _HALF_CENT:
-            expected = money_text(product(units, cost) + adjustment)
-            yield Problem(at, 13, REJECTED, "is not units × unit cost + adjustment", f"{totals[at]}, not {expected}")
-        if not units and kinds[at] == "F":
-            yield Problem(at, 11, OFTEN, "is 0", unit_texts[at])
-
-
-def _timekeeper_problems(columns: Columns, groups: Sequence[str]) -> Iterator[Problem]:
-    """Yield a problem for each id with two names or two classifications in an invoice."""
-    names: dict[tuple[str, str], tuple[str, str]] = {}
-    people = zip(groups, *(columns[_column(each)] for each in (18, 22, 23)), strict=True)
-    for at, (group, id_, name, title) in enumerate(people):
-        known = names.setdefault((group, id_), (name, title)) if id_ else (name, title)
-        if known[0] != name:
-            yield Problem(at, 18, REJECTED, "is the id of two people", f"{id_}: {known[0]}; {name}")
-        elif known[1] != title:
-            yield Problem(at, 23, OFTEN, "one person has two classifications", f"{id_}: {known[1]}; {title}")
-
-
-def _invoice_problems(columns: Columns, skip: Collection[int], groups: Sequence[str]) -> Iterator[Problem]:
-    lines: dict[str, list[int]] = {}
-    for at, group in enumerate(groups):
-        lines.setdefault(group, []).append(at)
-    for places in lines.values():
-        yield from _shared_field_problems(columns, places, skip)
-        yield from _numbering_problems(columns, places)
-        if 5 not in skip:
-            yield from _total_problems(columns, places)
-        if 6 not in skip and 7 not in skip:
-            yield from _date_problems(columns, places)
-
-
-def _shared_field_problems(columns: Columns, places: Sequence[int], skip: Collection[int]) -> Iterator[Problem]:
-    for field in FIELDS:
-        if field.subject == "invoice" and field.number not in skip:
-            values = columns[field.column]
-            first = values[places[0]]
-            other = next((at for at in places if values[at] != first), None)
-            if other is not None:
-                different = f"{first}; {values[other]}"
-                yield Problem(other, field.number, REJECTED, "differs between lines of one invoice", different)
-
-
-def _numbering_problems(columns: Columns, places: Sequence[int]) -> Iterator[Problem]:
-    numbers, seen = columns["line_item_number"], set()
-    for at in places:
-        if numbers[at] and numbers[at] in seen:
-            yield Problem(at, 9, REJECTED, "is used twice in the invoice", numbers[at])
-        seen.add(numbers[at])
-
-
-def _total_problems(columns: Columns, places: Sequence[int]) -> Iterator[Problem]:
-    totals = [columns["line_item_total"][at] for at in places]
-    stated, numbers = _decimal(columns["invoice_total"][places[0]]), _decimals(totals)
-    if stated is None or None in numbers or "" in totals:
-        return
-    added = sum(filter(None, numbers), ZERO)
-    if added != stated:
-        value = f"{columns['invoice_total'][places[0]]}, but the lines add up to {added}"
-        yield Problem(places[0], 5, REJECTED, "is not the sum of the lines", value)
-
-
-def _date_problems(columns: Columns, places: Sequence[int]) -> Iterator[Problem]:
-    first, last = (_date(columns[name][places[0]]) for name in ("billing_start_date", "billing_end_date"))
-    if first is None or last is None:
-        return
-    if first > last:
-        yield Problem(places[0], 7, REJECTED, "is before the billing period's start", f"{last:%Y%m%d}")
-    for at in places:
-        day = _date(columns["line_item_date"][at])
-        if day is not None and not first <= day <= last:
-            yield Problem(at, 14, REJECTED, "is outside the billing period", columns["line_item_date"][at])

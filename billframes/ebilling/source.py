@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from billframes._names import closest, type_in_words
 from billframes.client import Client
+from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError, ParameterError
 from billframes.loading.load_info import load_info
 from billframes.periods import Period
@@ -60,6 +61,7 @@ _MATTERS = (
     "ledes_code_set_ids",
 )
 _MATTERS_OPTIONAL = ("name", "client_reference", "client_name", "responsible_id", "responsible_name")
+_CLIENTS = ("name", "contact_street", "contact_city", "contact_state", "contact_zip", "contact_country")
 _USERS = ("user_id", "first_name", "last_name", "role", "initials")
 # For the invoices of more clients, one load of the whole firm takes fewer requests.
 _FEW_CLIENTS = 5
@@ -108,10 +110,13 @@ class Source:
         Frames by their loader's name.
     client : Client, optional
         The client to read single records with; by default the book's client.
+    settings : FirmSettings, optional
+        The firm's settings; by default the book's.
     """
 
-    def __init__(self, given: Any, client: Client | None) -> None:
+    def __init__(self, given: Any, client: Client | None, settings: FirmSettings | None = None) -> None:
         self._given = given
+        self.settings: FirmSettings | None = settings or getattr(given, "settings", None)
         if isinstance(given, Mapping):
             lacking = [name for name in FRAMES if given.get(name) is None]
             if lacking:
@@ -165,6 +170,13 @@ class Source:
         """All users by id, with their custom fields."""
         customs = [name for name in self.names("users") if name.startswith("cf_")]
         return {row["user_id"]: row for row in _rows(self._columns("users", _USERS, ("email", *customs)))}
+
+    @functools.cached_property
+    def clients(self) -> dict[str, Row]:
+        """All clients by id, with their addresses; none if frames without clients were given."""
+        if isinstance(self._given, Mapping) and self._given.get("clients") is None:
+            return {}
+        return {row["client_id"]: row for row in _rows(self._columns("clients", ("client_id",), _CLIENTS))}
 
     @functools.cached_property
     def codes(self) -> dict[str, list[Any]]:

@@ -1,28 +1,31 @@
-"""Write the 24 fields of each line as ASCII texts, and report texts whose spelling is not certain."""
+"""Write the fields of each line as ASCII texts, and report texts whose spelling is not certain."""
 
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from billframes.ebilling.amounts import ZERO, money_text, number_text
+from billframes.ebilling.amounts import ZERO, money_text, number_text, rate_text
 from billframes.ebilling.findings import OFTEN, REJECTED, Finding
-from billframes.ebilling.format import COLUMNS, PlainText, plain_text
 from billframes.ebilling.lines import Bill, Line
+from billframes.ebilling.plain_text import PlainText, plain_text
 from billframes.ebilling.profile import LedesProfile, look_up
 from billframes.ebilling.source import Item, Row, Source
 from billframes.errors import MissingColumnError
 
 __all__ = ["Texts"]
 
+_Texts = dict[str, str]
 _WIDTH = 20
-_NO_PERSON = ("", "", "")
+_COLUMNS = {"region": "stateorregion"}
+_COUNTRY = re.compile("[A-Z]{2,3}")
 
 
 class Texts:
     """
-    The lines of bills as texts, with one column per field.
+    The lines of bills as texts, with one column per field of the profile's format.
 
     Parameters
     ----------
@@ -38,8 +41,8 @@ class Texts:
     def __init__(self, source: Source, profile: LedesProfile) -> None:
         self._source = source
         self._profile = profile
-        # One flat list: a tuple a line costs the garbage collector seconds on large bills.
-        self._texts: list[str] = []
+        self._has_taxes = profile.form.has_taxes
+        self.columns: dict[str, list[str]] = {name: [] for name in profile.form.columns}
         self.lines: list[tuple[Bill, Line]] = []
         self.findings: list[Finding] = []
         self.changed: list[tuple[Bill, Item, str]] = []
@@ -52,72 +55,133 @@ class Texts:
 
     def add(self, bill: Bill) -> None:
         """Add the lines of a bill."""
-        head = self._head(bill)
-        for number, line in enumerate(bill.lines, start=1):
-            client_id, matter_id, client_matter_id = self._matter(line.matter_id or "")
-            self._texts += (*head[:2], client_id, matter_id, *head[2:], str(number), line.type)
-            self._texts += (number_text(line.units), money_text(line.adjustment), money_text(line.total), line.day)
-            self._texts += (*self._details(bill, line), client_matter_id)
-            self.lines.append((bill, line))
+        lines = bill.lines
+        head, of_lines = self._head(bill), self._line_texts(bill)
+        matters = [self._matter(line.matter_id or "") for line in lines]
+        people = [self._person(line.item.user_id) if line.type == "F" and line.item else {} for line in lines]
+        # Whole columns at once, because a dict for each line would take seconds on large bills.
+        for field in self._profile.form.fields:
+            texts, name = self.columns[field.column], field.column
+            if field.subject == "item":
+                texts += of_lines[name]
+            elif field.subject == "timekeeper":
+                texts += [each.get(name, "") for each in people]
+            elif field.subject == "matter" or name.startswith("client_"):
+                texts += [each.get(name, "") for each in matters]
+            else:
+                texts += [head.get(name, "")] * len(lines)
+        self.lines += [(bill, line) for line in lines]
         self._report_names(bill)
 
-    @property
-    def columns(self) -> dict[str, list[str]]:
-        """The texts by column."""
-        return {name: self._texts[place :: len(COLUMNS)] for place, name in enumerate(COLUMNS)}
-
-    def _head(self, bill: Bill) -> tuple[str, ...]:
-        """Return the fields of the invoice: 1, 2 and 5 to 8."""
+    def _head(self, bill: Bill) -> _Texts:
+        """Return the fields of the invoice and of the firm."""
         invoice, profile = bill.invoice, self._profile
+        head = {"invoice_description": profile.invoice_description, "law_firm_id": profile.law_firm_id}
+        head["invoice_currency"] = profile.currency or ""
+        head |= {f"law_firm_{_COLUMNS.get(key, key)}": text for key, text in profile.firm.items()}
         if invoice is None:
-            return ("", "", "", "", "", profile.invoice_description)
+            return head
         days = [line.day for line in bill.lines if line.day] or [invoice["day"]]
         start, end = (f"{day:%Y%m%d}" if day else "" for day in (profile.billing_start, profile.billing_end))
-        total = sum((line.total for line in bill.lines), ZERO)
-        dates = (start or min(days), end or max(days))
-        invoice_number = str(invoice["invoice_number"] or "")
-        return (invoice["day"], invoice_number, money_text(total), *dates, profile.invoice_description)
+        tax = sum((line.tax for line in bill.lines), ZERO)
+        net = sum((line.total for line in bill.lines), ZERO)
+        return head | {
+            "invoice_date": invoice["day"],
+            "invoice_number": str(invoice["invoice_number"] or ""),
+            "invoice_total": money_text(net + tax),
+            "billing_start_date": start or min(days),
+            "billing_end_date": end or max(days),
+            "invoice_tax_total": money_text(tax),
+            "invoice_net_total": money_text(net),
+        }
 
-    def _details(self, bill: Bill, line: Line) -> tuple[str, ...]:
-        """Return codes, timekeeper, description, firm and unit cost: the fields 15 to 23."""
-        item = line.item
-        cost = number_text(line.unit_cost)
-        if item is None:
-            description = "Adjustment of the invoice"
-            return ("", "", "", "", description, self._profile.law_firm_id, cost, "", "")
-        codes = (item.task_code or "", item.expense_code or "", item.activity_code or "")
-        id_, name, title = self._person(item.user_id) if line.type == "F" else _NO_PERSON
-        text = plain_text(item.description)
+    def _line_texts(self, bill: Bill) -> dict[str, list[str]]:
+        """Return the fields of items by column."""
+        lines = bill.lines
+        items = [line.item for line in lines]
+        texts = {
+            "line_item_number": [str(nth) for nth in range(1, len(lines) + 1)],
+            "exp_fee_inv_adj_type": [line.type for line in lines],
+            "line_item_number_of_units": [number_text(line.units) for line in lines],
+            "line_item_adjustment_amount": [money_text(line.adjustment) for line in lines],
+            "line_item_total": [money_text(line.total + line.tax) for line in lines],
+            "line_item_date": [line.day for line in lines],
+            "line_item_unit_cost": [number_text(line.unit_cost) for line in lines],
+            "line_item_description": [self._description(bill, line) for line in lines],
+            "line_item_tax_rate": [rate_text(line.tax_rate) for line in lines],
+            "line_item_tax_total": [money_text(line.tax) for line in lines],
+            "line_item_tax_type": [line.tax_type for line in lines],
+        }
+        for name in ("task_code", "activity_code"):
+            texts[f"line_item_{name}"] = [getattr(item, name) or "" if item else "" for item in items]
+        codes = [line.item.expense_code if line.item else line.code for line in lines]
+        return texts | {"line_item_expense_code": [code or "" for code in codes]}
+
+    def _description(self, bill: Bill, line: Line) -> str:
+        if line.item is None:
+            return line.text
+        text = plain_text(line.item.description)
         if text.foreign or text.replaced:
-            self._report_description(bill, item, text)
-        return (*codes, id_, text.text, self._profile.law_firm_id, cost, name, title)
+            self._report_description(bill, line.item, text)
+        return text.text
 
     @functools.cache  # noqa: B019 - lives as long as one check
-    def _person(self, user_id: str | None) -> tuple[str, str, str]:
-        """Return a timekeeper's id, name and classification, or empty texts."""
+    def _person(self, user_id: str | None) -> _Texts:
+        """Return a timekeeper's id, names and classification."""
         user = self._source.users.get(user_id or "")
         if user is None:
-            return _NO_PERSON
+            return {}
         profile, email = self._profile, user.get("email")
         ids = profile.timekeeper_ids
         if isinstance(ids, str):
             id_ = _text(user.get(ids))
         else:
             id_ = _text(user["initials"]) if ids is None else look_up(ids, user["user_id"], email)
-        name = look_up(profile.timekeeper_names, user["user_id"], email)
-        name = name or plain_text(_last_first(user)).text
-        return plain_text(id_).text, name, profile.classification(user["user_id"], email, user["role"])
+        given = look_up(profile.timekeeper_names, user["user_id"], email)
+        last, _, first = given.partition(",") if given else (_text(user["last_name"]), "", _text(user["first_name"]))
+        return {
+            "timekeeper_id": plain_text(id_).text,
+            "timekeeper_name": given or plain_text(_last_first(user)).text,
+            "timekeeper_last_name": plain_text(last.strip()).text,
+            "timekeeper_first_name": plain_text(first.strip()).text,
+            "timekeeper_classification": profile.classification(user["user_id"], email, user["role"]),
+        }
 
     @functools.cache  # noqa: B019 - lives as long as one check
-    def _matter(self, matter_id: str) -> tuple[str, str, str]:
-        """Return the firm's codes of the client and of the matter, and the client's own number of the matter."""
+    def _matter(self, matter_id: str) -> _Texts:
+        """Return the firm's codes of the client and of the matter, the client's numbers, and the client's address."""
         matter, profile = self._source.matters.get(matter_id, {}), self._profile
         reference = _text(matter.get("reference"))
-        client = _usable(_text(matter.get("client_reference")), profile.client_id or "")
-        code = _usable(reference, look_up(profile.matter_ids, matter_id, reference))
         column = profile.client_matter_id
         client_number = _text(matter.get(column)) if column else ""
-        return client, code, client_number or look_up(profile.client_matter_ids, matter_id, reference)
+        texts = {
+            "client_id": _usable(_text(matter.get("client_reference")), profile.client_id or ""),
+            "law_firm_matter_id": _usable(reference, look_up(profile.matter_ids, matter_id, reference)),
+            "client_matter_id": client_number or look_up(profile.client_matter_ids, matter_id, reference),
+        }
+        if self._has_taxes:
+            texts["matter_name"] = plain_text(_text(matter.get("name"))).text
+            texts |= {"po_number": look_up(profile.po_numbers, matter_id, reference)}
+            texts |= {"account_type": profile.account_type or "", **self._client(matter)}
+        return texts
+
+    def _client(self, matter: Row) -> _Texts:
+        """Return the client's name and address, from the profile, else from the clients frame."""
+        client = self._source.clients.get(matter.get("client_id") or "", {})
+        street = [*_text(client.get("contact_street")).splitlines(), "", ""]
+        country = _text(client.get("contact_country")).upper()
+        address = {
+            "name": _text(client.get("name")) or _text(matter.get("client_name")),
+            "address_1": street[0],
+            "address_2": " ".join(street[1:]).strip(),
+            "city": _text(client.get("contact_city")),
+            "region": _text(client.get("contact_state")),
+            "postcode": _text(client.get("contact_zip")),
+            # Some write the country's name, which the field can't hold.
+            "country": country if _COUNTRY.fullmatch(country) else "",
+            **self._profile.client_address,
+        }
+        return {f"client_{_COLUMNS.get(key, key)}": plain_text(text).text for key, text in address.items()}
 
     def _report_description(self, bill: Bill, item: Item, text: PlainText) -> None:
         if text.replaced:
@@ -153,10 +217,22 @@ class Texts:
             problem = "the client's number of the matter is missing"
             fix = f"Fill in {self._profile.client_matter_id or 'the number'}, or client_matter_ids in the profile."
             yield Finding(24, REJECTED, problem, "", fix, bill.number, place={"matter_id": matter_id})
+        yield from self._foreign_name_findings(bill, matter_id)
+
+    def _foreign_name_findings(self, bill: Bill, matter_id: str | None) -> Iterator[Finding]:
+        """Report names of matter and client in other scripts, which 98BI has."""
+        if not self._has_taxes:
+            return
+        matter, fix = self._source.matters.get(matter_id or "", {}), "Write the name in Latin letters."
+        client = "" if self._profile.client_address.get("name") else _text(matter.get("client_name"))
+        for number, name in ((27, _text(matter.get("name"))), (41, client)):
+            if plain_text(name).foreign:
+                problem, place = "has letters without a certain ASCII spelling", {"matter_id": matter_id}
+                yield Finding(number, OFTEN, problem, name, fix, bill.number, place=place)
 
     def _lacks_client_number(self, matter_id: str) -> bool:
         needed = self._profile.client_matter_id or self._profile.client_matter_ids
-        return bool(needed) and not self._matter(matter_id)[2]
+        return bool(needed) and not self._matter(matter_id)["client_matter_id"]
 
 
 def _usable(reference: str, code: str) -> str:

@@ -13,7 +13,7 @@ import pytest
 
 import billframes as bf
 from billframes.ebilling import LedesFile, LedesProfile, ledes, ledes_check, read_ledes
-from billframes.ebilling.format import HEADING
+from billframes.ebilling.format import LEDES_1998B
 from billframes.errors import LedesError, MissingColumnError, ParameterError
 
 from .firm import PROFILE, frames
@@ -42,7 +42,7 @@ def amounts(lines):
 
 
 def test_the_standards_sample_round_trips_byte_for_byte():
-    text = "\r\n".join(["LEDES1998B[]", HEADING, SAMPLE])
+    text = "\r\n".join(["LEDES1998B[]", LEDES_1998B.heading, SAMPLE])
     assert LedesFile(read_ledes(text)).text == text
 
 
@@ -69,13 +69,31 @@ def test_each_kind_of_item_has_its_line():
 
 
 def test_amounts_that_units_can_not_express_are_adjustments():
-    lines = ledes_lines([(1 / 3, 300.0, 100.0), (-0.5, 350.0, -175.0), (0.0, 350.0, 0.0)], [-12.5])
+    lines = ledes_lines([(1.0, 350.0, 300.0), (-0.5, 350.0, -175.0), (0.0, 350.0, 0.0)], [-12.5])
     assert amounts(lines) == [
-        ("F", "0.3333", "300.00", "0.01", "100.00"),
-        ("F", "0.00", "350.00", "-175.00", "-175.00"),
+        ("F", "1.00", "350.00", "-50.00", "300.00"),
+        ("IF", "1.00", "", "-175.00", "-175.00"),
         ("F", "0.00", "350.00", "", "0.00"),
-        ("E", "1.00", "0.00", "-12.50", "-12.50"),
+        ("IE", "1.00", "", "-12.50", "-12.50"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("hours", "rate", "amount", "units", "cost"),
+    [
+        (1 / 3, 300.0, 100.0, "0.3334", "299.95"),
+        (2 / 3, 250.0, 166.67, "0.6667", "249.99"),
+        (1 / 6, 345.5, 57.58, "0.1667", "345.44"),
+        (1 / 12, 300.0, 25.0, "0.0834", "299.82"),
+        (7 + 1 / 3, 999.99, 7333.26, "7.3334", "999.981"),
+    ],
+)
+def test_hours_of_more_than_four_decimals_have_no_adjustment_of_a_cent(hours, rate, amount, units, cost):
+    given = frames([(hours, rate, amount)])
+    assert amounts(ledes(given, "96542", profile=PROFILE).lines) == [("F", units, cost, "", f"{amount:.2f}")]
+    noted = ledes_check(given, "96542", profile=PROFILE, notes=True)
+    assert noted["value"].tolist() == ([] if float(cost) == rate else [f"{cost}, not {rate:g}"])
+    assert ledes_check(given, "96542", profile=PROFILE).empty
 
 
 def test_a_write_down_is_refused_or_written_according_to_the_profile():
@@ -111,8 +129,10 @@ def test_an_invoice_above_its_items_is_always_refused():
 
 def test_a_credit_note_is_one_adjustment():
     given = frames(amount=-250.0)
-    assert ("9 LINE_ITEM_NUMBER", "the invoice has no lines") in rejections(given)
-    lines = ledes(given, "96542", profile=replace(PROFILE, adjustments="invoice")).lines
+    found = rejections(given)
+    assert ("5 INVOICE_TOTAL", "the invoice is a credit note") in found
+    assert ("9 LINE_ITEM_NUMBER", "the invoice has no lines") in found
+    lines = ledes(given, "96542", profile=replace(PROFILE, adjustments="invoice", credit_notes=True)).lines
     assert amounts(lines) == [("IF", "", "", "-250.00", "-250.00")]
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from billframes.ebilling import LedesFile, ledes, ledes_check, read_ledes, reading
+from billframes.ebilling import LedesFile, ledes, ledes_check, parsed_file, read_ledes, reading, text_files
 from billframes.ebilling.findings import FILE_COLUMNS
-from billframes.ebilling.format import COLUMNS, HEADING
-from billframes.errors import IncompleteDataWarning, ParameterError
+from billframes.ebilling.format import LEDES_98BI, LEDES_1998B
+from billframes.errors import IncompleteDataWarning, LedesFormatError, ParameterError
 
 from .firm import PROFILE, frames
 
@@ -62,12 +63,14 @@ def test_a_good_file_has_no_findings(tmp_path):
         (5, "839.13", "differs between lines of one invoice"),
         (9, "2", "is used twice in the invoice"),
         (10, "f", "is not one of F, E, IF and IE"),
-        (11, "-2.00", "is negative; units can't be"),
+        (11, "-2.00", "is negative; some portals refuse negative units"),
         (11, "2,00", "is not a number of digits with one point and at most four decimals"),
         (13, "700.01", "is not units × unit cost + adjustment"),
         (13, "$700.00", "is not a number of digits with one point and at most four decimals"),
         (14, "20261231", "is outside the billing period"),
-        (15, "Motion", "is not a UTBMS code: a letter and three digits"),
+        (15, "A102", "is an activity code, not a task code"),
+        (16, "E101", "a fee has an expense code"),
+        (17, "L110", "is a task code, not an activity code"),
         (18, "", "is empty"),
         (19, "", "is empty"),
         (19, "Café", "has a character that is not plain ASCII"),
@@ -101,7 +104,7 @@ def test_the_structure_of_a_file_is_checked_line_by_line(tmp_path):
         (8, "the file", "several records are on one line"),
         (8, "9 LINE_ITEM_NUMBER", "is used twice in the invoice"),
     ]
-    with pytest.warns(IncompleteDataWarning, match="1 lines do not have 24 columns"):
+    with pytest.warns(IncompleteDataWarning, match="1 line does not have 24 columns"):
         assert len(read_ledes(text)) == 4
 
 
@@ -114,11 +117,13 @@ def test_the_structure_of_a_file_is_checked_line_by_line(tmp_path):
         (b"\xef\xbb\xbf" + GOOD.encode(), "the file begins with a byte-order mark"),
         (GOOD.encode("utf-16"), "the file begins with a byte-order mark"),
         (GOOD.replace("Draft", "Entwürfe").encode("latin-1"), "has a character that is not plain ASCII"),
-        (GOOD.replace("LEDES1998B[]", "LEDES98BI V2[]"), "the first line is not LEDES1998B[]"),
+        (
+            GOOD.replace("LEDES1998B[]", "LEDES98BI V2[]"),
+            "the first line is that of 98BI, but the heading has 24 names",
+        ),
         (GOOD.replace(NAMES + "\r\n", ""), "the line with the names of the fields is missing"),
         (f"{FIRST}\r\n{NAMES}", "there is no line of a bill"),
-        (b"", "the file is empty"),
-        (b"PK\x03\x04\x00\xff\xfe\x00" * 40, "the first line is not LEDES1998B[]"),
+        (GOOD.replace(FIRST + "\r\n", ""), "the first line is missing"),
     ],
 )
 def test_files_of_other_software_are_read_and_checked(tmp_path, content, problem):
@@ -150,7 +155,9 @@ def test_a_file_that_cannot_be_opened_is_one_sentence(tmp_path):
         ledes_check(tmp_path, "96542")
 
 
-pieces = st.sampled_from([FIRST, NAMES, *LINES, HEADING, "[]", "|", "\r\n", "\n", "\r", "\x00", "é", "NULL", "1e5", ""])
+pieces = st.sampled_from(
+    [FIRST, NAMES, *LINES, LEDES_1998B.heading, "[]", "|", "\r\n", "\n", "\r", "\x00", "é", "NULL", "1e5", ""]
+)
 
 
 files = st.binary(max_size=300) | st.lists(pieces | st.text(max_size=20), max_size=12).map("".join)
@@ -158,15 +165,14 @@ files = st.binary(max_size=300) | st.lists(pieces | st.text(max_size=20), max_si
 
 @settings(max_examples=60, deadline=None)
 @pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
-@given(
-    st.one_of(st.binary(max_size=300), st.lists(pieces | st.text(max_size=20), max_size=12).map(lambda x: "".join(x)))
-)
+@given(files)
 def test_no_file_raises_another_error(content):
     from billframes.ebilling.reading import check_file
 
     data = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
-    assert tuple(check_file(data).columns) == FILE_COLUMNS
-    assert tuple(read_ledes(data).columns) == COLUMNS
+    with suppress(LedesFormatError):
+        assert tuple(check_file(data).columns) == FILE_COLUMNS
+        assert tuple(read_ledes(data).columns) in {LEDES_1998B.columns, LEDES_98BI.columns}
 
 
 def test_a_file_that_is_read_is_written_unchanged():
@@ -185,14 +191,14 @@ def test_a_file_of_line_ends_and_the_like_stops_soon(more):
 
 
 def test_a_line_that_does_not_end_is_not_read(monkeypatch):
-    monkeypatch.setattr(reading, "_LONGEST_LINE", 1000)
+    monkeypatch.setattr(text_files, "_LONGEST_LINE", 1000)
     with pytest.raises(ParameterError, match="the line has more than 1,000 characters"):
         read_ledes(f"{GOOD}\r\n{'x' * 2000}")
 
 
 def test_many_lines_of_almost_nothing_are_refused(monkeypatch):
-    monkeypatch.setattr(reading, "_MANY", 100)
-    monkeypatch.setattr(reading, "_LINES", 10)
+    monkeypatch.setattr(parsed_file, "_MANY", 100)
+    monkeypatch.setattr(parsed_file, "_LINES", 10)
     with pytest.raises(ParameterError, match="the lines have fewer than 60 characters"):
         read_ledes(f"{FIRST}\r\n{NAMES}\r\n" + ("|" * 23 + "[]\r\n") * 200)
     assert len(read_ledes("\r\n".join([FIRST, NAMES, *LINES * 100]))) == 100 * len(LINES)

@@ -39,7 +39,7 @@ from billframes.bulk.columns import columns_of
 from billframes.bulk.edited_frame import read_edited
 from billframes.bulk.journal import Journal
 from billframes.bulk.workbook import read_workbook
-from billframes.ebilling.format import HEADING
+from billframes.ebilling.format import LEDES_1998B
 from billframes.sandbox import Sandbox
 
 __all__ = ["KINDS", "Result", "bases", "mutate_and_read"]
@@ -142,7 +142,7 @@ def make_bases(folder: Path) -> None:
         client.time_entries.plan(entries.head(30).assign(description="New")).apply(folder / "base.journal")
         mirror(folder / "base.mirror", client=client).refresh()
     lines = [f"{LINE} {number}|06-1|350.00|Lovelace, Ada|PARTNR|C-1[]" for number in range(40)]
-    (folder / "base.txt").write_bytes("\r\n".join(["LEDES1998B[]", HEADING, *lines]).encode())
+    (folder / "base.txt").write_bytes("\r\n".join(["LEDES1998B[]", LEDES_1998B.heading, *lines]).encode())
 
 
 def flip(content: bytes, chance: random.Random) -> bytes:
@@ -265,7 +265,7 @@ def mutate_ledes(base: Path, out: Path, chance: random.Random) -> str:
             b"_|",
             b" ",
             b"|" * 23 + b"[]\r\n",
-            HEADING.encode(),
+            LEDES_1998B.heading.encode(),
         ]
     )
     number = chance.choice(NUMBERS).encode()

@@ -1,0 +1,81 @@
+"""The tax of each line: from a client's profile, else from the taxes of the firm's settings.
+
+The API's invoices have one amount and no tax. A file with tax is made only if the items and the tax of each line make
+the invoice. A file has one rate a line, so two taxes on a line are one rate, with both names: "GST+PST".
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+
+from billframes.config.firm import FirmSettings
+from billframes.config.taxes import Tax
+from billframes.ebilling.lines import Line
+from billframes.ebilling.source import Row
+from billframes.ebilling.taxes import LedesTax, is_between
+
+__all__ = ["LineTaxes"]
+
+# The kinds of items in the firm's settings.
+_KINDS = {"time_entry": "time", "fixed_fee": "fixed_fees", "expense": "expenses"}
+
+
+class LineTaxes:
+    """
+    The taxes on the lines of an invoice.
+
+    Parameters
+    ----------
+    taxes : sequence of LedesTax, optional
+        The taxes of the profile, of which the first that holds counts.
+    settings : FirmSettings, optional
+        The firm's settings, whose taxes count if the profile has none; several taxes on an item add up.
+    invoice : dict
+        With `client_id` and `day`.
+    matters : mapping of str to dict
+    """
+
+    def __init__(
+        self,
+        taxes: Sequence[LedesTax] | None,
+        settings: FirmSettings | None,
+        invoice: Row,
+        matters: Mapping[str, Row],
+    ) -> None:
+        self._taxes = taxes
+        self._client_id = invoice["client_id"]
+        self._day = dt.date.fromisoformat(invoice["day"]) if invoice["day"] else None
+        self._matters = matters
+        firm = settings.taxes if settings is not None and taxes is None else ()
+        self._of_firm = [tax for tax in firm if isinstance(tax, Tax) and self._is_charged(tax)]
+
+    @property
+    def exist(self) -> bool:
+        """Whether there are any taxes."""
+        return bool(self._taxes or self._of_firm)
+
+    def _is_charged(self, tax: Tax) -> bool:
+        of_client = self._client_id in tax.clients if tax.clients else self._client_id not in tax.except_clients
+        return of_client and is_between(self._day, tax.start, tax.end)
+
+    def rate_of(self, line: Line) -> tuple[Decimal, str]:
+        """Return the rate and the type of the tax on a line; a rate of 0 without a type if there is none."""
+        kind = "time_entry" if line.item is None else line.item.kind
+        if self._taxes is not None:
+            matter = self._matters.get(line.matter_id or "", {})
+            names = {str(matter.get(name)).casefold() for name in ("matter_id", "reference")}
+            item = line.item
+            codes = (item.task_code, item.expense_code, item.activity_code) if item else ()
+            holding = (tax for tax in self._taxes if tax.holds(kind, codes, names, self._day))
+            found = next(holding, None)
+            return (found.rate, found.type) if found else (Decimal(0), "")
+        taxes = [tax for tax in self._of_firm if _KINDS[kind] in tax.on]
+        return sum((Decimal(repr(tax.rate)) for tax in taxes), Decimal(0)), "+".join(tax.name for tax in taxes)
+
+    def add_to(self, lines: Iterable[Line]) -> None:
+        """Set the tax of lines."""
+        for line in lines:
+            line.tax_rate, line.tax_type = self.rate_of(line)
+            line.set_tax()
