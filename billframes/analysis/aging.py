@@ -14,7 +14,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
 from billframes.analysis.declare.columns import ITEMS, Frame, column_names
-from billframes.analysis.declare.metrics import bucket_measures, shared_measures
+from billframes.analysis.declare.metrics import bucket_measures, retitled, shared_measures
 from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
 from billframes.analysis.frames.engine import collect_values
 from billframes.analysis.frames.frames import Frames
@@ -250,8 +250,9 @@ ANALYSIS = Analysis(
     ),
     columns=(
         *shared_measures("current"),
-        *bucket_measures("1-30", "31-60", "61-90", "91+", "0-30"),
-        *shared_measures("total", "overdue", "weighted_days_overdue", "unknown_amount"),
+        *bucket_measures("1-30", "31-60", "61-90", "91+", "0-30", of="receivables"),
+        *shared_measures("total", "overdue", "weighted_days_overdue"),
+        retitled("unknown_amount", "Receivables of unknown state", "Balances of invoices whose state is unknown."),
     ),
     table=TableSpec(
         title="Receivables by age",

@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.declare.columns import Frame
-from billframes.analysis.declare.metrics import ratio_measure, shared_measures, sum_measure
+from billframes.analysis.declare.metrics import ratio_measure, retitled, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, lazy, sum_by
 from billframes.analysis.frames.expressions import as_float, day_number, is_in_period, value_if
@@ -223,7 +223,11 @@ ANALYSIS = Analysis(
     ),
     cannot_tell=("when an invoice was sent: the invoice date counts",),
     columns=(
-        *shared_measures("entries"),
+        retitled(
+            "entries",
+            "Entries billed",
+            "Number of billable entries on final invoices of the period; fractions if rows are by originator.",
+        ),
         sum_measure("total_lag_days", "Total days", "days", "Days from work to invoice, of all entries."),
         ratio_measure(
             "mean_lag_days",
@@ -232,7 +236,9 @@ ANALYSIS = Analysis(
             "Average days from work to invoice; each entry counts the same.",
             unit="days",
         ),
-        *shared_measures("worked_amount"),
+        retitled(
+            "worked_amount", "Worth of entries", "Worth, at their rates, of these entries, on matters of every type."
+        ),
         sum_measure("amount_days", "Days × worth", "days", "Days from work to invoice × worth."),
         ratio_measure(
             "amount_weighted_lag_days",
@@ -241,7 +247,7 @@ ANALYSIS = Analysis(
             "Days from work to invoice, weighted by worth.",
             unit="days",
         ),
-        *shared_measures("billable_hours"),
+        retitled("billable_hours", "Hours of entries", "Hours of these entries, on matters of every type."),
         sum_measure("hour_days", "Days × hours", "days", "Days from work to invoice × hours."),
         ratio_measure(
             "hours_weighted_lag_days",

@@ -351,7 +351,8 @@ ANALYSIS = Analysis(
     cannot_tell=("Whether a budget was changed: the present budget in the settings counts.",),
     columns=(
         sum_measure("budget_amount", "Budget", "money", "The matter’s budget in the firm’s settings."),
-        *shared_measures("billed_amount", "fixed_fee_amount", "prebill_amount"),
+        retitled("billed_amount", "Fees billed to date", "Net billed time fees of the matter, whatever their date."),
+        *shared_measures("fixed_fee_amount", "prebill_amount"),
         retitled("unbilled_amount", "Unbilled time", "Worth of the time on no invoice."),
         *shared_measures("unknown_amount"),
         sum_measure("used_amount", "Used", "money", "Fees billed, fixed fees, prebills and unbilled time together."),

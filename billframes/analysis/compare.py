@@ -46,14 +46,13 @@ from billframes.analysis.results.compared_periods import (
     label_of,
     time_of,
 )
-from billframes.analysis.results.result_rows import MEASURE
+from billframes.analysis.results.result_rows import MEASURE, key_columns
 from billframes.analysis.results.side_by_side import (
     COLUMNS,
     PERIODS_PER_YEAR,
     FiguresByPeriod,
     analyses_of_period,
     earlier_period,
-    key_columns,
     key_types,
     periods_as_columns,
     result_frame,

@@ -13,7 +13,7 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.declare.columns import Frame
-from billframes.analysis.declare.metrics import shared_measures
+from billframes.analysis.declare.metrics import of_all_types, retitled, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.frames.engine import collect
 from billframes.analysis.frames.expressions import RESIDUE
@@ -192,7 +192,12 @@ ANALYSIS = Analysis(
         "The cash received, and when it was received.",
         "Who did the work for a fixed fee: it counts for the user of the fee.",
     ),
-    columns=shared_measures("billed_amount", "fixed_fee_amount", "fees_amount", "share", "running_share"),
+    columns=(
+        *of_all_types("billed_amount"),
+        *shared_measures("fixed_fee_amount", "fees_amount"),
+        retitled("share", "Share of fees", "The row’s part of the fees of all rows."),
+        *shared_measures("running_share"),
+    ),
     table=TableSpec(title="All fees"),
     chart=ChartSpec(
         kind="running_share",

@@ -267,7 +267,7 @@ ANALYSIS = Analysis(
     ),
     columns=(
         *shared_measures("unbilled_amount", "prebill_amount", "wip_amount", "current"),
-        *bucket_measures("1-30", "31-60", "61-90", "91+"),
+        *bucket_measures("1-30", "31-60", "61-90", "91+", of="receivables"),
         *shared_measures("receivable_amount", "overdue"),
         sum_measure("exposure_amount", "Exposure", "money", "Work in progress and receivables together."),
         *shared_measures("last_work_date", "last_invoice_date"),

@@ -7,7 +7,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
 from billframes.analysis.declare.columns import Frame, column_names
-from billframes.analysis.declare.metrics import ratio_measure, shared_measures, sum_measure
+from billframes.analysis.declare.metrics import ratio_measure, retitled, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.frames.expressions import (
@@ -246,7 +246,12 @@ ANALYSIS = Analysis(
             "fee_amount", "Fixed fees with hours", "money", "Fixed fees that have linked time, invoiced or not."
         ),
         sum_measure("linked_hours", "Linked hours", "hours", "Hours of the time linked to these fees, of any date."),
-        *shared_measures("effective_rate", "standard_amount"),
+        retitled("effective_rate", "Effective rate of fixed fees", "Fixed fees with hours ÷ linked hours."),
+        retitled(
+            "standard_amount",
+            "Linked hours at standard rates",
+            "Linked hours × standard rates; missing if someone has none.",
+        ),
         ratio_measure(
             "fixed_fee_realization",
             "Fixed-fee realization",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.declare.metrics import shared_measures
+from billframes.analysis.declare.metrics import of_all_types, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.fees import FEES, fees_by
@@ -151,7 +151,10 @@ ANALYSIS = Analysis(
         "Agreed parts that are not in the settings: without weights, originators share equally.",
         "Who was originator when the work was done: the matter's present originators count.",
     ),
-    columns=shared_measures("worked_amount", "billed_amount", "settled_amount", "fixed_fee_amount", "fees_amount"),
+    columns=(
+        *of_all_types("worked_amount", "billed_amount", "settled_amount"),
+        *shared_measures("fixed_fee_amount", "fees_amount"),
+    ),
     table=TableSpec(title="All fees"),
     chart=ChartSpec(
         kind="stacks",

@@ -13,7 +13,7 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.declare.columns import Frame
-from billframes.analysis.declare.metrics import ratio_measure, retitled, shared_measures, sum_measure
+from billframes.analysis.declare.metrics import of_all_types, ratio_measure, retitled, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.frames.expressions import as_float, in_period, value_at_rates, value_if
@@ -268,7 +268,8 @@ ANALYSIS = Analysis(
         "and the hours those of the work done in it",
     ),
     columns=(
-        *shared_measures("billed_amount", "fixed_fee_amount", "fees_amount", "total_hours"),
+        *of_all_types("billed_amount"),
+        *shared_measures("fixed_fee_amount", "fees_amount", "total_hours"),
         sum_measure(
             "cost_amount", "Cost", "money", "Hours × cost rates; missing if a person with hours has no cost rate."
         ),

@@ -13,7 +13,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._messages import warn
 from billframes._names import join_names
-from billframes.analysis.declare.metrics import Measure, ratio_measure, shared_measures, sum_measure
+from billframes.analysis.declare.metrics import Measure, ratio_measure, retitled, shared_measures, sum_measure
 from billframes.analysis.declare.spec import (
     Analysis,
     BookArgument,
@@ -247,7 +247,8 @@ ANALYSIS = Analysis(
         "Time that was never recorded, and entries that were deleted.",
     ),
     columns=(
-        *shared_measures("billable_hours", "fixed_fee_hours"),
+        retitled("billable_hours", "Billable hours", "Hours of billable time, by the day of the work."),
+        *shared_measures("fixed_fee_hours"),
         sum_measure(
             "non_billable_hours",
             "Non-billable hours",

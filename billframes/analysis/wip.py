@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.declare.columns import ITEMS
-from billframes.analysis.declare.metrics import Measure, bucket_measures, shared_measures, sum_measure
+from billframes.analysis.declare.metrics import Measure, bucket_measures, retitled, shared_measures, sum_measure
 from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, RecordsSpec, TableSpec, TabSpec
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import bucket_names, read_date, read_matter_types
@@ -191,18 +191,13 @@ ANALYSIS = Analysis(
         "How the work looked on a past day: entries may have been changed, deleted or added since then.",
     ),
     columns=(
-        *bucket_measures("0-30", "31-60", "61-90", "91+"),
-        *shared_measures(
-            "total",
-            "unbilled_amount",
-            "prebill_amount",
-            "unknown_amount",
-            "time_amount",
-            "expense_amount",
-            "fixed_fee_amount",
-            "hours",
-            "fixed_fee_hours",
-        ),
+        *bucket_measures("0-30", "31-60", "61-90", "91+", of="work in progress"),
+        *shared_measures("total", "unbilled_amount", "prebill_amount", "unknown_amount"),
+        retitled("time_amount", "Time in progress", "The part of work in progress that is time."),
+        retitled("expense_amount", "Expenses in progress", "The part of work in progress that is expenses."),
+        retitled("fixed_fee_amount", "Fixed fees in progress", "The part of work in progress that is fixed fees."),
+        retitled("hours", "Hours in progress", "Hours of the billable time in progress."),
+        retitled("fixed_fee_hours", "Fixed-fee hours in progress", "Hours of the time under fixed fees in progress."),
         Measure("oldest_date", "Oldest", "date", "Date of the oldest item."),
         sum_measure(
             "unpriced_hours",

@@ -293,7 +293,9 @@ ANALYSIS = Analysis(
         "Write-offs after the invoice: they look like payments.",
     ),
     columns=(
-        *shared_measures("worked_amount", "billed_amount", "write_down_amount", "share", "running_share"),
+        *shared_measures("worked_amount", "billed_amount", "write_down_amount"),
+        retitled("share", "Share of write-downs", "The row’s part of the write-downs of all rows."),
+        *shared_measures("running_share"),
         ratio_measure(
             "write_down_ratio",
             "Write-down ratio",

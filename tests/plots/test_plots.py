@@ -335,7 +335,7 @@ def test_a_budget_is_a_mark_and_words_stay_clear_of_it():
     ax = plots.budget_burn(used)
     assert words(ax) == ["12.5%"]
     assert ax.texts[0].xy[0] == 1e6
-    assert [text.get_text() for text in ax.get_legend().get_texts()][:2] == ["Budget", "Fees billed"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()][:2] == ["Budget", "Fees billed to date"]
     assert "Unknown invoices" not in [text.get_text() for text in ax.get_legend().get_texts()]
 
 

@@ -113,7 +113,7 @@ def test_a_contradiction_would_be_found(month):
     found = list(named(month))
     more = [Named("billed_amount", "Net billed time fees.", "All fees", "a new tile")]
     assert any(each.startswith("'all fees' is") for each in contradictions([*found, *more]))
-    other = next(each for each in found if each.column == "billed_amount")._replace(title="Billed")
+    other = next(each for each in found if each.title == "Fees billed")._replace(title="Billed")
     assert any("is called {'Fees billed':" in each and "'Billed'" in each for each in contradictions([*found, other]))
 
 

@@ -54,7 +54,7 @@ def test_numbers_are_formatted_and_the_total_is_of_sums(fees):
     table = tables.realization(fees)
     assert headings(table)[:6] == [
         "Client",
-        "Billable hours",
+        "Hours of billed work",
         "Worth of billed work",
         "Written down",
         "Fees billed",

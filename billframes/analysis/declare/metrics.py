@@ -22,6 +22,7 @@ __all__ = [
     "Unit",
     "bucket_measure",
     "bucket_measures",
+    "of_all_types",
     "period_measure",
     "ratio_measure",
     "retitled",
@@ -138,9 +139,10 @@ def period_measure(name: str) -> Measure | None:
     return Measure(name, found[2], unit, f"The figure of {found[2]}.")
 
 
-def bucket_measures(*names: str) -> tuple[Measure, ...]:
-    """Return the measures of several buckets of days."""
-    return tuple(found for name in names if (found := bucket_measure(name)))
+def bucket_measures(*names: str, of: str) -> tuple[Measure, ...]:
+    """Return the measures of several buckets of days, in which something such as receivables is aged."""
+    found = [measure for name in names if (measure := bucket_measure(name))]
+    return tuple(replace(each, meaning=each.meaning.replace("part", f"part of {of}")) for each in found)
 
 
 def sum_measure(name: str, title: str, unit: Unit, meaning: str) -> Measure:
@@ -185,8 +187,10 @@ def title_of_key(column: str) -> str:
 SHARED: dict[str, Measure] = {
     each.name: each
     for each in (
-        sum_measure("hours", "Hours", "hours", "Hours worked. In work in progress, billable hours."),
-        sum_measure("billable_hours", "Billable hours", "hours", "Hours of billable time."),
+        sum_measure("hours", "Hours", "hours", "Hours worked."),
+        sum_measure(
+            "billable_hours", "Hours of billed work", "hours", "Hours of the billable time on the invoices counted."
+        ),
         sum_measure("fixed_fee_hours", "Fixed-fee hours", "hours", "Hours of time under fixed fees."),
         sum_measure("total_hours", "All hours", "hours", "Hours of every kind."),
         sum_measure("left_out_hours", "Hours left out", "hours", "Hours on matters whose type does not count."),
@@ -254,9 +258,9 @@ SHARED: dict[str, Measure] = {
             "contingent_amount", "On contingency", "money", "The part of work in progress on contingency matters."
         ),
         sum_measure("receivable_amount", "Receivables", "money", "Open balances on the day."),
-        sum_measure("current", "Current", "money", "The part not past due."),
+        sum_measure("current", "Current", "money", "The part of receivables not past due."),
         sum_measure("total", "Total", "money", "All buckets together."),
-        sum_measure("overdue", "Overdue", "money", "The part at least one day past due."),
+        sum_measure("overdue", "Overdue", "money", "The part of receivables at least one day past due."),
         sum_measure("time_amount", "Time", "money", "The part that is time."),
         sum_measure("expense_amount", "Expenses", "money", "The part that is expenses."),
         sum_measure("fixed_fee_amount", "Fixed fees", "money", "The part that is fixed fees."),
@@ -305,6 +309,15 @@ SHARED: dict[str, Measure] = {
 def shared_measures(*names: str) -> tuple[Measure, ...]:
     """Return measures of `SHARED` by their names."""
     return tuple(SHARED[name] for name in names)
+
+
+def of_all_types(*names: str) -> tuple[Measure, ...]:
+    """Return measures of `SHARED` for analyses that count matters of every type, also contingency and pro bono."""
+    every = shared_measures(*names)
+    return tuple(
+        retitled(each.name, f"{each.title}, all types", f"{each.meaning} Matters of every type count.")
+        for each in every
+    )
 
 
 def retitled(name: str, title: str, meaning: str) -> Measure:

@@ -18,15 +18,15 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 
 from billframes._names import join_names
-from billframes.analysis.declare.metrics import Measure, title_of_key
-from billframes.analysis.declare.spec import measure, measures
+from billframes.analysis.declare.metrics import Measure, bucket_measure, period_measure, title_of_key
+from billframes.analysis.declare.spec import Analysis, analyses, measure, measures
 from billframes.analysis.frames.engine import collect
 from billframes.analysis.frames.expressions import quotient
 from billframes.analysis.frames.native import wrap_frame
 from billframes.analysis.model.keys import TIMES, UNASSIGNED
 from billframes.errors import MissingColumnError, ParameterError
 
-__all__ = ["MEASURE", "ResultRows", "present_columns", "read_result", "refuse_total", "total_of"]
+__all__ = ["MEASURE", "ResultRows", "key_columns", "present_columns", "read_result", "refuse_total", "total_of"]
 
 # Fewer clients can have the same name.
 _SEVERAL = 3
@@ -106,7 +106,8 @@ def read_result(result: Any, needs: Sequence[str], analysis: str, shown: str = "
             f"The {shown} needs the column {missing[0]!r}, which the frame does not have; pass a result of "
             f"billframes.{analysis}(). It has: {', '.join(map(str, frame.columns))}."
         )
-    columns = list(itertools.takewhile(lambda name: name not in needs and not _is_number(name), frame.columns))
+    own = key_columns(list(frame.columns), analyses().get(analysis))
+    columns = list(itertools.takewhile(lambda name: name not in needs, own))
     refuse_total(frame, columns)
     _refuse_repeated(frame, columns, result)
     keys = _keys(columns)
@@ -119,6 +120,20 @@ def read_result(result: Any, needs: Sequence[str], analysis: str, shown: str = "
     )
 
 
+def key_columns(columns: Sequence[str], analysis: Analysis | None = None) -> list[str]:
+    """
+    Return the key columns of a result: those before the first figure of its analysis.
+
+    By default, its analysis is the one that has most of the columns. A key can have the name of a figure of another
+    analysis, such as `item_id`.
+    """
+    there = {*columns}
+    of = analysis or max(analyses().values(), key=lambda each: len(there.intersection(each.measure_names)))
+    figures = {each.name for each in of.columns if each.unit != "text"}
+    is_key = lambda name: name not in figures and not bucket_measure(str(name)) and not period_measure(str(name))  # noqa: E731
+    return list(itertools.takewhile(is_key, columns))
+
+
 def present_columns(result: Any, names: Sequence[str]) -> list[str]:
     """Return the columns that a result has; if it has none of them, return the first, for the error."""
     there = [name for name in names if name in getattr(result, "columns", ())]
@@ -129,11 +144,6 @@ def _pandas(result: Any, analysis: str, shown: str) -> pd.DataFrame:
     frame = wrap_frame(result, "result", f"the {shown} takes a frame, the result of billframes.{analysis}()")
     eager = cast("nw.DataFrame[Any]", collect(frame))
     return eager.to_pandas().reset_index(drop=True)
-
-
-def _is_number(name: str) -> bool:
-    found = measure(name)
-    return found is not None and found.unit != "text"
 
 
 def _keys(columns: list[str]) -> list[str]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +13,11 @@ import pyarrow as pa
 from billframes._names import closest
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.metrics import FIGURES, Measure
-from billframes.analysis.declare.spec import analyses, measure
+from billframes.analysis.declare.spec import analyses
 from billframes.analysis.frames.engine import eager_from_arrow
 from billframes.analysis.frames.expressions import or_nan, quotient
 from billframes.analysis.model.keys import PEOPLE_AND_MATTERS, TIMES, By, names_in
-from billframes.analysis.results.result_rows import refuse_total
+from billframes.analysis.results.result_rows import key_columns, refuse_total
 from billframes.errors import ParameterError
 
 __all__ = [
@@ -33,7 +32,6 @@ __all__ = [
     "analyses_of_period",
     "common_keys",
     "earlier_period",
-    "key_columns",
     "key_types",
     "pair_results",
     "periods_as_columns",
@@ -104,11 +102,6 @@ def common_keys(frames: Mapping[str, Frame], by: By) -> list[str]:
                 "for each period."
             )
     return chosen
-
-
-def key_columns(columns: Iterable[str]) -> list[str]:
-    """Return the key columns of a result, which are those before its first measure."""
-    return list(itertools.takewhile(lambda name: measure(name) is None, columns))
 
 
 def pair_results(tables: Mapping[str, pa.Table], keys: Sequence[str], columns: Sequence[str]) -> list[Group]:
