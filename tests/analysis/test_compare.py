@@ -90,6 +90,11 @@ def test_rows_re_add_to_the_analysis_of_each_month_and_of_the_year(pandas_firm, 
     assert last["twelve_months_amount"].sum() == pytest.approx(whole["billed_amount"].sum(), abs=1e-6)
 
 
+def test_a_key_can_have_the_name_of_another_analysiss_figure():
+    fees = {month: pd.DataFrame({"item_id": ["a"], "share": [0.5], "billed_amount": [1.0]}) for month in ("2026-10",)}
+    assert list(compare(fees, "billed_amount"))[:3] == ["item_id", "share", "month"]
+
+
 def test_periods_as_columns_are_the_rows_side_by_side(book):
     of_months = {month: book.realization("client", start=month) for month in ("2026-08", "2026-09", "2026-10")}
     long = compare(of_months, "billing_realization", periods=2)
