@@ -14,7 +14,7 @@ from billframes._messages import warn
 from billframes._names import type_in_words
 from billframes._suggestions import suggest_fields, suggest_settings
 from billframes.config import read_keys
-from billframes.config.firm_values import READERS, WEEKDAYS, Target
+from billframes.config.firm_values import FIRM, READERS, WEEKDAYS, Target
 from billframes.config.taxes import TAX_READERS, PaymentOrder, Tax
 from billframes.errors import ConfigError, IncompleteDataWarning, ParameterError
 from billframes.periods import MONTHS, DateLike, FiscalYear
@@ -64,7 +64,9 @@ class FirmSettings:
     leave : mapping of user to list of date or (first, last)
         Days of leave; of a pair, both ends are inclusive. A pair must be in a list: `[("2026-08-03", "2026-08-14")]`.
     targets : mapping of user to Target
-        `{"hours": 1600, "fees": 480000, "period": "year"}`, or `"month"`: client hours, fees billed, or both.
+        `{"hours": 1600, "fees": 480000, "period": "year"}`, or `"month"`: client hours, fees billed, or both. The
+        firm's own target has the name "firm", and can also have a `utilization` such as 0.7: the monthly report shows
+        utilization beside it, and fees billed beside the firm's target as a budget.
     fiscal_year_start : str, optional
         The month in which the fiscal year begins, such as "07", or its first day, such as "04-06". Periods such as
         "FY2026" and "fiscal ytd", and the keys `fiscal_year` and `fiscal_quarter`, need it. Yearly targets and years to
@@ -163,7 +165,13 @@ class FirmSettings:
         >>> FirmSettings(targets={"u1": {"fees": 480_000, "period": "year"}}).targets_of("fees")
         {'u1': (480000.0, 'year')}
         """
-        return {user: (each[measure], each["period"]) for user, each in self.targets.items() if measure in each}
+        people = {user: each for user, each in self.targets.items() if user != FIRM}
+        return {user: (each[measure], each["period"]) for user, each in people.items() if measure in each}
+
+    @property
+    def firm_target(self) -> Mapping[str, Any]:
+        """The target of the whole firm; empty if there is none."""
+        return self.targets.get(FIRM, {})
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -205,7 +213,8 @@ class FirmSettings:
         clients = {each for tax in self.taxes if isinstance(tax, Tax) for each in (*tax.clients, *tax.except_clients)}
         for key in _BY_USER:
             for user in getattr(self, key):
-                users.setdefault(user, []).append(key)
+                if (key, user) != ("targets", FIRM):
+                    users.setdefault(user, []).append(key)
         for key in ("budgets", "originator_weights"):
             for matter in getattr(self, key):
                 matters.setdefault(matter, []).append(key)

@@ -13,19 +13,22 @@ from billframes._names import closest
 from billframes.errors import ParameterError
 from billframes.periods import FiscalYear, resolve
 
-__all__ = ["READERS", "ROLES", "WEEKDAYS", "Target", "read_date", "read_list", "read_number"]
+__all__ = ["FIRM", "READERS", "ROLES", "WEEKDAYS", "Target", "read_date", "read_list", "read_number"]
 
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 ROLES = ("principal", "attorney", "paralegal", "timekeeper", "operator", "accountant")
 _TARGET = {"hours", "fees", "period"}
+FIRM = "firm"
+"""The name under which `targets` has the target of the whole firm."""
 _MOST_HOURS = {"month": 744.0, "year": 8784.0}
 
 
 class Target(TypedDict):
-    """The client hours, the fees billed or both that a person should reach each month or each year."""
+    """The client hours, the fees billed or both that a person or the firm should reach each month or each year."""
 
     hours: NotRequired[float]
     fees: NotRequired[float]
+    utilization: NotRequired[float]
     period: Literal["month", "year"]
 
 
@@ -114,7 +117,8 @@ def _days_of_leave(value: Any, key: str) -> tuple[dt.date, dt.date]:
 
 
 def _target(value: Any, key: str) -> Target:
-    if not isinstance(value, Mapping) or "period" not in value or not {"period"} < set(value) <= _TARGET:
+    allowed = _TARGET | ({"utilization"} if key.endswith(f"[{FIRM!r}]") else set())
+    if not isinstance(value, Mapping) or "period" not in value or not {"period"} < set(value) <= allowed:
         raise ParameterError(
             f"{key}={value!r} is not a target; it takes {{'hours': 1600, 'period': 'year'}}, and 'fees' too."
         )
@@ -122,6 +126,8 @@ def _target(value: Any, key: str) -> Target:
         raise ParameterError(f"{key} has the period {value['period']!r}; it takes 'month' or 'year'.")
     if "hours" in value and _not_negative(value["hours"], key) > _MOST_HOURS[value["period"]]:
         raise ParameterError(f"{key}={value!r} has more hours than a {value['period']}; check hours and period.")
+    if "utilization" in value:
+        _floor(value["utilization"], f"{key}['utilization']")
     return cast(
         "Target", {name: each if name == "period" else _not_negative(each, key) for name, each in value.items()}
     )

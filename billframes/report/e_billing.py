@@ -51,13 +51,17 @@ class EBilling:
         more = f" The codes of {unknown} expenses and fixed fees are not known." if unknown else ""
         if not self.rejected:
             return f"{_WORK} no item.{more}"
+        noun = "item" if self.rejected == 1 else "items"
+        return f"{_WORK} {self.rejected} {noun}. By responsible lawyer: {self.by_responsible}.{more}"
+
+    @property
+    def by_responsible(self) -> str:
+        """The rejected items by responsible lawyer, such as "Ada Ruiz 3, Ben Okafor 1"."""
         items = self.findings.dropna(subset=["item_id"]).drop_duplicates("item_id")
         counts = Counter(items["responsible_name"].fillna("Unassigned"))
-        names = ", ".join(
+        return ", ".join(
             f"{name} {count}" for name, count in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
         )
-        noun = "item" if self.rejected == 1 else "items"
-        return f"{_WORK} {self.rejected} {noun}. By responsible lawyer: {names}.{more}"
 
     def for_matters(self, matter_ids: set[str]) -> EBilling:
         """Return the findings on some of the matters with LEDES billing."""

@@ -20,7 +20,7 @@ from billframes.analysis.model.capacity import prorated_targets
 from billframes.report.html import Cell, is_outside, outside_notes, unit_of
 from billframes.report.month import LEAST_HOURS, YEAR, Month
 
-__all__ = ["Headline", "Targets", "Tile", "figures", "month_targets", "tiles"]
+__all__ = ["Headline", "Targets", "figures", "month_targets"]
 
 NAN = math.nan
 _PERIODS = ("now", "before", "year_ago", "to_date", "year_ago_to_date")
@@ -96,17 +96,6 @@ class Headline:
         return Cell("" if self.mark else format_change(now, then, self.unit))
 
 
-@dataclass(frozen=True)
-class Tile:
-    """A figure at the top of the page, with the lines below it."""
-
-    name: str
-    value: str
-    unit: str
-    lines: tuple[str, ...]
-    warning: str = ""
-
-
 _OVERDUE_SHARE = Measure(
     "overdue_share",
     "Overdue share",
@@ -137,33 +126,6 @@ def figures(month: Month) -> list[Headline]:
         *_open(month),
     ]
     return [each for each in rows if not (month.scope and each.name == "Utilization")]
-
-
-def tiles(month: Month, rows: list[Headline]) -> list[Tile]:
-    """Return the tiles at the top of the page."""
-    found = {each.name: each for each in rows}
-    compared = ("Client hours", "Utilization", "Fees billed", "Billing realization")
-    top = [_tile(month, found[name]) for name in compared if name in found]
-    owed, overdue, share = (found[name] for name in ("Receivables", "of which overdue", "Overdue share"))
-    lines = (f"{overdue.cells[0].text} overdue ({share.cells[0].text})",)
-    warning = f"balances of {long_date(month.balances_day)}" if month.balances_day else ""
-    top.append(Tile(owed.name, owed.cells[0].text, owed.shown_unit, lines, warning))
-    lockup, work_days, owed_days = (
-        found[name] for name in ("Lock-up", "of which work in progress", "of which receivables")
-    )
-    days = (f"{work_days.cells[0].text} in work in progress, {owed_days.cells[0].text} in receivables",)
-    return [*top, Tile(lockup.name, lockup.cells[0].text, lockup.shown_unit, days, warning)]
-
-
-def _tile(month: Month, each: Headline) -> Tile:
-    # A month's name stays on one line.
-    earlier = [month.same_days_name(back).replace(" ", "\N{NO-BREAK SPACE}") for back in (1, YEAR)]
-    against = zip((each.cells[2].text, each.cells[4].text), earlier, strict=True)
-    lines = [f"{text} on {name}" for text, name in against if text != "–"]
-    floor = month.settings.realization_floor
-    if each.column == "billing_realization" and floor is not None:
-        lines.append(f"floor {format_number(floor, 'ratio')}")
-    return Tile(each.name, each.cells[0].text, each.shown_unit, tuple(lines))
 
 
 def _compared(month: Month, names: tuple[str, ...], group: str) -> list[Headline]:

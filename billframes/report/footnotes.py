@@ -27,6 +27,7 @@ __all__ = [
     "balances",
     "below_floor",
     "changes",
+    "data_day",
     "headlines",
     "later_balances",
     "realization",
@@ -230,6 +231,14 @@ def _earlier_balances(month: Month) -> str:
     if found:
         return f"Receivables, work in progress and lock-up of earlier months: {', '.join(found)}."
     return "The billing system has only today’s balances, so those of earlier months are not shown."
+
+
+def data_day(month: Month) -> str:
+    """Say the currency, and when the data were loaded, for the head of the page."""
+    zone = month.settings.time_zone
+    loaded = month.loaded_at and month.loaded_at.astimezone(zoneinfo.ZoneInfo(zone))
+    data = f"data of {long_date(loaded.date())}, {loaded:%H:%M} {zone}" if loaded else "data without a day"
+    return f"Amounts in {month.currency} · {data}" if month.currency else f"{data[:1].upper()}{data[1:]}"
 
 
 def as_of(month: Month) -> str:

@@ -185,4 +185,5 @@ def templates() -> jinja2.Environment:
     loader = jinja2.PackageLoader("billframes.report", "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters["anchor"] = anchor
+    environment.filters["money"] = lambda value: format_value(value, "money")
     return environment

@@ -1,6 +1,7 @@
-"""The key points of a month: sentences about its figures, each with the table that has the figures.
+"""The key points of a month: what stands out, the firm's own limits first.
 
-A rule gives a point only if its figure passes a threshold. Points are sorted by how many times the threshold it is.
+Each rule looks at one figure and gives a point with its size: the figure ÷ its threshold. A breach of a limit in the
+firm's settings comes first, always. At least three points are shown, if there are so many, and at most seven.
 """
 
 from __future__ import annotations
@@ -13,21 +14,24 @@ from typing import Any
 import pandas as pd
 
 from billframes._format import format_number, format_rounded
+from billframes._names import join_names
 from billframes.analysis.frames.checked_frames import share_checks
 from billframes.report import report_tables
-from billframes.report.month import Month
+from billframes.report.month import LEAST_HOURS, Month
+from billframes.report.open_amounts import hourly_work, open_invoices, overdue_by_client
 from billframes.report.report_tables import ReportTable
 
-__all__ = ["MOST", "Point", "key_points"]
+__all__ = ["FEWEST", "MOST", "Point", "key_points"]
 
-MOST = 5
+FEWEST, MOST = 3, 7
 # Thresholds: shares, and changes as shares or as points of a ratio.
 _FEES, _WRITTEN_DOWN, _POINTS, _OVERDUE, _OLD = 0.1, 0.05, 0.02, 0.25, 0.2
+# The causes of a change of fees, as they raise and as they lower them.
 _CAUSES = {
-    "hours_change_amount": "hours",
-    "rate_change_amount": "rates",
-    "realization_change_amount": "realization",
-    "mix_change_amount": "the mix of work",
+    "hours_change_amount": ("more hours", "fewer hours"),
+    "rate_change_amount": ("higher rates", "lower rates"),
+    "realization_change_amount": ("higher realization", "lower realization"),
+    "mix_change_amount": ("the mix of work", "the mix of work"),
 }
 
 
@@ -38,44 +42,132 @@ class Point:
 
     Parameters
     ----------
-    text : str
-    table : str
+    headline : str
+        A sentence with the figure.
+    detail : str
+        Who or what contributed most, with the amount.
+    section : str
         The title of the section that has the figures.
     size : float
         The figure ÷ its threshold.
+    is_breach : bool
+        Whether a limit in the firm's settings is not kept.
     """
 
-    text: str
-    table: str
+    headline: str
+    detail: str
+    section: str
     size: float
+    is_breach: bool = False
+
+    @property
+    def text(self) -> str:
+        """Both sentences."""
+        return f"{self.headline} {self.detail}".rstrip()
 
 
 def key_points(month: Month) -> list[Point]:
-    """Return the key points, the largest first, at most five."""
+    """Return the key points, breaches of the firm's limits first in the order of the rules, then the largest."""
     if month.is_empty:
         return []
     with share_checks():
         found = [point for rule in _RULES for point in rule(month)]
-    return sorted(found, key=lambda point: -point.size)[:MOST]
+    found.sort(key=lambda point: (not point.is_breach, 0.0 if point.is_breach else -point.size))
+    large = sum(point.is_breach or point.size >= 1 for point in found)
+    return found[: min(max(large, FEWEST), MOST)]
+
+
+def _floor(month: Month) -> Iterator[Point]:
+    """Say that billing realization is below the firm's floor, and whose write-downs explain it."""
+    floor, total = month.settings.realization_floor, month.realization(None).iloc[0]
+    ratio = float(total["billing_realization"])
+    if floor is None or not ratio < floor:
+        return
+    table = report_tables.realization(month, "client")
+    largest = _largest(table.rows, "write_down_amount")
+    detail = ""
+    if largest is not None and len(table.rows) > 1:
+        worked, billed = (float(total[name]) - float(largest[name]) for name in ("worked_amount", "billed_amount"))
+        without = f"; without them it would be {format_number(billed / worked, 'ratio')}" if worked > 0 else ""
+        detail = (
+            f"{_money(largest['write_down_amount'])} of the {_money(total['write_down_amount'])} written down is on "
+            f"the bills of {_name(largest, table)}{without}."
+        )
+    before = month.figures_of(month.same_days(1)).get("billing_realization", math.nan)
+    then = f" ({month.same_days_name(1, short=False)}: {format_number(before, 'ratio')})" if before == before else ""
+    headline = (
+        f"Billing realization is {format_number(ratio, 'ratio')}{then}, below the firm’s floor of "
+        f"{format_number(floor, 'ratio')}."
+    )
+    yield Point(headline, detail, table.title, 1 + (floor - ratio) / _POINTS, is_breach=True)
+
+
+def _utilization_target(month: Month) -> Iterator[Point]:
+    goal = month.settings.firm_target.get("utilization")
+    ratio = math.nan if month.scope else float(month.utilization_total["utilization"].iloc[0])
+    if goal is None or not ratio < goal:
+        return
+    table, _ = report_tables.timekeepers(month)
+    idle = _largest(table.rows, "idle_capacity_hours") if "idle_capacity_hours" in table.rows else None
+    hours = (goal - ratio) * float(month.utilization_total["capacity_hours"].iloc[0])
+    detail = f"{format_number(hours, 'hours')} more client hours would have reached it."
+    if idle is not None:
+        detail += f" {_name(idle, table)} recorded none of {format_number(idle['idle_capacity_hours'], 'hours')} hours."
+    headline = (
+        f"Utilization is {format_number(ratio, 'ratio')}, below the firm’s target of {format_number(goal, 'ratio')}."
+    )
+    yield Point(headline, detail, table.title, 1 + (goal - ratio) / _POINTS, is_breach=True)
+
+
+def _budgets(month: Month) -> Iterator[Point]:
+    """Say which matters have used more than their budget."""
+    if month.scope or not month.settings.budgets:
+        return
+    rows = report_tables.budgets(month).rows
+    over = rows[rows["remaining_amount"] < -0.5].sort_values("remaining_amount", kind="stable")
+    if over.empty:
+        return
+    worst: Any = over.iloc[0]
+    count = "1 matter is over its budget" if len(over) == 1 else f"{len(over)} matters are over their budgets"
+    headline = f"{count}, by {_money(-over['remaining_amount'].sum())} in all."
+    detail = (
+        f"{_plain(worst['matter_name'])} has used {_money(worst['used_amount'])} of {_money(worst['budget_amount'])}."
+    )
+    yield Point(headline, detail, "Targets and budgets", float(worst["budget_burn"]), is_breach=True)
 
 
 def _fees(month: Month) -> Iterator[Point]:
-    """Say how fees billed changed, with the main cause and the client that contributed most."""
+    """Say how fees billed changed, with the causes and the client that contributed most."""
     table = report_tables.change(month, "billed_amount")
     if table is None:
         return
     whole = table.total.iloc[0]
     change, before = float(whole["change_amount"]), float(whole["before_amount"])
-    if not before > 0 or abs(change) < _FEES * before:
+    if not before > 0 or not change:
         return
-    causes = {cause: float(whole[name]) for name, cause in _CAUSES.items() if pd.notna(whole[name])}
-    cause = max(causes, key=lambda each: causes[each] * math.copysign(1, change))
-    text = (
-        f"Fees billed are {_money(month, abs(change))} {_direction(change)} than in {_month_before(month)}, at "
-        f"{_money(month, whole['after_amount'])}; {cause} alone changed them by {_signed(causes[cause])}. "
-        f"{_largest_contribution(table, 'change_amount', change)}"
+    headline = (
+        f"Fees billed {'rose' if change > 0 else 'fell'} by {_money(abs(change))} to {_money(whole['after_amount'])} "
+        f"({month.same_days_name(1, short=False)}: {_money(before)})."
     )
-    yield Point(text, "What changed", abs(change) / before / _FEES)
+    detail = f"{_causes(whole, change)}{_largest_part(table, 'change_amount', change)}"
+    yield Point(headline, detail, "What changed", abs(change) / before / _FEES)
+
+
+def _causes(whole: Any, change: float) -> str:
+    """Say which cause explains most of the change of fees, and which causes worked against it."""
+    sign = math.copysign(1, change)
+    causes = {name: float(whole[name]) * sign for name in _CAUSES if pd.notna(whole[name])}
+    main = max(causes, key=lambda each: causes[each], default=None)
+    if main is None or causes[main] < 0.5:
+        return ""
+    words = {name: _CAUSES[name][(amount > 0) != (sign > 0)] for name, amount in causes.items()}
+    against = [name for name, amount in causes.items() if amount <= -0.5]
+    verb = "explains" if main == "mix_change_amount" or "realization" in main else "explain"
+    text = f"{_sentence(words[main])} {verb} {_money(causes[main])} of it"
+    if against:
+        took = "took back" if change > 0 else "made up for"
+        text += f"; {join_names([words[name] for name in against])} {took} {_money(-sum(causes[n] for n in against))}"
+    return f"{text}. "
 
 
 def _realization(month: Month) -> Iterator[Point]:
@@ -83,97 +175,96 @@ def _realization(month: Month) -> Iterator[Point]:
     if table is None:
         return
     whole = table.total.iloc[0]
-    change = float(whole["change_ratio"])
-    if not abs(change) >= _POINTS:
+    change, floor = float(whole["change_ratio"]), month.settings.realization_floor
+    # Below the floor, the breach is the point.
+    if not abs(change) > 0 or (floor is not None and whole["after_ratio"] < floor):
         return
-    text = (
-        f"Billing realization is {_points(abs(change))} {_direction(change)} than in {_month_before(month)}, at "
-        f"{format_number(whole['after_ratio'], 'ratio')}. "
-        f"{_largest_contribution(table, 'change_ratio', change, unit='points')}"
+    headline = (
+        f"Billing realization {'rose' if change > 0 else 'fell'} by {_points(abs(change))} to "
+        f"{format_number(whole['after_ratio'], 'ratio')}."
     )
-    yield Point(text, "What changed", abs(change) / _POINTS)
-
-
-def _floor(month: Month) -> Iterator[Point]:
-    floor, whole = month.settings.realization_floor, month.realization(None)["billing_realization"].iloc[0]
-    if floor is None or not whole < floor:
-        return
-    table = report_tables.realization(month, "practice_area")
-    lowest: Any = table.rows.sort_values("billing_realization").iloc[0]
-    text = (
-        f"Billing realization of {format_number(whole, 'ratio')} is below the firm’s floor of "
-        f"{format_number(floor, 'ratio')}; the lowest is {lowest[table.label]} with "
-        f"{format_number(lowest['billing_realization'], 'ratio')}."
-    )
-    yield Point(text, table.title, 1 + (floor - whole) / _POINTS)
+    detail = _largest_part(table, "change_ratio", change, unit="points")
+    yield Point(headline, detail, "What changed", abs(change) / _POINTS)
 
 
 def _written_down(month: Month) -> Iterator[Point]:
     table = report_tables.realization(month, "client")
     whole = table.total.iloc[0]
     down, worth = float(whole["write_down_amount"]), float(whole["worked_amount"])
-    if not worth > 0 or not down >= _WRITTEN_DOWN * worth:
+    floor = month.settings.realization_floor
+    # A breach of the floor says the same.
+    if not (worth > 0 and down > 0) or (floor is not None and 1 - down / worth < floor):
         return
-    text = (
-        f"{_money(month, down)} were written down ({format_number(down / worth, 'ratio')} of the worth of billed work)"
-        f"{_of_which(table, 'write_down_amount')}"
-    )
-    yield Point(text, table.title, down / worth / _WRITTEN_DOWN)
+    headline = f"{_money(down)} was written down, {format_number(down / worth, 'ratio')} of the value of time billed."
+    yield Point(headline, _most_of(table, "write_down_amount"), table.title, down / worth / _WRITTEN_DOWN)
 
 
 def _utilization(month: Month) -> Iterator[Point]:
     if month.scope or not month.is_over:
         return
     now, before = (month.figures_of(month.same_days(back)).get("utilization", math.nan) for back in (0, 1))
-    if not abs(now - before) >= _POINTS:
+    if not abs(now - before) > 0:
         return
     table, _ = report_tables.timekeepers(month)
     busy = table.rows[table.rows["utilization"] > 1]
-    more = f"; {len(busy)} of {len(table.rows)} timekeepers are above 100%" if len(busy) else ""
-    text = (
-        f"Utilization is {_points(abs(now - before))} {_direction(now - before)} than in {_month_before(month)}, at "
-        f"{format_number(now, 'ratio')}{more}."
-    )
-    yield Point(text, table.title, abs(now - before) / _POINTS)
+    count = f"{len(busy)} of {len(table.rows)} people recorded more than their available hours." if len(busy) else ""
+    rose = "rose" if now > before else "fell"
+    headline = f"Utilization {rose} by {_points(abs(now - before))} to {format_number(now, 'ratio')}."
+    yield Point(headline, count, table.title, abs(now - before) / _POINTS)
 
 
 def _overdue(month: Month) -> Iterator[Point]:
-    table = report_tables.receivables(month)
-    whole = table.total.iloc[0]
-    total, overdue = float(whole["total"]), float(whole["overdue"])
-    if not total > 0 or not overdue >= _OVERDUE * total:
+    """Say how much is overdue, before credits, and who owes most."""
+    found = open_invoices(month)
+    owed = sum(found.ages.values())
+    if not owed > 0 or not found.overdue > 0:
         return
-    text = (
-        f"Receivables are {_money(month, total)}; {format_number(overdue, 'money')} are overdue"
-        f"{_of_which(table, 'overdue')}"
-    )
-    yield Point(text, table.title, overdue / total / _OVERDUE)
+    table = report_tables.receivables(month)
+    day = f", with the balances of {_day(month)}" if month.balances_day else ""
+    headline = f"{_money(found.overdue)} of {_money(owed)} owed on invoices is overdue{day}."
+    detail = _most_of(table, "overdue")
+    if not month.scope and len(rows := overdue_by_client(month)):
+        first: Any = rows.iloc[0]
+        detail = f"{_plain(first['client_name'])} owes {_money(first['balance'])} of it"
+        worked = float(first["hours"])
+        since = f", and {format_number(worked, 'hours')} hours were recorded for this client since the oldest fell due"
+        detail += f"{since if worked >= LEAST_HOURS else ''}."
+    yield Point(headline, detail, table.title, found.overdue / owed / _OVERDUE)
 
 
 def _old_work(month: Month) -> Iterator[Point]:
-    table = report_tables.wip(month, "responsible")
-    whole = table.total.iloc[0]
-    oldest = next(name for name in table.total.columns if str(name).endswith("+"))
-    total, old = float(whole["total"]), float(whole[oldest])
-    if not total > 0 or not old >= _OLD * total:
+    """Say how much hourly work is old, and whose it is; contingency work is billed when the case ends."""
+    rows = hourly_work(month, month.grouping_key("responsible"))
+    oldest = next((str(name) for name in rows.columns if str(name).endswith("+")), "")
+    if not oldest or rows.empty:
         return
-    text = (
-        f"Work in progress is {_money(month, total)}; {format_number(old, 'money')} is "
-        f"{str(oldest).removesuffix('+')} days old or more{_of_which(table, str(oldest))}"
-    )
-    yield Point(text, "Work in progress and lock-up", old / total / _OLD)
+    total, old = float(rows["total"].sum()), float(rows[oldest].sum())
+    if not (total > 0 and old > 0):
+        return
+    label = next(name for name in map(str, rows.columns) if name.endswith(("_name", "_label")))
+    first = rows.sort_values(oldest, ascending=False, kind="stable").head(2)
+    names = [f"{each[label]} ({_money(each[oldest])})" for each in first.to_dict("records") if each[oldest] > 0]
+    headline = f"{_money(old)} of the work in progress is older than {int(oldest.rstrip('+')) - 1} days."
+    verb = "is responsible" if len(names) == 1 else "are responsible"
+    detail = f"{join_names(names)} {verb} for most of it." if label == "responsible_name" else f"{join_names(names)}."
+    yield Point(headline, detail if len(rows) > 1 else "", "Work in progress and lock-up", old / total / _OLD)
 
 
 def _e_billing(month: Month) -> Iterator[Point]:
-    summary = month.e_billing.summary
-    if summary and month.e_billing.rejected:
-        yield Point(summary, "Work in progress and lock-up", 1.0)
+    found = month.e_billing
+    if not found.rejected:
+        return
+    items = "1 unbilled item" if found.rejected == 1 else f"{found.rejected} unbilled items"
+    headline = f"Clients’ portals would reject {items} of the month’s work."
+    yield Point(headline, f"By responsible lawyer: {found.by_responsible}.", "Work in progress and lock-up", 1.0)
 
 
 _RULES: tuple[Callable[[Month], Iterator[Point]], ...] = (
+    _floor,
+    _utilization_target,
+    _budgets,
     _fees,
     _realization,
-    _floor,
     _written_down,
     _utilization,
     _overdue,
@@ -182,41 +273,51 @@ _RULES: tuple[Callable[[Month], Iterator[Point]], ...] = (
 )
 
 
-def _largest_contribution(table: ReportTable, column: str, change: float, unit: str = "money") -> str:
+def _largest_part(table: ReportTable, column: str, change: float, unit: str = "money") -> str:
     """Name the row that contributed most to the change, in the direction of the total's change."""
-    rows = table.rows[table.rows[column] * change > 0]
-    if rows.empty:
+    row = _largest(table.rows[table.rows[column] * change > 0], column, by_size=True)
+    if row is None or len(table.rows) < 2:
         return ""
-    row: Any = rows.loc[rows[column].abs().sort_values(ascending=False, kind="stable").index[0]]
-    return f"{row[table.label]} contributed most ({_signed(row[column], unit)})."
+    text = format_number(float(row[column]), unit)
+    sign = "+" if row[column] > 0 and not text.startswith("+") else ""
+    return f"The largest part is {_name(row, table)} ({sign}{text})."
 
 
-def _of_which(table: ReportTable, column: str) -> str:
-    """End the sentence with the row that has the largest part."""
-    if len(table.rows) < 2 or not (table.rows[column] > 0).any():
-        return "."
-    row: Any = table.rows.sort_values(column, ascending=False, kind="stable").iloc[0]
+def _most_of(table: ReportTable, column: str) -> str:
+    """Name the row with the largest amount."""
+    row = _largest(table.rows, column)
+    if row is None or len(table.rows) < 2:
+        return ""
+    return f"The largest part is {_name(row, table)} ({_money(row[column])})."
+
+
+def _largest(rows: pd.DataFrame, column: str, *, by_size: bool = False) -> Any:
+    """Return the row with the largest amount above 0, or of the largest size; None if there is none."""
+    values = rows[column].abs() if by_size else rows[column]
+    values = values[values > 0]
+    return None if values.empty else rows.loc[values.sort_values(ascending=False, kind="stable").index[0]]
+
+
+def _name(row: Any, table: ReportTable) -> str:
+    return _plain(row[table.label])
+
+
+def _plain(name: object) -> str:
     # A name can end with a period, such as "Corp.".
-    return f", of which {format_number(row[column], 'money')} for {str(row[table.label]).removesuffix('.')}."
+    return str(name).removesuffix(".")
 
 
-def _direction(change: float) -> str:
-    return "higher" if change > 0 else "lower"
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
-def _month_before(month: Month) -> str:
-    return month.same_days_name(1, short=False)
+def _day(month: Month) -> str:
+    return f"{month.balances_day:%-d %B}" if month.balances_day else ""
 
 
-def _money(month: Month, value: float) -> str:
-    text = format_number(float(value), "money")
-    return f"{text} {month.currency}" if month.currency else text
+def _money(value: Any) -> str:
+    return format_number(float(value), "money")
 
 
 def _points(value: float) -> str:
     return f"{format_rounded(value * 100, '{:,.1f}')} points"
-
-
-def _signed(value: float, unit: str = "money") -> str:
-    text = format_number(float(value), unit)
-    return f"+{text}" if value > 0 and not text.startswith("+") else text

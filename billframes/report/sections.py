@@ -14,22 +14,24 @@ from billframes.analysis.declare.spec import analyses
 from billframes.analysis.results.explain import plain_words
 from billframes.config.firm import describe_settings
 from billframes.report import footnotes, report_tables
-from billframes.report.figures import figures, month_targets, tiles
+from billframes.report.figures import figures, month_targets
+from billframes.report.first_page import budget, tiles
 from billframes.report.html import PageTable, Section, outside_notes, page_table
 from billframes.report.month import YEAR, Month
 from billframes.report.pictures import bars_height, picture, side_by_side
-from billframes.report.points import key_points as points_of
+from billframes.report.points import key_points
 from billframes.report.report_tables import NARRATIVES, TRENDS, ReportTable, top_and_rest, trend_columns
+from billframes.report.to_do import to_do
 
 __all__ = [
     "Section",
     "changes",
     "cover",
     "headlines",
-    "key_points",
     "narratives",
     "notes",
     "overdue_invoices",
+    "page_one",
     "realization",
     "receivables",
     "stale",
@@ -55,7 +57,7 @@ def cover(month: Month, *, title: str = "", remark: str = "", generated: str = "
     generated : str
         When the report was made, as text.
     """
-    as_of = f"{footnotes.as_of(month)} {describe_settings(month.book.settings)}"
+    as_of = footnotes.data_day(month)
     return Section("cover.html", month=month, title=title, remark=remark, generated=generated, as_of=as_of)
 
 
@@ -68,16 +70,23 @@ def headlines(month: Month) -> Section:
     return Section(
         "headlines.html",
         title="The month in figures",
-        key=tiles(month, rows),
         figures=rows,
         columns=columns,
         notes=notes,
     )
 
 
-def key_points(month: Month) -> Section:
-    """Show at most five key points, each with a link to the table that has its figures."""
-    return Section("key_points.html", points=points_of(month))
+def page_one(month: Month) -> Section:
+    """Show the month on one page: its figures, the firm's budget, key points, and what to do."""
+    return Section(
+        "page_one.html",
+        month=month,
+        tiles=tiles(month),
+        budget=budget(month),
+        points=key_points(month),
+        to_do=to_do(month),
+        currency=month.currency,
+    )
 
 
 def changes(month: Month, *, top: int = 10) -> Section:
@@ -263,7 +272,8 @@ def narratives(month: Month) -> Section:
 
 def notes(month: Month) -> Section:
     """Show the warnings of loads and analyses, and what the figures can't tell."""
-    return Section("notes.html", notes=[*footnotes.scope(month), *month.notes, footnotes.LIMITS])
+    basis = f"{footnotes.as_of(month)} {describe_settings(month.book.settings)}"
+    return Section("notes.html", notes=[*footnotes.scope(month), basis, *month.notes, footnotes.LIMITS])
 
 
 def _section(

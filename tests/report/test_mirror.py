@@ -30,7 +30,7 @@ def test_the_command_writes_the_page_without_a_request(mirrored, tmp_path):
     out = tmp_path / "october.html"
     assert cli.main(["report", "2026-10", "--mirror", mirrored.path, "--out", str(out)]) == 0
     page = BeautifulSoup(out.read_text(encoding="utf-8"), "html.parser")
-    assert page.select_one("h1").get_text(" ", strip=True) == "Monthly billing report October 2026"
+    assert page.select_one("h1").get_text(" ", strip=True) == "October 2026"
     assert len(page.select("section")) > 8
 
 

@@ -31,6 +31,7 @@ from billframes.report.sheets import sheets
 def sections(month: report.Month) -> list[str]:
     made = [
         report.cover(month),
+        report.page_one(month),
         report.headlines(month),
         report.utilization(month),
         report.realization(month),
@@ -167,10 +168,11 @@ def test_two_clients_with_one_name_are_shown_with_their_references(october):
 def test_sections_say_that_balances_are_of_a_later_day(october):
     # Balances are of the day of loading, which is after the end of August.
     early = other(october, dt.date(2026, 8, 1), dt.date(2026, 8, 31))
-    _, headlines, *_, receivables, _, notes = sections(early)
+    _, page_one, headlines, *_, receivables, _, notes = sections(early)
     assert "Receivables by client, with the balances of 31 October 2026</h2>" in receivables
     assert "Balances are those of 31 October 2026, when they were loaded" in receivables
-    assert '<dd class="against warn">balances of 31 October 2026</dd>' in headlines
+    assert "Receivables on 31 October" in page_one
+    assert "Lock-up on 31 October" in page_one
     assert "Receivables aged to 31 August 2026, with the balances of 31 October 2026" in headlines
     # The warning of `aging` would repeat it.
     assert early.notes == []
@@ -198,7 +200,8 @@ def test_a_note_says_that_invoices_after_the_load_are_missing(october):
 def test_a_month_that_is_not_over_is_counted_to_as_of_and_says_so(connected):
     part = report.load("2026-10", as_of="2026-10-15")
     assert part.last == dt.date(2026, 10, 15)
-    assert "The month is not over: figures run to 15 October 2026." in report.cover(part)._repr_html_()
+    assert "October 2026 <small>to 15 October</small>" in report.cover(part)._repr_html_()
+    assert "The month is not over: figures run to 15 October 2026." in report.notes(part)._repr_html_()
     # 1 to 15 October 2026 has eleven working days.
     assert part.by_month["capacity_hours"].iloc[-1] == pytest.approx(part.utilization["capacity_hours"].sum())
     assert part.utilization["capacity_hours"].max() == 88.0
@@ -233,7 +236,7 @@ def test_settings_are_read_from_a_file(connected, tmp_path):
     html = report.utilization(month)._repr_html_()
     assert "The month has 21 working days of 8 hours each" in html
     assert "Firm settings from firm.toml: 8 hours a day, Mon to Fri; holidays, targets." in html
-    assert "Firm settings from firm.toml" in report.cover(month)._repr_html_()
+    assert "Firm settings from firm.toml" in report.notes(month)._repr_html_()
     assert "Pace" in html
     with pytest.raises(ConfigError, match="can't be read"):
         report.load("2026-10", settings=str(tmp_path / "none.toml"))
@@ -274,15 +277,16 @@ def test_hidden_rates_leave_dashes_and_a_note(without_rates):
 
 
 def test_key_points_have_the_figures_of_the_tables_they_name(october):
-    points = {point.table: point.text for point in key_points(october)}
-    assert 3 <= len(key_points(october)) <= 5
+    points = {point.section: point.text for point in key_points(october)}
+    assert 3 <= len(key_points(october)) <= 7
     before, now = october.by_month["billed_amount"].iloc[[-2, -1]]
-    change = f"{now - before:,.0f} higher than in September 2026, at {now:,.0f}"
-    assert f"Fees billed are {change}" in key_points(october)[0].text
-    owed = october.receivables(None).iloc[0]
-    assert points["Receivables by client"].startswith(
-        f"Receivables are {owed['total']:,.0f}; {owed['overdue']:,.0f} are overdue"
-    )
+    change = f"Fees billed rose by {now - before:,.0f} to {now:,.0f} (September 2026: {before:,.0f})."
+    assert key_points(october)[0].headline == change
+    invoices = october.book.invoices
+    open_ = invoices[(invoices["invoice_state"] == "final") & (invoices["balance"] > 0)]
+    overdue = open_.loc[open_["due_date"] < pd.Timestamp(october.as_of), "balance"].sum()
+    headline = f"{overdue:,.0f} of {open_['balance'].sum():,.0f} owed on invoices is overdue."
+    assert points["Receivables by client"].startswith(headline)
     assert key_points(other(october, dt.date(2019, 3, 1), dt.date(2019, 3, 31))) == []
 
 
@@ -370,7 +374,7 @@ def test_currency_floor_and_targets_are_shown_only_if_the_settings_have_them(oct
     month.book = copy.copy(october.book)
     month.book.settings = settings
     assert '<span class="unit">USD</span>' in report.headlines(month)._repr_html_()
-    assert "floor 99.0%" in report.headlines(month)._repr_html_()
+    assert "floor 99.0%" in report.page_one(month)._repr_html_()
     assert "Below the firm’s floor of 99.0%: " in report.realization(month)._repr_html_()
     shown = report.targets(month)._repr_html_()
     assert "Thomas Whitfield" in shown

@@ -194,9 +194,7 @@ def test_no_code_and_no_prompt_is_on_the_page(html):
 
 
 def test_headings_and_tables_can_be_found_by_a_screen_reader(page):
-    assert [heading.get_text(" ", strip=True) for heading in page.select("h1")] == [
-        "Monthly billing report October 2026"
-    ]
+    assert [heading.get_text(" ", strip=True) for heading in page.select("h1")] == ["October 2026"]
     for table in page.select("table"):
         assert table.caption or page.find(id=table["aria-labelledby"]).get_text()
     assert all(head.get("scope") for head in page.select("th"))

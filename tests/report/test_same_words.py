@@ -276,10 +276,8 @@ def month(request, renamed, tmp_path_factory) -> Month:
 def test_the_day_of_the_data_is_in_the_firms_time_zone_everywhere(month, monkeypatch):
     monkeypatch.setattr("billframes.widgets.views.picture", lambda *_given, **_options: ("", []))
     # The sandbox's clock starts at 20:00 UTC on 31 October, which is the next day in Tokyo.
-    day, zone = (
-        ("1 November 2026", r"05:\d\d \(Asia/Tokyo\)") if month.currency else ("31 October 2026", r"20:\d\d UTC")
-    )
-    assert re.search(rf"Data as of {day}, {zone}\.", report.cover(month)._repr_html_())
+    day, zone = ("1 November 2026", r"05:\d\d Asia/Tokyo") if month.currency else ("31 October 2026", r"20:\d\d UTC")
+    assert re.search(rf"[Dd]ata of {day}, {zone}", report.cover(month)._repr_html_())
     top = BeautifulSoup(bf.explore(month.firm_book)._top.value, "html.parser")
     assert f"Data as of {day}." in top.get_text()
 

@@ -24,6 +24,7 @@ __all__ = [
     "available_hours",
     "days_at_firm",
     "prorated_targets",
+    "share_of_target",
     "split_dates",
     "warn_of_missing_holidays",
     "working_days",
@@ -117,7 +118,7 @@ def prorated_targets(
     {'u1': 44000.0}
     """
     targets = settings.targets_of(kind)
-    shares = {period: _share(settings, first, last, period) for _, period in targets.values()}
+    shares = {period: share_of_target(settings, first, last, period) for _, period in targets.values()}
     return {user: amount * shares[period] for user, (amount, period) in targets.items()}
 
 
@@ -134,7 +135,8 @@ def _hours_of(user: str, days: frozenset[dt.date], settings: FirmSettings) -> fl
     return len(days_at_firm(user, days, settings)) * settings.user_hours.get(user, settings.hours_per_day)
 
 
-def _share(settings: FirmSettings, first: dt.date, last: dt.date, period: str) -> float:
+def share_of_target(settings: FirmSettings, first: dt.date, last: dt.date, period: str) -> float:
+    """Return the working days of a range ÷ those of its month or fiscal year; a range can have parts of several."""
     share = 0.0
     fiscal = settings.fiscal_year or CALENDAR_YEAR
     for part in split_dates(first, last, ["month" if period == "month" else "fiscal_year"], fiscal):

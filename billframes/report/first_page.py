@@ -1,0 +1,305 @@
+"""The figures on the report's first page: eight tiles with their twelve months, and the firm's budget.
+
+A figure is compared with the firm's target or floor, with last month and with the same month a year ago. A month that
+is not over is compared with the same days. An earlier figure that is not known has no comparison.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from billframes._format import format_change, format_number, long_date, month_name
+from billframes.analysis.declare.spec import measures
+from billframes.analysis.model.capacity import share_of_target
+from billframes.mirror import Mirror, receipts
+from billframes.periods import CALENDAR_YEAR, months_between
+from billframes.report.figures import month_targets
+from billframes.report.month import YEAR, Month
+from billframes.report.open_amounts import hourly_work, open_invoices
+
+__all__ = ["Budget", "Tile", "budget", "tiles"]
+
+# The width and height of a line of twelve months, in pixels, with room for the dot at its end.
+_WIDTH, _HEIGHT, _MARGIN = 150.0, 30.0, 4.0
+_FEWEST_MONTHS = 3
+# The complete months whose mean is the present pace of fees.
+_PACE_MONTHS = 3
+_DAYS_OF_YEAR = 365
+
+
+@dataclass(frozen=True)
+class Tile:
+    """
+    One figure.
+
+    Parameters
+    ----------
+    name, value, unit : str
+        As they are shown.
+    lines : tuple of str
+        The comparisons below it; an empty one is not shown.
+    state : {"", "good", "bad"}
+        Whether it is on the right side of the firm's target or floor.
+    badge : str
+        The state in words.
+    months : tuple of float
+        The figure of up to twelve complete months, the last one last.
+    limit : float
+        The target or floor; NaN for none.
+    ages : tuple of (str, float)
+        The parts of a balance by age.
+    """
+
+    name: str
+    value: str
+    unit: str = ""
+    lines: tuple[str, ...] = ()
+    state: Literal["", "good", "bad"] = ""
+    badge: str = ""
+    months: tuple[float, ...] = ()
+    limit: float = math.nan
+    ages: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def points(self) -> list[tuple[float, float]]:
+        """The line of its months, in pixels; empty if too few months are known."""
+        known = [(place, each) for place, each in enumerate(self.months) if math.isfinite(each)]
+        if len(known) < _FEWEST_MONTHS:
+            return []
+        step = (_WIDTH - 2 * _MARGIN) / (len(self.months) - 1)
+        return [(round(_MARGIN + place * step, 1), self._height(each)) for place, each in known]
+
+    @property
+    def limit_height(self) -> float | None:
+        """The height of the target or floor beside the line, in pixels."""
+        return self._height(self.limit) if self.points and math.isfinite(self.limit) else None
+
+    @property
+    def label(self) -> str:
+        """The line in words, for people who don't see it."""
+        known = [each for each in self.months if math.isfinite(each)]
+        return f"{self.name} of {len(known)} months" if known else ""
+
+    @property
+    def shares(self) -> list[tuple[str, float]]:
+        """The parts in percent of their sum."""
+        whole = sum(max(amount, 0.0) for _, amount in self.ages)
+        return [(name, max(amount, 0.0) / whole * 100) for name, amount in self.ages] if whole > 0 else []
+
+    def _height(self, value: float) -> float:
+        values = [each for each in (*self.months, self.limit) if math.isfinite(each)]
+        low, high = min(values), max(values)
+        share = (value - low) / (high - low) if high > low else 0.5
+        return round(_HEIGHT - _MARGIN - share * (_HEIGHT - 2 * _MARGIN), 1)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """
+    Fees billed in the year to date beside the firm's budget.
+
+    Parameters
+    ----------
+    period : str
+        The year to date in words.
+    billed, target : float
+        Fees billed, and the budget of the whole year.
+    elapsed : float
+        The part of the year's working days that is over.
+    year_end : float
+        Where the year ends at the present pace; NaN if too few months are known.
+    pace : str
+        How `year_end` is calculated.
+    """
+
+    period: str
+    billed: float
+    target: float
+    elapsed: float
+    year_end: float
+    pace: str
+
+    @property
+    def reached(self) -> float:
+        """The part of the budget that is billed."""
+        return self.billed / self.target
+
+    @property
+    def text(self) -> str:
+        """The comparison in words."""
+        gap = self.billed - self.elapsed * self.target
+        side = "ahead of" if gap >= 0 else "behind"
+        words = (
+            f"{format_number(abs(gap), 'money')} {side} the budget: {format_number(self.elapsed, 'ratio')} of the "
+            f"year’s working days are over, and {format_number(self.reached, 'ratio')} of the budget is billed."
+        )
+        if not math.isfinite(self.year_end):
+            return words
+        miss = self.year_end / self.target - 1
+        end = f"{format_number(abs(miss), 'ratio')} {'above' if miss >= 0 else 'short of'} the budget"
+        return f"{words} At {self.pace}, the year ends at {format_number(self.year_end, 'money')}, {end}."
+
+
+def tiles(month: Month) -> list[Tile]:
+    """Return the figures in their order."""
+    if month.is_empty:
+        return []
+    names = ("client_hours", "utilization", "billed_amount", "billing_realization")
+    compared = [_compared(month, name) for name in names if not (month.scope and name == "utilization")]
+    return [*compared, _cash(month), _receivables(month), _work(month), _lockup(month)]
+
+
+def _compared(month: Month, name: str) -> Tile:
+    """Return a figure of the month beside its limit, last month, a year ago and twelve months."""
+    declared = measures()[name]
+    now, before, year_ago = (month.figures_of(month.same_days(back)).get(name, math.nan) for back in (0, 1, YEAR))
+    changes = [
+        f"{text} on {month.same_days_name(back).removesuffix(f' {month.last.year}')}"
+        for back, then in ((1, before), (YEAR, year_ago))
+        if (text := format_change(now, then, declared.unit)) != "–"
+    ]
+    limit, noun = _limit(month, name)
+    value = format_number(now, declared.unit)
+    rows = month.by_month[name].iloc[-YEAR:] if month.is_over else month.by_month[name].iloc[-YEAR - 1 : -1]
+    state, badge = "", ""
+    if math.isfinite(limit) and math.isfinite(now):
+        state, badge = ("good", f"above {noun}") if now >= limit else ("bad", f"below {noun}")
+    lines = [f"{noun} {format_number(limit, declared.unit)}"] if math.isfinite(limit) else []
+    if name == "client_hours":
+        lines += _attainment(month)
+    return Tile(
+        declared.title,
+        value,
+        "h" if declared.unit == "hours" and value != "–" else "",
+        (*lines, " · ".join(changes)),
+        state,  # type: ignore[arg-type]
+        badge,
+        tuple(map(float, rows)),
+        limit,
+    )
+
+
+def _limit(month: Month, name: str) -> tuple[float, str]:
+    """Return the firm's limit of a figure, and what it is called."""
+    floor = month.settings.realization_floor
+    if name == "billing_realization" and floor is not None:
+        return floor, "floor"
+    goal = month.settings.firm_target.get("utilization")
+    return (goal, "target") if name == "utilization" and goal is not None else (math.nan, "")
+
+
+def _attainment(month: Month) -> list[str]:
+    """Return the client hours of the people with a target as a part of their targets."""
+    if month.scope or not (rows := month_targets(month, "hours").rows).shape[0]:
+        return []
+    reached, target = float(rows["reached"].sum()), float(rows["target"].sum())
+    people = "1 person" if len(rows) == 1 else f"{len(rows)} people"
+    return [f"{format_number(reached / target, 'ratio')} of target ({people})"] if target > 0 else []
+
+
+def _cash(month: Month) -> Tile:
+    """Return the month's receipts as a mirror implies them; else say that they are not known."""
+    ratio = month.figures_of(month.same_days(0)).get("settlement_ratio", math.nan)
+    settled = f"{format_number(ratio, 'ratio')} of the month’s bills is settled so far" if math.isfinite(ratio) else ""
+    found = None if month.scope else _implied_receipts(month)
+    if found is not None:
+        value = format_number(found, "money")
+        return Tile("Receipts, from balances", value, "", tuple(filter(None, ("may include write-offs", settled))))
+    lines = ("a ledger or a mirror would show it", settled)
+    return Tile("Collected", "not known", "", tuple(filter(None, lines)))
+
+
+def _implied_receipts(month: Month) -> float | None:
+    mirror = month.firm_book.client
+    if not isinstance(mirror, Mirror) or len(mirror.history()) < 2:
+        return None
+    rows = receipts(mirror, month.first, month.last)
+    return float(rows["implied_receipt_amount"].sum())
+
+
+def _receivables(month: Month) -> Tile:
+    found = open_invoices(month)
+    lines = [f"{format_number(found.overdue, 'money')} overdue"]
+    if found.credits <= -0.5:
+        lines.append(f"after {format_number(-found.credits, 'money')} of unused credits")
+    return Tile(
+        _of_day("Receivables", month.balances_day),
+        format_number(found.total, "money"),
+        "",
+        (*lines, *_earlier(month, "Receivables", "money")),
+        ages=tuple(found.ages.items()),
+    )
+
+
+def _work(month: Month) -> Tile:
+    """Return the work in progress without contingency work, which is beside it."""
+    row = hourly_work(month, None).iloc[0]
+    ages = [(str(name), float(row[name])) for name in row.index if str(name) != "total"]
+    lines = [f"{format_number(ages[-1][1], 'money')} older than 90 days"]
+    contingency = float(month.lockup()["left_out_wip_amount"].iloc[0])
+    if contingency >= 0.5:
+        lines.append(f"+ {format_number(contingency, 'money')} on contingency")
+    return Tile("Work in progress", format_number(float(row["total"]), "money"), "", tuple(lines), ages=tuple(ages))
+
+
+def _lockup(month: Month) -> Tile:
+    row = month.lockup().iloc[0]
+    parts = [f"{format_number(float(row[name]), 'days')} {words}" for name, words in _LOCKUP]
+    days = float(row["days"])
+    span = (f"fees of {days:.0f} days",) if days < _DAYS_OF_YEAR else ()
+    value = format_number(float(row["lockup_days"]), "days")
+    return Tile(
+        _of_day("Lock-up", month.balances_day),
+        value,
+        "days" if value != "–" else "",
+        (" + ".join(parts), *span, *_earlier(month, "Lock-up", "days")),
+    )
+
+
+_LOCKUP = (("wip_days", "in work"), ("receivable_days", "in receivables"))
+
+
+def _of_day(name: str, day: dt.date | None) -> str:
+    return f"{name} on {long_date(day).rpartition(' ')[0]}" if day else name
+
+
+def _earlier(month: Month, name: str, unit: str) -> list[str]:
+    """Compare a balance with those of the ends of earlier months that a mirror has."""
+    now = month.balances[name]
+    names = [month_name(month.earlier(back), short=True) for back in (1, YEAR)]
+    return [
+        f"{text} on {words}"
+        for words, each in zip(names, month.earlier_balances, strict=True)
+        if each and (text := format_change(now, each.by_name.get(name, math.nan), unit)) != "–"
+    ]
+
+
+def budget(month: Month) -> Budget | None:
+    """Return fees billed in the year to date beside the firm's budget; None if the settings have none."""
+    target = month.settings.firm_target
+    year = (month.settings.fiscal_year or CALENDAR_YEAR).year_of(month.last)
+    if month.scope or not target.get("fees") or year.start is None or year.end is None:
+        return None
+    settings = month.settings
+    kind = target["period"]
+    whole = target["fees"] * share_of_target(settings, year.start, year.end, kind)
+    elapsed = target["fees"] * share_of_target(settings, year.start, month.last, kind) / whole
+    billed = month.to_date().get("billed_amount", math.nan)
+    year_end, pace = _year_end(month, billed, year.end)
+    return Budget(month.to_date_name(), billed, whole, elapsed, year_end, pace)
+
+
+def _year_end(month: Month, billed: float, last: dt.date) -> tuple[float, str]:
+    """Return the fees of the year if each month to come has the mean of the last complete months."""
+    rows = month.by_month["billed_amount"]
+    complete = rows if month.is_over else rows.iloc[:-1]
+    if len(complete) < _PACE_MONTHS:
+        return math.nan, ""
+    pace = float(complete.iloc[-_PACE_MONTHS:].mean())
+    left = len(list(months_between(month.first, last))) - 1
+    rest = 0.0 if month.is_over else max(pace - float(rows.iloc[-1]), 0.0)
+    words = f"the pace of the last {_PACE_MONTHS} complete months ({format_number(pace, 'money')} a month)"
+    return billed + rest + left * pace, words

@@ -1,0 +1,147 @@
+"""What to do: at most ten rows of who should do what about which client, bill or matter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from billframes._format import format_number, short_date
+from billframes._names import join_names
+from billframes.report.month import Month
+from billframes.report.open_amounts import of_scope, overdue_by_client
+
+__all__ = ["MOST", "ToDo", "to_do"]
+
+MOST = 10
+# Work in progress older than this number of days should be billed, or written down.
+_OLD_DAYS = 90
+# The rows of each kind that come first; the largest others fill the rest.
+_FIRST_OF_EACH = 2
+
+
+@dataclass(frozen=True)
+class ToDo:
+    """
+    Something to do.
+
+    Parameters
+    ----------
+    person : str
+        Who: the responsible lawyer, or the person whose time is missing.
+    what : str
+        Such as "Call Acme".
+    detail : str
+        Such as "3 invoices, the oldest 97 days overdue".
+    amount : float
+        Money, or hours of missing time.
+    unit : {"money", "hours"}
+    """
+
+    person: str
+    what: str
+    detail: str
+    amount: float
+    unit: str = "money"
+
+    @property
+    def shown_amount(self) -> str:
+        """The amount as text."""
+        text = format_number(self.amount, self.unit)
+        return f"{text} h" if self.unit == "hours" else text
+
+
+def to_do(month: Month) -> list[ToDo]:
+    """Return the largest of each kind, by person: those with the largest amounts first."""
+    if month.is_empty:
+        return []
+    found = [sorted(kind(month), key=lambda each: -each.amount) for kind in _KINDS]
+    first = [each for rows in found for each in rows[:_FIRST_OF_EACH]]
+    rest = sorted((each for rows in found for each in rows[_FIRST_OF_EACH:]), key=_size)
+    chosen = [*first, *rest][:MOST]
+    people = pd.Series([-_size(each) for each in chosen]).groupby([each.person for each in chosen]).sum()
+    return sorted(chosen, key=lambda each: (-people[each.person], each.person, _size(each)))
+
+
+def _size(row: ToDo) -> float:
+    return -row.amount if row.unit == "money" else 0.0
+
+
+def _overdue(month: Month) -> Iterator[ToDo]:
+    """Clients to call about their overdue invoices."""
+    for row in overdue_by_client(month).to_dict("records"):
+        days = format_number(row["oldest"], "count")
+        one = f"1 invoice, {days} days overdue"
+        detail = one if row["invoices"] == 1 else f"{row['invoices']} invoices, the oldest {days} days overdue"
+        yield ToDo(_person(row["responsible_name"]), f"Call {_plain(row['client_name'])}", detail, row["balance"])
+
+
+def _drafts(month: Month) -> Iterator[ToDo]:
+    """Draft bills to send."""
+    rows = of_scope(month, "prebill_review", codes=None, code_sets=None)
+    bills = rows.sort_values("item_amount", ascending=False, kind="stable").drop_duplicates("invoice_id")
+    names = bills["responsible_name"].map(_person)
+    for person, mine in bills.groupby(names, sort=False):
+        count = f"{len(mine)} draft bills" if len(mine) > 1 else "1 draft bill"
+        since = (
+            f"the oldest of {short_date(mine['invoice_date'].min())}"
+            if len(mine) > 1
+            else (f"of {short_date(mine['invoice_date'].min())}")
+        )
+        yield ToDo(str(person), f"Send {count}", since, float(mine["invoice_amount"].sum()))
+
+
+def _old_work(month: Month) -> Iterator[ToDo]:
+    """Hourly work that is old and on no bill."""
+    keys = ["responsible", "matter", "matter_type"]
+    rows = month.result("wip", by=keys, as_of=month.as_of, include_prebill=False, buckets=(_OLD_DAYS,))
+    rows = month.with_distinct_names(rows[rows["matter_type"].astype("str") != "contingency"])
+    old = f"{_OLD_DAYS + 1}+"
+    rows = rows[rows[old] > 0].sort_values(old, ascending=False, kind="stable")
+    for person, mine in rows.groupby(rows["responsible_name"].map(_person), sort=False):
+        matters = [_plain(each) for each in mine["matter_name"].head(2)]
+        more = f" and {len(mine) - 2} more" if len(mine) > 2 else ""
+        names = f"{', '.join(matters)}{more}" if more else join_names(matters)
+        yield ToDo(str(person), f"Bill work older than {_OLD_DAYS} days", names, float(mine[old].sum()))
+
+
+def _codes(month: Month) -> Iterator[ToDo]:
+    """Codes that clients' portals need."""
+    if not month.e_billing.rejected:
+        return
+    items = month.e_billing.findings.dropna(subset=["item_id"]).drop_duplicates("item_id")
+    amounts = _amounts(month)
+    for person, mine in items.groupby(items["responsible_name"].map(_person), sort=False):
+        count = f"{len(mine)} items" if len(mine) > 1 else "1 item"
+        matters = [_plain(each) for each in mine["matter_name"].drop_duplicates().head(2)]
+        yield ToDo(str(person), f"Add codes to {count}", join_names(matters), float(mine["item_id"].map(amounts).sum()))
+
+
+def _missing_time(month: Month) -> Iterator[ToDo]:
+    """People whose working days have less time than expected."""
+    if month.scope:
+        return
+    rows = month.with_distinct_names(month.result("missing_time", start=month.first, end=month.last))
+    sums = rows.groupby("user_name", sort=False)["missing_hours"].agg(["sum", "size"])
+    for name, row in sums.sort_values("sum", ascending=False, kind="stable").iterrows():
+        days = f"{row['size']:.0f} working days" if row["size"] > 1 else "1 working day"
+        yield ToDo(str(name), "Enter missing time", days, float(row["sum"]), "hours")
+
+
+_KINDS: tuple[Callable[[Month], Iterator[ToDo]], ...] = (_overdue, _drafts, _old_work, _codes, _missing_time)
+
+
+def _amounts(month: Month) -> dict[str, float]:
+    book = month.firm_book
+    frames = ((book.time_entries, "time_entry_id"), (book.expenses, "expense_id"), (book.fixed_fees, "fixed_fee_id"))
+    return {str(id_): amount for frame, key in frames for id_, amount in frame[[key, "amount"]].to_numpy()}
+
+
+def _person(name: Any) -> str:
+    return str(name) if pd.notna(name) else "Unassigned"
+
+
+def _plain(name: Any) -> str:
+    return str(name).removesuffix(".") if pd.notna(name) else "a client without a name"
