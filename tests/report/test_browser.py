@@ -149,16 +149,16 @@ def test_links_in_the_contents_and_the_key_points_go_to_sections(report_page):
 
 
 @pytest.mark.skipif(shutil.which("pdftoppm") is None, reason="needs pdftoppm")
-def test_on_paper_only_the_last_page_can_be_a_quarter_empty(report_page, tmp_path):
-    """The empty part of a page is measured from its lowest dark pixel, above the page number; the first stands alone."""
+def test_on_paper_only_the_last_page_can_be_a_third_empty(report_page, tmp_path):
+    """The empty part is measured from a page's lowest dark pixel, above the page number. The first page stands alone."""
     (tmp_path / "report.pdf").write_bytes(report_page.pdf(format="A4", print_background=True))
     subprocess.run(["pdftoppm", "-r", "30", "-gray", tmp_path / "report.pdf", tmp_path / "page"], check=True)
     for path in sorted(tmp_path.glob("page-*.pgm"))[1:-1]:
         width, height, pixels = read_pgm(path.read_bytes())
         rows = [min(pixels[row * width : (row + 1) * width]) for row in range(int(height * 0.94))]
         lowest = max(row for row, darkest in enumerate(rows) if darkest < 200)
-        # A quarter of the page between its margins.
-        assert lowest > 0.72 * height, path.name
+        # Two thirds of the page between its margins: a table that fits a page is not broken.
+        assert lowest > 0.62 * height, path.name
 
 
 def read_pgm(content: bytes) -> tuple[int, int, bytes]:
