@@ -1,4 +1,4 @@
-"""What to do: at most ten rows of who should do what about which client, bill or matter."""
+"""The to-do list of the report: at most ten rows of who should do what about which client, bill or matter."""
 
 from __future__ import annotations
 
