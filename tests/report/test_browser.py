@@ -150,7 +150,7 @@ def test_links_in_the_contents_and_the_key_points_go_to_sections(report_page):
 
 @pytest.mark.skipif(shutil.which("pdftoppm") is None, reason="needs pdftoppm")
 def test_on_paper_only_the_last_page_can_be_a_third_empty(report_page, tmp_path):
-    """The empty part is measured from a page's lowest dark pixel, above the page number. The first page stands alone."""
+    """A page is empty below its lowest dark pixel, above the page number. The first page stands alone."""
     (tmp_path / "report.pdf").write_bytes(report_page.pdf(format="A4", print_background=True))
     subprocess.run(["pdftoppm", "-r", "30", "-gray", tmp_path / "report.pdf", tmp_path / "page"], check=True)
     for path in sorted(tmp_path.glob("page-*.pgm"))[1:-1]:
