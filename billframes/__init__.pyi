@@ -102,6 +102,12 @@ from .errors import (
     UnknownNameError as UnknownNameError,
     UnknownValueWarning as UnknownValueWarning,
 )
+from .guidelines import (
+    Guidelines as Guidelines,
+    guideline_check as guideline_check,
+    guideline_summary as guideline_summary,
+    guideline_words as guideline_words,
+)
 from .ledger import (
     read_ledger as read_ledger,
 )

@@ -137,6 +137,7 @@ LAYERS = (
     "plots",
     "book",
     "ebilling",
+    "guidelines",
     "bulk",
     "mirror",
     "ledger",

@@ -60,7 +60,10 @@ _MATTERS = (
     *(flag for _, flag in LEDES_CODES.values()),
     "ledes_code_set_ids",
 )
-_MATTERS_OPTIONAL = ("name", "client_reference", "client_name", "responsible_id", "responsible_name")
+_MATTERS_OPTIONAL = (
+    *("name", "client_reference", "client_name", "responsible_id", "responsible_name"),
+    *("practice_area_label", "matter_type", "archived", "opened"),
+)
 _CLIENTS = ("name", "contact_street", "contact_city", "contact_state", "contact_zip", "contact_country")
 _USERS = ("user_id", "first_name", "last_name", "role", "initials")
 # For the invoices of more clients, one load of the whole firm takes fewer requests.

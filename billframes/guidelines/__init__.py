@@ -1,0 +1,15 @@
+"""Client guidelines as data: the items that a client may refuse or cut, before they are billed.
+
+A client's billing guidelines are one TOML file (`file`), whose tables are rules. Each kind of rule is declared once
+(`rules`) and judges items alone (`item_rules`) or together (`sum_rules`). `words` and `narratives` read texts, `work`
+the records, and `check` runs the rules.
+"""
+
+from __future__ import annotations
+
+from billframes.guidelines.check import guideline_check
+from billframes.guidelines.file import Guidelines
+from billframes.guidelines.summary import guideline_summary
+from billframes.guidelines.words import guideline_words
+
+__all__ = ["Guidelines", "guideline_check", "guideline_summary", "guideline_words"]

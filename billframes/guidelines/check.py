@@ -1,0 +1,260 @@
+"""Check work against the guidelines of clients: every finding, and the amount that it puts at risk."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import ROUND_HALF_UP, Decimal
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from billframes._messages import warn
+from billframes._names import join_names
+from billframes.analysis.model.arguments import read_date
+from billframes.analysis.rules.amounts import warn_of_hidden_rates
+from billframes.client import Client
+from billframes.config.firm import FirmSettings
+from billframes.ebilling.source import Source
+from billframes.errors import IncompleteDataWarning, ParameterError
+from billframes.guidelines.declare import BEYOND, SEVERITIES, Rule, RuleKind
+from billframes.guidelines.file import Guidelines, named_files, read_guidelines
+from billframes.guidelines.narratives import EMPTY, FOREIGN, UNCLEAR
+from billframes.guidelines.rules import CURRENCY, RULES
+from billframes.guidelines.work import Work, read_work
+from billframes.loading.load_info import load_day
+from billframes.loading.progress import Progress
+from billframes.periods import DateLike, Period, resolve
+
+if TYPE_CHECKING:
+    from billframes.book import Book
+
+__all__ = ["COLUMNS", "guideline_check"]
+
+COLUMNS = (
+    *("item", "item_id", "date", "client_id", "client_name", "matter_id", "matter_name", "user_id", "user_name"),
+    *("responsible_id", "responsible_name", "invoice_number", "rule", "name", "severity", "problem", "value", "fix"),
+    *("clause", "at_risk", "item_amount", "changeable"),
+)
+_DECIMALS = ("at_risk", "item_amount")
+_DTYPES: dict[str, Any] = {
+    "date": "datetime64[us]",
+    "severity": pd.CategoricalDtype(list(SEVERITIES), ordered=True),
+    **dict.fromkeys(_DECIMALS, object),
+}
+_CENT = Decimal("0.01")
+
+
+def guideline_check(
+    given: Book | Mapping[str, Any],
+    invoice: str | Iterable[str] | None = None,
+    *,
+    guidelines: str | os.PathLike[str] | Guidelines | Iterable[Any],
+    start: DateLike | None = None,
+    end: DateLike | None = None,
+    as_of: DateLike | None = None,
+    client: Client | None = None,
+    progress: bool | Progress | None = None,
+) -> pd.DataFrame:
+    """
+    Find the items that a client may refuse or cut by its billing guidelines, and the amount at risk.
+
+    Without `invoice`, unbilled billable time, unbilled expenses and the items of invoices that are not final are
+    checked. Sums over days, budgets and duplicates also count the client's other items, but only those checked are
+    reported. Narratives are judged by word lists and patterns. The findings show the matched words, not the narratives.
+
+    Parameters
+    ----------
+    given : Book or mapping of str to frame
+        A book, or frames of any engine by name, as for `ledes_check`, with all items of the clients.
+    invoice : str or list of str, optional
+        Numbers or ids of invoices.
+    guidelines : str, Path, Guidelines or list of them
+        A guideline file, or a folder of them.
+    start, end : str or date, optional
+        First and last day of the unbilled work, inclusive, or a whole period as `start`. By default all days.
+    as_of : str or date, optional
+        The day from which the age of unbilled work is counted. By default the day on which time entries were loaded.
+    client : Client, optional
+        The client to read codes of expenses with, if frames are given and a rule has `codes` of expenses.
+    progress : bool or callable, optional
+        Progress of reading codes, as for the loaders.
+
+    Returns
+    -------
+    DataFrame
+        One row per finding, by `severity` ("refused", "cut", "review"), then the largest `at_risk` first: `item`
+        ("time_entry", "expense" or "fixed_fee") and `item_id` (both missing if the finding concerns an invoice or a
+        matter), `date`, `client_id`, `client_name`, `matter_id`, `matter_name`, `user_id`, `user_name`,
+        `responsible_id`, `responsible_name`, `invoice_number`, `rule` (its table in the file), `name`, `severity`,
+        `problem`, `value` (what was found), `fix`, `clause`, `at_risk` and `item_amount` (Decimal; None if rates are
+        hidden), and `changeable`: "yes", "take it off the draft first", or "no" for final invoices.
+
+    Raises
+    ------
+    ConfigError
+        A guideline file has an error or a name that is unknown, or two files are for the same matter.
+    ParameterError
+        An invoice is unknown, a frame is missing, or a period can't be read.
+    MissingColumnError
+        A frame lacks a column.
+
+    Warns
+    -----
+    IncompleteDataWarning
+        Narratives were not judged, because they are empty or not in the guidelines' language.
+    RatesHiddenWarning
+        Time has no amount, so that amounts at risk are missing.
+
+    Examples
+    --------
+    >>> file = bf.Guidelines.load("granite.toml")  # doctest: +SKIP
+    >>> bf.guideline_check(bf.book("2026-10"), guidelines=file)  # doctest: +SKIP
+    """
+    files = read_guidelines(guidelines)
+    source = Source(given, client)
+    settings: FirmSettings = getattr(given, "settings", None) or FirmSettings()
+    roles = _roles(settings, source)
+    named = named_files(files, source, roles)
+    period = resolve(start, end)
+    day = _as_of(as_of, source, settings)
+    items = read_work(source, [id_ for _, ids in named for id_ in ids], settings.time_zone, roles)
+    items["chosen"] = _chosen(items, source, invoice, period)
+    checked = [Work(items[items["matter_id"].isin(ids)].copy(), file, source, day, settings) for file, ids in named]
+    found = [each for work in checked for each in _findings(work) if len(each)]
+    _warn_of_silence(checked)
+    chosen = items[items["chosen"] & (items["item"] == "time_entry")]
+    hidden = int((chosen["amount"].isna() & (chosen["hours"] != 0)).sum())
+    warn_of_hidden_rates(hidden, "amounts at risk that include them are missing", " under guidelines")
+    return _frame(found, source, items)
+
+
+def _roles(settings: FirmSettings, source: Source) -> dict[str, str]:
+    """Return the roles of the settings by the user's id."""
+    ids = {str(row.get("email")).lower(): id_ for id_, row in source.users.items() if row.get("email")}
+    return {ids.get(user.lower(), user): role for user, role in settings.roles.items()}
+
+
+def _as_of(given: DateLike | None, source: Source, settings: FirmSettings) -> dt.date:
+    day = load_day(source.native("time_entries"), settings.time_zone) if given is None else read_date(given, "as_of")
+    if day is None:
+        raise ParameterError("as_of= is needed: the frames do not say on which day they were loaded.")
+    return day
+
+
+def _chosen(
+    items: pd.DataFrame, source: Source, invoice: str | Iterable[str] | None, period: Period
+) -> pd.Series[bool]:
+    """Mark the items to report."""
+    if invoice is not None:
+        numbers = [invoice] if isinstance(invoice, str) else list(invoice)
+        return items["invoice_id"].isin([source.find_invoice(str(each))["invoice_id"] for each in numbers])
+    days = items["date"].between(pd.Timestamp(period.start or dt.date.min), pd.Timestamp(period.end or dt.date.max))
+    return items["is_open"] & days
+
+
+def _findings(work: Work) -> Iterator[pd.DataFrame]:
+    """Yield the findings of each rule of a file."""
+    currency = work.settings.currency
+    if work.file.currency and currency and currency != work.file.currency:
+        yield _judge(Rule("currency", {"severity": "refused", "currency": work.file.currency}), CURRENCY, work)
+    for rule in work.file.rules:
+        kind = RULES[rule.kind]
+        if rule.get("codes") and "expense" in (kind.on if not rule.get("on") else (rule.get("on"),)):
+            work.read_expense_codes()
+        yield _judge(rule, kind, work)
+
+
+def _judge(rule: Rule, kind: RuleKind, work: Work) -> pd.DataFrame:
+    """Run one rule: select items, find those beyond the limit, and add the words and the amount at risk."""
+    rows = work.select(rule, kind)
+    hits = kind.judge(rule, rows, work) if len(rows) else rows.iloc[:0]
+    if hits.empty:
+        return hits
+    if "client_id" in hits:
+        hits = hits.assign(**{name: None for name in _OF_ITEM if name not in hits})
+    else:
+        hits = hits[rows["chosen"].loc[hits.index]]
+        hits = work.items.loc[hits.index, list(_OF_ITEM)].join(hits)
+    for name, text in {"severity": rule.get("severity"), "problem": kind.problem.format_map(rule.values)}.items():
+        hits[name] = hits[name].fillna(text) if name in hits else text
+    hits["at_risk"] = _at_risk(hits, rule, kind)
+    texts = {"name": rule.get("name", kind.title), "fix": rule.get("advice", kind.fix), "clause": rule.get("clause")}
+    return hits.assign(rule=rule.kind, **texts)
+
+
+_OF_ITEM = (
+    *("item", "item_id", "date", "client_id", "matter_id", "user_id", "invoice_number"),
+    *("amount", "is_open", "is_unbilled"),
+)
+
+
+def _at_risk(hits: pd.DataFrame, rule: Rule, kind: RuleKind) -> pd.Series[Any]:
+    """
+    Return the amounts at risk: 0 for a review; the item if it is refused; a share of it or the excess if it is cut.
+
+    An excess is at most the item's amount, and nothing of a negative item is at risk.
+    """
+    amount = hits["amount"].clip(lower=0.0)
+    excess = hits["excess"].astype("float64") if "excess" in hits else pd.Series(np.nan, index=hits.index)
+    # Without an excess it is the whole item.
+    beyond = pd.concat([excess, amount], axis=1).min(axis=1).where(amount.notna())
+    cut = amount * rule.get("share") if rule.get("share") is not None else beyond
+    refused = beyond if kind.refuses == BEYOND else amount
+    return refused.where(hits["severity"] == "refused", cut).mask(hits["severity"] == "review", 0.0)
+
+
+def _cents(amounts: pd.Series[Any]) -> pd.Series[Any]:
+    """
+    Round amounts half up to cents. Each amount is converted once, because that takes long.
+
+    Examples
+    --------
+    >>> _cents(pd.Series([318.745, float("nan")])).tolist()
+    [Decimal('318.75'), None]
+    """
+    codes, unique = pd.factorize(amounts.astype("float64"))
+    exact = [Decimal(f"{amount:.6f}").quantize(_CENT, ROUND_HALF_UP) for amount in unique]
+    return pd.Series(np.array([*exact, None], dtype=object)[codes], index=amounts.index, dtype=object)
+
+
+def _frame(found: list[pd.DataFrame], source: Source, items: pd.DataFrame) -> pd.DataFrame:
+    """Put findings in order, and add names."""
+    if not found:
+        return pd.DataFrame({name: pd.Series(dtype=_DTYPES.get(name, "str")) for name in COLUMNS})
+    rows = pd.concat(found, ignore_index=True)
+    rows["severity"] = rows["severity"].astype(_DTYPES["severity"])
+    order = ["severity", "at_risk", "date", "item_id", "rule"]
+    rows = rows.sort_values(order, ascending=[True, False, True, True, True], na_position="first", ignore_index=True)
+    people = dict(zip(items["user_id"], items["user_name"], strict=True))
+    rows["user_name"] = rows["user_id"].map(people)
+    matters = source.matters.values()
+    clients = {row["client_id"]: row.get("client_name") for row in matters}
+    rows["client_name"] = rows["client_id"].map(clients)
+    for column, name in {"matter_name": "name", "responsible_id": "responsible_id"}.items():
+        rows[column] = rows["matter_id"].map({row["matter_id"]: row.get(name) for row in matters})
+    lawyers = {row["matter_id"]: row.get("responsible_name") for row in matters}
+    rows["responsible_name"] = rows["matter_id"].map(lawyers)
+    open_ = np.where(rows["is_open"].astype(bool), "take it off the draft first", "no")
+    rows["changeable"] = np.where(rows["is_unbilled"].astype(bool), "yes", open_)
+    rows = rows.assign(at_risk=_cents(rows["at_risk"]), item_amount=_cents(rows["amount"]))
+    return rows.reindex(columns=COLUMNS).astype({name: _DTYPES.get(name, "str") for name in COLUMNS})
+
+
+def _warn_of_silence(checked: list[Work]) -> None:
+    """Say how many narratives were not judged, and why."""
+    total, counts = 0, pd.Series(dtype="int64")
+    for work in checked:
+        kinds = [RULES[rule.kind] for rule in work.file.rules]
+        if any(kind.reads_text for kind in kinds):
+            items = work.items[work.items["chosen"] & (work.items["item"] == "time_entry")]
+            total += len(items)
+            counts = counts.add(work.language.loc[items.index].value_counts(), fill_value=0)
+    silent = {name: int(counts.get(name, 0)) for name in (FOREIGN, UNCLEAR, EMPTY)}
+    words = [f"{count:,} {name}" for name, count in silent.items() if count]
+    if words:
+        more = "; of unclear ones, only words are looked for" if silent[UNCLEAR] else ""
+        count = f"{sum(silent.values()):,} of {total:,} narratives"
+        warn(f"{count} were not judged: {join_names(words)}{more}.", IncompleteDataWarning)

@@ -1,0 +1,277 @@
+"""Guideline files: one TOML file for each client, checked when it is read and when its names are looked up."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any, Self
+
+from billframes._names import closest, first_few, type_in_words
+from billframes.analysis.declare.columns import ENUMS
+from billframes.config import read_keys
+from billframes.ebilling.source import Source
+from billframes.errors import ConfigError, ParameterError
+from billframes.guidelines.declare import COMMON, Rule
+from billframes.guidelines.keys import choice, day, flag, read_table, text, texts
+from billframes.guidelines.rules import RULES
+
+__all__ = ["Guidelines", "named_files", "read_guidelines"]
+
+_TOP = {
+    **dict.fromkeys(("client", "title", "currency"), text),
+    **dict.fromkeys(("effective", "until"), day),
+    "matters": texts,
+    "language": choice("en"),
+    "fixed_fee_time": flag,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guidelines:
+    r"""
+    The billing guidelines of one client.
+
+    Parameters
+    ----------
+    client : str
+        The client's name, reference or id.
+    rules : tuple of Rule
+        The rules, in the order of the file.
+    title : str
+        The guidelines' title.
+    effective, until : date, optional
+        First and last day of the work that they apply to.
+    matters : tuple of str
+        The matters that they apply to, by reference or id; all of the client's if empty.
+    currency : str
+        The currency that the client accepts.
+    language : str
+        The language of the word lists.
+    fixed_fee_time : bool
+        Whether the narratives of fixed-fee time are judged, too.
+    path : str
+        The file.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "acme.toml")
+    ...     _ = file.write_text('client = "Acme"\n[entry_hours]\nmax = 10\nseverity = "review"')
+    ...     guidelines = Guidelines.load(file)
+    >>> guidelines.client, [rule.kind for rule in guidelines.rules]
+    ('Acme', ['entry_hours'])
+    """
+
+    client: str
+    rules: tuple[Rule, ...]
+    title: str = ""
+    effective: dt.date | None = None
+    until: dt.date | None = None
+    matters: tuple[str, ...] = ()
+    currency: str = ""
+    language: str = ""
+    fixed_fee_time: bool = False
+    path: str = ""
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """
+        Read a guideline file.
+
+        Parameters
+        ----------
+        path : str or Path
+            Such as "granite.toml".
+
+        Raises
+        ------
+        ConfigError
+            The file can't be read, is not TOML, or has an unknown key or an invalid value. The message names it.
+        """
+        values = read_keys(Path(path), "billing guidelines", [*_TOP, *RULES])
+        try:
+            top = read_table({key: each for key, each in values.items() if key in _TOP}, _TOP, ("client",), "the file")
+            rules = tuple(_rules({key: each for key, each in values.items() if key in RULES}, top.get("language")))
+        except ConfigError as error:
+            raise ConfigError(f"{path}: {error}") from error
+        top["matters"] = tuple(top.get("matters", ()))
+        return cls(rules=rules, path=str(path), **top)
+
+
+def _rules(tables: Mapping[str, Any], language: str | None) -> Iterator[Rule]:
+    for name, value in tables.items():
+        given = value if isinstance(value, list) else [value]
+        if not given or not all(isinstance(each, dict) for each in given):
+            raise ConfigError(f"[{name}] is not a table; write its keys below a line [{name}].")
+        for table in given:
+            yield _rule(name, table, language)
+
+
+def _rule(name: str, table: Mapping[str, Any], language: str | None) -> Rule:
+    kind, where = RULES[name], f"[{name}]"
+    values = read_table(table, {**kind.keys, **COMMON}, kind.required, where)
+    if "severity" not in values:
+        raise ConfigError(f"{where} has no severity; it takes 'refused', 'cut' or 'review'.")
+    if kind.needs and not values.keys() & set(kind.needs):
+        raise ConfigError(
+            f"{where} needs {', '.join(kind.needs[:-1])} or {kind.needs[-1]}.".replace("needs  or", "needs")
+        )
+    if kind.review_only and values["severity"] != "review":
+        raise ConfigError(f"{where} takes only severity = 'review', because the data can only give a hint.")
+    if "share" in values and values["severity"] != "cut":
+        raise ConfigError(f"{where} has share and severity = {values['severity']!r}; share is only for 'cut'.")
+    if name == "approval" and "per" not in values and values.keys() & {"over_hours", "over_amount", "given"}:
+        raise ConfigError(f"{where} has a limit, but no per; it takes 'entry', 'matter' or 'matter and month'.")
+    if language is None and (kind.english or values.keys() & {"words", "if_words"}):
+        raise ConfigError(f"{where} uses word lists of a language; add language = 'en' at the top of the file.")
+    return Rule(name, values)
+
+
+def read_guidelines(given: Any) -> list[Guidelines]:
+    """
+    Return guidelines from a file, a folder of files, `Guidelines`, or a list of them.
+
+    Raises
+    ------
+    ConfigError
+        A file can't be read, or a folder has none.
+    ParameterError
+        It is something else.
+    """
+    if isinstance(given, Guidelines):
+        return [given]
+    if isinstance(given, str | os.PathLike):
+        path = Path(given)
+        if not path.is_dir():
+            return [Guidelines.load(path)]
+        files = sorted(path.glob("*.toml"))
+        if not files:
+            raise ConfigError(f"{path} has no guideline file; these end with .toml.")
+        return [Guidelines.load(each) for each in files]
+    if isinstance(given, Iterable):
+        return [each for one in given for each in read_guidelines(one)]
+    raise ParameterError(
+        f"guidelines is {type_in_words(given)}; it takes a file, a folder, Guidelines, or a list of them."
+    )
+
+
+def named_files(
+    files: Iterable[Guidelines], source: Source, roles: Mapping[str, str]
+) -> list[tuple[Guidelines, list[str]]]:
+    """
+    Replace the names in guidelines by ids, and return each with the ids of its matters.
+
+    Raises
+    ------
+    ConfigError
+        A name is unknown, or two files are for the same matter.
+    """
+    names = _Names(source, roles)
+    found = [names.of_file(each) for each in files]
+    for (one, matters), (other, others) in combinations(found, 2):
+        if common := set(matters) & set(others):
+            ids = sorted(names.matter_names[id_] for id_ in common)
+            raise ConfigError(
+                f"{one.path} and {other.path} are both for {one.client} ({first_few(ids, 3)}); give each its own "
+                "matters."
+            )
+    return found
+
+
+class _Names:
+    """Finds clients, matters, people and others by the names that a file has for them."""
+
+    def __init__(self, source: Source, roles: Mapping[str, str]) -> None:
+        self.source = source
+        self.matter_names = {
+            id_: str(row.get("reference") or row.get("name") or id_) for id_, row in source.matters.items()
+        }
+        rows, users = source.matters.values(), source.users.items()
+        clients = [row for row in (*rows, *source.invoices) if row.get("client_id") is not None]
+        self.known: dict[str, dict[str, dict[str, str]]] = {
+            "client": _by_name(
+                (row["client_id"], row["client_id"], row.get("client_name"), row.get("client_reference"))
+                for row in clients
+            ),
+            "matter": _by_name((id_, id_, row.get("reference")) for id_, row in source.matters.items()),
+            "user": _by_name((id_, id_, row.get("email")) for id_, row in users),
+            "role": _by_name((each, each) for each in (*ENUMS["role"], *roles.values())),
+            "practice area": _by_name(
+                (row["practice_area_label"],) * 2 for row in rows if row.get("practice_area_label")
+            ),
+            "matter type": _by_name((each, each) for each in ENUMS["matter_type"]),
+        }
+
+    def of_file(self, file: Guidelines) -> tuple[Guidelines, list[str]]:
+        """Return a file with ids, and the ids of its matters."""
+        try:
+            client = self._id("client", file.client, "client")
+            own = [id_ for id_, row in self.source.matters.items() if row["client_id"] == client]
+            wanted = [self._id("matter", each, "matters") for each in file.matters]
+            rules = tuple(Rule(each.kind, self._values(each)) for each in file.rules)
+        except ConfigError as error:
+            raise ConfigError(f"{file.path}: {error}" if file.path else str(error)) from error
+        others = [name for name, id_ in zip(file.matters, wanted, strict=True) if id_ not in own]
+        if others:
+            raise ConfigError(f"{file.path}: matters names {others[0]!r}, which is a matter of another client.")
+        return replace(file, rules=rules), [id_ for id_ in own if not wanted or id_ in wanted]
+
+    def _values(self, rule: Rule) -> dict[str, Any]:
+        where, values = f"[{rule.kind}]", dict(rule.values)
+        for key, kind in _NAMED.items():
+            if key in values:
+                values[key] = [self._id(kind, each, f"{where} {key}") for each in values[key]]
+        for key in ("approved", "given"):
+            if key in values:
+                kinds = ("user", "role", "matter")
+                rows = values[key]
+                values[key] = [
+                    row | {each: self._id(each, row[each], f"{where} {key}") for each in kinds if each in row}
+                    for row in rows
+                ]
+        if "max_by_role" in values:
+            values["max_by_role"] = {
+                self._id("role", each, where): count for each, count in values["max_by_role"].items()
+            }
+        matters, users = self.source.matters, self.source.users
+        for key, records in (("field", matters), ("closed_field", matters), ("start_field", users)):
+            columns = list(next(iter(records.values()), {}))
+            if key in values and records and values[key] not in columns:
+                fields = [each for each in columns if each.startswith("cf_")]
+                hint = closest(values[key], columns) or f" Custom fields are {', '.join(fields) or 'none'}."
+                raise ConfigError(f"{where} has {key} = {values[key]!r}, which is not a column.{hint}")
+        return values
+
+    def _id(self, kind: str, name: str, where: str) -> str:
+        found = self.known[kind].get(name.casefold(), {})
+        if not found:
+            names = [each for ids in self.known[kind].values() for each in ids.values()]
+            raise ConfigError(f"{where} names {name!r}, but there is no such {kind}.{closest(name, names)}")
+        if len(found) > 1:
+            raise ConfigError(f"{where} names {name!r}, which {len(found)} {kind}s have; give the id of one.")
+        return next(iter(found))
+
+
+_NAMED = {
+    "matters": "matter",
+    "practice_areas": "practice area",
+    "matter_types": "matter type",
+    "users": "user",
+    "users_allowed": "user",
+    "roles": "role",
+}
+
+
+def _by_name(rows: Iterable[Iterable[Any]]) -> dict[str, dict[str, str]]:
+    """Return ids and the name itself by each name in small letters."""
+    found: dict[str, dict[str, str]] = {}
+    for id_, *names in rows:
+        for name in names:
+            if name is not None:
+                found.setdefault(str(name).casefold(), {})[id_] = str(name)
+    return found

@@ -1,0 +1,171 @@
+"""Read the values of a guideline file: one function for each kind of value, which says what it takes."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from billframes._names import closest
+from billframes.errors import ConfigError
+from billframes.guidelines.words import Phrases, guideline_words
+
+__all__ = [
+    "Reader",
+    "choice",
+    "day",
+    "each_of",
+    "flag",
+    "lists",
+    "number",
+    "phrases",
+    "read_table",
+    "role_numbers",
+    "rows",
+    "share",
+    "shares",
+    "text",
+    "texts",
+    "whole",
+]
+
+Reader = Callable[[Any], Any]
+"""Returns the value, or raises ValueError with the words for what the key takes."""
+
+
+def number(value: Any) -> float:
+    """Read hours or an amount."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+        raise ValueError("it takes a number of 0 or more")
+    return float(value)
+
+
+def share(value: Any) -> float:
+    """Read a share."""
+    if number(value) > 1:
+        raise ValueError("it takes a share from 0 to 1, such as 0.5")
+    return float(value)
+
+
+def whole(value: Any) -> int:
+    """Read a number of days, people, tasks or characters."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError("it takes a whole number of 0 or more")
+    return value
+
+
+def flag(value: Any) -> bool:
+    """Read true or false."""
+    if not isinstance(value, bool):
+        raise ValueError("it takes true or false")  # noqa: TRY004
+    return value
+
+
+def text(value: Any) -> str:
+    """Read a text."""
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("it takes a text in quotes")
+    return value
+
+
+def texts(value: Any) -> list[str]:
+    """Read a list of texts."""
+    if not isinstance(value, list) or not value or not all(isinstance(each, str) and each.strip() for each in value):
+        raise ValueError('it takes a list of texts, such as ["one", "two"]')
+    return value
+
+
+def shares(value: Any) -> list[float]:
+    """Read a list of shares of a budget, which can be above 1."""
+    if not isinstance(value, list) or not value:
+        raise ValueError("it takes a list of numbers, such as [0.75, 0.9]")
+    return sorted(map(number, value))
+
+
+def day(value: Any) -> dt.date:
+    """Read a date without a time."""
+    if not isinstance(value, dt.date) or isinstance(value, dt.datetime):
+        raise ValueError("it takes a date without quotes, such as 2026-01-31")  # noqa: TRY004
+    return value
+
+
+def phrases(value: Any) -> list[str]:
+    """Read phrases, and check that they can be found in texts."""
+    Phrases(texts(value))
+    return list(value)
+
+
+def lists(value: Any) -> list[str]:
+    """Read the names of word lists."""
+    for name in texts(value):
+        if name not in guideline_words():
+            hint = closest(name, guideline_words()) or f" The lists are {', '.join(guideline_words())}."
+            raise ValueError(f"there is no word list {name!r}.{hint}".rstrip("."))
+    return list(value)
+
+
+def choice(*accepted: str) -> Reader:
+    """Return the reader of one of some words."""
+
+    def read(value: Any) -> str:
+        if not isinstance(value, str) or value not in accepted:
+            raise ValueError(f"it takes {' or '.join(map(repr, accepted))}.{closest(value, accepted)}".rstrip("."))
+        return value
+
+    return read
+
+
+def each_of(*accepted: str) -> Reader:
+    """Return the reader of a list of some words."""
+    read = choice(*accepted)
+    return lambda value: [read(word) for word in texts(value)]
+
+
+def role_numbers(value: Any) -> dict[str, int]:
+    """Read a number of people for each role."""
+    if not isinstance(value, dict) or not value:
+        raise ValueError("it takes a table such as {attorney = 2}")
+    return {role: whole(number) for role, number in value.items()}
+
+
+def rows(readers: Mapping[str, Reader], needed: Sequence[str], one_of: Sequence[str] = ()) -> Reader:
+    """Return the reader of an array of tables with these keys; each has exactly one of `one_of`."""
+
+    def read(value: Any) -> list[dict[str, Any]]:
+        if not isinstance(value, list) or not value or not all(isinstance(row, dict) for row in value):
+            raise ValueError(f"it takes a list of tables with {', '.join(readers)}")
+        found = [read_table(row, readers, needed, "a row") for row in value]
+        for row in found:
+            if one_of and len(row.keys() & set(one_of)) != 1:
+                raise ConfigError(f"a row {dict(row)} needs {' or '.join(one_of)}, and only one of them.")
+        return found
+
+    return read
+
+
+def read_table(
+    table: Mapping[str, Any], readers: Mapping[str, Reader], needed: Sequence[str], where: str
+) -> dict[str, Any]:
+    """
+    Read the values of a table.
+
+    Raises
+    ------
+    ConfigError
+        A key is unknown or lacking, or a value can't be read.
+    """
+    for key in table:
+        if key not in readers:
+            raise ConfigError(
+                f"{where} has an unknown key {key!r}.{closest(key, readers)} It takes {', '.join(readers)}."
+            )
+    for key in needed:
+        if key not in table:
+            raise ConfigError(f"{where} has no {key}.")
+    found = {}
+    for key, value in table.items():
+        try:
+            found[key] = readers[key](value)
+        except ValueError as error:
+            raise ConfigError(f"{where} has {key} = {value!r}; {error}.") from error
+    return found

@@ -1,0 +1,322 @@
+"""Rules that compare items with each other, with lists of the file, or with a whole matter or invoice."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from billframes._format import month_name
+from billframes.analysis.duplicates import duplicates as equal_entries
+from billframes.guidelines.declare import Rule, found
+from billframes.guidelines.item_rules import hours_text
+from billframes.guidelines.narratives import tasks
+from billframes.guidelines.work import Work
+
+__all__ = [
+    "agreed_rates",
+    "approval",
+    "budget",
+    "day_hours",
+    "duplicates",
+    "expense",
+    "invoice",
+    "meetings",
+    "rates",
+    "staff",
+    "travel",
+]
+
+_LEAST = 1e-6
+_NAMED = re.compile(r"\bapproved by\s+\w|\b[Pp]er\s+(?:(?:Mr|Ms|Mrs|Dr)\.?\s+)?[A-Z]")
+_YEAR = pd.Timedelta(days=365)
+_RARE_WORD = re.compile(r"[^\W\d_]{5,}")
+_RARE_SHARE = 0.02
+
+
+def day_hours(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
+    """Find days on which a person has more billable hours than the limit. Each entry carries its share."""
+    if rule.get("across") == "firm":
+        keys = ["user_id", "date"]
+        days = work.firm_hours.set_index(keys)["hours"]
+        together = pd.Series(days.reindex(pd.MultiIndex.from_frame(rows[keys])).to_numpy(), index=rows.index)
+    else:
+        keys = ["user_id", "date", *(["matter_id"] if rule.get("across") == "matter" else [])]
+        together = rows.groupby(keys)["hours"].transform("sum")
+    over = (together - rule.get("max")) / together
+    value = hours_text(together) + " on that day"
+    return found(rows, together > rule.get("max") + _LEAST, value, over * rows["amount"])
+
+
+def approval(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
+    """Find the work beyond what needs no approval or is approved, in the order of dates."""
+    words = work.matches(rule, rows)
+    rows = rows[words.notna()].sort_values(["date", "item_id"])
+    if rule.get("named"):
+        rows = rows[~rows["description"].fillna("").str.contains(_NAMED)]
+    group = {
+        "entry": ["item_id"],
+        "matter": ["matter_id"],
+        "matter and month": ["matter_id", rows["date"].dt.to_period("M")],
+    }
+    keys = group[rule.get("per", "entry")]
+    excess, past = pd.Series(np.nan, index=rows.index), pd.Series(False, index=rows.index)
+    for column in ("hours", "amount"):
+        over = rows.groupby(keys)[column].cumsum() - _limits(rule, rows, column)
+        amount = over.clip(upper=rows[column]) * (rows["rate"] if column == "hours" else 1.0)
+        excess = excess.where(~(over > _LEAST), pd.concat([excess, amount], axis=1).max(axis=1))
+        past |= over > _LEAST
+    return found(rows, past, words.loc[rows.index], excess)
+
+
+def _limits(rule: Rule, rows: pd.DataFrame, column: str) -> pd.Series[Any]:
+    """Return the limit for each row: that of the rule, or of the approval that covers it. None is no limit."""
+    limits = {each: rule.get(f"over_{each}") for each in ("hours", "amount")}
+    if limits == {"hours": None, "amount": None}:
+        limits = {"hours": 0.0, "amount": 0.0}
+    found_limits = pd.Series(np.inf if limits[column] is None else limits[column], index=rows.index)
+    for given in rule.get("given", ()):
+        covered = Rule("", given).covers(rows["date"])
+        if given.get("matter"):
+            covered &= rows["matter_id"] == given["matter"]
+        found_limits[covered] = given.get(column, np.inf)
+    return found_limits
+
+
+def agreed_rates(rule: Rule, rows: pd.DataFrame) -> pd.Series[Any]:
+    """Return the agreed rate of each row on its day; missing without one. A person's row precedes that of the role."""
+    agreed = pd.Series(np.nan, index=rows.index)
+    for column, key in (("role", "role"), ("user_id", "user")):
+        for row in rule.get("approved", ()):
+            if key in row:
+                agreed[(rows[column] == row[key]) & Rule("", row).covers(rows["date"])] = row["rate"]
+    return agreed
+
+
+def rates(rule: Rule, rows: pd.DataFrame, _work: Work) -> pd.DataFrame:
+    """Find rates above those agreed or frozen, and people without an agreed rate."""
+    agreed = agreed_rates(rule, rows)
+    since = rule.get("frozen_since")
+    if since is not None:
+        before = rows[(rows["date"] < pd.Timestamp(since)) & rows["rate"].notna()].sort_values(["date", "item_id"])
+        last = rows["user_id"].map(before.groupby("user_id")["rate"].last())
+        agreed = agreed.fillna(last.where(rows["date"] >= pd.Timestamp(since)))
+    over = rows["rate"] - agreed
+    hits = found(rows, over > _LEAST, _rate_text(rows["rate"], agreed), over * rows["hours"])
+    if rule.get("unlisted") is None:
+        return hits
+    unlisted = found(
+        rows,
+        agreed.isna(),
+        rows["user_name"],
+        severity=rule.get("unlisted"),
+        problem="the client has not agreed a rate",
+    )
+    return pd.concat([hits, unlisted])
+
+
+def _rate_text(rate: pd.Series[Any], agreed: pd.Series[Any]) -> pd.Series[Any]:
+    texts = [f"{is_:,.2f}, agreed {may:,.2f}" for is_, may in zip(rate, agreed, strict=True)]
+    return pd.Series(texts, index=rate.index, dtype=object)
+
+
+def travel(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
+    """Find travel above the share of the agreed rate, and travel together with other work."""
+    words = work.matches(rule, rows)
+    travels = rows[words.notna()]
+    agreed = (
+        pd.concat(
+            [
+                pd.Series(dtype="float64"),
+                *(agreed_rates(each, travels) for each in work.file.rules if each.kind == "rates"),
+            ],
+            axis=1,
+        )
+        .bfill(axis=1)
+        .iloc[:, 0]
+        .reindex(travels.index)
+    )
+    others = rows[words.isna() & rows["rate"].notna()]
+    usual = {key: _usual_rate(others, *key) for key in zip(travels["user_id"], travels["date"], strict=True)}
+    usual_rates = [usual[key] for key in zip(travels["user_id"], travels["date"], strict=True)]
+    agreed = agreed.fillna(pd.Series(usual_rates, index=travels.index, dtype="float64"))
+    over = travels["rate"] - rule.get("pay", 1.0) * agreed
+    hits = found(travels, over > _LEAST, words.loc[travels.index], over * travels["hours"])
+    if not rule.get("alone"):
+        return hits
+    mixed = travels[travels["chosen"] & work.is_judged(travels, also_unclear=False)]
+    mixed = mixed[mixed["description"].map(lambda text: len(tasks(text, verbs=True)) > 1).astype(bool)]
+    alone = found(
+        mixed,
+        slice(None),
+        words.loc[mixed.index],
+        over.loc[mixed.index].clip(lower=0.0) * mixed["hours"],
+        problem="travel and other work are in one entry",
+    )
+    return pd.concat([hits.drop(index=alone.index, errors="ignore"), alone])
+
+
+def _usual_rate(rows: pd.DataFrame, user_id: str, day: pd.Timestamp) -> float:
+    """Return the median rate of a person's entries in the year before a day; missing without any."""
+    own = rows[(rows["user_id"] == user_id) & (rows["date"] <= day) & (rows["date"] >= day - _YEAR)]
+    return float(own["rate"].median())
+
+
+def expense(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
+    """Find expenses that are barred, or above the limit for one or for a day."""
+    words = work.matches(rule, rows)
+    rows = rows[words.notna()]
+    value = words.loc[rows.index]
+    if rule.get("barred"):
+        return found(rows, rows["amount"] > 0, value)
+    day = rows.groupby(["matter_id", rows["user_id"].fillna(""), "date"])["amount"].transform("sum")
+    most, of_day = rule.get("max_each", np.inf), rule.get("max_day", np.inf)
+    excess = np.fmax(rows["amount"] - most, ((day - of_day) / day * rows["amount"]).where(day > of_day, -np.inf))
+    return found(rows, excess > _LEAST, value, excess)
+
+
+def staff(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
+    """Find people beyond the number for a matter, in the order of their first work, and people who are not allowed."""
+    value = pd.Series("", index=rows.index, dtype=object)
+    first = rows.sort_values(["date", "item_id"]).drop_duplicates(["matter_id", "user_id"])
+    limits: list[tuple[list[str], pd.Series[Any]]] = []
+    if rule.get("max_people") is not None:
+        limits.append((["matter_id"], pd.Series(float(rule.get("max_people")), index=first.index)))
+    if rule.get("max_by_role"):
+        limits.append((["matter_id", "role"], first["role"].map(rule.get("max_by_role"))))
+    place = pd.MultiIndex.from_frame(rows[["matter_id", "user_id"]])
+    for keys, limit in limits:
+        number = first.groupby(keys).cumcount() + 1
+        beyond = first[number > limit].assign(number=number)
+        texts = beyond["user_name"].fillna("") + beyond["number"].map(lambda count: f" is number {count}")
+        texts.index = pd.MultiIndex.from_frame(beyond[["matter_id", "user_id"]])
+        value = value.mask(value == "", pd.Series(texts.reindex(place).fillna("").to_numpy(), index=rows.index))
+    if rule.get("users_allowed"):
+        value = value.mask((value == "") & ~rows["user_id"].isin(rule.get("users_allowed")), rows["user_name"])
+    if field := rule.get("start_field"):
+        start = pd.to_datetime(rows["user_id"].map({id_: row[field] for id_, row in work.source.users.items()}))
+        years = (rows["date"] - start) / _YEAR
+        new = (years < rule.get("min_years", 1.0)).fillna(False)
+        value = value.mask((value == "") & new, years.map(lambda count: f"{count:.1f} years in the firm"))
+    return found(rows, value != "", value)
+
+
+def meetings(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
+    """Find several people with the same rare word about a meeting on one matter and day."""
+    rows = rows[work.matches(rule, rows, default=("meeting",)).notna()]
+    texts = {
+        text: {word.casefold() for word in _RARE_WORD.findall(text)} for text in work.items["description"].dropna()
+    }
+    counts = pd.Series([word for words in texts.values() for word in words], dtype=object).value_counts()
+    rare = set(counts[counts < max(_RARE_SHARE * len(texts), 2)].index)
+    words = rows["description"].map(lambda text: sorted(texts[text] & rare))
+    listed = rows.assign(word=words)[["matter_id", "date", "user_id", "word"]].explode("word").dropna(subset="word")
+    people = listed.groupby(["matter_id", "date", "word"])["user_id"].transform("nunique")
+    many = people[people > rule.get("max_people")].groupby(level=0).max()
+    value = rows.index.to_series().map(many).map(lambda count: f"{count:.0f} people")
+    return found(rows, rows.index.isin(many.index), value)
+
+
+def duplicates(rule: Rule, rows: pd.DataFrame, _work: Work) -> pd.DataFrame:
+    """Find entries with the text and hours of an earlier one, within some days."""
+    rows = rows[rows["description"].notna() & rows["date"].notna()]
+    entries = rows[["date", "user_id", "matter_id", "hours", "description"]].assign(
+        time_entry_id=rows.index.astype("str")
+    )
+    equal = equal_entries(entries, by=[rule.get("across", "user"), "hours", "description"])
+    if equal.empty:
+        return found(rows.iloc[:0], slice(None))
+    equal.index = equal["time_entry_id"].astype("int64")
+    days = equal.groupby("duplicate_group")["date"].diff().dt.days
+    later = days[days <= rule.get("days")].sort_index()
+    value = later.map(lambda count: f"{count:.0f} days after an equal entry" if count else "an equal entry on that day")
+    return found(rows.loc[later.index], slice(None), value)
+
+
+def budget(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
+    """Find matters whose fees reach a share of the budget. The part beyond it is at risk, newest work first."""
+    if rule.get("tasks"):
+        rows = rows[rows["task_code"].fillna("").str.startswith(tuple(rule.get("tasks")))]
+    field, hits = rule.get("field"), []
+    for matter_id, items in rows.groupby("matter_id"):
+        amount = rule.get("amount") if field is None else work.source.matters[str(matter_id)].get(field)
+        if amount is None or pd.isna(amount) or not amount or not items["chosen"].any():
+            continue
+        fees = items["amount"].sum(min_count=1, skipna=False)
+        reached = [share for share in (*rule.get("warn_at", ()), 1.0) if fees >= share * amount - _LEAST]
+        if not reached:
+            continue
+        over, open_ = fees - amount, items.loc[items["chosen"], "amount"].sum()
+        value = f"{fees:,.2f} of {amount:,.2f} ({fees / amount:.0%})"
+        severity = rule.get("severity") if over > _LEAST else "review"
+        hits.append(_row_of(items, value=value, excess=min(max(over, 0.0), open_), severity=severity, amount=open_))
+    return pd.DataFrame(hits)
+
+
+def _row_of(items: pd.DataFrame, **more: Any) -> dict[str, Any]:
+    """Return a row for a matter or an invoice."""
+    names = ("client_id", "is_open", "is_unbilled", "matter_id", "invoice_number")
+    return {name: items[name].iloc[0] for name in names if len(items[name].unique()) == 1} | more
+
+
+def invoice(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
+    """Find invoices of several matters or months, late invoices, and months that should have been billed."""
+    rows = rows[rows["date"].notna()]
+    return pd.DataFrame(
+        [
+            *_invoices(rule, rows[rows["invoice_id"].notna()], work),
+            *_unbilled(rule, rows[rows["is_unbilled"] & rows["chosen"]], work),
+        ]
+    )
+
+
+def _invoices(rule: Rule, rows: pd.DataFrame, work: Work) -> Iterator[dict[str, Any]]:
+    chosen = rows.loc[rows["chosen"], "invoice_id"].unique()
+    amounts = {row["invoice_id"]: row["amount"] for row in work.source.invoices}
+    for invoice_id, items in rows[rows["invoice_id"].isin(chosen)].groupby("invoice_id"):
+        first = items.iloc[0]
+        row = _row_of(
+            items, invoice_number=first["invoice_number"], date=first["invoice_date"], amount=amounts[invoice_id]
+        )
+        months = items["date"].dt.to_period("M")
+        if rule.get("one_matter") and (count := len(items["matter_id"].unique())) > 1:
+            yield row | {"problem": "the invoice has several matters", "value": f"{count} matters"}
+        if rule.get("one_month") and (count := len(months.unique())) > 1:
+            yield row | {"problem": "the invoice has work of several months", "value": f"{count} months"}
+        limit = _limit(rule, items["date"].min())
+        if limit is not None and first["invoice_date"] > limit:
+            problem = f"the invoice is dated after the limit for its oldest work, {limit:%Y-%m-%d}"
+            yield row | {"problem": problem, "value": f"{first['invoice_date']:%Y-%m-%d}"}
+
+
+def _limit(rule: Rule, day: pd.Timestamp) -> pd.Timestamp | None:
+    """Return the last day on which work of a day may be billed."""
+    days = rule.get("max_days_after_month")
+    if days is None:
+        return None
+    return day.to_period(_PERIODS[rule.get("every", "month")]).end_time.normalize() + pd.Timedelta(days=days)
+
+
+_PERIODS = {"month": "M", "quarter": "Q"}
+
+
+def _unbilled(rule: Rule, rows: pd.DataFrame, work: Work) -> Iterator[dict[str, Any]]:
+    """Yield a row for each matter and period whose work should have been billed."""
+    period = rows["date"].dt.to_period(_PERIODS[rule.get("every", "month")])
+    for key, items in rows.groupby(["matter_id", period]):
+        each: Any = key[1]
+        limit = _limit(rule, items["date"].min())
+        if limit is not None and pd.Timestamp(work.as_of) > limit:
+            name = month_name(each.start_time.date()) if each.freqstr == "M" else str(each)
+            problem = f"work of {name} is unbilled; the limit was {limit:%Y-%m-%d}"
+            amount = items["amount"].sum(skipna=False)
+            yield _row_of(
+                items,
+                date=items["date"].min(),
+                amount=amount,
+                problem=problem,
+                value="1 item" if len(items) == 1 else f"{len(items):,} items",
+            )
