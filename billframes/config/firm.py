@@ -128,6 +128,8 @@ class FirmSettings:
     roles: Mapping[str, str] = field(default_factory=dict)
     taxes: Sequence[Tax | Mapping[str, Any]] = ()
     payment_order: PaymentOrder | Sequence[str] = "proportional"
+    guidelines: str = ""
+    guidelines_field: str = "cf_outside_counsel_guidelines"
 
     def __post_init__(self) -> None:
         for name, read in (READERS | TAX_READERS).items():
@@ -190,6 +192,8 @@ class FirmSettings:
             The file can't be read, is not TOML, or has an unknown key or an invalid value.
         """
         values = read_keys(path, "firm settings", [each.name for each in fields(cls)])
+        if isinstance(values.get("guidelines"), str):
+            values["guidelines"] = str(Path(path).parent / values["guidelines"])
         try:
             settings = cls(**values)
         except ParameterError as error:

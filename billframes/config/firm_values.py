@@ -38,6 +38,12 @@ def _currency(value: Any, key: str) -> str:
     raise ParameterError(f"{key}={value!r} is not a currency code; it takes three capital letters such as 'USD'.")
 
 
+def _text(value: Any, key: str) -> str:
+    if not isinstance(value, str):
+        raise ParameterError(f"{key}={value!r} is not a text; put it in quotes.")
+    return value
+
+
 def _time_zone(value: Any, key: str) -> str:
     try:
         return zoneinfo.ZoneInfo(value).key
@@ -196,4 +202,6 @@ READERS: dict[str, Callable[[Any, str], Any]] = {
     "budgets": _mapping(read_number),
     "originator_weights": _mapping(_weights),
     "roles": _mapping(_role),
+    "guidelines": _text,
+    "guidelines_field": _text,
 }

@@ -51,7 +51,7 @@ def guideline_check(
     given: Book | Mapping[str, Any],
     invoice: str | Iterable[str] | None = None,
     *,
-    guidelines: str | os.PathLike[str] | Guidelines | Iterable[Any],
+    guidelines: str | os.PathLike[str] | Guidelines | Iterable[Any] | None = None,
     start: DateLike | None = None,
     end: DateLike | None = None,
     as_of: DateLike | None = None,
@@ -71,8 +71,8 @@ def guideline_check(
         A book, or frames of any engine by name, as for `ledes_check`, with all items of the clients.
     invoice : str or list of str, optional
         Numbers or ids of invoices.
-    guidelines : str, Path, Guidelines or list of them
-        A guideline file, or a folder of them.
+    guidelines : str, Path, Guidelines or list of them, optional
+        A guideline file, or a folder of them. By default `guidelines` in the settings of the book.
     start, end : str or date, optional
         First and last day of the unbilled work, inclusive, or a whole period as `start`. By default all days.
     as_of : str or date, optional
@@ -110,12 +110,21 @@ def guideline_check(
 
     Examples
     --------
-    >>> file = bf.Guidelines.load("granite.toml")  # doctest: +SKIP
-    >>> bf.guideline_check(bf.book("2026-10"), guidelines=file)  # doctest: +SKIP
+    The settings of the sandbox's firm name a folder with the guidelines of one client:
+
+    >>> findings = bf.guideline_check(bf.book("2026-10"))
+    >>> findings["severity"].value_counts()[["refused", "cut", "review"]].tolist()
+    [9, 113, 46]
+    >>> bf.guideline_summary(findings).iloc[-1]["at_risk"]
+    Decimal('29319.34')
     """
-    files = read_guidelines(guidelines)
-    source = Source(given, client)
     settings: FirmSettings = getattr(given, "settings", None) or FirmSettings()
+    if guidelines is None and not settings.guidelines:
+        raise ParameterError(
+            "Pass guidelines=, a file or a folder, or name one with guidelines in the firm's settings."
+        )
+    files = read_guidelines(settings.guidelines if guidelines is None else guidelines)
+    source = Source(given, client)
     roles = _roles(settings, source)
     named = named_files(files, source, roles)
     period = resolve(start, end)

@@ -1,4 +1,4 @@
-"""What a rule is: the items it selects, the limit they pass, the part at risk beyond it, and the words for it.
+"""The declaration of a rule: the items it selects, their limit, the part at risk beyond it, and the words for it.
 
 All rules are declarations of this one kind. `rules` lists them, and `check` runs each in the same way.
 """
@@ -8,14 +8,11 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from billframes.guidelines.keys import Reader, choice, day, share, text, texts
-
-if TYPE_CHECKING:
-    from billframes.guidelines.work import Work
 
 __all__ = ["BEYOND", "COMMON", "SEVERITIES", "WHOLE", "Judge", "Rule", "RuleKind", "found", "within"]
 
@@ -49,8 +46,8 @@ class Rule:
         return within(days, self.get("from"), self.get("until"))
 
 
-Judge = Callable[[Rule, pd.DataFrame, "Work"], pd.DataFrame]
-"""Returns the selected rows beyond the limit, in the columns of `found`."""
+Judge = Callable[[Rule, pd.DataFrame, Any], pd.DataFrame]
+"""Takes a rule, the rows that it looks at, and the `Work` they are from. Returns the rows beyond the limit, in the columns of `found`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,8 +41,7 @@ def day_hours(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     """Find days on which a person has more billable hours than the limit. Each entry carries its share."""
     if rule.get("across") == "firm":
         keys = ["user_id", "date"]
-        days = work.firm_hours.set_index(keys)["hours"]
-        together = pd.Series(days.reindex(pd.MultiIndex.from_frame(rows[keys])).to_numpy(), index=rows.index)
+        together = rows[keys].merge(work.firm_hours, on=keys, how="left").set_index(rows.index)["hours"]
     else:
         keys = ["user_id", "date", *(["matter_id"] if rule.get("across") == "matter" else [])]
         together = rows.groupby(keys)["hours"].transform("sum")
@@ -187,13 +186,13 @@ def staff(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
         limits.append((["matter_id"], pd.Series(float(rule.get("max_people")), index=first.index)))
     if rule.get("max_by_role"):
         limits.append((["matter_id", "role"], first["role"].map(rule.get("max_by_role"))))
-    place = pd.MultiIndex.from_frame(rows[["matter_id", "user_id"]])
     for keys, limit in limits:
         number = first.groupby(keys).cumcount() + 1
-        beyond = first[number > limit].assign(number=number)
-        texts = beyond["user_name"].fillna("") + beyond["number"].map(lambda count: f" is number {count}")
-        texts.index = pd.MultiIndex.from_frame(beyond[["matter_id", "user_id"]])
-        value = value.mask(value == "", pd.Series(texts.reindex(place).fillna("").to_numpy(), index=rows.index))
+        beyond = first[number > limit]
+        texts = beyond["user_name"].fillna("") + " is person " + number.loc[beyond.index].astype(str)
+        by_person = dict(zip(zip(beyond["matter_id"], beyond["user_id"], strict=True), texts, strict=True))
+        named = [by_person.get(key, "") for key in zip(rows["matter_id"], rows["user_id"], strict=True)]
+        value = value.mask(value == "", pd.Series(named, index=rows.index, dtype=object))
     if rule.get("users_allowed"):
         value = value.mask((value == "") & ~rows["user_id"].isin(rule.get("users_allowed")), rows["user_name"])
     if field := rule.get("start_field"):
