@@ -47,7 +47,7 @@ class Rule:
 
 
 Judge = Callable[[Rule, pd.DataFrame, Any], pd.DataFrame]
-"""Takes a rule, the rows that it looks at, and the `Work` they are from. Returns the rows beyond the limit, in the columns of `found`."""
+"""Takes a rule, the rows that it looks at and their `Work`; returns the rows beyond the limit, as `found` does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,8 +36,9 @@ def guideline_summary(findings: pd.DataFrame) -> pd.DataFrame:
     Examples
     --------
     >>> findings = pd.DataFrame({
-    ...     "client_name": ["Acme", "Acme"], "rule": ["block", "age"], "item": ["time_entry"] * 2, "item_id": ["t1"] * 2,
-    ...     "matter_id": ["m1"] * 2, "invoice_number": [None] * 2, "at_risk": [Decimal("50.00"), Decimal("100.00")],
+    ...     "client_name": ["Acme", "Acme"], "rule": ["block", "age"], "item": ["time_entry"] * 2,
+    ...     "item_id": ["t1"] * 2, "matter_id": ["m1"] * 2, "invoice_number": [None] * 2,
+    ...     "at_risk": [Decimal("50.00"), Decimal("100.00")],
     ... })
     >>> guideline_summary(findings)
       client   rule  items  findings at_risk

@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from billframes.analysis.declare.columns import IDS, ITEMS
 from billframes.analysis.frames.engine import to_arrow
-from billframes.analysis.frames.native import from_native, select_columns
+from billframes.analysis.frames.frames import Frames
+from billframes.analysis.frames.native import select_columns
 from billframes.config.firm import FirmSettings
 from billframes.ebilling.codes import read_codes
 from billframes.ebilling.source import OPEN_STATES, Item, Source
@@ -110,7 +111,7 @@ class Work:
     @functools.cached_property
     def firm_hours(self) -> pd.DataFrame:
         """Billable hours by person and day, for all clients of the firm."""
-        entries = from_native(ids_only=True, time_entries=self.source.native("time_entries"))["time_entries"]
+        entries = Frames.of(ids_only=True, time_entries=self.source.native("time_entries"))["time_entries"]
         rows = select_columns(entries, "time_entries", ("user_id", "date", "hours", "billing_type"))
         rows = rows.filter(
             (C("billing_type") == "billable") & C("user_id").is_in(list(self.items["user_id"].dropna().unique()))
@@ -158,7 +159,7 @@ def read_work(source: Source, matter_ids: Collection[str], zone: str, roles: Map
     roles : mapping of str to str
         Roles that take precedence over those of the users.
     """
-    frames = from_native(**{name: source.native(name) for name in ITEMS})
+    frames = Frames.of(**{name: source.native(name) for name in ITEMS})
     tables = [_items(frames[name], name, matter_ids) for name in ITEMS]
     items = _to_pandas(pa.concat_tables(tables))
     items["created"] = items.pop("created_at").dt.tz_convert(zone).dt.tz_localize(None).dt.normalize()
