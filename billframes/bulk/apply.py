@@ -13,14 +13,14 @@ from __future__ import annotations
 import datetime as dt
 import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from billframes.bulk.cells import text_of_cell
 from billframes.bulk.changed_records import ChangedRecords
-from billframes.bulk.changes import Changes, request_body
+from billframes.bulk.changes import Change, request_body
 from billframes.bulk.columns import EditColumn, load_columns
 from billframes.bulk.journal import Entry, Journal, folder
 from billframes.bulk.new_records import UnansweredCreates
@@ -48,7 +48,7 @@ def write_journal(
     connection: WritingConnection,
     resource: Resource,
     columns: Mapping[str, EditColumn],
-    changes: Changes,
+    changes: Sequence[Change],
     read_at: dt.datetime | None,
 ) -> Journal:
     """
@@ -74,10 +74,9 @@ def write_journal(
     return Journal.create(where, about, _entries(resource, columns, changes))
 
 
-def _entries(resource: Resource, columns: Mapping[str, EditColumn], changes: Changes) -> Iterator[Entry]:
-    deletions = [False, True] if changes.counts["delete"] else [False]
-    order = (each for last in deletions for each in changes if each.is_sent and (each.action == "delete") is last)
-    for number, change in enumerate(order):
+def _entries(resource: Resource, columns: Mapping[str, EditColumn], changes: Sequence[Change]) -> Iterator[Entry]:
+    sent = [change for change in changes if change.is_sent]
+    for number, change in enumerate(sorted(sent, key=lambda each: each.action == "delete")):
         body = None if change.action == "delete" else request_body(change, resource, columns)
         cells = [(cell.column, _as_json(cell.before), _as_json(cell.after)) for cell in change.sent_cells()]
         modified_at = change.modified_at.isoformat() if change.modified_at else None

@@ -22,7 +22,7 @@ from billframes.schema.decode import parse_instant, parse_time, same_id
 from billframes.schema.json_text import parse_day
 from billframes.schema.resources import Resource
 
-__all__ = ["NumberText", "UnreadableError", "cells_equal", "read_cell", "record_cells", "text_of_cell"]
+__all__ = ["NumberText", "UnreadableCellError", "cells_equal", "read_cell", "record_cells", "text_of_cell"]
 
 # Two amounts or hours that differ by less are equal: Excel and the server round differently.
 CENT = 0.005
@@ -34,7 +34,7 @@ _SPREADSHEET_NUMBER = re.compile(r"[+-]?[0-9]+([.][0-9]*)?([eE][+-]?[0-9]{1,3})?
 _PLAIN_NUMBER = re.compile(r"[+-]?[0-9]+([.][0-9]+)?")
 
 
-class UnreadableError(ValueError):
+class UnreadableCellError(ValueError):
     """A cell can't be read as a value of its column; the message states the problem and the expected value."""
 
 
@@ -50,7 +50,7 @@ def read_cell(column: EditColumn, value: Any) -> Any:
 
     Raises
     ------
-    UnreadableError
+    UnreadableCellError
         The cell is not a value of this kind.
 
     Examples
@@ -79,9 +79,9 @@ def _text(_column: EditColumn, value: Any) -> str:
         value = int(value)
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         if abs(int(value)) >= _EXACT_BELOW:
-            raise UnreadableError("is a number of more than 15 digits, which spreadsheets round; give it as text")
+            raise UnreadableCellError("is a number of more than 15 digits, which spreadsheets round; give it as text")
         return NumberText(value)
-    raise UnreadableError("is not a text")
+    raise UnreadableCellError("is not a text")
 
 
 def _id(_column: EditColumn, value: Any) -> str:
@@ -106,7 +106,7 @@ def _date(_column: EditColumn, value: Any) -> dt.date:
             return parse_day(value.strip())
         except ValueError:
             pass
-    raise UnreadableError("is not a date such as '2026-10-31'")
+    raise UnreadableCellError("is not a date such as '2026-10-31'")
 
 
 def _instant(_column: EditColumn, value: Any) -> dt.datetime:
@@ -116,7 +116,7 @@ def _instant(_column: EditColumn, value: Any) -> dt.datetime:
         instant = pd.Timestamp(value).to_pydatetime(warn=False)
         return instant.replace(tzinfo=dt.UTC) if instant.tzinfo is None else instant.astimezone(dt.UTC)
     except (ValueError, TypeError, OverflowError):
-        raise UnreadableError("is not a date and time") from None
+        raise UnreadableCellError("is not a date and time") from None
 
 
 def _time(_column: EditColumn, value: Any) -> dt.time:
@@ -132,7 +132,7 @@ def _time(_column: EditColumn, value: Any) -> dt.time:
     try:
         return parse_time(value.strip())
     except (AttributeError, ValueError):
-        raise UnreadableError("is not a time such as '09:30'") from None
+        raise UnreadableCellError("is not a time such as '09:30'") from None
 
 
 def _boolean(_column: EditColumn, value: Any) -> bool:
@@ -141,7 +141,7 @@ def _boolean(_column: EditColumn, value: Any) -> bool:
     known = {"true": True, "false": False, "wahr": True, "falsch": False, "vrai": True, "faux": False}
     found = known.get(value.strip().casefold()) if isinstance(value, str) else None
     if found is None:
-        raise UnreadableError("is not True or False")
+        raise UnreadableCellError("is not True or False")
     return found
 
 
@@ -149,13 +149,13 @@ def _number(_column: EditColumn, value: Any) -> float:
     if isinstance(value, str) and _PLAIN_NUMBER.fullmatch(value.strip()):
         value = float(value)
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | Decimal | np.number):
-        raise UnreadableError("is not a number")
+        raise UnreadableCellError("is not a number")
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise UnreadableError("is not a number")
+        raise UnreadableCellError("is not a number")
     return number
 
 

@@ -2,33 +2,37 @@
 
 Only cells with the status `will change` are sent, all cells of a record in one request. If one cell of a record is
 invalid, none of its cells is sent, because half of an edit can be worse than no edit.
-
-`Changes` holds many changes in little memory. It packs them in blocks of a thousand, and unpacks a block while it is
-read. A change with its cells takes about a kilobyte as Python objects, and a tenth of that packed. An unpacked change
-is a copy, and marking it does not change the packed one. So a step that marks changes puts them into new `Changes`.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-import pickle
-import zlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Self
+from typing import Any
 
 import pandas as pd
 from msgspec import UNSET
 
 from billframes._names import join_names
 from billframes.bulk.columns import EditColumn
-from billframes.bulk.records import Record
+from billframes.bulk.records import ServerRecord
 from billframes.loading.request_bodies import custom_field_updates, encode_body
 from billframes.schema.resources import Resource
 
-__all__ = ["ACTIONS", "NOT_SENT", "STATUSES", "TEXT", "Cell", "Change", "Changes", "request_body", "series_of"]
+__all__ = [
+    "ACTIONS",
+    "NOT_SENT",
+    "STATUSES",
+    "TEXT",
+    "CellChange",
+    "Change",
+    "count_changes",
+    "request_body",
+    "series_of",
+]
 
 TEXT = "text"
 ACTIONS = ("update", "create", "delete")
@@ -40,7 +44,7 @@ _ROWS_AT_ONCE = 5_000
 
 
 @dataclass(slots=True)
-class Cell:
+class CellChange:
     """A cell that differs: its column, the server's value, the edited value, and its status."""
 
     column: str
@@ -62,7 +66,7 @@ class Change:
         The row in the edited frame, from 0; None for a deletion.
     id : str, optional
         The record's id; None if it is to be created.
-    cells : list of Cell
+    cells : list of CellChange
         The cells that differ.
     current : mapping
         The record's cells as the server has them now.
@@ -75,8 +79,8 @@ class Change:
     action: str
     place: int | None
     id: str | None
-    cells: list[Cell] = field(default_factory=list)
-    current: Record = field(default_factory=dict)
+    cells: list[CellChange] = field(default_factory=list)
+    current: ServerRecord = field(default_factory=dict)
     status: str = ""
     reason: str = ""
     existing_ids: tuple[str, ...] = ()
@@ -94,7 +98,7 @@ class Change:
             return self.status == "will change"
         return bool(self.sent_cells())
 
-    def sent_cells(self) -> list[Cell]:
+    def sent_cells(self) -> list[CellChange]:
         """Return the cells that are sent."""
         return [cell for cell in self.cells if cell.status == "will change"]
 
@@ -119,7 +123,11 @@ class Change:
                 cell.status, cell.reason = "invalid", cell.reason or reason
                 return
         value = self.current.get(column)
-        self.cells.append(Cell(column, value, value, "invalid", reason))
+        self.cells.append(CellChange(column, value, value, "invalid", reason))
+
+    def keep(self, columns: Collection[str]) -> None:
+        """Keep only these columns of `current`, so that a plan of many rows does not hold all of the server's cells."""
+        self.current = {name: self.current[name] for name in columns if name in self.current}
 
     def hold_back(self) -> None:
         """Mark all cells of the record as invalid if one of them is."""
@@ -181,82 +189,19 @@ def _dtype(kind: Sequence[str]) -> Any:
     return pd.StringDtype(na_value=float("nan")) if kind == TEXT else kind
 
 
-_BLOCK_SIZE = 1_000
-# The columns of `current` that `apply` and the display of a plan need.
-_KEPT_COLUMNS = frozenset({"modified_at", "date", "matter_name", "name"})
-
-
-class Changes:
-    """
-    Many changes, in their order.
-
-    Parameters
-    ----------
-    changes : iterable of Change
-    kept_columns : collection of str
-        The columns of a change's `current` that are kept.
-
-    Examples
-    --------
-    >>> changes = Changes([Change("update", 0, "a", [Cell("hours", 1.0, 2.0)])])
-    >>> len(changes), next(iter(changes)).cells[0].after
-    (1, 2.0)
-    """
-
-    def __init__(self, changes: Iterable[Change] = (), kept_columns: Collection[str] = _KEPT_COLUMNS) -> None:
-        self._kept = kept_columns
-        self._blocks: list[bytes] = []
-        self._rows: list[tuple[Any, ...]] = []
-        self._number = 0
-        self.__iadd__(changes)
-
-    def append(self, change: Change) -> None:
-        """Add a change at the end."""
-        self._rows.append(_pack(change, self._kept))
-        self._number += 1
-        if len(self._rows) == _BLOCK_SIZE:
-            self._blocks.append(zlib.compress(pickle.dumps(self._rows, pickle.HIGHEST_PROTOCOL), 1))
-            self._rows = []
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """The number of records to update, create and delete, then the number of cells with each other status."""
-        sent: Counter[str] = Counter()
-        cells: Counter[str] = Counter()
-        for change in self:
-            sent.update([change.action] if change.is_sent else [])
-            cells.update(_statuses(change))
-        return {action: sent[action] for action in ACTIONS} | {
-            status: cells[status] for status in STATUSES if status != "will change"
-        }
-
-    def __iadd__(self, changes: Iterable[Change]) -> Self:
-        for each in changes:
-            self.append(each)
-        return self
-
-    def __iter__(self) -> Iterator[Change]:
-        for block in tuple(self._blocks):
-            # Safe to unpickle: `append` made these bytes.
-            yield from map(_unpack, pickle.loads(zlib.decompress(block)))  # noqa: S301
-        yield from map(_unpack, tuple(self._rows))
-
-    def __len__(self) -> int:
-        return self._number
+def count_changes(changes: Iterable[Change]) -> dict[str, int]:
+    """Return the number of records to update, create and delete, then the number of cells with each other status."""
+    sent: Counter[str] = Counter()
+    cells: Counter[str] = Counter()
+    for change in changes:
+        sent.update([change.action] if change.is_sent else [])
+        cells.update(_statuses(change))
+    return {action: sent[action] for action in ACTIONS} | {
+        status: cells[status] for status in STATUSES if status != "will change"
+    }
 
 
 def _statuses(change: Change) -> Iterable[str]:
     if change.action == "delete" or not change.cells:
         return (change.status,)
     return (cell.status for cell in change.cells)
-
-
-def _pack(change: Change, kept_columns: Collection[str]) -> tuple[Any, ...]:
-    cells = [(each.column, each.before, each.after, each.status, each.reason) for each in change.cells]
-    current = {name: change.current[name] for name in kept_columns if name in change.current}
-    return change.action, change.place, change.id, cells, current, change.status, change.reason, change.existing_ids
-
-
-def _unpack(row: tuple[Any, ...]) -> Change:
-    action, place, id_, cells, current, status, reason, existing_ids = row
-    return Change(action, place, id_, [Cell(*each) for each in cells], current, status, reason, existing_ids)

@@ -17,7 +17,7 @@ from billframes.loading.load import custom_field_columns
 from billframes.schema.columns import Column
 from billframes.schema.custom_fields import CustomColumn
 from billframes.schema.resources import ALL_ZERO_ID, Resource
-from billframes.schema.sources import Source, fields_of, sources_of
+from billframes.schema.sources import ColumnSource, fields_of, sources_of
 
 __all__ = ["EditColumn", "columns_of", "load_columns", "raw_value"]
 
@@ -39,7 +39,7 @@ class EditColumn:
         Whether every record has a value here.
     values : tuple of str
         The values of an enum.
-    source : Source, optional
+    source : ColumnSource, optional
         Where a record has the value; None if records don't show it and only a create takes it.
     select : str, optional
         The `select` name that a list needs to return it.
@@ -58,7 +58,7 @@ class EditColumn:
     kind: str
     required: bool = False
     values: tuple[str, ...] = ()
-    source: Source | None = None
+    source: ColumnSource | None = None
     select: str | None = None
     listed: bool = True
     scope: str | None = None
@@ -113,7 +113,7 @@ def load_columns(connection: ApiConnection, resource: Resource, names: Iterable[
     return columns_of(resource)
 
 
-def _edit_column(column: Column, source: Source | None, listed: Column | None) -> EditColumn:
+def _edit_column(column: Column, source: ColumnSource | None, listed: Column | None) -> EditColumn:
     # A field that is always there in a single record can be missing in a list.
     required = listed.required if listed is not None else column.required
     return EditColumn(

@@ -10,19 +10,19 @@ from typing import Any
 from billframes._export import is_cut
 from billframes._names import closest
 from billframes.bulk.cells import NumberText, cells_equal, text_of_cell
-from billframes.bulk.changes import Cell, Change, Changes, request_body
+from billframes.bulk.changes import CellChange, Change, request_body
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.edited_frame import EditedRow, EditedRows, UnreadableCell
 from billframes.bulk.journal import same_server
 from billframes.bulk.mistakes import Mistakes
 from billframes.bulk.new_records import find_by_values, identity_of
 from billframes.bulk.record_reader import ListHint, RecordReader
-from billframes.bulk.records import Record, Records
+from billframes.bulk.records import ServerRecord, ServerRecords
 from billframes.bulk.rules import RuleChecks, check_deletions
 from billframes.errors import ParameterError
 from billframes.schema.resources import Resource
 
-__all__ = ["Comparison", "compare_deletions"]
+__all__ = ["FrameComparison", "compare_deletions"]
 
 # Columns that tell whether a record may be changed.
 _ALWAYS_READ = ("billed", "modified_at")
@@ -31,15 +31,18 @@ _READ_FOR_CHECKS = (
     *("matter_id", "fixed_fee_id", "billing_type", "activity_code", "task_code", "expense_code"),
     *("date", "name"),
 )
+# The columns of a record that `apply` and the display of a plan need.
+_SHOWN = ("modified_at", "date", "matter_name", "name")
 # People don't edit `created_at`. If it is another record's, the rows were sorted without the column of ids.
 _WRONG_ID = "created_at is another record's, so this row was moved against its id, as by a sort without the id's column"
+_READ_ONLY = "the API does not let callers write it"
 # The most matters, or periods, to which a list is narrowed. A gap of more days between dates begins a new period.
 _MOST_STREAMS, _GAP = 3, dt.timedelta(days=45)
 # Loader arguments that can be used again to list the same records.
 _REPEATABLE = frozenset({"user_id", "matter_id", "client_id", "billing_type", "fixed_fee_id", "billed"})
 
 
-class Comparison:
+class FrameComparison:
     """
     The comparison of one edited frame with the server.
 
@@ -60,7 +63,7 @@ class Comparison:
         resource: Resource,
         columns: Mapping[str, EditColumn],
         rows: EditedRows,
-        expected: Mapping[str, Record],
+        expected: Mapping[str, ServerRecord],
     ) -> None:
         self._reader, self._resource, self._columns, self._rows = reader, resource, columns, rows
         self._expected = expected
@@ -69,51 +72,52 @@ class Comparison:
         # Columns of new rows that only the server sets. A new row copied from another has values in them.
         self._set_by_server: set[str] = set()
 
-    def compare(self, *, duplicates: bool) -> tuple[Changes, list[str]]:
+    def compare(self, *, duplicates: bool) -> tuple[list[Change], list[str]]:
         """Return the changes and the notes."""
         checks = RuleChecks(self._resource, self._columns, self._reader)
-        compared = self._compare_rows(checks)
+        changes = self._compare_rows(checks)
         checks.read()
-        changes, new = self._check_changes(compared, checks)
+        new = self._check_changes(changes, checks)
         if new and not duplicates:
-            changes = self._mark_existing(changes, new)
+            self._mark_existing(changes, new)
         mistakes = Mistakes(self._columns, self._resource)
         for change in changes:
             mistakes.add(change)
         self._notes += mistakes.notes()
         return changes, self._notes
 
-    def _compare_rows(self, checks: RuleChecks) -> Changes:
+    def _compare_rows(self, checks: RuleChecks) -> list[Change]:
         """Compare the rows, some thousand at a time, and pass each change to the checks."""
         current = self._current_records()
         self._note_frame(current)
-        changes = Changes(kept_columns={*_ALWAYS_READ, *_READ_FOR_CHECKS, "matter_name"})
+        changes: list[Change] = []
         for rows in self._rows.chunks():
             records = current.find(row.id for row in rows if row.id is not None)
             for row in rows:
                 change = self._compare_row(row, records)
                 if change is not None:
                     checks.add(change)
+                    change.keep((*_ALWAYS_READ, *_READ_FOR_CHECKS, "matter_name"))
                     changes.append(change)
         if self._set_by_server:
             named = ", ".join(sorted(self._set_by_server))
             self._notes.append(f"In new rows, these columns are not sent, because the server sets them: {named}.")
         return changes
 
-    def _check_changes(self, compared: Changes, checks: RuleChecks) -> tuple[Changes, list[dict[str, Any]]]:
-        """Check the changes. Return them, and the values by which each new record can be found."""
-        changes, new = Changes(), []
-        for change in compared:
+    def _check_changes(self, changes: Sequence[Change], checks: RuleChecks) -> list[dict[str, Any]]:
+        """Check the changes. Return the values by which each new record can be found."""
+        new = []
+        for change in changes:
             checks.check(change)
             self._check_body(change)
-            changes.append(change)
+            change.keep(_SHOWN)
             if change.action == "create" and change.is_sent:
                 new.append(identity_of(self._resource, {cell.column: cell.after for cell in change.sent_cells()}))
-        return changes, new
+        return new
 
-    def _current_records(self) -> Records:
+    def _current_records(self) -> ServerRecords:
         """Read the records of the edited rows as the server has them now."""
-        ids = self._rows.ids.drop_none()
+        ids = list(filter(None, self._rows.ids))
         needed = {*self._rows.known_columns, *_ALWAYS_READ}
         columns = [
             each
@@ -144,7 +148,7 @@ class Comparison:
             hint = ListHint({**arguments, "start": start, "end": end}, fallback=hint, at_most=rows)
         return hint or ListHint(arguments)
 
-    def _note_frame(self, current: Records) -> None:
+    def _note_frame(self, current: ServerRecords) -> None:
         """Note whether the frame is of another server, lacks a time, or has columns that are not compared."""
         loaded, here = self._rows.info and self._rows.info.server, getattr(self._reader.connection, "base_url", "")
         if loaded and not same_server(loaded, here):
@@ -174,7 +178,7 @@ class Comparison:
     def _loaded_at(self) -> dt.datetime | None:
         return self._rows.info.time if self._rows.info else None
 
-    def _compare_row(self, row: EditedRow, current: Mapping[str, Record]) -> Change | None:
+    def _compare_row(self, row: EditedRow, current: Mapping[str, ServerRecord]) -> Change | None:
         """Return the change of a row; None if the row is empty."""
         if row.id is None:
             return self._new_record(row)
@@ -196,7 +200,7 @@ class Comparison:
             change.mark("changed since loaded", reason)
         return change
 
-    def _compare_cell(self, name: str, before: Any, after: Any, *, creating: bool) -> Cell | None:
+    def _compare_cell(self, name: str, before: Any, after: Any, *, creating: bool) -> CellChange | None:
         """Return a cell with its status; None if it does not differ or is not compared."""
         column = self._columns[name]
         if name in self._not_loaded or name == "modified_at":
@@ -208,19 +212,21 @@ class Comparison:
             ):
                 return None
             if path is None:
-                return Cell(name, before, after.shown, "read-only column", "the API does not let callers write it")
-            return Cell(name, before, after.shown, "invalid", after.expected)
+                return CellChange(
+                    name, before, after.shown, "read-only column", "the API does not let callers write it"
+                )
+            return CellChange(name, before, after.shown, "invalid", after.expected)
         if cells_equal(column, before, after):
             return None
         if isinstance(after, NumberText):
             after = str(after)
         if path is None:
             only_new = not creating and column.create is not None
-            reason = "only a new record takes it" if only_new else "the API does not let callers write it"
-            return Cell(name, before, after, "read-only column", reason)
-        return Cell(name, before, after)
+            reason = "only a new record takes it" if only_new else _READ_ONLY
+            return CellChange(name, before, after, "read-only column", reason)
+        return CellChange(name, before, after)
 
-    def _reason_changed(self, row: EditedRow, record: Record) -> str:
+    def _reason_changed(self, row: EditedRow, record: ServerRecord) -> str:
         """Return why a record counts as changed since the frame was loaded; "" if it does not."""
         if self._expected:
             return _first_unexpected(self._expected.get(str(row.id).casefold(), {}), record, self._columns)
@@ -252,9 +258,9 @@ class Comparison:
             except ParameterError as error:
                 change.mark("invalid", str(error))
 
-    def _mark_existing(self, changes: Changes, new: Sequence[Mapping[str, Any]]) -> Changes:
+    def _mark_existing(self, changes: Sequence[Change], new: Sequence[Mapping[str, Any]]) -> None:
         """Mark new rows that the server has already, because a frame with new rows may have been applied before."""
-        marked, id_ = Changes(), self._resource.id_column
+        id_ = self._resource.id_column
         existing = iter(find_by_values(self._reader, self._resource, self._columns, new))
         for change in changes:
             found = next(existing) if change.action == "create" and change.is_sent else []
@@ -265,8 +271,6 @@ class Comparison:
                     f"the server has the same {self._resource.noun} already ({change.existing_ids[0]}); "
                     "duplicates=True creates another one",
                 )
-            marked.append(change)
-        return marked
 
 
 def _periods(days: Mapping[dt.date, int]) -> list[tuple[dt.date, dt.date, int]]:
@@ -293,7 +297,7 @@ def compare_deletions(
     resource: Resource,
     columns: Mapping[str, EditColumn],
     delete: Sequence[str],
-    expected: Mapping[str, Record],
+    expected: Mapping[str, ServerRecord],
 ) -> list[Change]:
     """Return the deletions, each with a status."""
     # People recognize a record in the plan by its date and matter, or by its name.
@@ -315,7 +319,7 @@ def compare_deletions(
     return changes
 
 
-def _first_unexpected(expected: Record, record: Record, columns: Mapping[str, EditColumn]) -> str:
+def _first_unexpected(expected: ServerRecord, record: ServerRecord, columns: Mapping[str, EditColumn]) -> str:
     """Return a sentence with the first cell that is not as expected; "" if there is none."""
     wrong = (name for name, value in expected.items() if not cells_equal(columns[name], record.get(name), value))
     name = next(wrong, None)

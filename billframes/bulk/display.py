@@ -15,7 +15,7 @@ import pandas as pd
 
 from billframes._messages import clean_text
 from billframes.bulk.cells import text_of_cell
-from billframes.bulk.changes import NOT_SENT, Cell, Change, Changes
+from billframes.bulk.changes import NOT_SENT, CellChange, Change, count_changes
 from billframes.schema.resources import Resource
 
 __all__ = ["as_html", "as_text", "changes_not_made", "headline", "outcome_counts"]
@@ -36,13 +36,13 @@ _STYLE = (
 )
 
 
-def headline(resource: Resource, changes: Changes) -> str:
+def headline(resource: Resource, changes: Sequence[Change]) -> str:
     """
     Sum up a plan's changes in one sentence.
 
     Such as "3 time entries will be updated, 1 created; 2 are not sent (2 billed)."
     """
-    counts = changes.counts
+    counts = count_changes(changes)
     parts = ["Nothing will be sent"]
     sent = [(counts[action], word) for action, word in _ACTION_WORDS.items() if counts[action]]
     if sent:
@@ -60,12 +60,12 @@ def headline(resource: Resource, changes: Changes) -> str:
     return f"{'; '.join(parts)}."
 
 
-def _cells(changes: Changes, *, sent: bool) -> Iterator[tuple[Change, Cell]]:
+def _cells(changes: Sequence[Change], *, sent: bool) -> Iterator[tuple[Change, CellChange]]:
     """Yield the cells that are sent, or those that are not; a deletion counts as one cell."""
     for change in changes:
         if change.action == "delete" or (change.status and change.status != "no change"):
             if change.is_sent is sent:
-                yield change, Cell("", None, None, change.status, change.reason)
+                yield change, CellChange("", None, None, change.status, change.reason)
         else:
             yield from ((change, cell) for cell in change.cells if (cell.status == "will change") is sent)
 
@@ -83,7 +83,7 @@ def _cell_text(value: object) -> str:
     return "–" if text is None else text
 
 
-def as_text(resource: Resource, changes: Changes, notes: Sequence[str], first_row: int = 1) -> str:
+def as_text(resource: Resource, changes: Sequence[Change], notes: Sequence[str], first_row: int = 1) -> str:
     """Return a plan as text; `first_row` is the number that the edited file shows for its first record."""
     lines = [headline(resource, changes), *notes]
     for title, sent in (("Will change:", True), ("Not sent:", False)):
@@ -95,7 +95,7 @@ def as_text(resource: Resource, changes: Changes, notes: Sequence[str], first_ro
     return clean_text("\n".join(lines))
 
 
-def _line(change: Change, cell: Cell, first_row: int) -> str:
+def _line(change: Change, cell: CellChange, first_row: int) -> str:
     line = f"  {_record_label(change, first_row)}"
     if cell.column:
         line += f"  {cell.column}: {_short(cell.before)} → {_short(cell.after)}"
@@ -109,7 +109,7 @@ def _short(value: object) -> str:
     return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
 
 
-def as_html(resource: Resource, changes: Changes, notes: Sequence[str]) -> str:
+def as_html(resource: Resource, changes: Sequence[Change], notes: Sequence[str]) -> str:
     """Return a plan as HTML."""
     listed = "".join(f"<li>{_escaped(note)}</li>" for note in notes)
     parts = [f'{_STYLE}<div class="bf-plan"><p><strong>{_escaped(headline(resource, changes))}</strong></p>']
@@ -120,7 +120,7 @@ def as_html(resource: Resource, changes: Changes, notes: Sequence[str]) -> str:
     return "".join([*parts, "</div>"])
 
 
-def _table(caption: str, rows: Iterator[tuple[Change, Cell]], names: Sequence[str]) -> str:
+def _table(caption: str, rows: Iterator[tuple[Change, CellChange]], names: Sequence[str]) -> str:
     first = list(islice(rows, _MOST_ROWS))
     if not first:
         return ""
@@ -136,7 +136,7 @@ def _table(caption: str, rows: Iterator[tuple[Change, Cell]], names: Sequence[st
     )
 
 
-def _row(change: Change, cell: Cell, number: int) -> str:
+def _row(change: Change, cell: CellChange, number: int) -> str:
     cells = [
         ("", _record_label(change)),
         ("", cell.column or "–"),

@@ -13,14 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
-import numpy as np
 from narwhals.exceptions import DuplicateError
 
 from billframes._export import is_cut
 from billframes._names import closest, first_few
-from billframes.bulk.cells import UnreadableError, read_cell
+from billframes.bulk.cells import UnreadableCellError, read_cell
 from billframes.bulk.columns import EditColumn
-from billframes.bulk.records import PackedTexts, hashes_of
 from billframes.errors import ParameterError
 from billframes.loading.ids import identifier, path_segment
 from billframes.loading.load_info import LoadInfo, load_attrs, load_info
@@ -90,10 +88,8 @@ class EditedRows:
         self.unknown_columns = [name for name in frame.columns if name not in columns]
         self._columns = columns
         # None for new rows.
-        self.ids = PackedTexts([_id_of(value, resource) for value in chunk] for chunk in _chunks(frame[self._id]))
-        known = self.ids.drop_none()
-        if len(np.unique(hashes_of(known))) < len(known):
-            _check_unique(known, resource)
+        self.ids = [_id_of(value, resource) for chunk in _chunks(frame[self._id]) for value in chunk]
+        _check_unique(filter(None, self.ids), resource)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -116,7 +112,7 @@ class EditedRows:
             chunk = self._frame[start : start + _CHUNK]
             lists = [chunk[name].to_list() for name in names]
             rows = []
-            for place, id_ in enumerate(self.ids.chunk(start, start + _CHUNK)):
+            for place, id_ in enumerate(self.ids[start : start + _CHUNK]):
                 cells = {name: _cell(self._columns[name], each[place]) for name, each in zip(names, lists, strict=True)}
                 rows.append(EditedRow(start + place, id_, cells))
             yield rows
@@ -200,13 +196,13 @@ def _cell(column: EditColumn, value: Any) -> Any:
     try:
         _check_unambiguous(column, value)
         return read_cell(column, value)
-    except UnreadableError as error:
+    except UnreadableCellError as error:
         return UnreadableCell(str(value), str(error))
 
 
 def _check_unambiguous(column: EditColumn, value: Any) -> None:
     """
-    Raise `UnreadableError` if a cell probably means something else than it would be read as.
+    Raise `UnreadableCellError` if a cell probably means something else than it would be read as.
 
     These are a percentage as hours or money, a text such as "1.250" that is another number in other countries, a text
     such as "nan", and a text that was cut to fit an Excel cell.
@@ -218,15 +214,15 @@ def _check_unambiguous(column: EditColumn, value: Any) -> None:
     billframes.bulk.cells.UnreadableError: is 1250 in some countries and 1.25 in others; give a number
     """
     if column.kind == "text" and isinstance(value, str) and value in _MISSING_AS_TEXT:
-        raise UnreadableError("is how Python writes a missing value; leave the cell empty, or give another text")
+        raise UnreadableCellError("is how Python writes a missing value; leave the cell empty, or give another text")
     if column.kind == "text" and is_cut(value):
-        raise UnreadableError("is the beginning of a text that Excel can't hold; edit it in pandas, as a whole")
+        raise UnreadableCellError("is the beginning of a text that Excel can't hold; edit it in pandas, as a whole")
     if column.kind in {"money", "hours", "rate"}:
         if isinstance(value, Percentage):
-            raise UnreadableError("is a percentage; give the number itself")
+            raise UnreadableCellError("is a percentage; give the number itself")
         if isinstance(value, str) and _AMBIGUOUS.fullmatch(value.strip()):
             plain = value.strip().replace(".", "")
-            raise UnreadableError(f"is {plain} in some countries and {float(value):g} in others; give a number")
+            raise UnreadableCellError(f"is {plain} in some countries and {float(value):g} in others; give a number")
 
 
 def _id_of(value: Any, resource: Resource) -> str | None:

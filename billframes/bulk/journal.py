@@ -30,7 +30,7 @@ from billframes.bulk.columns import EditColumn
 from billframes.bulk.journal_check import (
     LONGEST_VALUE,
     OUTCOMES,
-    DamagedError,
+    DamagedJournalError,
     check_cells,
     check_changes,
     check_tables,
@@ -197,7 +197,7 @@ class Journal:
                     f"The journal {path} is being written by another process; wait until it has ended."
                 ) from None
             raise _damaged(path, error) from None
-        except (sqlite3.Error, DamagedError, ValueError, OverflowError) as error:
+        except (sqlite3.Error, DamagedJournalError, ValueError, OverflowError) as error:
             if isinstance(error, ParameterError):
                 raise
             raise _damaged(path, error) from None
@@ -234,7 +234,7 @@ class Journal:
         try:
             for entry in self.entries():
                 check_cells(entry.cells, columns)
-        except DamagedError as error:
+        except DamagedJournalError as error:
             raise _damaged(self.path, error) from None
 
     def creates_without_id(self) -> list[Entry]:

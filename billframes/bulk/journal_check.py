@@ -18,14 +18,22 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from billframes.bulk.cells import UnreadableError, read_cell
+from billframes.bulk.cells import UnreadableCellError, read_cell
 from billframes.bulk.columns import EditColumn, columns_of
 from billframes.errors import ParameterError
 from billframes.loading.ids import path_segment
 from billframes.schema.resources import RESOURCES, Resource
 from billframes.schema.sources import json_names
 
-__all__ = ["LONGEST_VALUE", "OUTCOMES", "DamagedError", "check_cells", "check_changes", "check_tables", "check_writers"]
+__all__ = [
+    "LONGEST_VALUE",
+    "OUTCOMES",
+    "DamagedJournalError",
+    "check_cells",
+    "check_changes",
+    "check_tables",
+    "check_writers",
+]
 
 # Bytes of a value in a journal. A request of this size is refused by servers.
 LONGEST_VALUE = 10_000_000
@@ -43,7 +51,7 @@ _BODY = msgspec.json.Decoder(dict[str, Any])
 _INVALID = (msgspec.MsgspecError, RecursionError, ValueError, OverflowError)
 
 
-class DamagedError(Exception):
+class DamagedJournalError(Exception):
     """A journal has something that billframes does not write."""
 
 
@@ -69,19 +77,19 @@ def check_writers(path: Path) -> None:
 
 
 def check_tables(database: sqlite3.Connection, schema: str) -> None:
-    """Raise `DamagedError` unless the database has exactly these tables and indexes, and all of its pages are sound."""
+    """Raise `DamagedJournalError` unless the database has exactly these tables and indexes, and sound pages."""
     listed = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name"
     expected = sqlite3.connect(":memory:")
     try:
         expected.executescript(schema)
         if database.execute(listed).fetchall() != expected.execute(listed).fetchall():
-            raise DamagedError("its tables are not those of a journal")
+            raise DamagedJournalError("its tables are not those of a journal")
     finally:
         expected.close()
     # An index that lacks a change would hide it.
     sound = database.execute("PRAGMA integrity_check(1)").fetchone()[0]
     if sound != "ok":
-        raise DamagedError(str(sound).partition("\n")[0])
+        raise DamagedJournalError(str(sound).partition("\n")[0])
 
 
 def check_changes(about: Mapping[str, Any], rows: Any) -> None:
@@ -97,14 +105,14 @@ def check_changes(about: Mapping[str, Any], rows: Any) -> None:
 
     Raises
     ------
-    DamagedError
+    DamagedJournalError
         A value is not one that billframes writes.
     """
     resource = next((each for each in RESOURCES if each.name == about.get("resource") and each.updates), None)
     if resource is None:
-        raise DamagedError(f"it has changes of {about.get('resource')!r}, which can't be edited")
+        raise DamagedJournalError(f"it has changes of {about.get('resource')!r}, which can't be edited")
     if not isinstance(about.get("base_url"), str):
-        raise DamagedError("it does not say for which server it is")
+        raise DamagedJournalError("it does not say for which server it is")
     # Raises a ValueError if it is not an address.
     _ = urlsplit(about["base_url"]).port
     _check_instant("read_at", about.get("read_at"))
@@ -112,25 +120,25 @@ def check_changes(about: Mapping[str, Any], rows: Any) -> None:
     for row in rows:
         try:
             _check_change(row, resource, columns)
-        except (*_INVALID, DamagedError) as error:
-            raise DamagedError(f"change {row[0]}: {error}") from error
+        except (*_INVALID, DamagedJournalError) as error:
+            raise DamagedJournalError(f"change {row[0]}: {error}") from error
 
 
 def _check_change(row: Sequence[Any], resource: Resource, columns: Mapping[str, EditColumn]) -> None:
     _, action, place, id_, body, cells, base, twins, state, _, sent_at, tries = msgspec.convert(row, _Row)
     if state not in _STATES:
-        raise DamagedError(f"its state {state!r} is unknown")
+        raise DamagedJournalError(f"its state {state!r} is unknown")
     if min(row[0], place or 0, tries) < 0:
-        raise DamagedError("a number is negative")
+        raise DamagedJournalError("a number is negative")
     if action != "create" and id_ is None:
-        raise DamagedError("it has no id")
+        raise DamagedJournalError("it has no id")
     if id_ is not None:
         path_segment(id_, "id")
     if (action == "delete") is not (body is None):
-        raise DamagedError("its request does not fit its action")
+        raise DamagedJournalError("its request does not fit its action")
     request = resource.creates if action == "create" else resource.updates
     if body is not None and request is not None and not _BODY.decode(body).keys() <= {*json_names(request).values()}:
-        raise DamagedError("its request has a field that can't be written")
+        raise DamagedJournalError("its request has a field that can't be written")
     _IDS.decode(twins)
     check_cells(_CELLS.decode(cells), columns, custom_known=False)
     _check_instant("base", base)
@@ -140,22 +148,22 @@ def _check_change(row: Sequence[Any], resource: Resource, columns: Mapping[str, 
 def check_cells(
     cells: Sequence[tuple[str, Any, Any]], columns: Mapping[str, EditColumn], *, custom_known: bool = True
 ) -> None:
-    """Raise `DamagedError` if a cell is of no column, or not a value of its column."""
+    """Raise `DamagedJournalError` if a cell is of no column, or not a value of its column."""
     for name, *values in cells:
         column = columns.get(name)
         if column is None and (custom_known or not name.startswith("cf_")):
-            raise DamagedError(f"there is no column {name!r}")
+            raise DamagedJournalError(f"there is no column {name!r}")
         if column is None:
             continue
         for value in values:
             try:
                 read_cell(column, value)
-            except (UnreadableError, TypeError, AttributeError) as error:
-                raise DamagedError(f"a value of {name} {error}") from error
+            except (UnreadableCellError, TypeError, AttributeError) as error:
+                raise DamagedJournalError(f"a value of {name} {error}") from error
 
 
 def _check_instant(name: str, text: Any, *, is_needed: bool = False) -> None:
     if text is None and not is_needed:
         return
     if not isinstance(text, str) or dt.datetime.fromisoformat(text).tzinfo is None:
-        raise DamagedError(f"{name} is not an instant")
+        raise DamagedJournalError(f"{name} is not an instant")

@@ -24,7 +24,7 @@ from itertools import combinations
 from typing import Any
 
 from billframes.bulk.cells import text_of_cell
-from billframes.bulk.changes import Cell, Change
+from billframes.bulk.changes import CellChange, Change
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.new_records import identity_of
 from billframes.schema.resources import Resource
@@ -81,7 +81,7 @@ class Mistakes:
             if self._columns[cell.column].kind == "hours" and abs(cell.after or 0.0) > _HOURS_PER_DAY:
                 self._long_hours.append(cell.after)
 
-    def _add_update(self, cell: Cell) -> None:
+    def _add_update(self, cell: CellChange) -> None:
         column, before, after = self._columns[cell.column], cell.before, cell.after
         if column.kind in _FILLED_KINDS and before is not None and after is not None:
             values, replaced = self._filled.setdefault(cell.column, (Counter(), set()))
@@ -104,7 +104,7 @@ class Mistakes:
         elif column.kind in {"money", "rate"} and _has_other_unit(before, after):
             self._other_units.setdefault(cell.column, []).append((before, after))
 
-    def _add_pairs(self, cells: list[Cell]) -> None:
+    def _add_pairs(self, cells: list[CellChange]) -> None:
         for one, other in combinations(cells, 2):
             pair = one.column, other.column
             self._pairs[pair] += 1

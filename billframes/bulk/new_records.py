@@ -22,7 +22,7 @@ from billframes.bulk.cells import cells_equal, read_cell
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.journal import Entry, Journal
 from billframes.bulk.record_reader import RecordReader
-from billframes.bulk.records import Record
+from billframes.bulk.records import ServerRecord
 from billframes.errors import BillframesError
 from billframes.loading.connection import WritingConnection
 from billframes.schema.resources import CLIENTS, MATTERS, Resource
@@ -55,7 +55,7 @@ def find_by_values(
     wanted: Sequence[Mapping[str, Any]],
     *,
     since: dt.datetime | None = None,
-) -> list[list[Record]]:
+) -> list[list[ServerRecord]]:
     """
     Return, for each set of values, the records that have them.
 
@@ -76,7 +76,7 @@ def find_by_values(
     records = [each for _, each in reader.listed(resource, read, _arguments(resource, wanted, since)).items()]
     if since is not None:
         records = [each for each in records if each.get("created_at") is None or each["created_at"] >= since]
-    positions: dict[Any, list[Record]] = {}
+    positions: dict[Any, list[ServerRecord]] = {}
     for record in records:
         positions.setdefault(_first_key(resource, record), []).append(record)
     return [
@@ -159,7 +159,7 @@ class UnansweredCreates:
                 noted += [entry.with_outcome("done", id_=id_) for entry, id_ in zip(group, ids, strict=False)]
         self._journal.save(noted)
 
-    def _unknown_ids(self, records: Sequence[Record], entries: Sequence[Entry], known_ids: set[str]) -> list[str]:
+    def _unknown_ids(self, records: Sequence[ServerRecord], entries: Sequence[Entry], known_ids: set[str]) -> list[str]:
         """Return the ids of records that existed neither before, nor belong to another create with a known id."""
         own = known_ids | {twin.casefold() for entry in entries for twin in entry.existing_ids}
         ids = [str(record[self._resource.id_column]) for record in records]

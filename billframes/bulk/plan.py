@@ -27,7 +27,7 @@ import pandas as pd
 from billframes._suggestions import SuggestsNames
 from billframes.bulk.apply import resource_of, send_journal, write_journal
 from billframes.bulk.cells import text_of_cell
-from billframes.bulk.changes import ACTIONS, STATUSES, TEXT, Change, series_of
+from billframes.bulk.changes import ACTIONS, STATUSES, TEXT, Change, count_changes, series_of
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.display import as_html, as_text
 from billframes.bulk.journal import OUTCOMES, Journal
@@ -75,7 +75,7 @@ class Plan(SuggestsNames):
     @property
     def counts(self) -> dict[str, int]:
         """The number of records to update, create and delete, and of cells with each other status."""
-        return self._changes.counts
+        return count_changes(self._changes)
 
     @property
     def frame(self) -> pd.DataFrame:

@@ -14,13 +14,13 @@ from typing import Any
 import pandas as pd
 
 from billframes.bulk.cells import read_cell
-from billframes.bulk.changes import Change, Changes
+from billframes.bulk.changes import Change
 from billframes.bulk.columns import EditColumn, columns_of, load_columns
-from billframes.bulk.comparison import Comparison, compare_deletions
+from billframes.bulk.comparison import FrameComparison, compare_deletions
 from billframes.bulk.edited_frame import EditedRows, checked_ids, read_edited
 from billframes.bulk.journal import Entry, Journal
 from billframes.bulk.record_reader import RecordReader
-from billframes.bulk.records import Record
+from billframes.bulk.records import ServerRecord
 from billframes.errors import MirrorError, ParameterError
 from billframes.loading.connection import WritingConnection
 from billframes.loading.load import custom_field_columns
@@ -41,7 +41,7 @@ class PlannedChanges:
     ----------
     columns : mapping of str to EditColumn
         The resource's columns by name.
-    changes : Changes
+    changes : list of Change
     notes : list of str
         Remarks on the whole frame: columns that are not compared, and edits that look like a mistake.
     requests : int
@@ -51,7 +51,7 @@ class PlannedChanges:
     """
 
     columns: Mapping[str, EditColumn]
-    changes: Changes = field(default_factory=Changes)
+    changes: list[Change] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     requests: int = 0
     time: dt.datetime | None = None
@@ -72,7 +72,7 @@ def plan_changes(
     delete: Any = (),
     *,
     duplicates: bool = False,
-    expected: Mapping[str, Record] | None = None,
+    expected: Mapping[str, ServerRecord] | None = None,
 ) -> PlannedChanges:
     """
     Compare an edited frame with the server.
@@ -104,7 +104,7 @@ def plan_changes(
     delete, expected = checked_ids(delete, resource), expected or {}
     reader = RecordReader(connection)
     columns = columns_of(resource)
-    changes, notes = Changes(), list[str]()
+    changes, notes = list[Change](), list[str]()
     if edited is not None:
         # Checked before the first request, so that a frame that can't be planned costs no request.
         rows = read_edited(edited, resource, columns)
@@ -113,7 +113,7 @@ def plan_changes(
             reader.requests += 1
             rows = read_edited(edited, resource, columns)
         _check_apart(rows, delete)
-        changes, notes = Comparison(reader, resource, columns, rows, expected).compare(duplicates=duplicates)
+        changes, notes = FrameComparison(reader, resource, columns, rows, expected).compare(duplicates=duplicates)
     changes += compare_deletions(reader, resource, columns, delete, expected)
     return PlannedChanges(columns, changes, notes, reader.requests, reader.time)
 
@@ -180,7 +180,7 @@ def _plan_parts(
     return planned
 
 
-def _cells_after(entry: Entry, columns: Mapping[str, EditColumn]) -> Record:
+def _cells_after(entry: Entry, columns: Mapping[str, EditColumn]) -> ServerRecord:
     """Return the cells of a record as the change left them."""
     return {
         name: read_cell(columns[name], after)

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from billframes.bulk.cells import record_cells
 from billframes.bulk.columns import EditColumn
-from billframes.bulk.records import Record, Records, hashes_of
+from billframes.bulk.records import ServerRecord, ServerRecords
 from billframes.errors import DecodeError, NotFoundError
 from billframes.loading.connection import ApiConnection, request_threads
 from billframes.loading.ids import path_segment
@@ -70,7 +70,7 @@ class RecordReader:
 
     def records(
         self, resource: Resource, ids: Iterable[str], columns: Sequence[EditColumn], hint: ListHint | None = None
-    ) -> Records:
+    ) -> ServerRecords:
         """
         Return the cells of the records that exist.
 
@@ -84,25 +84,24 @@ class RecordReader:
         hint : ListHint, optional
             Filters for the list; the whole list if not given.
         """
-        wanted = hashes_of(ids)
-        found = Records(resource.id_column, columns)
+        wanted = {each.casefold() for each in ids}
+        found = ServerRecords(resource.id_column, columns)
         hint = (hint or ListHint()) if all(each.listed for each in columns) else None
         while hint is not None:
-            missing = wanted[found.are_missing(wanted)]
+            missing = {each for each in wanted if each not in found}
             at_most = len(missing) if hint.at_most is None else min(len(missing), hint.at_most)
             if self._list_is_cheaper(resource, at_most, hint):
                 found.add_list(self._list(resource, columns, hint.arguments), missing)
             hint = hint.fallback
-        are_missing = found.are_missing(wanted)
-        if are_missing.any():
-            singles = [id_ for id_, is_missing in zip(ids, are_missing, strict=True) if is_missing]
+        singles = [id_ for id_ in ids if id_.casefold() not in found]
+        if singles:
             for id_, record in self._read_singly(resource, singles, columns):
                 found.add_single(id_, record)
         return found
 
-    def listed(self, resource: Resource, columns: Sequence[EditColumn], arguments: Mapping[str, Any]) -> Records:
+    def listed(self, resource: Resource, columns: Sequence[EditColumn], arguments: Mapping[str, Any]) -> ServerRecords:
         """Return the cells of a list's records."""
-        found = Records(resource.id_column, columns)
+        found = ServerRecords(resource.id_column, columns)
         found.add_list(self._list(resource, columns, arguments))
         return found
 
@@ -127,13 +126,13 @@ class RecordReader:
 
     def _read_singly(
         self, resource: Resource, ids: Sequence[str], columns: Sequence[EditColumn]
-    ) -> list[tuple[str, Record]]:
+    ) -> list[tuple[str, ServerRecord]]:
         self.requests += len(ids)
         with request_threads(self.connection.concurrency) as pool:
             records = pool.map(lambda id_: self.record(resource, id_, columns), ids)
             return [(id_, each) for id_, each in zip(ids, records, strict=True) if each is not None]
 
-    def record(self, resource: Resource, id_: str, columns: Sequence[EditColumn]) -> Record | None:
+    def record(self, resource: Resource, id_: str, columns: Sequence[EditColumn]) -> ServerRecord | None:
         """Return the cells of one record; None if it does not exist."""
         path = f"{resource.path}/{path_segment(id_, 'id')}"
         try:
@@ -153,7 +152,7 @@ def _list_request(resource: Resource, arguments: Mapping[str, Any], select: Iter
     return build_request(resource, filters, **times, select=select)
 
 
-def response_cells(body: bytes, resource: Resource, id_: str, columns: Sequence[EditColumn]) -> Record:
+def response_cells(body: bytes, resource: Resource, id_: str, columns: Sequence[EditColumn]) -> ServerRecord:
     """
     Return the cells of a single record from the body of its response.
 

@@ -25,7 +25,7 @@ from billframes._names import with_article
 from billframes.bulk.changes import Change
 from billframes.bulk.columns import EditColumn, columns_of
 from billframes.bulk.record_reader import RecordReader
-from billframes.bulk.records import Record
+from billframes.bulk.records import ServerRecord
 from billframes.loading.connection import request_threads
 from billframes.schema.decode import decode_single
 from billframes.schema.records import LEDES_CODES, CodeList
@@ -130,7 +130,7 @@ class RuleChecks:
         self._wanted: dict[str, set[str]] = {name: set() for name in _REFERENCES}
         self._listed_columns: set[str] = set()
         self._needs_codes = False
-        self._records: dict[str, Mapping[str, Record]] = {}
+        self._records: dict[str, Mapping[str, ServerRecord]] = {}
         self._ids: dict[str, set[str]] = {}
         self._codes: dict[tuple[str, str], dict[str, bool]] = {}
 
@@ -213,7 +213,7 @@ class RuleChecks:
         updates = self._resource.updates
         return updates is not None and name in updates.__struct_fields__
 
-    def _code_problem(self, kind: str, code: str | None, matter: Record, *, required: bool) -> str | None:
+    def _code_problem(self, kind: str, code: str | None, matter: ServerRecord, *, required: bool) -> str | None:
         ledes = matter.get("ledes_enabled") is True
         if not code:
             return f"the matter requires {'an' if kind[0] in 'ae' else 'a'} {kind} code" if ledes and required else None

@@ -24,7 +24,7 @@ from billframes._limits import beyond
 from billframes.bulk.edited_frame import Percentage
 from billframes.errors import ConfigError, ParameterError
 
-__all__ = ["CellError", "DamagedError", "Sheet", "Workbook"]
+__all__ = ["CellError", "DamagedWorkbookError", "ReadSheet", "Workbook"]
 
 # The namespaces of the two editions of the standard, and of relationships.
 _SPACES = (
@@ -45,7 +45,7 @@ _Starts = Mapping[str, Callable[[dict[str, str]], Any]]
 _Ends = Mapping[str, Callable[[], Any]]
 
 
-class DamagedError(Exception):
+class DamagedWorkbookError(Exception):
     """The file is not a workbook as the standard says."""
 
 
@@ -60,7 +60,7 @@ class CellError:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class ReadSheet:
     """
     A sheet with its row of headings.
 
@@ -114,7 +114,7 @@ class Workbook:
         self._archive = zipfile.ZipFile(source)
         names = self._archive.namelist()
         if len({*names}) < len(names):
-            raise DamagedError("two parts have one name")
+            raise DamagedWorkbookError("two parts have one name")
         main = next(target for kind, target in self._targets("").values() if kind == "officeDocument")
         listed: list[dict[str, str]] = []
         properties: dict[str, str] = {}
@@ -136,7 +136,7 @@ class Workbook:
         """Close the file."""
         self._archive.close()
 
-    def read(self, part: str, is_heading: Callable[[list[str]], bool], first_rows: int) -> Sheet | None:
+    def read(self, part: str, is_heading: Callable[[list[str]], bool], first_rows: int) -> ReadSheet | None:
         """Read a sheet; return None if `is_heading` is False for the texts of each of its first rows."""
         reader = _SheetReader(self, is_heading, first_rows)
         try:
@@ -198,7 +198,7 @@ class Workbook:
             nonlocal depth
             depth += 1
             if depth > _DEEPEST:
-                raise DamagedError("its elements are nested too deeply")
+                raise DamagedWorkbookError("its elements are nested too deeply")
             handler = starts.get(tag)
             if handler is not None:
                 handler(attributes)
@@ -224,7 +224,7 @@ class Workbook:
 
 
 def _refuse_document_type(*_: object) -> None:
-    raise DamagedError("it declares a document type")
+    raise DamagedWorkbookError("it declares a document type")
 
 
 class _Formats:
@@ -259,7 +259,7 @@ class _Formats:
 
         code = self._codes.get(number) or BUILTIN_FORMATS.get(int(number), "General")
         if len(code) > _FORMAT:
-            raise DamagedError("a number format is too long")
+            raise DamagedWorkbookError("a number format is too long")
         if is_date_format(code):
             return _SPAN if is_timedelta_format(code) else _DATE
         return _PERCENT if "%" in code else _NUMBER
@@ -350,14 +350,14 @@ class _SheetReader(_TextReader):
             self.pieces.append,
         )
 
-    def sheet(self) -> Sheet | None:
+    def sheet(self) -> ReadSheet | None:
         """Return what was read."""
         if not self._heading:
             return None
         for column in self._columns.values():
             column.extend([None] * (self._longest - len(column)))
         last, merged = self.merged
-        return Sheet(
+        return ReadSheet(
             self._heading,
             list(self._names.values()),
             list(self._columns.values()),
@@ -368,7 +368,7 @@ class _SheetReader(_TextReader):
     def _begin_row(self, attributes: dict[str, str]) -> None:
         number = int(attributes.get("r", self._row + 1))
         if not self._row < number <= _LAST_ROW:
-            raise DamagedError("its rows are not in order")
+            raise DamagedWorkbookError("its rows are not in order")
         self._row, self._column = number, 0
         if not self._heading and number > self._first_rows:
             raise _NoHeadingsError
@@ -411,7 +411,7 @@ class _SheetReader(_TextReader):
         if at > self._most_rows:
             raise self._book.too_many_cells(self._row)
         if len(column) >= at:
-            raise DamagedError("a cell is there twice")
+            raise DamagedWorkbookError("a cell is there twice")
         column.extend([None] * (at - 1 - len(column)))
         column.append(value)
         self._longest = max(self._longest, at)
@@ -422,7 +422,7 @@ class _SheetReader(_TextReader):
             return self._column + 1
         letters = reference.rstrip("0123456789")
         if reference[len(letters) :] != str(self._row):
-            raise DamagedError("a cell is not in its row")
+            raise DamagedWorkbookError("a cell is not in its row")
         place = self._places.get(letters)
         if place is None:
             place = self._places[letters] = _column_number(letters)
@@ -441,13 +441,13 @@ class _SheetReader(_TextReader):
     def _shared(self, text: str) -> str:
         number = int(text)
         if number < 0:
-            raise DamagedError("a text has a negative number")
+            raise DamagedWorkbookError("a text has a negative number")
         return self._book.strings[number]
 
     def _number(self, text: str) -> Any:
         style = int(self._attributes.get("s", 0))
         if style < 0:
-            raise DamagedError("a style has a negative number")
+            raise DamagedWorkbookError("a style has a negative number")
         value = float(text) if "." in text or "E" in text or "e" in text else int(text)
         kind = self._book.formats[style]
         if kind == _NUMBER:
@@ -485,7 +485,7 @@ class _RowReader(_SheetReader):
             self.found.append((self._row, []))
         cells = self.found[-1][1]
         if len(cells) >= place:
-            raise DamagedError("a cell is there twice")
+            raise DamagedWorkbookError("a cell is there twice")
         cells.extend([None] * (place - 1 - len(cells)))
         cells.append(value)
 
@@ -504,7 +504,7 @@ def _column_number(letters: str) -> int:
         for letter in letters:
             number = number * 26 + ord(letter) - 64
     if not 0 < number <= _COLUMNS:
-        raise DamagedError("a cell is in no column")
+        raise DamagedWorkbookError("a cell is in no column")
     return number
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 
 from billframes._limits import WORKBOOK_BYTES, WORKBOOK_CELLS, checked_limit
 from billframes.bulk.columns import columns_of
-from billframes.bulk.sheets import CellError, DamagedError, Sheet, Workbook
+from billframes.bulk.sheets import CellError, DamagedWorkbookError, ReadSheet, Workbook
 from billframes.errors import BillframesError, ParameterError
 from billframes.schema.resources import CLIENTS, EXPENSES, FIXED_FEES, MATTERS, TIME_ENTRIES, Resource
 
@@ -73,7 +73,7 @@ def read_workbook(
         # A damaged file can raise any error of the parser and of the converters of numbers and dates.
         raise ParameterError(
             f"{path.name} can't be read as an Excel workbook: it is damaged, or of another format "
-            f"({str(error) if isinstance(error, DamagedError) else type(error).__name__})."
+            f"({str(error) if isinstance(error, DamagedWorkbookError) else type(error).__name__})."
         ) from error
     name, sheet = _only_one(found, path.name)
     resource = _checked_resource(name, sheet, path.name)
@@ -89,7 +89,7 @@ def _has_ids(names: Sequence[str]) -> bool:
     return any(each.id_column in names for each in _RESOURCES)
 
 
-def _only_one(found: Sequence[tuple[str, Sheet]], file: str) -> tuple[str, Sheet]:
+def _only_one(found: Sequence[tuple[str, ReadSheet]], file: str) -> tuple[str, ReadSheet]:
     """Return the only sheet with records, and its name."""
     if not found:
         ids = ", ".join(each.id_column for each in _RESOURCES)
@@ -100,7 +100,7 @@ def _only_one(found: Sequence[tuple[str, Sheet]], file: str) -> tuple[str, Sheet
     return found[0]
 
 
-def _checked_resource(name: str, sheet: Sheet, file: str) -> Resource:
+def _checked_resource(name: str, sheet: ReadSheet, file: str) -> Resource:
     """Return the resource of a sheet's records; refuse headings and cells that can't be read with certainty."""
     repeated = [heading for heading, uses in Counter(sheet.names).items() if uses > 1]
     if repeated:

@@ -20,7 +20,7 @@ from billframes.bulk.cells import cells_equal, read_cell
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.journal import Entry
 from billframes.bulk.record_reader import response_cells
-from billframes.bulk.records import Record
+from billframes.bulk.records import ServerRecord
 from billframes.errors import (
     AccessDeniedError,
     ApiError,
@@ -175,13 +175,13 @@ class Writer:
         sent = msgspec.json.decode(entry.body)
         return [name for name in self._nested if name in sent]
 
-    def _read(self, entry: Entry, path: str) -> tuple[bytes, Record]:
+    def _read(self, entry: Entry, path: str) -> tuple[bytes, ServerRecord]:
         body = self._connection.fetch(path, resource=self.resource.name).body
         names = {"billed", "modified_at", *(name for name, *_ in entry.cells)}
         columns = [self._columns[name] for name in self._columns if name in names]
         return body, response_cells(body, self.resource, str(entry.id), columns)
 
-    def _outcome_if_held_back(self, entry: Entry, record: Record) -> Entry | None:
+    def _outcome_if_held_back(self, entry: Entry, record: ServerRecord) -> Entry | None:
         """Return the change with its outcome if it must not be sent now; None if it can be sent."""
         # A killed process sent it, and it may have happened.
         if entry.tries and entry.action == "update" and self._has_new_values(entry, record):
@@ -194,17 +194,17 @@ class Writer:
             return entry.with_outcome(*BILLED)
         return None
 
-    def _is_as_planned(self, entry: Entry, record: Record) -> bool:
+    def _is_as_planned(self, entry: Entry, record: ServerRecord) -> bool:
         """Tell whether a record is unchanged since the change was planned."""
         now = record.get("modified_at")
         if now is not None and entry.modified_at is not None and now.isoformat() != entry.modified_at:
             return False
         return all(self._has_value(name, record, before) for name, before, _ in entry.cells)
 
-    def _has_new_values(self, entry: Entry, record: Record) -> bool:
+    def _has_new_values(self, entry: Entry, record: ServerRecord) -> bool:
         return all(self._has_value(name, record, after) for name, _, after in entry.cells)
 
-    def _has_value(self, name: str, record: Record, value: object) -> bool:
+    def _has_value(self, name: str, record: ServerRecord, value: object) -> bool:
         column = self._columns[name]
         return cells_equal(column, record.get(name), read_cell(column, value))
 

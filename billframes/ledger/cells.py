@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 from billframes._limits import beyond, open_limited
 from billframes._messages import warn
-from billframes.bulk.sheets import CellError, DamagedError, Workbook
+from billframes.bulk.sheets import CellError, DamagedWorkbookError, Workbook
 from billframes.errors import BillframesError, IncompleteDataWarning, LedgerError
 
 __all__ = ["Cells", "is_unsaved", "read_cells"]
@@ -93,7 +93,7 @@ def _read_excel(stream: BinaryIO, file: str, max_bytes: int, max_cells: int) -> 
         raise
     except Exception as error:
         # A damaged file can raise any error of the parser and of the converters of numbers and dates.
-        reason = str(error) if isinstance(error, DamagedError) else type(error).__name__
+        reason = str(error) if isinstance(error, DamagedWorkbookError) else type(error).__name__
         raise LedgerError(f"{file} can't be read as an Excel workbook: it is damaged ({reason}).") from error
     if count != 1:
         raise LedgerError(f"{file} has {count} sheets; export the report again, or keep one of them.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from billframes.loaders.codes_and_balances import ClientBalances, Codes, CodeSets, Health
+from billframes.loaders.codes_and_balances import ClientBalancesLoader, Codes, CodeSets, Health
 from billframes.loaders.lists import (
     Clients,
     CustomFields,
@@ -16,7 +16,7 @@ from billframes.loaders.lists import (
 )
 
 __all__ = [
-    "ClientBalances",
+    "ClientBalancesLoader",
     "Clients",
     "CodeSets",
     "Codes",

@@ -15,7 +15,7 @@ from billframes.loading.request_bodies import Merge
 from billframes.periods import DateLike
 
 __all__ = [
-    "ClientBalances",
+    "ClientBalancesLoader",
     "Clients",
     "CodeSets",
     "Codes",
@@ -30,18 +30,18 @@ __all__ = [
     "Users",
 ]
 
-class _ClientBalancesOptions(TypedDict, total=False):
+class _ClientBalancesLoaderOptions(TypedDict, total=False):
     normalize: bool
     progress: bool | Progress | None
 
-class ClientBalances(Loader):
+class ClientBalancesLoader(Loader):
     @overload
     def __call__(
         self,
         client_ids: Id | Collection[Id] | None = None,
         *,
         to: Literal["pandas"] = "pandas",
-        **options: Unpack[_ClientBalancesOptions],
+        **options: Unpack[_ClientBalancesLoaderOptions],
     ) -> pd.DataFrame: ...
     @overload
     def __call__(
@@ -49,7 +49,7 @@ class ClientBalances(Loader):
         client_ids: Id | Collection[Id] | None = None,
         *,
         to: Literal["arrow"],
-        **options: Unpack[_ClientBalancesOptions],
+        **options: Unpack[_ClientBalancesLoaderOptions],
     ) -> pa.Table: ...
     @overload
     def __call__(
@@ -57,7 +57,7 @@ class ClientBalances(Loader):
         client_ids: Id | Collection[Id] | None = None,
         *,
         to: Literal["polars"],
-        **options: Unpack[_ClientBalancesOptions],
+        **options: Unpack[_ClientBalancesLoaderOptions],
     ) -> pl.DataFrame: ...
 
 class _ClientsOptions(TypedDict, total=False):

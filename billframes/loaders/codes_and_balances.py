@@ -22,16 +22,16 @@ from billframes.schema.columns import Column, dictionary_encode, enum_column
 from billframes.schema.decode import decode_single, stated_total
 from billframes.schema.records import (
     BALANCE_SETS,
-    ClientBalances as BalancesRecord,
+    ClientBalances,
     CodeList,
     CodeSet,
     HealthCheckResponse,
 )
 from billframes.schema.resources import CLIENTS, CODES, Resource
-from billframes.schema.sources import Source, sources_of
+from billframes.schema.sources import ColumnSource, sources_of
 from billframes.transport.http import Response
 
-__all__ = ["ClientBalances", "CodeSets", "Codes", "Health"]
+__all__ = ["ClientBalancesLoader", "CodeSets", "Codes", "Health"]
 
 
 class Codes(Loader):
@@ -97,7 +97,7 @@ class CodeSets(Loader):
         return frame
 
 
-class ClientBalances(Loader):
+class ClientBalancesLoader(Loader):
     """Load what clients owe."""
 
     _resource = CLIENTS
@@ -158,8 +158,8 @@ class ClientBalances(Loader):
             raise ParameterError(f"{as_given('normalize', normalize)} is neither True nor False.")
         ids = self._ids(client_ids)
         records = self._records(ids, self._connection.progress if progress is None else progress)
-        resource = Resource(name="client_balances", path=CLIENTS.path, record=BalancesRecord, id="clientId")
-        sources = sources_of(BalancesRecord)
+        resource = Resource(name="client_balances", path=CLIENTS.path, record=ClientBalances, id="clientId")
+        sources = sources_of(ClientBalances)
         table = build_table(records, resource, sources)
         table = table.add_column(0, pa.field("client_id", pa.string(), nullable=False), pa.array(ids, pa.string()))
         frame: Frame = convert(bucketed(table) if normalize else table, kind)
@@ -176,7 +176,7 @@ class ClientBalances(Loader):
             path_segment(each, "client_ids")
         return ids
 
-    def _records(self, ids: list[str], progress: bool | Progress | None) -> list[BalancesRecord]:
+    def _records(self, ids: list[str], progress: bool | Progress | None) -> list[ClientBalances]:
         """Return the balances in the order of the ids; Ctrl-C ends the requests under way."""
         connection = self._connection
         with connection.cancel_scope() as scope, progress_reporter(progress, "client_balances") as report:
@@ -185,7 +185,7 @@ class ClientBalances(Loader):
                 path = f"{CLIENTS.path}/{path_segment(client_id, 'client_ids')}/balances"
                 return connection.fetch(path, resource="client_balances", scope=scope)
 
-            records: dict[int, BalancesRecord] = {}
+            records: dict[int, ClientBalances] = {}
             transport = ThreadTransport(fetch, connection.concurrency)
             try:
                 for place, client_id in enumerate(ids):
@@ -199,8 +199,8 @@ class ClientBalances(Loader):
         return [records[place] for place in range(len(ids))]
 
 
-def _balances(body: bytes, client_id: str) -> BalancesRecord:
-    record: BalancesRecord = decode_single(body, BalancesRecord, "client_balances", id=client_id)
+def _balances(body: bytes, client_id: str) -> ClientBalances:
+    record: ClientBalances = decode_single(body, ClientBalances, "client_balances", id=client_id)
     if not any(all(getattr(record, snake_case(name)) is not None for name in names) for names in BALANCE_SETS.values()):
         raise DecodeError(
             f"client_balances: record {client_id} breaks the API's description at $.data: both sets of balance fields "
@@ -241,7 +241,7 @@ class Health(Loader):
         body = self._connection.fetch(path, resource="health", may_be_empty=True).body
         record = _health(body)
         sources = [
-            source if source.column.name != "version" else Source(Column("version", "text"), "version_text")
+            source if source.column.name != "version" else ColumnSource(Column("version", "text"), "version_text")
             for source in sources_of(HealthCheckResponse)
         ]
         frame: Frame = convert(build_table([record], self._resource, sources), kind)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from billframes._suggestions import SuggestsNames
 from billframes.loaders import (
-    ClientBalances,
+    ClientBalancesLoader,
     Clients,
     Codes,
     CodeSets,
@@ -36,7 +36,7 @@ class LoaderSet(SuggestsNames):
     """
 
     def __init__(self, owner: Callable[[], Connected]) -> None:
-        self.client_balances = ClientBalances(owner)
+        self.client_balances = ClientBalancesLoader(owner)
         self.clients = Clients(owner)
         self.code_sets = CodeSets(owner)
         self.codes = Codes(owner)

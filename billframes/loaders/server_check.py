@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from billframes.errors import AccessDeniedError, DecodeError, NotFoundError, RefusedError
-from billframes.loaders.server_findings import FEW, CheckReplies, Finding, Reply, ServerCheck, findings
+from billframes.loaders.server_findings import FEW, CheckReplies, Reply, ServerCheck, ServerFinding, findings
 from billframes.loading.connection import ApiConnection
 from billframes.loading.query_args import ListRequest, build_request
 from billframes.loading.select_names import NameResolver, is_reference_sent
@@ -130,21 +130,21 @@ def _collect(requests: _CheckRequests, page_size: int) -> CheckReplies:
     )
 
 
-def _select_names(requests: _CheckRequests) -> Finding:
+def _select_names(requests: _CheckRequests) -> ServerFinding:
     """Find the `select` names of details that servers name differently; the client remembers them."""
     known = requests.connection.select_names
     sent = {resource.name: requests.details(resource) for resource in RESOURCES if resource.alternates}
     lacking = [f"{name}: {words}" for name, words in sent.items() if isinstance(words, str)]
     lacking += [f"{_spaced(name)}: the invoice or client is not sent" for name, each in sent.items() if each is False]
     if lacking:
-        return Finding("select names", "; ".join(lacking), False, _LACKING)
+        return ServerFinding("select names", "; ".join(lacking), False, _LACKING)
     if known:
         names = "; ".join(f"{', '.join(names)} of {_spaced(name)}" for name, names in known.items())
-        return Finding("select names", f"other names than in the API's description: {names}", False, _OTHER)
+        return ServerFinding("select names", f"other names than in the API's description: {names}", False, _OTHER)
     unseen = [_spaced(name) for name, each in sent.items() if each is None]
     if unseen:
-        return Finding("select names", f"unknown: no record has an invoice or client ({', '.join(unseen)})", None)
-    return Finding("select names", "the client of matters and the invoice of items are sent as described", True)
+        return ServerFinding("select names", f"unknown: no record has an invoice or client ({', '.join(unseen)})", None)
+    return ServerFinding("select names", "the client of matters and the invoice of items are sent as described", True)
 
 
 _LACKING = "a load without these details warns with DetailsMissingWarning; select= accepts any name"

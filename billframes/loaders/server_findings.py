@@ -16,7 +16,7 @@ from typing import Any
 from billframes.schema.decode import parse_instant
 from billframes.schema.records import Pagination
 
-__all__ = ["FEW", "CheckReplies", "Finding", "Reply", "ServerCheck", "findings"]
+__all__ = ["FEW", "CheckReplies", "Reply", "ServerCheck", "ServerFinding", "findings"]
 
 # The number of rows to request if a few are enough.
 FEW = 10
@@ -28,7 +28,7 @@ _COUNTED = "longer lists are loaded without changes made meanwhile; their proof 
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ServerFinding:
     """
     One property of a server.
 
@@ -66,21 +66,21 @@ class ServerCheck:
     ----------
     base_url : str
         The server's address.
-    findings : tuple of Finding
+    findings : tuple of ServerFinding
     requests : int
         Number of requests, without retries.
     """
 
     base_url: str
-    findings: tuple[Finding, ...]
+    findings: tuple[ServerFinding, ...]
     requests: int
 
     @property
-    def failing(self) -> tuple[Finding, ...]:
+    def failing(self) -> tuple[ServerFinding, ...]:
         """The findings that do not hold."""
         return tuple(finding for finding in self.findings if finding.holds is False)
 
-    def __getitem__(self, name: str) -> Finding:
+    def __getitem__(self, name: str) -> ServerFinding:
         found = next((finding for finding in self.findings if finding.name == name), None)
         if found is None:
             raise KeyError(f"{name!r}; there are {', '.join(repr(finding.name) for finding in self.findings)}")
@@ -160,12 +160,12 @@ class CheckReplies:
         return [*self.newest.rows, *self.oldest.rows, *self.middle.rows]
 
 
-def findings(replies: CheckReplies) -> Iterator[Finding]:
+def findings(replies: CheckReplies) -> Iterator[ServerFinding]:
     """Yield the findings that the responses show."""
-    yield Finding("credential", f"accepted; the first response took {replies.newest.seconds:.2f} s", holds=True)
+    yield ServerFinding("credential", f"accepted; the first response took {replies.newest.seconds:.2f} s", holds=True)
     for name, answers, judge in _CHECKS:
         refused = next((reply.refused for reply in answers(replies) if reply.refused), "")
-        yield Finding(name, refused, False, _REFUSED) if refused else Finding(name, *judge(replies))
+        yield ServerFinding(name, refused, False, _REFUSED) if refused else ServerFinding(name, *judge(replies))
 
 
 _Result = tuple[str, bool | None] | tuple[str, bool | None, str]

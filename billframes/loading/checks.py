@@ -18,7 +18,7 @@ from billframes.loading.query_args import ListRequest
 from billframes.schema.columns import Column, decode_dictionary
 from billframes.schema.decode import earlier, parse_instant
 from billframes.schema.resources import Filter
-from billframes.schema.sources import Source
+from billframes.schema.sources import ColumnSource
 
 __all__ = ["apply_local_filters", "check_details", "check_filters", "check_rates", "warn_of_unknown"]
 
@@ -89,7 +89,7 @@ def _check_present(table: pa.Table, column: pa.ChunkedArray, request: ListReques
         )
 
 
-def check_details(table: pa.Table, request: ListRequest, sources: Sequence[Source]) -> None:
+def check_details(table: pa.Table, request: ListRequest, sources: Sequence[ColumnSource]) -> None:
     """
     Warn once of requested details that are missing on every row.
 
@@ -117,7 +117,7 @@ def check_details(table: pa.Table, request: ListRequest, sources: Sequence[Sourc
         )
 
 
-def _is_missing(select: str, table: pa.Table, sources: Sequence[Source]) -> bool:
+def _is_missing(select: str, table: pa.Table, sources: Sequence[ColumnSource]) -> bool:
     columns = _names(sources)
     if not columns or not table.num_rows or any(_has_values(table.column(name)) for name in columns):
         return False
@@ -125,7 +125,7 @@ def _is_missing(select: str, table: pa.Table, sources: Sequence[Source]) -> bool
     return not ids or any(_has_values(table.column(name)) for name in ids)
 
 
-def _names(sources: Sequence[Source]) -> list[str]:
+def _names(sources: Sequence[ColumnSource]) -> list[str]:
     return [source.column.name for source in sources]
 
 

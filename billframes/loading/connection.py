@@ -15,7 +15,7 @@ from billframes.loading.query_args import ListRequest
 from billframes.loading.select_names import SelectNames
 from billframes.schema.custom_fields import FieldNames
 from billframes.transport.connections import CancelScope
-from billframes.transport.http import HttpClient, OutcomeCheck, Query, Response, absolute_path
+from billframes.transport.http import HttpClient, OutcomeCheck, QueryPairs, Response, absolute_path
 
 __all__ = ["ApiConnection", "Connected", "LocalTables", "ServerConnection", "WritingConnection", "request_threads"]
 
@@ -86,7 +86,7 @@ class ApiConnection(Protocol):
     def fetch(
         self,
         path: str,
-        query: Query = (),
+        query: QueryPairs = (),
         *,
         resource: str,
         scope: CancelScope | None = None,

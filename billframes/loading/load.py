@@ -85,7 +85,7 @@ def custom_field_columns(connection: ApiConnection, entity: str) -> tuple[Custom
 
 
 @dataclass(frozen=True, slots=True)
-class _Records:
+class _PageRecords:
     """A page's records as a `RecordBlock`, for lists that don't become tables."""
 
     records: Sequence[Any]
@@ -107,7 +107,7 @@ def _records(connection: ApiConnection, resource: Resource, query: Query) -> lis
         loaded = ListReader(
             fetch=lambda part: _fetch_page(connection, resource, part, scope),
             decode=lambda body: decode_page(body, resource),
-            pack=_Records,
+            pack=_PageRecords,
             schema=ListSchema(resource, meta="meta" in resource.select),
             page_size=connection.page_size,
             concurrency=connection.concurrency,

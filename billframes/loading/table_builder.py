@@ -34,7 +34,7 @@ from billframes.schema.columns import (
 from billframes.schema.custom_fields import CustomColumn, read_values, warn_of_undefined
 from billframes.schema.instants import UnreadableError, read_instants, read_times
 from billframes.schema.resources import Resource
-from billframes.schema.sources import Source, json_path
+from billframes.schema.sources import ColumnSource, json_path
 
 __all__ = ["Block", "TableBuilder", "build_table"]
 
@@ -69,19 +69,21 @@ class TableBuilder:
     Parameters
     ----------
     resource : Resource
-    sources : sequence of Source
+    sources : sequence of ColumnSource
         The declared columns, in order.
     custom : sequence of CustomColumn
         The columns of custom fields, which are the last columns.
     """
 
-    def __init__(self, resource: Resource, sources: Sequence[Source], custom: Sequence[CustomColumn] = ()) -> None:
+    def __init__(
+        self, resource: Resource, sources: Sequence[ColumnSource], custom: Sequence[CustomColumn] = ()
+    ) -> None:
         self._resource = resource
         self._custom = custom
         self._id = resource.id_column
         self._undefined: set[str] = set()
         self._unshared: list[Block] = []
-        groups: dict[str | None, list[Source]] = defaultdict(list)
+        groups: dict[str | None, list[ColumnSource]] = defaultdict(list)
         for source in sources:
             groups[source.parent].append(source)
         self._own = groups.pop(None, [])
@@ -173,7 +175,7 @@ class TableBuilder:
         return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
 
     def _nested_arrays(
-        self, parents: Sequence[Any], sources: Sequence[Source], records: Sequence[Any]
+        self, parents: Sequence[Any], sources: Sequence[ColumnSource], records: Sequence[Any]
     ) -> dict[str, pa.Array]:
         """Return the columns that are read from nested structs, or from lists of them."""
         present = [each for each in parents if each is not None]
@@ -226,7 +228,7 @@ class TableBuilder:
             warn_of_undefined(self._undefined, self._resource.name)
 
 
-def build_table(records: Sequence[Any], resource: Resource, sources: Sequence[Source]) -> pa.Table:
+def build_table(records: Sequence[Any], resource: Resource, sources: Sequence[ColumnSource]) -> pa.Table:
     """Return the Arrow table of all records at once (see `TableBuilder`)."""
     builder = TableBuilder(resource, sources)
     return builder.table([builder.block(records)])
@@ -271,7 +273,7 @@ def _table_column(pages: list[pa.Array], column: Column, rows: pa.Array | None) 
     return repeated_column(merged) if column.repeated else merged
 
 
-def _reader(source: Source) -> Callable[[Any], Any]:
+def _reader(source: ColumnSource) -> Callable[[Any], Any]:
     get = attrgetter(source.attribute)
     if source.parent is None or source.column.kind != "texts":
         return get

@@ -26,7 +26,7 @@ from billframes.schema.records import ClientBalances
 from billframes.schema.resources import CLIENTS, CODES, CUSTOM_FIELDS
 from billframes.schema.sources import json_names
 from billframes.transport.connections import CancelScope
-from billframes.transport.http import OutcomeCheck, Query, Response
+from billframes.transport.http import OutcomeCheck, QueryPairs, Response
 
 __all__ = ["MirrorConnection"]
 
@@ -90,7 +90,7 @@ class MirrorConnection:
     def fetch(
         self,
         path: str,
-        query: Query = (),
+        query: QueryPairs = (),
         *,
         resource: str,
         scope: CancelScope | None = None,

@@ -20,7 +20,7 @@ from billframes._forks import check_library, remove_at_end
 from billframes._names import closest
 from billframes.errors import MirrorError, ParameterError
 from billframes.mirror.snapshot import Snapshot
-from billframes.mirror.tables import POSITION, REFERENCES, TABLES, Reference, Table
+from billframes.mirror.tables import POSITION, REFERENCES, TABLES, Table, TableReference
 from billframes.schema.sources import sources_of
 
 __all__ = ["ENGINES", "MEMORY_LIMIT", "scan"]
@@ -167,7 +167,7 @@ def _select_names(table: Table, there: Collection[str], columns: Collection[str]
     return [name for name in order if columns is None or name in columns]
 
 
-def _reference_rows(snapshot: Snapshot, reference: Reference, key: str, open_table: _OpenTable) -> Any:
+def _reference_rows(snapshot: Snapshot, reference: TableReference, key: str, open_table: _OpenTable) -> Any:
     """Return the shown columns of another table's records, also of records that are no longer in its list."""
     own = dict(reference.columns)
 

@@ -27,7 +27,7 @@ from billframes.mirror.tables import TABLES, Table, within_days
 from billframes.schema.columns import ENCODED_TEXT, REPEATED_TEXT, Column, enum_column, join_pages
 from billframes.schema.custom_fields import CustomColumn
 from billframes.schema.decode import parse_instant
-from billframes.schema.sources import Source, sources_of
+from billframes.schema.sources import ColumnSource, sources_of
 
 __all__ = ["count_rows", "read_rows", "with_declared_types"]
 
@@ -103,14 +103,14 @@ def _check(request: ListRequest) -> None:
         )
 
 
-def _joined_columns(request: ListRequest, sources: Collection[Source], table: Table) -> set[str]:
+def _joined_columns(request: ListRequest, sources: Collection[ColumnSource], table: Table) -> set[str]:
     """Return the joined columns that are selected or sorted by."""
     selected = {source.column.name for source in sources_of(request.resource.record, request.select)}
     sorted_by = {snake_case(request.resource.sort[name].replace(".", "_")) for name, _ in request.sort}
     return (selected | sorted_by) & table.joined
 
 
-def _sorted(rows: pa.Table, request: ListRequest, sources: Collection[Source]) -> pa.Table:
+def _sorted(rows: pa.Table, request: ListRequest, sources: Collection[ColumnSource]) -> pa.Table:
     if not can_sort(request, frozenset(rows.column_names)):
         return rows
     declared = {source.column.name: source.column for source in sources}

@@ -21,7 +21,7 @@ from billframes.mirror.tables import Table
 from billframes.schema.custom_fields import FieldNames
 from billframes.schema.decode import stated_total
 from billframes.schema.resources import CODES, CUSTOM_FIELDS
-from billframes.transport.http import Query, Response
+from billframes.transport.http import QueryPairs, Response
 
 __all__ = ["Server"]
 
@@ -44,13 +44,13 @@ class _CountingConnection:
         self.first_date: dt.datetime | None = None
         # Custom fields and codes are requested once, so that all frames of a refresh have the same columns. If the
         # definitions of all custom fields are known, a load takes those of its entity from them.
-        self._definitions: dict[tuple[str, Query], Response] = {}
+        self._definitions: dict[tuple[str, QueryPairs], Response] = {}
         self.field_names = FieldNames()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._connection, name)
 
-    def fetch(self, path: str, query: Query = (), **options: Any) -> Response:
+    def fetch(self, path: str, query: QueryPairs = (), **options: Any) -> Response:
         key = path, tuple(query)
         known = self._definitions.get(key) or self._definitions.get((path, ()))
         if known is not None:
@@ -85,7 +85,7 @@ class _RecordingConnection:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._counting, name)
 
-    def fetch(self, path: str, query: Query = (), **options: Any) -> Response:
+    def fetch(self, path: str, query: QueryPairs = (), **options: Any) -> Response:
         response = self._counting.fetch(path, query, **options)
         if path == self._path:
             self.bodies.append(response.body)

@@ -27,8 +27,8 @@ from billframes.mirror.tables import (
     REFERENCE_SCHEMA,
     REFERENCES,
     TABLES,
-    Reference,
     Table,
+    TableReference,
     as_stored,
     shown_columns,
     without,
@@ -110,7 +110,7 @@ class ReferenceCollector:
         rows: list[dict[str, Any]] = self._storage.read(REFERENCES.name, self._version).to_pylist()
         return rows
 
-    def _collect_lists(self, frame: pa.Table, reference: Reference) -> None:
+    def _collect_lists(self, frame: pa.Table, reference: TableReference) -> None:
         """Collect the values of a reference whose columns have lists of ids and of values."""
         for name, column in reference.columns.items():
             if name not in frame.column_names:

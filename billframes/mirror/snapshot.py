@@ -15,7 +15,7 @@ import pyarrow.dataset as ds
 from billframes.mirror.catalogue import Version
 from billframes.mirror.data_files import DataFile
 from billframes.mirror.storage import Storage
-from billframes.mirror.tables import POSITION, REFERENCES, TABLES, Reference, Table, shown_columns, without
+from billframes.mirror.tables import POSITION, REFERENCES, TABLES, Table, TableReference, shown_columns, without
 
 __all__ = ["Snapshot"]
 
@@ -79,7 +79,7 @@ class Snapshot:
         return self.storage.data_files(name, self.version.tables[name])
 
     def reference_columns(
-        self, rows: pa.Table, reference: Reference, since: dt.date | None = None
+        self, rows: pa.Table, reference: TableReference, since: dt.date | None = None
     ) -> dict[str, pa.ChunkedArray]:
         """
         Return the columns of a reference, with a value for each row.
@@ -87,7 +87,7 @@ class Snapshot:
         Parameters
         ----------
         rows : Table
-        reference : Reference
+        reference : TableReference
         since : date, optional
             The first day of the rows' period. The other records mostly have later dates, so these are read first.
         """

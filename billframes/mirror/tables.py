@@ -34,8 +34,8 @@ __all__ = [
     "REFERENCES",
     "REFERENCE_SCHEMA",
     "TABLES",
-    "Reference",
     "Table",
+    "TableReference",
     "as_stored",
     "partition_of",
     "shown_columns",
@@ -50,7 +50,7 @@ POSITION = "position"
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class TableReference:
     """
     The columns of a table that show another record.
 
@@ -86,7 +86,7 @@ class Table:
         The columns that identify a row.
     resource : Resource, optional
         The resource's declaration, if there is one.
-    references : tuple of Reference
+    references : tuple of TableReference
         The columns that are joined when the table is read.
     partition : {"month", "year"}, optional
         The part of its date by which the table is partitioned.
@@ -95,7 +95,7 @@ class Table:
     name: str
     key: tuple[str, ...]
     resource: Resource | None = None
-    references: tuple[Reference, ...] = ()
+    references: tuple[TableReference, ...] = ()
     partition: str | None = None
 
     @property
@@ -154,7 +154,7 @@ _REFERENCED_TABLES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyTy
 )
 
 
-def _references(resource: Resource) -> tuple[Reference, ...]:
+def _references(resource: Resource) -> tuple[TableReference, ...]:
     found: dict[str, dict[str, str]] = {}
     lists: set[str] = set()
     for source in sources_of(resource.record):
@@ -165,7 +165,7 @@ def _references(resource: Resource) -> tuple[Reference, ...]:
             own = source.column.name.removeprefix(f"{parent.removesuffix('s')}_")
             found.setdefault(parent, {})[source.column.name] = _REFERENCED_TABLES[parent][1].get(own, own)
     return tuple(
-        Reference(
+        TableReference(
             f"{parent.removesuffix('s')}_ids" if parent in lists else f"{parent}_id",
             _REFERENCED_TABLES[parent][0],
             columns,

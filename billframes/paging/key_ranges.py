@@ -36,7 +36,7 @@ from billframes.paging.scheduler import Scheduler
 
 __all__ = ["KeyRange", "KeyRangeReader", "KeyRangeSet", "leave_no_gap", "read_key_ranges"]
 
-Key = tuple[Any, ...]
+SortKey = tuple[Any, ...]
 
 # How many rows neighbouring pages share. Their ranges join if this is more than the number of rows with equal keys.
 LEAST_OVERLAP = 10
@@ -50,7 +50,7 @@ MOST_ATTEMPTS = 7
 _NEARER = (0.75, 0.5, 0.25, 0.0, -0.5)
 
 
-def _differ(one: Key, other: Key) -> bool:
+def _differ(one: SortKey, other: SortKey) -> bool:
     """Return whether two keys differ under every collation."""
     return any(map(surely_differ, one, other))
 
@@ -59,7 +59,7 @@ def _differ(one: Key, other: Key) -> bool:
 class KeyRange:
     """The keys of a page in its order, whether the list ends with it, and the attempts to join the next range."""
 
-    keys: Sequence[Key]
+    keys: Sequence[SortKey]
     offset: int = 0
     is_last: bool = False
     attempts: int = 0
@@ -72,7 +72,7 @@ class KeyRange:
         return self._joins[other]
 
     @cached_property
-    def key_set(self) -> frozenset[Key]:
+    def key_set(self) -> frozenset[SortKey]:
         """The keys, for literal comparison."""
         return frozenset(self.keys)
 

@@ -201,8 +201,8 @@ def _check_order(request: PageRequest, page: Page, schema: ListSchema) -> Iterat
 
 
 _COMPARABLE = {dt.date, int, float}
-_Rule = Callable[[PageRequest, Page, ListSchema], Iterator[BillframesError]]
-_RULES: tuple[_Rule, ...] = (_check_position, _check_ids, _check_count, _check_filters, _check_order)
+_PageRule = Callable[[PageRequest, Page, ListSchema], Iterator[BillframesError]]
+_RULES: tuple[_PageRule, ...] = (_check_position, _check_ids, _check_count, _check_filters, _check_order)
 
 
 def _modified_since(text: str, schema: ListSchema) -> Callable[[Any], bool]:

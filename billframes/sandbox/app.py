@@ -40,7 +40,7 @@ from billframes.sandbox.invoices import INVOICE_COLLECTION
 from billframes.sandbox.items import EXPENSE_COLLECTION, FIXED_FEE_COLLECTION, ITEM_WRITES, TIME_ENTRY_COLLECTION
 from billframes.sandbox.openapi import BALANCES_PATH, HEALTH_PATH, document
 from billframes.sandbox.operations import Operation
-from billframes.sandbox.problems import PROBLEM_JSON, Problem
+from billframes.sandbox.problems import PROBLEM_JSON, HttpProblem
 from billframes.sandbox.store import Store
 from billframes.sandbox.throttle import Delayed, Throttle, Throttled
 from billframes.schema.resources import CODES
@@ -94,7 +94,7 @@ def application(
     api = Starlette(
         routes=_routes(store, balances, injector),
         exception_handlers={
-            Problem: _respond_to_problem,
+            HttpProblem: _respond_to_problem,
             HTTPException: _respond_to_http_exception,
             Exception: _respond_to_failure,
         },
@@ -153,12 +153,12 @@ def _schema_endpoint(balances: str) -> Endpoint:
     return endpoint
 
 
-def _problem_response(problem: Problem) -> Response:
+def _problem_response(problem: HttpProblem) -> Response:
     return Response(problem.body(), problem.status, headers=problem.headers, media_type=PROBLEM_JSON)
 
 
 def _respond_to_problem(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, Problem)  # noqa: S101
+    assert isinstance(error, HttpProblem)  # noqa: S101
     return _problem_response(error)
 
 
@@ -168,12 +168,12 @@ def _respond_to_http_exception(request: Request, error: Exception) -> Response:
     if error.status_code == 405:
         allowed = ", ".join(sorted((error.headers or {}).get("Allow", "GET").replace(" ", "").split(",")))
         detail = f"{request.method[:20]} is not possible here; {allowed} is."
-        return _problem_response(Problem(405, detail, headers={"Allow": allowed}))
-    return _problem_response(Problem(error.status_code, f"There is nothing at {request.url.path[:200]!r}."))
+        return _problem_response(HttpProblem(405, detail, headers={"Allow": allowed}))
+    return _problem_response(HttpProblem(error.status_code, f"There is nothing at {request.url.path[:200]!r}."))
 
 
 def _respond_to_failure(_request: Request, _error: Exception) -> Response:
-    return _problem_response(Problem(500, "The sandbox failed, which is its own mistake; the log has the details."))
+    return _problem_response(HttpProblem(500, "The sandbox failed, which is its own mistake; the log has the details."))
 
 
 class _SandboxDate:
@@ -221,6 +221,6 @@ class RequestTracker:
             await self._app(scope, receive, send_and_note)
         except asyncio.CancelledError:
             if not begun:
-                await Problem(503, _STOPPED).send(send)
+                await HttpProblem(503, _STOPPED).send(send)
         finally:
             self._tasks.discard(task)

@@ -30,7 +30,7 @@ __all__ = [
     "PRACTICE_AREA",
     "USER",
     "Collection",
-    "Reference",
+    "EmbeddedReference",
     "Render",
     "Row",
     "View",
@@ -100,7 +100,7 @@ class Collection:
     columns: Mapping[str, str]
     order: tuple[str, ...]
     render: Render | None = None
-    references: Mapping[str, Reference] = field(default_factory=dict)
+    references: Mapping[str, EmbeddedReference] = field(default_factory=dict)
     where: Mapping[str, str | Mapping[bool, str]] = field(default_factory=dict)
     always: frozenset[str] = frozenset()
 
@@ -269,7 +269,7 @@ def _order_clause(collection: Collection, query: ListQuery, *, backwards: bool, 
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class EmbeddedReference:
     """The columns of a table's rows that other records embed, by property name."""
 
     table: str
@@ -301,12 +301,12 @@ def scaled(column: str) -> str:
 
 
 FULL_NAME = "trim(first_name || ' ' || last_name)"
-CLIENT = Reference("client", columns("name reference"))
-MATTER = Reference("matter", columns("name reference"))
+CLIENT = EmbeddedReference("client", columns("name reference"))
+MATTER = EmbeddedReference("matter", columns("name reference"))
 # The description does not show the embedded user and practice area; these are the documented assumption.
-USER = Reference("user", columns("userId firstName lastName initials", name=FULL_NAME))
-PRACTICE_AREA = Reference("practice_area", columns("practiceAreaId label"))
-INVOICE = Reference(
+USER = EmbeddedReference("user", columns("userId firstName lastName initials", name=FULL_NAME))
+PRACTICE_AREA = EmbeddedReference("practice_area", columns("practiceAreaId label"))
+INVOICE = EmbeddedReference(
     "invoice",
     columns(
         "invoiceId invoiceNumber invoiceDate invoiceState",
@@ -314,7 +314,7 @@ INVOICE = Reference(
         invoiceBalance=scaled("balance"),
     ),
 )
-FIXED_FEE = Reference("fixed_fee", columns("", id="fixed_fee_id", label="description", amount=scaled("amount")))
+FIXED_FEE = EmbeddedReference("fixed_fee", columns("", id="fixed_fee_id", label="description", amount=scaled("amount")))
 
 
 def ids_as_json(ids: Iterable[str | None]) -> str:
@@ -322,12 +322,14 @@ def ids_as_json(ids: Iterable[str | None]) -> str:
     return msgspec.json.encode([each for each in set(ids) if each is not None]).decode()
 
 
-def read_references(connection: sqlite3.Connection, reference: Reference, ids: Iterable[str | None]) -> dict[str, Row]:
+def read_references(
+    connection: sqlite3.Connection, reference: EmbeddedReference, ids: Iterable[str | None]
+) -> dict[str, Row]:
     """Return the embedded form of each id."""
     return _read_rows(connection, reference.table, f"{reference.table}_id", reference.columns, ids)
 
 
-def _embed(connection: sqlite3.Connection, records: list[Row], name: str, reference: Reference) -> None:
+def _embed(connection: sqlite3.Connection, records: list[Row], name: str, reference: EmbeddedReference) -> None:
     """Set a property to the embedded form of the record whose id is beside it, if there is an id."""
     found = read_references(connection, reference, (record[f"{name}Id"] for record in records))
     for record in records:

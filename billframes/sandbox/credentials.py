@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 
-from billframes.sandbox.problems import Problem
+from billframes.sandbox.problems import HttpProblem
 
 __all__ = ["TOKENS", "Caller", "authenticate", "credential_rows"]
 
@@ -46,16 +46,16 @@ def authenticate(connection: sqlite3.Connection, authorization: str | None) -> C
 
     Raises
     ------
-    Problem
+    HttpProblem
         401. The message does not repeat the credential.
     """
     scheme, _, token = (authorization or "").strip().partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
         detail = "Send a credential as 'Authorization: Bearer <token>'."
-        raise Problem(401, detail, headers={"WWW-Authenticate": _REALM})
+        raise HttpProblem(401, detail, headers={"WWW-Authenticate": _REALM})
     sql = "SELECT user_id, scopes FROM credential WHERE token = ?"
     found = connection.execute(sql, [token.strip()]).fetchone()
     if found is None:
         headers = {"WWW-Authenticate": f'{_REALM}, error="invalid_token"'}
-        raise Problem(401, "The credential is unknown.", headers=headers)
+        raise HttpProblem(401, "The credential is unknown.", headers=headers)
     return Caller(found[0], frozenset(found[1].replace(",", " ").split()))

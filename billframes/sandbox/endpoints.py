@@ -24,7 +24,7 @@ from billframes.sandbox.credentials import Caller, authenticate
 from billframes.sandbox.fault_injection import FaultInjector
 from billframes.sandbox.items import ACTING_USER
 from billframes.sandbox.operations import Edit, Operation, perform
-from billframes.sandbox.problems import Faults, Problem
+from billframes.sandbox.problems import Faults, HttpProblem
 from billframes.sandbox.query_parameters import read_id, read_list
 from billframes.sandbox.request_bodies import MAX_BYTES, read_body
 from billframes.sandbox.store import Store
@@ -122,17 +122,19 @@ def write_endpoint(
             # Another process holds the lock.
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
                 raise
-            raise Problem(503, "The database is busy. Try again.", headers={"Retry-After": "1"}) from None
+            raise HttpProblem(503, "The database is busy. Try again.", headers={"Retry-After": "1"}) from None
 
     return endpoint
 
 
 def find_record(connection: sqlite3.Connection, collection: Collection, request: Request, view: View) -> Row:
-    """Return the path's record; raise a 404 `Problem` if it does not exist or the id is not a UUID."""
+    """Return the path's record; raise a 404 `HttpProblem` if it does not exist or the id is not a UUID."""
     id_ = read_id(request.path_params["id"])
     record = read_record(connection, collection, id_, view) if id_ else None
     if record is None:
-        raise Problem(404, f"There is no {collection.resource.noun} with the id {request.path_params['id'][:80]!r}.")
+        raise HttpProblem(
+            404, f"There is no {collection.resource.noun} with the id {request.path_params['id'][:80]!r}."
+        )
     return record
 
 
@@ -164,7 +166,7 @@ def _prepare_edit(
 
 
 async def _read_raw_body(request: Request) -> bytes:
-    """Return the body; raise a 413 `Problem` if it is too large."""
+    """Return the body; raise a 413 `HttpProblem` if it is too large."""
     raw, size = bytearray(), 0
     try:
         async for chunk in request.stream():
@@ -174,7 +176,7 @@ async def _read_raw_body(request: Request) -> bytes:
             if size > _MAX_DRAINED:
                 break
     except ClientDisconnect:
-        raise Problem(400, "The body is incomplete.") from None
+        raise HttpProblem(400, "The body is incomplete.") from None
     if size > MAX_BYTES:
-        raise Problem(413, f"The body is larger than 1 MB ({MAX_BYTES} bytes).")
+        raise HttpProblem(413, f"The body is larger than 1 MB ({MAX_BYTES} bytes).")
     return bytes(raw)

@@ -22,7 +22,7 @@ from billframes.errors import ConfigError
 from billframes.sandbox.credentials import Caller
 from billframes.sandbox.items import TIME_ENTRY_WRITES
 from billframes.sandbox.operations import Edit, Operation, perform
-from billframes.sandbox.problems import Faults, Problem
+from billframes.sandbox.problems import Faults, HttpProblem
 from billframes.sandbox.query_parameters import ListQuery
 from billframes.sandbox.store import Store
 from billframes.schema.resources import Resource
@@ -251,8 +251,8 @@ async def _send_cut(send: Send, start: Message, body: bytes) -> None:
     await send({"type": "http.response.body", "body": body, "more_body": True})
 
 
-def _problem(status: int) -> Problem:
-    return Problem(status, "The sandbox injected this fault, as its settings require.")
+def _problem(status: int) -> HttpProblem:
+    return HttpProblem(status, "The sandbox injected this fault, as its settings require.")
 
 
 # Seconds to wait for the current change.

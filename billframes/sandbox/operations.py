@@ -15,7 +15,7 @@ from billframes._names import snake_case, with_article
 from billframes.sandbox.collection import Collection, Row, View, query_rows, read_record
 from billframes.sandbox.credentials import Caller
 from billframes.sandbox.custom_fields import read_changes, write_changes
-from billframes.sandbox.problems import Faults, Problem
+from billframes.sandbox.problems import Faults, HttpProblem
 from billframes.sandbox.request_bodies import REMOVABLE, check_references
 from billframes.sandbox.schema import table_columns
 from billframes.schema import records as r
@@ -203,7 +203,7 @@ def perform(edit: Edit) -> Row | None:
 
     Raises
     ------
-    Problem
+    HttpProblem
         400 with all faults, or 409 if a rule of the API forbids the edit.
     """
     operation = edit.operation
@@ -224,9 +224,9 @@ def perform(edit: Edit) -> Row | None:
     return read_record(edit.connection, operation.collection, edit.id, view)
 
 
-def refusal(rule: str) -> Problem:
+def refusal(rule: str) -> HttpProblem:
     """Return the problem to raise if an edit violates a rule of the API."""
-    return Problem(409, rule)
+    return HttpProblem(409, rule)
 
 
 def _null_if_removed(name: str, value: Any) -> Any:

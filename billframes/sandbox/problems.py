@@ -15,7 +15,7 @@ import msgspec
 if TYPE_CHECKING:
     from starlette.types import Send
 
-__all__ = ["PROBLEM_JSON", "Fault", "Faults", "Problem", "ProblemBody", "quoted"]
+__all__ = ["PROBLEM_JSON", "Fault", "Faults", "HttpProblem", "ProblemBody", "quoted"]
 
 PROBLEM_JSON = "application/problem+json"
 
@@ -43,7 +43,7 @@ class ProblemBody(msgspec.Struct, omit_defaults=True):
     errors: Sequence[Fault] = ()
 
 
-class Problem(Exception):  # noqa: N818
+class HttpProblem(Exception):  # noqa: N818
     """
     An error response to a request.
 
@@ -107,12 +107,12 @@ class Faults:
         return any(each.pointer == pointer for each in self._found)
 
     def raise_if_any(self) -> None:
-        """Raise a `Problem` with status 400 that lists all faults, if there are any."""
+        """Raise an `HttpProblem` with status 400 that lists all faults, if there are any."""
         if self._found:
             first = self._found[:_MAX_IN_DETAIL]
             detail = "; ".join(f"{each.parameter or each.pointer} {each.detail}" for each in first)
             more = f"; and {len(self._found) - len(first)} more" if len(self._found) > len(first) else ""
-            raise Problem(400, f"{detail}{more}.", errors=self._found[:_MAX_ERRORS])
+            raise HttpProblem(400, f"{detail}{more}.", errors=self._found[:_MAX_ERRORS])
 
 
 def quoted(value: object) -> str:

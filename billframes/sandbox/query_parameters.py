@@ -63,7 +63,7 @@ def read_list(resource: Resource, pairs: Iterable[tuple[str, str]]) -> ListQuery
 
     Raises
     ------
-    Problem
+    HttpProblem
         400, with all faults.
     """
     reader = _Reader(pairs)

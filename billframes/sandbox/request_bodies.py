@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
-from billframes.sandbox.problems import Faults, Problem, quoted
+from billframes.sandbox.problems import Faults, HttpProblem, quoted
 from billframes.sandbox.query_parameters import read_date, read_uuid
 from billframes.sandbox.schema import SCALE
 from billframes.schema import records as r
@@ -194,7 +194,7 @@ def read_body(declared: type[r.WriteBody], content_type: str | None, raw: bytes,
 
     Raises
     ------
-    Problem
+    HttpProblem
         415 if the content type is not JSON, 400 if the body is not a JSON object.
     """
     _check_type(content_type)
@@ -206,18 +206,18 @@ def _check_type(content_type: str | None) -> None:
     charset = parameters.replace(" ", "").replace('"', "").partition("charset=")[2].partition(";")[0]
     if kind.strip() != "application/json" or charset not in {"", "utf-8", "utf8"}:
         detail = f"The content type is {quoted(content_type or '')}; bodies are 'application/json', in UTF-8."
-        raise Problem(415, detail, headers={"Accept": "application/json"})
+        raise HttpProblem(415, detail, headers={"Accept": "application/json"})
 
 
 def _decode(raw: bytes) -> dict[str, Any]:
     try:
         body = msgspec.json.decode(raw)
     except RecursionError:
-        raise Problem(400, "The body is nested too deeply.") from None
+        raise HttpProblem(400, "The body is nested too deeply.") from None
     except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as error:
-        raise Problem(400, f"The body is not JSON: {str(error).rstrip('.')}.") from None
+        raise HttpProblem(400, f"The body is not JSON: {str(error).rstrip('.')}.") from None
     if not isinstance(body, dict):
-        raise Problem(400, "The body is not a JSON object.")
+        raise HttpProblem(400, "The body is not a JSON object.")
     return body
 
 

@@ -117,7 +117,7 @@ class Sandbox:
         self._audit = audit
         self._writer: BackgroundWriter | None = None
         self._store: Store | None = None
-        self._server: _Server | None = None
+        self._server: _UvicornServer | None = None
         self._thread: threading.Thread | None = None
         self._listener: socket.socket | None = None
         self._process = Process.current()
@@ -231,7 +231,7 @@ class Sandbox:
             latency_ms=self._latency_ms,
         )
         # uvicorn would log each response that is cut on purpose.
-        server = self._server = _Server(
+        server = self._server = _UvicornServer(
             RequestTracker(app), log_level="critical" if self._trouble.faults else "warning"
         )
         name = f"billframes sandbox on port {self._port}"
@@ -270,7 +270,7 @@ def _close_copies() -> None:
 in_each_child(_close_copies)
 
 
-class _Server(uvicorn.Server):
+class _UvicornServer(uvicorn.Server):
     """A web server that ends unfinished requests itself, because uvicorn prints a traceback for each one it cancels."""
 
     def __init__(self, requests: RequestTracker, log_level: str) -> None:

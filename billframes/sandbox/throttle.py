@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from billframes.errors import ConfigError
-from billframes.sandbox.problems import Problem
+from billframes.sandbox.problems import HttpProblem
 
 __all__ = ["Delayed", "Throttle", "Throttled"]
 
@@ -98,7 +98,7 @@ class Throttled:
         finally:
             self._in_progress -= 1
 
-    def _problem(self) -> Problem | None:
+    def _problem(self) -> HttpProblem | None:
         """Return the response to a call beyond a limit; None if no limit is reached."""
         now = self._now()
         while self._starts and self._starts[0] <= now - _DAY:
@@ -114,10 +114,10 @@ class Throttled:
         return None
 
 
-def _too_many(limit: str, seconds: float) -> Problem:
+def _too_many(limit: str, seconds: float) -> HttpProblem:
     wait = max(1, -int(-seconds // 1))
     detail = f"More than {limit}, which is this sandbox's throttle. Try again in {wait} s."
-    return Problem(429, detail, headers={"Retry-After": str(wait)})
+    return HttpProblem(429, detail, headers={"Retry-After": str(wait)})
 
 
 class Delayed:

@@ -19,14 +19,23 @@ from msgspec import Meta, Struct
 from billframes.schema.columns import Column
 from billframes.schema.records import Reference
 
-__all__ = ["Field", "Source", "fields_of", "json_name", "json_names", "json_path", "sources_of", "without_encoding"]
+__all__ = [
+    "ColumnSource",
+    "Field",
+    "fields_of",
+    "json_name",
+    "json_names",
+    "json_path",
+    "sources_of",
+    "without_encoding",
+]
 
 _UNPREFIXED = {"meta"}
 _WITHOUT_COLUMN = {"custom_fields"}
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ColumnSource:
     """
     A column, and the place of its values in a record: the attribute `attribute` of the nested struct `parent`.
 
@@ -38,7 +47,7 @@ class Source:
     parent: str | None = None
 
 
-def without_encoding(source: Source) -> Source:
+def without_encoding(source: ColumnSource) -> ColumnSource:
     """Return the source, with repeated text that is not dictionary-encoded."""
     return replace(source, column=replace(source.column, repeated=False)) if source.column.repeated else source
 
@@ -68,7 +77,7 @@ class Field:
         return isinstance(self.type, type) and issubclass(self.type, Struct)
 
 
-def sources_of(record: type[Struct], select: frozenset[str] | None = None) -> tuple[Source, ...]:
+def sources_of(record: type[Struct], select: frozenset[str] | None = None) -> tuple[ColumnSource, ...]:
     """
     Return the columns of a resource's records.
 
@@ -87,12 +96,12 @@ def sources_of(record: type[Struct], select: frozenset[str] | None = None) -> tu
 
 
 @functools.cache
-def _all_sources(record: type[Struct]) -> tuple[Source, ...]:
+def _all_sources(record: type[Struct]) -> tuple[ColumnSource, ...]:
     own = record.__struct_fields__[0]
     return tuple(source for field in fields_of(record) for source in _field_sources(field, own))
 
 
-def _field_sources(field: Field, own: str) -> Iterator[Source]:
+def _field_sources(field: Field, own: str) -> Iterator[ColumnSource]:
     if field.name in _WITHOUT_COLUMN or field.notes.get("hidden"):
         return
     if field.is_struct:
@@ -102,10 +111,10 @@ def _field_sources(field: Field, own: str) -> Iterator[Source]:
         # A record's own id is its first field. Other ids are references, and many records have the same.
         repeated = field.notes.get("repeated", False) or (column.kind == "id" and field.name != own)
         column = replace(column, repeated=repeated)
-        yield Source(column, field.notes.get("reads", field.name))
+        yield ColumnSource(column, field.notes.get("reads", field.name))
 
 
-def _nested(parent: Field) -> Iterator[Source]:
+def _nested(parent: Field) -> Iterator[ColumnSource]:
     prefix = "" if parent.name in _UNPREFIXED else parent.notes.get("prefix", parent.name)
     for field in fields_of(parent.type):
         if field.name in _WITHOUT_COLUMN or field.notes.get("hidden"):
@@ -122,7 +131,7 @@ def _nested(parent: Field) -> Iterator[Source]:
             column = replace(
                 column, kind="texts", repeated=False, name=_prefixed(prefix.removesuffix("s"), field.name) + "s"
             )
-        yield Source(column, field.notes.get("reads", field.name), parent.name)
+        yield ColumnSource(column, field.notes.get("reads", field.name), parent.name)
 
 
 def _prefixed(prefix: str, name: str) -> str:
@@ -150,7 +159,7 @@ def fields_of(record: type[Struct]) -> tuple[Field, ...]:
     return tuple(_parse_annotation(name, hints[name]) for name in record.__struct_fields__)
 
 
-def json_path(record: type[Struct], source: Source) -> str:
+def json_path(record: type[Struct], source: ColumnSource) -> str:
     """
     Return the path of a column's values in a record's JSON.
 

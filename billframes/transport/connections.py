@@ -277,12 +277,12 @@ class _Backend(httpcore.SyncBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
-        return _Stream(
+        return _CancellableStream(
             super().connect_tcp(host, port, _current.get().seconds_left(timeout), local_address, socket_options)
         )
 
 
-class _Stream(httpcore.NetworkStream):
+class _CancellableStream(httpcore.NetworkStream):
     """A connection, used by one request at a time."""
 
     def __init__(self, stream: httpcore.NetworkStream) -> None:
@@ -304,7 +304,7 @@ class _Stream(httpcore.NetworkStream):
             stream = _current.get().wait(
                 duplicate, lambda seconds: self._stream.start_tls(ssl_context, server_hostname, seconds), timeout
             )
-        return _Stream(stream)
+        return _CancellableStream(stream)
 
     def close(self) -> None:
         self._stream.close()
@@ -318,7 +318,7 @@ class _Stream(httpcore.NetworkStream):
             os.close(copy)
 
 
-_streams: weakref.WeakSet[_Stream] = weakref.WeakSet()
+_streams: weakref.WeakSet[_CancellableStream] = weakref.WeakSet()
 
 
 def _close_copies() -> None:

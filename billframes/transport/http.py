@@ -42,7 +42,7 @@ from billframes.transport.request import (
     BodyTooLargeError,
     Failure,
     OutcomeCheck,
-    Query,
+    QueryPairs,
     RawResponse,
     Response,
     absolute_path,
@@ -58,7 +58,7 @@ from billframes.transport.retry import (
     retry_after,
 )
 
-__all__ = ["Auth", "BaseTransport", "HttpClient", "OutcomeCheck", "Query", "Response", "absolute_path"]
+__all__ = ["Auth", "BaseTransport", "HttpClient", "OutcomeCheck", "QueryPairs", "Response", "absolute_path"]
 
 Auth = httpx.Auth
 BaseTransport = httpx.BaseTransport
@@ -128,7 +128,7 @@ class HttpClient:
     def fetch(
         self,
         path: str,
-        query: Query = (),
+        query: QueryPairs = (),
         *,
         resource: str,
         scope: CancelScope | None = None,

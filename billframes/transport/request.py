@@ -27,7 +27,7 @@ __all__ = [
     "BodyTooLargeError",
     "Failure",
     "OutcomeCheck",
-    "Query",
+    "QueryPairs",
     "RawResponse",
     "Response",
     "absolute_path",
@@ -123,7 +123,7 @@ def _decompressed_piece(decompressor: zlib._Decompress, rest: bytes) -> Iterator
         raise BodyError(f"its compressed data is damaged: {error}") from None
 
 
-Query: TypeAlias = Sequence[tuple[str, str]]
+QueryPairs: TypeAlias = Sequence[tuple[str, str]]
 
 # A path segment "." or "..", also if it is written with backslashes or followed by a parameter.
 _DOTS = re.compile(r"(?:^|[/\\])\.{1,2}(?:[/\\;?#]|$)")
@@ -141,7 +141,7 @@ class ApiRequest:
     resource: str
     method: str
     path: str
-    query: Query = field(default=(), repr=False)
+    query: QueryPairs = field(default=(), repr=False)
     body: bytes | None = field(default=None, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     may_be_empty: bool = False

@@ -27,10 +27,10 @@ from billframes.sandbox.seed.basics import (
     to_cents,
     working_days,
 )
-from billframes.sandbox.seed.clients import Client
+from billframes.sandbox.seed.clients import SeedClient
 from billframes.sandbox.seed.matters import Matter
 
-__all__ = ["Bill", "bill_month"]
+__all__ = ["SeedBill", "bill_month"]
 
 # The weight of each state, by the number of months between the work and the last month.
 _STATES = ("final", "approved", "review", "draft")
@@ -51,7 +51,7 @@ _MINIMUM = 15_000 * CENT
 
 
 @dataclass(slots=True)
-class Bill:
+class SeedBill:
     """An invoice with all its items."""
 
     invoice: Invoice
@@ -62,8 +62,8 @@ class Bill:
 
 
 def bill_month(
-    by_client: list[tuple[Client, list[Matter]]], month: int, numbers: Iterator[int], rng: SeededRandom
-) -> list[Bill]:
+    by_client: list[tuple[SeedClient, list[Matter]]], month: int, numbers: Iterator[int], rng: SeededRandom
+) -> list[SeedBill]:
     """Bill the matters that are due this month, and return the bills in the order in which they are created."""
     bills = [
         bill
@@ -94,14 +94,14 @@ def _is_due(matter: Matter, month: int, rng: SeededRandom) -> bool:
     return matter.billing_habit == "monthly" and rng.chance() > 0.04
 
 
-def _groups(client: Client, due: list[Matter]) -> Iterator[list[Matter]]:
+def _groups(client: SeedClient, due: list[Matter]) -> Iterator[list[Matter]]:
     """Yield the matters of each invoice."""
     size = 3 if client.shares_invoices else 1
     for start in range(0, len(due), size):
         yield due[start : start + size]
 
 
-def _draw_bill(client: Client, group: list[Matter], month: int, rng: SeededRandom) -> Bill | None:
+def _draw_bill(client: SeedClient, group: list[Matter], month: int, rng: SeededRandom) -> SeedBill | None:
     """Return the bill of a group of matters; None if its amount is too small."""
     created, dated = _draw_dates(month, rng)
     worked = sum(entry.amount or 0 for matter in group for entry in matter.time_entries if entry.created_at < created)
@@ -111,7 +111,7 @@ def _draw_bill(client: Client, group: list[Matter], month: int, rng: SeededRando
     if worked < 0 or worked + costs <= 0 or (worked + costs < _MINIMUM and not is_last):
         return None
     invoice = Invoice(rng.uuid(), client.client_id, "", iso(dated), "draft", None, 0, 0, created, created)
-    bill = Bill(invoice, group)
+    bill = SeedBill(invoice, group)
     for matter in group:
         _move_items(bill, matter)
     net = worked - _draw_write_down(bill, client, worked, month, rng)
@@ -130,7 +130,7 @@ def _draw_dates(month: int, rng: SeededRandom) -> tuple[str, int]:
     return instant(first, 50_400 + rng.below(28_000), rng.below(1_000_000)), dated
 
 
-def _move_items(bill: Bill, matter: Matter) -> None:
+def _move_items(bill: SeedBill, matter: Matter) -> None:
     """Move the items created before the invoice from the matter to the bill; the others stay unbilled."""
     for unbilled, billed in (
         (matter.time_entries, bill.time_entries),
@@ -146,7 +146,7 @@ def _move_items(bill: Bill, matter: Matter) -> None:
     matter.fixed_fees = [item for item in matter.fixed_fees if item.invoice_id is None]
 
 
-def _draw_write_down(bill: Bill, client: Client, worked: int, month: int, rng: SeededRandom) -> int:
+def _draw_write_down(bill: SeedBill, client: SeedClient, worked: int, month: int, rng: SeededRandom) -> int:
     """Draw the write-down of time fees: mostly positive, often zero, rarely negative."""
     extra = max(matter.extra_write_downs.get(month, 0.0) for matter in bill.matters)
     mean = max(0.01, bill.matters[0].area.write_down + client.extra_write_down)
@@ -162,7 +162,7 @@ def _draw_write_down(bill: Bill, client: Client, worked: int, month: int, rng: S
     return round(write_down / (500 * CENT)) * 500 * CENT if write_down > 20_000 * CENT else write_down
 
 
-def _set_state(bill: Bill, client: Client, month: int, dated: int, rng: SeededRandom) -> None:
+def _set_state(bill: SeedBill, client: SeedClient, month: int, dated: int, rng: SeededRandom) -> None:
     """Set the state that the invoice has on the last day."""
     invoice, months_ago = bill.invoice, LAST_MONTH - month
     if any(month in matter.extra_write_downs for matter in bill.matters):
@@ -177,7 +177,7 @@ def _set_state(bill: Bill, client: Client, month: int, dated: int, rng: SeededRa
         invoice.modified_at = max(invoice.created_at, rng.office_instant(reviewed))
 
 
-def _finalize(invoice: Invoice, client: Client, dated: int, rng: SeededRandom) -> None:
+def _finalize(invoice: Invoice, client: SeedClient, dated: int, rng: SeededRandom) -> None:
     """Set a final invoice's due date, and its balance after the client's payments."""
     invoice.due_date = iso(dated + client.payment_days)
     issued = rng.office_instant(min(dated, END - 1))

@@ -14,7 +14,7 @@ from billframes.sandbox.seed.basics import SeededRandom, ascii_name, day
 from billframes.sandbox.seed.data_files import load_toml
 from billframes.sandbox.seed.people import FIRST_NAMES, LAST_NAMES
 
-__all__ = ["COMPANY_HEADS", "FIRM_NAME", "Client", "client_rows", "draw_clients"]
+__all__ = ["COMPANY_HEADS", "FIRM_NAME", "SeedClient", "client_rows", "draw_clients"]
 
 _DATA = load_toml("clients")
 FIRM_NAME: str = _DATA["firm"]
@@ -22,7 +22,7 @@ COMPANY_HEADS: tuple[str, ...] = _DATA["company_heads"]
 
 
 @dataclass(slots=True, eq=False)
-class Client:
+class SeedClient:
     """A client's record, and how the client pays."""
 
     name: str
@@ -52,9 +52,9 @@ _PAYMENT_HABITS = ("prompt", "average", "slow", "dragging", "never")
 _PAYMENT_WEIGHTS = (38, 38, 14, 9, 1)
 
 
-def draw_clients(rng: SeededRandom, scale: int) -> list[Client]:
+def draw_clients(rng: SeededRandom, scale: int) -> list[SeedClient]:
     """Return the clients of a firm `scale` times the small one."""
-    clients = [Client(**each) for each in _DATA["named"]]
+    clients = [SeedClient(**each) for each in _DATA["named"]]
     taken = {client.name for client in clients}
     while len(clients) < 60 * scale:
         clients.append(_draw_client(rng, len(clients), taken))
@@ -68,13 +68,13 @@ def draw_clients(rng: SeededRandom, scale: int) -> list[Client]:
     return clients
 
 
-def _draw_client(rng: SeededRandom, number: int, taken: set[str]) -> Client:
+def _draw_client(rng: SeededRandom, number: int, taken: set[str]) -> SeedClient:
     is_person = rng.chance() < 0.42
     name = _draw_name(rng, is_person=is_person)
     while name in taken:
         name = _draw_name(rng, is_person=is_person)
     taken.add(name)
-    client = Client(name, _draw_reference(rng, number), is_person=is_person)
+    client = SeedClient(name, _draw_reference(rng, number), is_person=is_person)
     client.payment_habit = rng.weighted(_PAYMENT_HABITS, _PAYMENT_WEIGHTS)
     client.payment_days = rng.weighted((15, 30, 45, 60), (12, 70, 10, 8))
     client.rate_share = 1.0 if is_person else rng.pick((1.0, 1.0, 0.95, 0.9))
@@ -129,7 +129,7 @@ def _draw_address(rng: SeededRandom, *, is_office: bool) -> dict[str, str]:
     return address | {"street": street, "city": city, "state": state, "zip": code, "country": "USA"}
 
 
-def client_rows(clients: list[Client], rng: SeededRandom) -> Iterator[tuple[str | None, ...]]:
+def client_rows(clients: list[SeedClient], rng: SeededRandom) -> Iterator[tuple[str | None, ...]]:
     """Return the rows of the table `client`."""
     for client in clients:
         modified = client.created + rng.below(max(1, day("2026-10-20") - client.created))

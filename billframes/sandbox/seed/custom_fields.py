@@ -10,20 +10,20 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from billframes.sandbox.seed.basics import SeededRandom, iso
-from billframes.sandbox.seed.clients import Client
+from billframes.sandbox.seed.clients import SeedClient
 from billframes.sandbox.seed.data_files import load_toml
 from billframes.sandbox.seed.matters import Matter
 from billframes.sandbox.seed.people import Person
 
-__all__ = ["Options", "draw_options", "draw_value_rows", "field_rows", "option_rows"]
+__all__ = ["OptionIds", "draw_options", "draw_value_rows", "field_rows", "option_rows"]
 
 _DATA = load_toml("custom_fields")
 
 # Option ids by field and label, without the `-` of options that no record has.
-Options = dict[str, dict[str, str]]
+OptionIds = dict[str, dict[str, str]]
 
 
-def draw_options(rng: SeededRandom) -> Options:
+def draw_options(rng: SeededRandom) -> OptionIds:
     """Draw an id for each option."""
     enums = (each for each in _DATA["fields"] if "options" in each)
     return {each["id"]: {label.lstrip("-"): rng.uuid() for label in each["options"]} for each in enums}
@@ -35,7 +35,7 @@ def field_rows() -> Iterator[tuple[str, str, str, str, int]]:
         yield each["id"], each["entity"], each["name"], each["type"], position
 
 
-def option_rows(options: Options) -> Iterator[tuple[str, str, str, int]]:
+def option_rows(options: OptionIds) -> Iterator[tuple[str, str, str, int]]:
     """Return the rows of the table `custom_field_option`."""
     for key, labels in options.items():
         for position, (label, option) in enumerate(labels.items()):
@@ -46,7 +46,7 @@ ValueRow = tuple[str, str, str | None, str | None]
 
 
 def draw_value_rows(
-    clients: list[Client], matters: list[Matter], people: list[Person], options: Options, rng: SeededRandom
+    clients: list[SeedClient], matters: list[Matter], people: list[Person], options: OptionIds, rng: SeededRandom
 ) -> Iterator[ValueRow]:
     """Draw the rows of the table `custom_value`."""
     records: tuple[tuple[list[Any], str, Callable[[Any, SeededRandom], dict[str, Any]]], ...] = (
@@ -61,7 +61,7 @@ def draw_value_rows(
                     yield getattr(record, key), field, *_value_columns(field, value, options)
 
 
-def _value_columns(field: str, value: Any, options: Options) -> tuple[str | None, str | None]:
+def _value_columns(field: str, value: Any, options: OptionIds) -> tuple[str | None, str | None]:
     if field in options:
         return None, options[field][value]
     return json.dumps(value, ensure_ascii=False), None
@@ -77,7 +77,7 @@ def _usable_options(field: str) -> list[str]:
     return [label for label in options if not label.startswith("-")]
 
 
-def _draw_client_values(client: Client, rng: SeededRandom) -> dict[str, Any]:
+def _draw_client_values(client: SeedClient, rng: SeededRandom) -> dict[str, Any]:
     industry = rng.pick(_usable_options("cf-client-industry"))
     return {
         "cf-client-industry": None if client.is_person else _perhaps(rng, 0.8, industry),

@@ -24,7 +24,7 @@ from billframes.sandbox.seed.basics import (
     month_days,
     month_of,
 )
-from billframes.sandbox.seed.clients import COMPANY_HEADS, Client
+from billframes.sandbox.seed.clients import COMPANY_HEADS, SeedClient
 from billframes.sandbox.seed.data_files import AREAS, Area, load_toml
 from billframes.sandbox.seed.people import LAST_NAMES, Person
 
@@ -42,7 +42,7 @@ class Matter:
 
     matter_id: str
     name: str
-    client: Client
+    client: SeedClient
     area: Area
     first_month: int
     """First month with work."""
@@ -123,7 +123,7 @@ def _lead_weight(lead: Person, area: Area) -> float:
     return (3.0 if lead.role == "principal" else 1.0) * (2.0 if lead.areas[0] == area.key else 1.0)
 
 
-def draw_matter(rng: SeededRandom, client: Client, staffing: Staffing, number: int) -> Matter:
+def draw_matter(rng: SeededRandom, client: SeedClient, staffing: Staffing, number: int) -> Matter:
     """Draw a matter: its area, name, dates, team and billing."""
     area = _draw_area(rng, client)
     first, last = _draw_months(rng, area)
@@ -149,7 +149,7 @@ def draw_matter(rng: SeededRandom, client: Client, staffing: Staffing, number: i
     return matter
 
 
-def _draw_area(rng: SeededRandom, client: Client) -> Area:
+def _draw_area(rng: SeededRandom, client: SeedClient) -> Area:
     suitable = [area for area in AREAS if (area.key in {"estate", "family"}) == client.is_person]
     return rng.weighted(suitable, [area.share for area in suitable])
 
@@ -174,7 +174,7 @@ def _draw_months(rng: SeededRandom, area: Area) -> tuple[int, int]:
     return first, first + months - 1
 
 
-def _draw_name(rng: SeededRandom, area: Area, client: Client, other: str, number: int) -> str:
+def _draw_name(rng: SeededRandom, area: Area, client: SeedClient, other: str, number: int) -> str:
     short = client.name.split(",")[0] if client.is_person else client.name.split(" ")[0]
     return rng.pick(area.matter_names).format(
         client=short,
@@ -205,10 +205,10 @@ def _draw_intake(rng: SeededRandom, matter: Matter, number: int) -> None:
         matter.notes = rng.pick(_DATA["notes"])
 
 
-Row = tuple[str | int | None, ...]
+MatterRow = tuple[str | int | None, ...]
 
 
-def matter_rows(matters: list[Matter], areas: dict[str, str], rng: SeededRandom) -> Iterator[Row]:
+def matter_rows(matters: list[Matter], areas: dict[str, str], rng: SeededRandom) -> Iterator[MatterRow]:
     """Return the rows of the table `matter`; `areas` gives practice area ids by key."""
     for matter in matters:
         assert matter.responsible is not None  # noqa: S101 - every matter has been staffed
@@ -249,7 +249,7 @@ def _referral(matter: Matter, rng: SeededRandom) -> str | None:
     return None if matter.internal_topic or rng.chance() < 0.45 else rng.pick(_DATA["referrals"])
 
 
-def originator_rows(matters: list[Matter]) -> Iterator[Row]:
+def originator_rows(matters: list[Matter]) -> Iterator[MatterRow]:
     """Return the rows of the table `matter_originator`."""
     for matter in matters:
         for position, person in enumerate(matter.originators):

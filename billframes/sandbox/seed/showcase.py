@@ -22,8 +22,8 @@ from billframes.sandbox.seed.basics import (
     money,
     month_days,
 )
-from billframes.sandbox.seed.billing import Bill
-from billframes.sandbox.seed.clients import FIRM_NAME, Client
+from billframes.sandbox.seed.billing import SeedBill
+from billframes.sandbox.seed.clients import FIRM_NAME, SeedClient
 from billframes.sandbox.seed.data_files import AREA_BY_KEY, load_toml
 from billframes.sandbox.seed.matters import Matter, Staffing
 from billframes.sandbox.seed.people import Person
@@ -34,7 +34,7 @@ _DATA = load_toml("matters")
 
 
 def draw_showcase_matters(
-    rng: SeededRandom, clients: list[Client], people: list[Person], staffing: Staffing
+    rng: SeededRandom, clients: list[SeedClient], people: list[Person], staffing: Staffing
 ) -> Iterator[Matter]:
     """Yield the internal matters, then the showcase matters of clients."""
     yield from _draw_internal_matters(rng, clients[0], people)
@@ -74,7 +74,7 @@ def set_auditor_write_downs(matters: list[Matter]) -> None:
             matter.extra_write_downs = write_downs
 
 
-def _draw_internal_matters(rng: SeededRandom, firm: Client, people: list[Person]) -> Iterator[Matter]:
+def _draw_internal_matters(rng: SeededRandom, firm: SeedClient, people: list[Person]) -> Iterator[Matter]:
     assert firm.name == FIRM_NAME  # noqa: S101 - the firm is its own first client
     for name, topic in _DATA["internal"]:
         matter = Matter(rng.uuid(), name, firm, AREA_BY_KEY["corporate"], FIRST_MONTH, LAST_MONTH)
@@ -85,7 +85,7 @@ def _draw_internal_matters(rng: SeededRandom, firm: Client, people: list[Person]
         yield matter
 
 
-def invoices_without_items(matters: list[Matter], numbers: Iterator[int], rng: SeededRandom) -> Iterator[Bill]:
+def invoices_without_items(matters: list[Matter], numbers: Iterator[int], rng: SeededRandom) -> Iterator[SeedBill]:
     """Yield the invoices without items: an opening balance from a former system, and the credit notes."""
     matter = next(each for each in matters if each.name == _DATA["opening_balance"])
     yield _without_items(matter, "2024-01-02", 4_820.0, 1_320.0, numbers, rng)
@@ -96,21 +96,21 @@ def invoices_without_items(matters: list[Matter], numbers: Iterator[int], rng: S
 
 def _without_items(
     matter: Matter, date: str, amount: float, balance: float, numbers: Iterator[int], rng: SeededRandom
-) -> Bill:
+) -> SeedBill:
     ordinal = day(date)
     at = rng.office_instant(ordinal)
     due = iso(ordinal + matter.client.payment_days)
     ids = (rng.uuid(), matter.client.client_id, f"{'CN' if amount < 0 else 'OB'}-{next(numbers)}")
-    return Bill(Invoice(*ids, date, "final", due, money(amount), money(balance), at, at), [matter])
+    return SeedBill(Invoice(*ids, date, "final", due, money(amount), money(balance), at, at), [matter])
 
 
-def adjust_invoices(bills: list[Bill], adjusted: set[str]) -> None:
+def adjust_invoices(bills: list[SeedBill], adjusted: set[str]) -> None:
     """
     Write off one client's first hourly invoice completely, and let another client pay one invoice twice.
 
     Parameters
     ----------
-    bills : list of Bill
+    bills : list of SeedBill
         The bills of a month.
     adjusted : set of str
         The ids of clients whose invoice was adjusted in this or an earlier month.
@@ -127,11 +127,11 @@ def adjust_invoices(bills: list[Bill], adjusted: set[str]) -> None:
             adjusted.add(client.client_id)
 
 
-def _is_to_write_off(client: Client, bill: Bill) -> bool:
+def _is_to_write_off(client: SeedClient, bill: SeedBill) -> bool:
     is_fitting = bill.invoice.invoice_state == "final" and 0 < bill.invoice.amount < 1_000_000 * CENT
     return client.name.startswith("Fjellstr") and is_fitting and not bill.expenses and not bill.fixed_fees
 
 
-def _is_to_overpay(client: Client, invoice: Invoice) -> bool:
+def _is_to_overpay(client: SeedClient, invoice: Invoice) -> bool:
     is_paid = invoice.balance == 0 and invoice.amount > 0
     return client.name.startswith("Quillfeather Media") and invoice.invoice_date >= "2026-02" and is_paid

@@ -19,8 +19,8 @@ from billframes.sandbox.seed.basics import (
     SeededRandom,
     TimeEntry,
 )
-from billframes.sandbox.seed.billing import Bill, bill_month
-from billframes.sandbox.seed.clients import Client, client_rows, draw_clients
+from billframes.sandbox.seed.billing import SeedBill, bill_month
+from billframes.sandbox.seed.clients import SeedClient, client_rows, draw_clients
 from billframes.sandbox.seed.custom_fields import draw_options, draw_value_rows, field_rows, option_rows
 from billframes.sandbox.seed.data_files import AREA_LABELS, code_rows, code_set_rows, load_toml
 from billframes.sandbox.seed.matters import Matter, Staffing, draw_matter, matter_rows, originator_rows
@@ -54,7 +54,7 @@ class Simulation:
         self.invoice_numbers = count(10_412)
         self.check_numbers = count(20_411)
 
-    def _next_clients(self, number: int) -> Iterator[Client]:
+    def _next_clients(self, number: int) -> Iterator[SeedClient]:
         """Yield the clients of the next matters: each client without a matter once, then clients at random."""
         complete = load_toml("clients")["complete"]
         have_matters = {matter.client.client_id for matter in self.matters}
@@ -114,15 +114,15 @@ class Simulation:
             _insert(connection, table, rows)
 
 
-def _by_client(matters: list[Matter]) -> list[tuple[Client, list[Matter]]]:
-    groups: dict[str, tuple[Client, list[Matter]]] = {}
+def _by_client(matters: list[Matter]) -> list[tuple[SeedClient, list[Matter]]]:
+    groups: dict[str, tuple[SeedClient, list[Matter]]] = {}
     for matter in matters:
         if not matter.internal_topic:
             groups.setdefault(matter.client.client_id, (matter.client, []))[1].append(matter)
     return list(groups.values())
 
 
-def _insert_bills(connection: sqlite3.Connection, bills: list[Bill]) -> None:
+def _insert_bills(connection: sqlite3.Connection, bills: list[SeedBill]) -> None:
     _insert_rows(connection, Invoice, (bill.invoice for bill in bills))
     _insert(connection, "invoice_matter", chain.from_iterable(map(_invoice_matter_rows, bills)))
     _insert_rows(connection, FixedFee, (fee for bill in bills for fee in bill.fixed_fees))
@@ -130,7 +130,7 @@ def _insert_bills(connection: sqlite3.Connection, bills: list[Bill]) -> None:
     _insert_rows(connection, TimeEntry, (entry for bill in bills for entry in bill.time_entries))
 
 
-def _invoice_matter_rows(bill: Bill) -> Iterator[tuple[str, str, int]]:
+def _invoice_matter_rows(bill: SeedBill) -> Iterator[tuple[str, str, int]]:
     for position, matter in enumerate(bill.matters):
         yield bill.invoice.invoice_id, matter.matter_id, position
 
