@@ -6,25 +6,24 @@ its response, so that `bf.resume(journal)` can finish an apply that was killed, 
 
 From the bottom to the top:
 
-================== ==============================================================================
-`columns`          the columns that can be edited
-`cells`            read, compare and show cells
-`records`          hold records of the server in little memory
-`record_reader`    read the current state of records in few requests
-`edited_frame`     read and check an edited frame of any engine
-`changes`          the change of one record; many changes in little memory
-`journal`          the file with each change and its outcome
-`new_records`      find new records on the server by their values
-`rules`            check changes by the API's rules and the matters' LEDES requirements
-`mistakes`         find edits that are allowed but look like a mistake
-`comparison`       compare an edited frame with the server
-`planned_changes`  compare an edited frame, or the changes of a journal, with the server
-`writer`           send one change, and find out its outcome
-`changed_records`  find the records that were changed by one list request
-`sender`           send changes side by side, in waves
-`apply`            write the changes into a journal, send them, and note their outcomes
-`display`          show a plan and sum up its outcomes
-`plan`             `Plan` and `Outcomes`, which users see
-`workbook`         read an edited workbook
-================== ==============================================================================
+=================== =============================================================================
+`columns`           the columns that can be edited
+`cells`             read, compare and show cells
+`server_records`    read and hold the current state of records, in few requests and little memory
+`edited_frame`      read and check an edited frame of any engine
+`changes`           the change of one record, and its cells
+`journal`           the file with each change and its outcome
+`find_created`      find records on the server by their values, because a new row has no id
+`rules`             check changes by the API's rules and the matters' LEDES requirements
+`mistakes`          find edits that are allowed but look like a mistake
+`comparison`        compare an edited frame with the server
+`planning`          make the changes of a plan from an edited frame, or from the changes of a journal
+`writer`            send one change, and find out its outcome
+`changed_meanwhile` find the records that somebody else changed since the plan, by one list request
+`sender`            send changes side by side, in waves
+`apply`             write the changes into a journal, send them, and note their outcomes
+`display`           show a plan and sum up its outcomes
+`plan`              `Plan` and `Outcomes`, which users see
+`workbook`          read an edited workbook
+=================== =============================================================================
 """

@@ -2,7 +2,7 @@
 
 Changes are sent in the order of the plan, as many at once as the client allows. Deletions are sent last, because other
 records may refer to a deleted record until the updates are made. Only the changes under way are in memory. Creates
-without a response are looked for on the server after everything else is sent (see `billframes.bulk.new_records`).
+without a response are looked for on the server after everything else is sent (see `billframes.bulk.find_created`).
 
 A change that fails does not stop the others. A credential that is not accepted stops the run, and so does a server that
 does not respond to many changes in a row. `bf.resume` finishes the journal later.
@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from billframes.bulk.cells import text_of_cell
-from billframes.bulk.changed_records import ChangedRecords
+from billframes.bulk.changed_meanwhile import ChangedRecords
 from billframes.bulk.changes import Change, request_body
 from billframes.bulk.columns import EditColumn, load_columns
+from billframes.bulk.find_created import UnansweredCreates
 from billframes.bulk.journal import Entry, Journal, folder
-from billframes.bulk.new_records import UnansweredCreates
 from billframes.bulk.sender import Sender
 from billframes.bulk.writer import Writer
 from billframes.loading.connection import WritingConnection, request_threads

@@ -18,7 +18,7 @@ from msgspec import UNSET
 
 from billframes._names import join_names
 from billframes.bulk.columns import EditColumn
-from billframes.bulk.records import ServerRecord
+from billframes.bulk.server_records import ServerRecord
 from billframes.loading.request_bodies import custom_field_updates, encode_body
 from billframes.schema.resources import Resource
 

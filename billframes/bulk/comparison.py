@@ -13,12 +13,11 @@ from billframes.bulk.cells import NumberText, cells_equal, text_of_cell
 from billframes.bulk.changes import CellChange, Change, request_body
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.edited_frame import EditedRow, EditedRows, UnreadableCell
+from billframes.bulk.find_created import find_by_values, identity_of
 from billframes.bulk.journal import same_server
 from billframes.bulk.mistakes import Mistakes
-from billframes.bulk.new_records import find_by_values, identity_of
-from billframes.bulk.record_reader import ListHint, RecordReader
-from billframes.bulk.records import ServerRecord, ServerRecords
 from billframes.bulk.rules import RuleChecks, check_deletions
+from billframes.bulk.server_records import ListHint, RecordReader, ServerRecord, ServerRecords
 from billframes.errors import ParameterError
 from billframes.schema.resources import Resource
 

@@ -26,7 +26,7 @@ from typing import Any
 from billframes.bulk.cells import text_of_cell
 from billframes.bulk.changes import CellChange, Change
 from billframes.bulk.columns import EditColumn
-from billframes.bulk.new_records import identity_of
+from billframes.bulk.find_created import identity_of
 from billframes.schema.resources import Resource
 
 __all__ = ["Mistakes"]

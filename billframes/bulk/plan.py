@@ -31,7 +31,7 @@ from billframes.bulk.changes import ACTIONS, STATUSES, TEXT, Change, count_chang
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.display import as_html, as_text
 from billframes.bulk.journal import OUTCOMES, Journal
-from billframes.bulk.planned_changes import PlannedChanges, plan_changes, plan_failed, plan_reverse
+from billframes.bulk.planning import PlannedChanges, plan_changes, plan_failed, plan_reverse
 from billframes.errors import ParameterError
 from billframes.loading.connection import WritingConnection
 from billframes.loading.progress import Progress

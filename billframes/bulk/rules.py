@@ -24,8 +24,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from billframes._names import with_article
 from billframes.bulk.changes import Change
 from billframes.bulk.columns import EditColumn, columns_of
-from billframes.bulk.record_reader import RecordReader
-from billframes.bulk.records import ServerRecord
+from billframes.bulk.server_records import RecordReader, ServerRecord
 from billframes.loading.connection import request_threads
 from billframes.schema.decode import decode_single
 from billframes.schema.records import LEDES_CODES, CodeList

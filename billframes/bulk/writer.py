@@ -19,8 +19,7 @@ import msgspec
 from billframes.bulk.cells import cells_equal, read_cell
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.journal import Entry
-from billframes.bulk.record_reader import response_cells
-from billframes.bulk.records import ServerRecord
+from billframes.bulk.server_records import ServerRecord, response_cells
 from billframes.errors import (
     AccessDeniedError,
     ApiError,

@@ -29,7 +29,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from billframes.mirror.server import Server
+from billframes.mirror.server_lists import ServerLists
 from billframes.mirror.stored_table import StoredTable
 from billframes.mirror.tables import to_stored, without
 
@@ -63,7 +63,7 @@ AmountsByAge = Mapping[str, tuple[int, ...]]
 """Millionths by client: the amount that is not due, then the overdue amounts above each limit up to the next."""
 
 
-def store_open_invoices(server: Server, invoices: StoredTable) -> list[str]:
+def store_open_invoices(server: ServerLists, invoices: StoredTable) -> list[str]:
     """Store the open final invoices. Return the clients of invoices that were open in the mirror and are no longer."""
     stored = invoices.read(["invoice_id", "client_id", "balance"], _is_open())
     above = int(pc.sum(pc.greater(stored.column("balance"), 0)).as_py() or 0)

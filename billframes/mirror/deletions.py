@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 from billframes.errors import MirrorError
 from billframes.loading.connection import request_threads
 from billframes.mirror.day_search import Days, SpanRequest, SpanResult, Window, search_days
-from billframes.mirror.server import Server
+from billframes.mirror.server_lists import ServerLists
 from billframes.mirror.stored_table import StoredTable, newest_rows
 from billframes.mirror.tables import Table, to_stored, within_days, without
 from billframes.mirror.windows import WINDOW_ROWS, cut_windows
@@ -51,13 +51,13 @@ def check_vanished(name: str, missing: int, rows: int) -> None:
         )
 
 
-def find_missing(server: Server, stored: StoredTable, total: int) -> list[str]:
+def find_missing(server: ServerLists, stored: StoredTable, total: int) -> list[str]:
     """
     Find stored rows that the server lacks, by its totals, and return their ids. Store other differences, too.
 
     Parameters
     ----------
-    server : Server
+    server : ServerLists
     stored : StoredTable
         The table after all additions and changes were stored.
     total : int
@@ -110,7 +110,7 @@ class _MissingRows:
 class _DaySearch:
     """Requests totals and rows of spans of days, and compares the rows."""
 
-    def __init__(self, server: Server, days: Days, missing: _MissingRows) -> None:
+    def __init__(self, server: ServerLists, days: Days, missing: _MissingRows) -> None:
         self._server = server
         self._days = days
         self._missing = missing
@@ -191,7 +191,7 @@ def _join_spans(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return together
 
 
-def _only_unbilled(server: Server, stored: StoredTable, total: int) -> bool:
+def _only_unbilled(server: ServerLists, stored: StoredTable, total: int) -> bool:
     """Tell whether all missing rows are unbilled; False for lists without that state, or with one page."""
     if not _can_be_billed(stored.table) or len(stored) <= server.page_size:
         return False
@@ -213,7 +213,7 @@ def _can_be_billed(table: Table) -> bool:
     return table.resource is not None and "billed" in {each.name for each in table.resource.filters}
 
 
-def reload_table(server: Server, stored: StoredTable) -> list[str]:
+def reload_table(server: ServerLists, stored: StoredTable) -> list[str]:
     """Load a whole table, store the rows that differ, and return the ids of stored rows that the server lacks."""
     table, missing = stored.table, _MissingRows(stored)
     for window in cut_windows(server, table, server.count(table.name)):
@@ -221,13 +221,13 @@ def reload_table(server: Server, stored: StoredTable) -> list[str]:
     return missing.ids()
 
 
-def sample_size(server: Server, stored: StoredTable, requests: int, *, totals_agree: bool) -> int:
+def sample_size(server: ServerLists, stored: StoredTable, requests: int, *, totals_agree: bool) -> int:
     """Return how many deletions to confirm after so many requests for the search; more if totals and rows disagree."""
     pages = len(stored) / server.page_size
     return max(SAMPLE, round(pages * _MOST_COST) - requests if totals_agree else round(pages))
 
 
-def confirm_deleted(server: Server, stored: StoredTable, ids: list[str], most: int) -> list[str]:
+def confirm_deleted(server: ServerLists, stored: StoredTable, ids: list[str], most: int) -> list[str]:
     """Return the ids of deleted records. Of more than `most`, only a sample is requested, unless one still exists."""
     table = stored.table
     if table.name == "invoices":
@@ -243,13 +243,13 @@ def _sample(values: list[str], most: int) -> list[str]:
     return values if len(values) <= most else [values[len(values) * place // most] for place in range(most)]
 
 
-def _existing(server: Server, table: Table, ids: list[str]) -> set[str]:
+def _existing(server: ServerLists, table: Table, ids: list[str]) -> set[str]:
     with request_threads(server.concurrency) as pool:
         deleted = pool.map(lambda id_: server.is_deleted(table, id_), ids)
         return {id_ for id_, is_deleted in zip(ids, deleted, strict=True) if not is_deleted}
 
 
-def _not_in_lists(server: Server, stored: StoredTable, ids: list[str]) -> list[str]:
+def _not_in_lists(server: ServerLists, stored: StoredTable, ids: list[str]) -> list[str]:
     """
     Return the invoices that are not in their clients' lists, because the API has no request for one invoice.
 
@@ -263,7 +263,7 @@ def _not_in_lists(server: Server, stored: StoredTable, ids: list[str]) -> list[s
     return [each for each in ids if each not in listed]
 
 
-def _listed(server: Server, clients: list[str]) -> set[str]:
+def _listed(server: ServerLists, clients: list[str]) -> set[str]:
     return set(server.invoices_of(clients).column("invoice_id").to_pylist()) if clients else set()
 
 

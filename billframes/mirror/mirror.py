@@ -23,7 +23,7 @@ from billframes.mirror.engines import MEMORY_LIMIT, scan
 from billframes.mirror.history import changes, history, summary
 from billframes.mirror.lock import folder_lock
 from billframes.mirror.refresh import Refresh, checked_full
-from billframes.mirror.server import Server
+from billframes.mirror.server_lists import ServerLists
 from billframes.mirror.side_tables import ItemCodeTable
 from billframes.mirror.snapshot import Snapshot
 from billframes.mirror.storage import Storage
@@ -137,7 +137,7 @@ class Mirror(LoaderSet):
         check_progress(progress)
         client = self._client or self._default_client()
         with folder_lock(self._storage.local, WAIT):
-            version = Refresh(self._storage, Server(client, progress), names).run()
+            version = Refresh(self._storage, ServerLists(client, progress), names).run()
         self._snapshot = Snapshot(self._storage, version)
         return summary(version)
 

@@ -36,7 +36,7 @@ from billframes.mirror.balances import (
 from billframes.mirror.catalogue import Catalogue, Version
 from billframes.mirror.cleanup import undo_unfinished, undone_if_it_fails
 from billframes.mirror.deletions import SAMPLE, check_vanished, confirm_deleted, find_missing, reload_table, sample_size
-from billframes.mirror.server import Server
+from billframes.mirror.server_lists import ServerLists
 from billframes.mirror.side_tables import ReferenceCollector
 from billframes.mirror.storage import Storage
 from billframes.mirror.stored_table import StoredTable
@@ -73,13 +73,13 @@ class Refresh:
     Parameters
     ----------
     storage : Storage
-    server : Server
+    server : ServerLists
     full : frozenset of str
         The tables to reload.
     """
 
     storage: Storage
-    server: Server
+    server: ServerLists
     full: frozenset[str]
     _previous: Version | None = None
     # The current Delta version of each table.

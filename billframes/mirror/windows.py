@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pyarrow as pa
 
 from billframes.mirror.day_search import Window
-from billframes.mirror.server import Server
+from billframes.mirror.server_lists import ServerLists
 from billframes.mirror.stored_table import StoredTable
 from billframes.mirror.tables import Table, to_stored
 
@@ -24,7 +24,7 @@ WINDOW_ROWS = 50_000
 _DAY = dt.timedelta(days=1)
 
 
-def cut_windows(server: Server, table: Table, total: int) -> list[Window]:
+def cut_windows(server: ServerLists, table: Table, total: int) -> list[Window]:
     """Cut a list into windows of at most about `WINDOW_ROWS` records; the first and last window are open."""
     if not table.date or total <= WINDOW_ROWS:
         return [(None, None)]
@@ -37,7 +37,7 @@ def cut_windows(server: Server, table: Table, total: int) -> list[Window]:
     return list(zip(starts, [*cuts, None], strict=True))
 
 
-def fill(server: Server, stored: StoredTable, windows: list[Window]) -> Iterator[pa.Table]:
+def fill(server: ServerLists, stored: StoredTable, windows: list[Window]) -> Iterator[pa.Table]:
     """
     Load all windows into an empty table; each window is written while the next one is loaded.
 
@@ -58,7 +58,7 @@ def fill(server: Server, stored: StoredTable, windows: list[Window]) -> Iterator
             pending.result()
 
 
-def _cuts(server: Server, table: Table, first: dt.date, last: dt.date, total: int) -> Iterator[dt.date]:
+def _cuts(server: ServerLists, table: Table, first: dt.date, last: dt.date, total: int) -> Iterator[dt.date]:
     """Yield the last days of windows between two days; these are ends of months if possible."""
     if total <= WINDOW_ROWS or first >= last:
         return

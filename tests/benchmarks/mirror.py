@@ -121,14 +121,14 @@ def _measured(call: Callable[[], Figures]) -> Figures:
 
 def _bare(url: str, token: str) -> Figures:
     """Load the pages of a first refresh, window by window, and discard them."""
-    from billframes.mirror.server import Server
+    from billframes.mirror.server_lists import ServerLists
     from billframes.mirror.tables import TABLES
     from billframes.mirror.windows import cut_windows
 
     with bf.Client(url, token, progress=False) as client:
 
         def call() -> Figures:
-            server = Server(client, False)
+            server = ServerLists(client, False)
             for table in TABLES.values():
                 if not table.incremental:
                     server.load(table.name)

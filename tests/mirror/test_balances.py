@@ -15,7 +15,7 @@ import pytest
 import billframes as bf
 from billframes import mirror
 from billframes.mirror import balances
-from billframes.mirror.server import EXTRA_INVOICES, Server
+from billframes.mirror.server_lists import EXTRA_INVOICES, ServerLists
 from billframes.sandbox import Sandbox, app
 from billframes.sandbox.clients import read_balances
 from tests.frames import assert_frame_equal
@@ -172,7 +172,7 @@ def test_all_open_invoices_are_listed_however_few_are_expected(client):
     expected = sorted(final.loc[final["balance"] != 0, "invoice_id"])
     assert len(expected) > EXTRA_INVOICES
     for about in (0, len(expected) - 1, len(expected), 5 * len(expected)):
-        assert sorted(Server(client).open_invoices(about, 0).column("invoice_id").to_pylist()) == expected
+        assert sorted(ServerLists(client).open_invoices(about, 0).column("invoice_id").to_pylist()) == expected
 
 
 def test_a_silently_settled_invoice_beside_one_that_is_overpaid_is_seen(m, refreshed_balances, firm, client):

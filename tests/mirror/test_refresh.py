@@ -16,7 +16,7 @@ from billframes import _session, mirror
 from billframes.mirror import windows
 from billframes.mirror.deletions import SAMPLE, confirm_deleted
 from billframes.mirror.refresh import ROUNDS, Refresh
-from billframes.mirror.server import Server
+from billframes.mirror.server_lists import ServerLists
 from billframes.mirror.side_tables import ReferenceCollector
 from billframes.mirror.snapshot import Snapshot
 from billframes.mirror.stored_table import StoredTable
@@ -138,7 +138,7 @@ def test_deletions_of_a_share_of_a_table_are_found(m, writer, firm, share):
 
 
 def test_deletions_are_found_in_windows_and_few_requests(m, writer, firm, monkeypatch):
-    monkeypatch.setattr(Server, "page_size", 50)
+    monkeypatch.setattr(ServerLists, "page_size", 50)
     execute(firm, "DELETE FROM time_entry WHERE time_entry_id IN (?, ?)", *unbilled_ids(writer, 2, seed=3))
     summary = m.refresh()
     assert changes_of(summary, "time_entries") == (0, 0, 2)
@@ -148,15 +148,15 @@ def test_deletions_are_found_in_windows_and_few_requests(m, writer, firm, monkey
 
 @pytest.mark.slow
 def test_deletions_in_many_places_load_few_of_the_billed_rows(m, writer, firm, monkeypatch):
-    monkeypatch.setattr(Server, "page_size", 100)
-    loaded, load = [], Server.load
+    monkeypatch.setattr(ServerLists, "page_size", 100)
+    loaded, load = [], ServerLists.load
 
     def counted(server, name, *period, **options):
         frame = load(server, name, *period, **options)
         loaded.append((name, bool(period), frame.num_rows))
         return frame
 
-    monkeypatch.setattr(Server, "load", counted)
+    monkeypatch.setattr(ServerLists, "load", counted)
     for id_ in unbilled_ids(writer, 20, seed=4):
         execute(firm, "DELETE FROM time_entry WHERE time_entry_id = ?", id_)
     assert changes_of(m.refresh(), "time_entries") == (0, 0, 20)
@@ -168,7 +168,7 @@ def test_deletions_in_many_places_load_few_of_the_billed_rows(m, writer, firm, m
 @pytest.mark.slow
 def test_a_silently_billed_entry_is_not_removed_with_many_deletions(m, writer, firm, monkeypatch):
     """Another entry became unbilled, so as many unbilled entries are missing as entries in total."""
-    monkeypatch.setattr(Server, "page_size", 100)
+    monkeypatch.setattr(ServerLists, "page_size", 100)
     *gone, flipped = unbilled_ids(writer, 15, seed=6)
     other = writer.time_entries("2024-03", billed=True, limit=1).iloc[0]
     execute(firm, "UPDATE time_entry SET invoice_id = ? WHERE time_entry_id = ?", other["invoice_id"], flipped)
@@ -213,7 +213,7 @@ def test_invoices_of_many_clients_that_still_exist_are_not_taken_as_deleted(refr
     stored = StoredTable(refreshed._storage, TABLES["invoices"], version)
     ids = refreshed.invoices().drop_duplicates("client_id")["invoice_id"].tolist()
     assert len(ids) > SAMPLE
-    server = Server(client)
+    server = ServerLists(client)
     assert confirm_deleted(server, stored, ids, SAMPLE) == []
     assert confirm_deleted(server, stored, ["lost", *ids], SAMPLE) == ["lost"]
 
@@ -314,7 +314,7 @@ def test_a_first_refresh_in_many_windows_is_equal(writer, tmp_path, monkeypatch)
 
 @pytest.mark.slow
 def test_silent_moves_between_windows_are_not_deletions(m, writer, firm, tmp_path, monkeypatch):
-    monkeypatch.setattr(Server, "page_size", 100)
+    monkeypatch.setattr(ServerLists, "page_size", 100)
     opened = mirror(tmp_path / "firm", client=writer)
     opened.refresh()
     (moved,) = unbilled_ids(writer, 1, seed=5)
@@ -360,7 +360,7 @@ def test_a_deletion_in_a_quiet_moment_after_busy_ones_is_no_error(m, writer, fir
 @pytest.mark.slow
 def test_a_deletion_that_a_silent_move_hides_is_found_at_the_end(m, writer, firm, monkeypatch):
     """Totals are compared only at the end, and the search finds the moved record, which still exists."""
-    monkeypatch.setattr(Server, "page_size", 50)
+    monkeypatch.setattr(ServerLists, "page_size", 50)
     take, remove, tables, ways = Refresh._store_changes, Refresh._remove_deleted, [], []
 
     def busy(run, stored):

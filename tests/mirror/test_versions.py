@@ -16,7 +16,7 @@ import billframes as bf
 from billframes import mirror
 from billframes.mirror.catalogue import Catalogue
 from billframes.mirror.refresh import Refresh
-from billframes.mirror.server import Server
+from billframes.mirror.server_lists import ServerLists
 from billframes.mirror.storage import Storage
 from billframes.sandbox import Sandbox
 from tests.mirror.kills import kills
@@ -144,7 +144,7 @@ def test_a_credential_that_sees_less_is_refused(m, firm):
 
 
 def test_a_refresh_that_can_not_tell_whether_rates_are_shown_keeps_what_is_known(m, monkeypatch):
-    monkeypatch.setattr(Server, "shows_rates", lambda _server: None)
+    monkeypatch.setattr(ServerLists, "shows_rates", lambda _server: None)
     m.refresh()
     assert m._open_snapshot().version.firm["rates"] is True
 

@@ -19,8 +19,7 @@ from billframes.bulk.columns import EditColumn, columns_of, load_columns
 from billframes.bulk.comparison import FrameComparison, compare_deletions
 from billframes.bulk.edited_frame import EditedRows, checked_ids, read_edited
 from billframes.bulk.journal import Entry, Journal
-from billframes.bulk.record_reader import RecordReader
-from billframes.bulk.records import ServerRecord
+from billframes.bulk.server_records import RecordReader, ServerRecord
 from billframes.errors import MirrorError, ParameterError
 from billframes.loading.connection import WritingConnection
 from billframes.loading.load import custom_field_columns

@@ -21,8 +21,7 @@ from typing import Any
 from billframes.bulk.cells import cells_equal, read_cell
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.journal import Entry, Journal
-from billframes.bulk.record_reader import RecordReader
-from billframes.bulk.records import ServerRecord
+from billframes.bulk.server_records import RecordReader, ServerRecord
 from billframes.errors import BillframesError
 from billframes.loading.connection import WritingConnection
 from billframes.schema.resources import CLIENTS, MATTERS, Resource

@@ -23,7 +23,7 @@ from billframes.schema.decode import stated_total
 from billframes.schema.resources import CODES, CUSTOM_FIELDS
 from billframes.transport.http import QueryPairs, Response
 
-__all__ = ["Server"]
+__all__ = ["ServerLists"]
 
 # The most times that balances are requested if a client is deleted between the list and its balance.
 _TRIES = 3
@@ -92,7 +92,7 @@ class _RecordingConnection:
         return response
 
 
-class Server:
+class ServerLists:
     """
     The lists of a server, as Arrow tables.
 
