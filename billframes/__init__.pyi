@@ -45,6 +45,7 @@ from .analysis.reconcile import reconcile as reconcile
 from .analysis.results.explain import explain as explain
 from .analysis.scorecard import scorecard as scorecard
 from .analysis.stale import stale as stale
+from .analysis.tie_out import tie_out as tie_out
 from .analysis.timekeeping_lag import timekeeping_lag as timekeeping_lag
 from .analysis.utilization import utilization as utilization
 from .analysis.wip import wip as wip
@@ -108,7 +109,10 @@ from .guidelines import (
     guideline_summary as guideline_summary,
     guideline_words as guideline_words,
 )
-from .ledger import (
+from .ledger.demo import (
+    sandbox_reports as sandbox_reports,
+)
+from .ledger.reading import (
     read_ledger as read_ledger,
 )
 from .loading.flatten import (

@@ -35,6 +35,10 @@ COMMANDS = {
     ),
     "sandbox": ("billframes.sandbox.command", "Run the bundled sandbox server."),
     "sync": ("billframes.commands.sync", "Bring a local copy of all records up to date."),
+    "tie-out": (
+        "billframes.commands.tie_out",
+        "Compare the receivables with a report of the firm's books, and give each difference a reason.",
+    ),
 }
 BROKEN = 1
 FAILED = 2
@@ -55,7 +59,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         0 if the work was done; 2 if it could not be done; 1 after a bug in billframes, if a file can't be read or
         written, or if the keyring refuses a token; 130 after Ctrl-C. `ledes` returns 1 if it writes no file, or if
-        `--check` finds something to reject.
+        `--check` finds something to reject. `tie-out` returns 1 if a report of the books can't be
+        read or compared.
 
     Examples
     --------

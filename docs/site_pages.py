@@ -13,6 +13,7 @@ import inspect
 import os
 import re
 import shutil
+import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -51,6 +52,9 @@ RESULTS = {
     "realization": 'book.realization(by="practice_area")',
     "reconcile": "book.reconcile().head(12)",
     "stale": "book.stale().head(12)",
+    "tie_out": """book.tie_out(
+    bf.read_ledger(files["aging"]), as_of="2026-10-31", history=bf.read_ledger(files["invoices"])
+).head(12)""",
     "timekeeping_lag": 'book.timekeeping_lag(by="user")',
     "utilization": 'book.utilization(by="user")',
     "wip": 'book.wip(by="client").head(8)',
@@ -199,9 +203,10 @@ def _gallery(folder: Path, client: bf.Client) -> None:
     """Draw all charts and tables for the sandbox's firm, and show each with its code. Widgets are drawn elsewhere."""
     charts, tables = ["## Charts"], ["## Tables"]
     book = bf.book(PERIOD, client=client)
+    files = bf.sandbox_reports(tempfile.mkdtemp())
     for name, code in _codes():
         title = analyses()[name].title
-        shown = eval(code, {"book": book, "bf": bf})  # noqa: S307 - the code above
+        shown = eval(code, {"book": book, "bf": bf, "files": files})  # noqa: S307 - the code above
         if name in bf.plots.__all__:
             figure = getattr(bf.plots, name)(shown).figure
             figure.savefig(folder / "pictures" / f"{name}.png", dpi=100, bbox_inches="tight")
@@ -214,7 +219,7 @@ def _gallery(folder: Path, client: bf.Client) -> None:
     widgets += [_entry(title, site_pictures.WIDGETS[name], _picture(name)) for name, title in WIDGETS.items()]
     command = "```sh\nbillframes dashboard --demo\n```"
     widgets.append(f"### Dashboard\n\n{command}\n\n{_picture('dashboard')}")
-    opening = f'All of them show the sandbox\'s firm. In the code, `book = bf.book("{PERIOD}")`.'
+    opening = f'All of them show the sandbox\'s firm. In the code, `book = bf.book("{PERIOD}")` and `files = bf.sandbox_reports(folder)`.'
     text = "\n\n".join(["# Gallery", opening, *charts, *tables, *widgets])
     (folder / "gallery.md").write_text(f"{text}\n", encoding="utf-8")
 

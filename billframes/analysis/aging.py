@@ -36,7 +36,7 @@ from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.loading.load_info import load_info
 from billframes.periods import DateLike, Period, local_day
 
-__all__ = ["ANALYSIS", "LaterBalancesWarning", "aging"]
+__all__ = ["ANALYSIS", "LaterBalancesWarning", "aging", "warn_of_later_balances"]
 
 C = nw.col
 # An `as_of` later than this after the load is probably a wrong year, not the end of a month.
@@ -163,7 +163,7 @@ def aging(
         _check_items(frames, by)
         need_work_on_invoices("aging", frames.natives, Period(None, day))
     warn_of_joined_matters(frames["invoices"], grouping)
-    _warn_if_loaded_on_another_day(frames, day, grouping.settings)
+    warn_of_later_balances(frames, day, grouping.settings)
     return frames.to_native(open_balances(frames, grouping, limits, basis, day), invoices, as_of=day)
 
 
@@ -176,7 +176,7 @@ def _check_items(frames: dict[str, Frame], by: By) -> None:
     warn_of_absent_items(frames, ITEMS)
 
 
-def _warn_if_loaded_on_another_day(frames: Frames, day: dt.date, settings: FirmSettings) -> None:
+def warn_of_later_balances(frames: Frames, day: dt.date, settings: FirmSettings) -> None:
     """Warn if the frame was loaded, or one of its records changed, after `day`; or if `day` is long after the load."""
     info = load_info(frames.natives["invoices"])
     if info is not None and info.time is not None:

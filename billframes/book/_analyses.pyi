@@ -295,6 +295,16 @@ class BookAnalyses:
         users: pd.DataFrame | None = None,
         settings: FirmSettings | None = None,
     ) -> pd.DataFrame: ...
+    def tie_out(
+        self,
+        ledger: pd.DataFrame | None = None,
+        *,
+        as_of: DateLike | None = None,
+        history: pd.DataFrame | None = None,
+        control: float | None = None,
+        by: Literal["invoice", "reason", "client"] = "invoice",
+        settings: FirmSettings | None = None,
+    ) -> pd.DataFrame: ...
     def timekeeping_lag(
         self,
         by: By = "user",

@@ -15,6 +15,7 @@ from billframes._names import type_in_words
 from billframes._suggestions import suggest_fields, suggest_settings
 from billframes.config import read_keys
 from billframes.config.firm_values import FIRM, READERS, WEEKDAYS, Target
+from billframes.config.ledger import LEDGER_READERS, LedgerSettings
 from billframes.config.taxes import TAX_READERS, PaymentOrder, Tax
 from billframes.errors import ConfigError, IncompleteDataWarning, ParameterError
 from billframes.periods import MONTHS, DateLike, FiscalYear
@@ -92,6 +93,10 @@ class FirmSettings:
     payment_order : "proportional" or sequence of str
         What a part payment of an invoice settles: all parts in proportion, or each part in full before the next, such
         as `("tax", "expenses", "fees")`. Invoices below 0, or with a part below 0, are always settled in proportion.
+    ledger : LedgerSettings
+        Names in the firm's books, such as `{"customers": {"Acme Inc": "c1"}, "trust_accounts": ["IOLTA"]}`: customers
+        that are named differently from the client, and the items and accounts of write-offs, discounts, trust money,
+        expenses and tax.
 
     Raises
     ------
@@ -130,9 +135,10 @@ class FirmSettings:
     payment_order: PaymentOrder | Sequence[str] = "proportional"
     guidelines: str = ""
     guidelines_field: str = "cf_outside_counsel_guidelines"
+    ledger: LedgerSettings | Mapping[str, Any] = field(default_factory=LedgerSettings)
 
     def __post_init__(self) -> None:
-        for name, read in (READERS | TAX_READERS).items():
+        for name, read in (READERS | TAX_READERS | LEDGER_READERS).items():
             # The class is frozen for users. Here text dates become dates, and ids become text.
             object.__setattr__(self, name, read(getattr(self, name), name))
         self._check_people()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -75,7 +76,10 @@ def frame_of(rows: list[dict[str, Any]], about: Mapping[str, Any], texts: tuple[
         frame[name] = pd.to_datetime(frame[name]).astype("datetime64[us]")
     frame = frame.astype({"row": np.int64, "amount": float, "open_balance": float, "voided": bool})
     frame["kind"] = pd.Categorical(frame["kind"], ROW_KINDS)
-    frame.attrs["ledger"] = dict(about)
+    # As text, because pandas writes attrs into Parquet files as JSON.
+    frame.attrs["ledger"] = {
+        name: each.isoformat() if isinstance(each, dt.date) else each for name, each in about.items()
+    }
     return frame
 
 

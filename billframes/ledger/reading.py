@@ -92,8 +92,9 @@ def read_ledger(
         - `transaction_id`: only from `ledger_from_quickbooks`
         - with `texts`: `memo`, `description`
 
-        `attrs["ledger"]` has `report`, `file` (the name only), `company`, `as_of`, `start`, `end`, `basis` ("cash",
-        "accrual" or None), `stamp`, `dates`, `dates_from` and `totals_checked`.
+        `attrs["ledger"]` has `report`, `file` (the name only), `company`, `as_of`, `start` and `end` (ISO text),
+        `basis` ("cash", "accrual" or None), `stamp`, `dates`, `dates_from`, `totals_checked`, `open_items` (whether it
+        lists everything open on a day) and `payments` (how it states the invoices that payments pay).
 
     Raises
     ------
@@ -121,7 +122,7 @@ def read_ledger(
           kind       date number      customer  open_balance
     0  invoice 2026-10-18   1002  Osprey Ridge        1400.0
     >>> ledger.attrs["ledger"]["as_of"]
-    datetime.date(2026, 10, 31)
+    '2026-10-31'
     """
     for value, name, accepted in ((dates, "dates", ORDERS), (decimals, "decimals", tuple(STYLES))):
         if value is not None:
@@ -180,6 +181,7 @@ def _read_file(
             "Enable Editing, and save it.",
             IncompleteDataWarning,
         )
+    about |= {"open_items": report.open_items, "payments": report.payments}
     about |= {"report": report.kind, "dates": order, "dates_from": source_of_order, "totals_checked": body.checked}
     return _File(report, body.transactions, about)
 

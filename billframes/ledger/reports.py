@@ -70,10 +70,16 @@ REPORTS = (
     ),
     Report(
         kind="open_invoices",
-        titles=("Open Invoices", "Collections"),
+        titles=("Open Invoices",),
         needs=("date", "type", "open_balance"),
         groups="customer",
         open_items=True,
+    ),
+    Report(
+        kind="collections",
+        titles=("Collections",),
+        needs=("date", "type", "open_balance"),
+        groups="customer",
     ),
     Report(
         kind="customer_balance_detail",

@@ -22,6 +22,7 @@ realization: TableOf
 reconcile: TableOf
 scorecard: TableOf
 stale: TableOf
+tie_out: TableOf
 timekeeping_lag: TableOf
 utilization: TableOf
 wip: TableOf

@@ -6,6 +6,7 @@ A new analysis needs a line in `CALLS`.
 from __future__ import annotations
 
 import dataclasses
+import datetime as dt
 from collections.abc import Callable
 from typing import Any
 
@@ -33,11 +34,14 @@ from billframes.analysis import (
     reconcile,
     scorecard,
     stale,
+    tie_out,
     timekeeping_lag,
     utilization,
     wip,
     write_downs,
 )
+from billframes.ledger import read_ledger
+from billframes.ledger.writing import write_report
 
 __all__ = ["CALLS", "QUERIES", "SPARK_CALLS", "edge_case_frames"]
 
@@ -184,6 +188,15 @@ def call_compare(
     return run
 
 
+def ledger() -> Any:
+    """Return a report of the books that agrees with one invoice, and differs from the others."""
+    headings = ("Date", "Transaction type", "Num", "Due date", "Open balance")
+    rows = [[dt.date(2026, 10, 5), "Invoice", "i1", dt.date(2026, 11, 4), 42_500]]
+    groups = {"Acme": rows, "Zenith": [[dt.date(2026, 10, 20), "Payment", "7", None, -10_000]]}
+    text = write_report("Open Invoices", "As of Oct 31, 2026", headings, groups, summed=("Open balance",))
+    return read_ledger(text)
+
+
 PEOPLE = ("matters", "users")
 BILLS = ("invoices", "expenses", "fixed_fees")
 ITEMS = ("time_entries", *BILLS)
@@ -237,6 +250,8 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
         wip, *WORK, as_of="2026-10-31", by="user", matter_types=["hourly", "contingency", "internal"]
     ),
     "wip by client and month": call(wip, *WORK, as_of="2026-11-01", by=["client", "month"], include_prebill=False),
+    "tie-out": lambda firm: tie_out(firm["invoices"], ledger=ledger(), as_of="2026-10-31"),
+    "tie-out by reason": lambda firm: tie_out(firm["invoices"], ledger=ledger(), as_of="2026-10-31", by="reason"),
     "reconcile": call(reconcile, *ITEMS),
     "reconcile by month and state": call(reconcile, *ITEMS, by=["month", "invoice_state"], start="2026-10"),
     "write-downs by responsible": call(write_downs, *WORK, start="2026-10"),

@@ -117,6 +117,7 @@ def test_a_page_explains_every_option_of_a_command(command):
         "login": "connecting",
         "ledes": "ebilling",
         "sync": "mirror",
+        "tie-out": "ledger",
     }.get(command, command)
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
     for action in parser._actions:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import datetime as dt
 import io
 import time
 from pathlib import Path
@@ -73,7 +72,7 @@ def test_csv_uk_and_excel_forms_of_a_report_and_comma_decimals_give_equal_frames
     forms.append(read(AGING.replace("\r\n\r\n,Date", "\r\n,,,,,,,\r\n,Date").partition('\r\n\r\n\r\n" Monday')[0]))
     for form in forms[1:]:
         pd.testing.assert_frame_equal(form, forms[0], check_flags=False)
-        assert form.attrs["ledger"]["as_of"] == dt.date(2026, 10, 31)
+        assert form.attrs["ledger"]["as_of"] == "2026-10-31"
 
 
 def test_customers_invoices_and_voided_rows_are_found_where_each_report_has_them():
@@ -174,7 +173,7 @@ def test_files_of_one_report_are_joined_unless_company_report_or_periods_differ(
     early = SALES.replace("September-October, 2026", "January-February, 2026").replace("/2026,", "/2025,")
     joined = read_ledger([SALES.encode(), early.encode()])
     assert len(joined) == 12
-    assert joined.attrs["ledger"]["start"] == dt.date(2026, 1, 1)
+    assert joined.attrs["ledger"]["start"] == "2026-01-01"
     for other, reason in [
         (SALES, "both have 2026-09"),
         (early.replace("Larkspur", "Another"), "two companies"),
@@ -207,14 +206,14 @@ def test_a_cut_in_the_last_bytes_or_a_deleted_row_is_refused_or_changes_nothing(
     assert seen > len(deleted)
 
 
-def test_a_million_rows_and_a_workbook_that_unpacks_to_gigabytes_stop_at_the_limit():
+def test_a_file_of_very_many_rows_and_a_workbook_that_unpacks_to_gigabytes_stop_at_the_limit():
     began = time.perf_counter()
-    rows = (",10/06/2026,Invoice,1,Quillon,,1.00,1.00\r\n" * 1_000_000).encode()
+    rows = (",10/06/2026,Invoice,1,Quillon,,1.00,1.00\r\n" * 400_000).encode()
     with pytest.raises(ParameterError, match="has more than 3,000,000 cells"):
         read(AGING.encode() + rows)
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet()
-    for _ in range(3_000):
+    for _ in range(2_600):
         sheet.append(["1"] * 40)
     file = io.BytesIO()
     book.save(file)

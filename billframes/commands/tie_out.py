@@ -1,0 +1,76 @@
+"""`billframes tie-out`: compare the receivables with a report of the firm's books, and give the reasons."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from billframes._export import check_output, to_csv, to_excel, write
+from billframes._format import enum_label, format_number
+from billframes._messages import say, say_error
+from billframes.analysis.tie_out import add_up_reasons
+from billframes.book import Book
+from billframes.commands import add_connection, connected
+from billframes.config.firm import FirmSettings
+from billframes.errors import LedgerError, ParameterError
+from billframes.ledger import read_ledger
+from billframes.periods import Period
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["EXAMPLES", "add_arguments", "run"]
+
+EXAMPLES = (
+    'billframes tie-out "A_R Aging Detail.csv" -o october.xlsx',
+    "billframes tie-out aging.csv --history invoices.csv --control 8605.49 --mirror firm-mirror -o october.csv",
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options on `parser`."""
+    parser.add_argument("file", metavar="FILE", help="A/R Aging Detail, or another report of open invoices")
+    parser.add_argument("--as-of", metavar="DATE", help="the day of the comparison (default: the report's)")
+    parser.add_argument("--history", metavar="FILE", help="Invoice List by Date, which has invoices that are not open")
+    parser.add_argument("--control", metavar="AMOUNT", type=float, help="accounts receivable in the balance sheet")
+    parser.add_argument("--settings", metavar="FILE", help="the firm's settings (default: the profile's)")
+    parser.add_argument(
+        "-o", "--out", metavar="FILE", help="write a row per invoice to this .csv or .xlsx file (default: reasons only)"
+    )
+    add_connection(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the reasons, write the file, and return the exit code."""
+    out = None if args.out is None else Path(args.out).absolute()
+    if out is not None:
+        if out.suffix.lower() not in (".csv", ".xlsx"):
+            raise ParameterError(f"--out {out.name} must end with .csv or .xlsx.")
+        check_output(out)
+    try:
+        ledger = read_ledger(args.file)
+        history = None if args.history is None else read_ledger(args.history)
+        with connected(args) as client:
+            settings = FirmSettings.load(args.settings) if args.settings else client.settings
+            book = Book(Period(), settings=settings, client=client)
+            as_of = args.as_of or ledger.attrs["ledger"]["as_of"] or book.loaded_on("invoices")
+            rows = book.tie_out(ledger, as_of=as_of, history=history, control=args.control)
+    except (LedgerError, ParameterError) as error:
+        say_error(error, args)
+        return 1
+    if out is not None:
+        write(out, to_csv(rows) if out.suffix.lower() == ".csv" else to_excel(rows, sheet="tie-out"))
+        say(out)
+    _say_reasons(rows)
+    return 0
+
+
+def _say_reasons(rows: pd.DataFrame) -> None:
+    reasons = add_up_reasons(rows)
+    total = rows.attrs["tie_out"]
+    words = {name: format_number(total[name], "cents") for name in ("balance", "ledger_balance", "difference_amount")}
+    say(f"Receivables on {total['as_of']}: {words['balance']} here, {words['ledger_balance']} in the books.")
+    for reason, amount, count in zip(reasons["reason"], reasons["difference_amount"], reasons["rows"], strict=True):
+        say(f"{format_number(amount, 'cents'):>15}  {enum_label(reason)} ({count:,})")
+    say(f"{words['difference_amount']:>15}  Difference")

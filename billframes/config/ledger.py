@@ -1,0 +1,79 @@
+"""Names in the firm's books: customers, and the items and accounts of write-offs, trust money and tax."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from billframes._names import closest
+from billframes.config.firm_values import read_list
+from billframes.errors import ParameterError
+
+__all__ = ["LEDGER_READERS", "LedgerSettings"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LedgerSettings:
+    """
+    Names in the firm's books, as `ledger` of the firm's settings.
+
+    Parameters
+    ----------
+    customers : mapping of str to str
+        The id or the reference of the client, by the name of the customer in the books. Only customers whose name
+        differs from the client's need it.
+    write_off_items, discount_items : sequence of str
+        Products or services on credit memos that are write-offs, or discounts. Other credit memos are credits.
+    write_off_accounts, discount_accounts : sequence of str
+        Accounts against which a journal entry or credit is a write-off, or a discount.
+    trust_accounts : sequence of str
+        Accounts whose money is trust money; payments from them are cash.
+    expense_items, tax_items : sequence of str
+        Products or services of expenses and of tax, in reports that list the lines of invoices.
+    folder : str
+        A folder with exported reports, which the monthly report reads.
+    """
+
+    customers: Mapping[str, str] = field(default_factory=dict)
+    write_off_items: tuple[str, ...] = ()
+    discount_items: tuple[str, ...] = ()
+    write_off_accounts: tuple[str, ...] = ()
+    discount_accounts: tuple[str, ...] = ()
+    trust_accounts: tuple[str, ...] = ()
+    expense_items: tuple[str, ...] = ()
+    tax_items: tuple[str, ...] = ()
+    folder: str = ""
+
+
+_KEYS = tuple(each.name for each in fields(LedgerSettings))
+
+
+def _ledger(value: Any, key: str) -> LedgerSettings:
+    if isinstance(value, LedgerSettings):
+        return value
+    if not isinstance(value, Mapping):
+        raise ParameterError(f"{key}={value!r} is not a mapping such as {{'customers': {{'Acme Inc': 'client id'}}}}.")
+    for name in value:
+        if name not in _KEYS:
+            raise ParameterError(f"{key} has an unknown key {name!r}.{closest(name, _KEYS)} It takes {_KEYS}.")
+    return LedgerSettings(**{name: _read(each, name, f"{key}.{name}") for name, each in value.items()})
+
+
+def _read(value: Any, name: str, key: str) -> Any:
+    if name == "folder":
+        if not isinstance(value, str):
+            raise ParameterError(f"{key}={value!r} is not the name of a folder.")
+        return value
+    if name == "customers":
+        if not isinstance(value, Mapping) or not all(isinstance(each, str) for each in value.values()):
+            raise ParameterError(f"{key}={value!r} is not a mapping from a customer's name to a client's id.")
+        return dict(value)
+    names = tuple(read_list(value, key))
+    if not all(isinstance(each, str) for each in names):
+        raise ParameterError(f"{key}={value!r} is not a list of names.")
+    return names
+
+
+LEDGER_READERS = {"ledger": _ledger}
+"""The function for the key of the firm's settings. It raises a ParameterError that names the key."""
