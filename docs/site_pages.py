@@ -219,7 +219,8 @@ def _gallery(folder: Path, client: bf.Client) -> None:
     widgets += [_entry(title, site_pictures.WIDGETS[name], _picture(name)) for name, title in WIDGETS.items()]
     command = "```sh\nbillframes dashboard --demo\n```"
     widgets.append(f"### Dashboard\n\n{command}\n\n{_picture('dashboard')}")
-    opening = f'All of them show the sandbox\'s firm. In the code, `book = bf.book("{PERIOD}")` and `files = bf.sandbox_reports(folder)`.'
+    made = f'`book = bf.book("{PERIOD}")` and `files = bf.sandbox_reports(folder)`'
+    opening = f"All of them show the sandbox's firm. In the code, {made}."
     text = "\n\n".join(["# Gallery", opening, *charts, *tables, *widgets])
     (folder / "gallery.md").write_text(f"{text}\n", encoding="utf-8")
 
