@@ -13,10 +13,9 @@ import pyarrow as pa
 from billframes._messages import warn
 from billframes._names import join_names
 from billframes.analysis.declare.columns import ITEMS, Frame
-from billframes.analysis.frames.engine import collect, join_by_id, lazy, to_dicts
+from billframes.analysis.frames.engine import collect, join_by_id, to_dicts
 from billframes.analysis.frames.expressions import as_day, midnight
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.native import select_columns
 from billframes.analysis.rules.loads import need_all_dates, need_period, need_work_on_invoices, warn_of_removed_rows
 from billframes.errors import IncompleteDataWarning
 from billframes.loading.load_info import load_info
@@ -54,7 +53,7 @@ class Activity:
         return max([each for each in (self.work, self.invoice) if each is not None], default=None)
 
 
-def activity_of_matters(frames: Mapping[str, Frame], day: dt.date) -> dict[str, Activity]:
+def activity_of_matters(frames: Frames, day: dt.date) -> dict[str, Activity]:
     """
     Find the last work and the last final invoice of each matter, dated on or before a day.
 
@@ -63,7 +62,7 @@ def activity_of_matters(frames: Mapping[str, Frame], day: dt.date) -> dict[str, 
 
     Parameters
     ----------
-    frames : mapping of str to Frame
+    frames : Frames
         `time_entries`, `invoices` and, if they were passed, `expenses` and `fixed_fees`.
     day : date
 
@@ -81,10 +80,10 @@ def activity_of_matters(frames: Mapping[str, Frame], day: dt.date) -> dict[str, 
     return activities
 
 
-def final_invoices(invoices: Frame, day: dt.date, columns: Iterable[str] = ()) -> Frame:
+def final_invoices(frames: Frames, day: dt.date, columns: Iterable[str] = ()) -> Frame:
     """Select the final invoices up to a day with an amount above 0, with more `columns`."""
     needed = ("invoice_id", "invoice_state", "invoice_date", "amount", *columns)
-    return select_columns(invoices, "invoices", needed).filter(
+    return frames.select("invoices", needed).filter(
         C("invoice_state") == "final", C("invoice_date") <= midnight(day), C("amount") > 0
     )
 
@@ -95,12 +94,12 @@ def as_midnight(value: Any) -> dt.datetime | None:
     return None if day is None else midnight(day)
 
 
-def _days(frames: Mapping[str, Frame], day: dt.date) -> Iterator[tuple[str | None, dt.datetime | None, Any]]:
+def _days(frames: Frames, day: dt.date) -> Iterator[tuple[str | None, dt.datetime | None, Any]]:
     """Yield each matter with its last day of work and its last invoice date; either can be missing."""
-    dates = final_invoices(frames["invoices"], day).select("invoice_id", "invoice_date")
+    dates = final_invoices(frames, day).select("invoice_id", "invoice_date")
     for name in ITEMS:
         if name in frames:
-            items = select_columns(lazy(frames[name]), name, ("matter_id", "invoice_id", "date"))
+            items = frames.select(name, ("matter_id", "invoice_id", "date"), lazily=True)
             dated = join_by_id(items, dates, "invoice_id").with_columns(
                 _worked=nw.when(C("date") <= midnight(day)).then(C("date"))
             )
@@ -181,11 +180,11 @@ def need_days_of_clients(frames: Frames, periods: NewBusinessPeriods) -> None:
     warn_of_removed_rows("new_business", dated, "clients can look new, or without work, that are not")
 
 
-def days_of_clients(frames: Mapping[str, Frame], periods: NewBusinessPeriods) -> dict[str, ClientDays]:
+def days_of_clients(frames: Frames, periods: NewBusinessPeriods) -> dict[str, ClientDays]:
     """Find the first day of each client, of a matter, time entry or invoice, and the day of its last work."""
     clients: dict[str, ClientDays] = {}
     for name, column in (("time_entries", "date"), ("matters", "opened"), ("invoices", "invoice_date")):
-        rows = select_columns(lazy(frames[name]), name, ("client_id", column))
+        rows = frames.select(name, ("client_id", column), lazily=True)
         past = nw.when(C(column) <= midnight(periods.last)).then(C(column))
         ends = rows.with_columns(_past=past).group_by("client_id").agg(_first=C(column).min(), _last=C("_past").max())
         for row in to_dicts(collect(ends, frames[name])):

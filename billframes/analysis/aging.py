@@ -162,7 +162,7 @@ def aging(
     if itemized:
         _check_items(frames, by)
         need_work_on_invoices("aging", frames.natives, Period(None, day))
-    warn_of_joined_matters(frames["invoices"], grouping)
+    warn_of_joined_matters(frames, grouping)
     warn_of_later_balances(frames, day, grouping.settings)
     return frames.to_native(open_balances(frames, grouping, limits, basis, day), invoices, as_of=day)
 

@@ -5,18 +5,15 @@ Work that is not on a final invoice yet has no lag. Work in progress shows its a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import ratio_measure, retitled, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
-from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, lazy, sum_by
+from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.frames.expressions import as_float, day_number, is_in_period, value_if
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.native import select_columns
 from billframes.analysis.model.allocation import allocation_rates, billable_time, time_on_invoices
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
@@ -136,8 +133,8 @@ def billing_lag(
     consequence = "work that waited long can be missing"
     warn_of_removed_rows("billing_lag", frames.passed("time_entries"), consequence)
     grouping = Grouping.of(by, frames, settings)
-    entries, dated_invoices = frames["time_entries"], _dated_invoices(frames["invoices"], period)
-    time = billable_time(lazy(entries), ("date", *grouping.row_columns), ("invoice_date",))
+    entries, dated_invoices = frames["time_entries"], _dated_invoices(frames, period)
+    time = billable_time(frames, ("date", *grouping.row_columns), ("invoice_date",), lazily=True)
     lags = _lags(time, dated_invoices, grouping)
     sums = collect(collect(sum_by(lags, grouping.base, (*_SUMS, "_not_passed")), entries))
     _warn(sums, time, frames, period)
@@ -149,10 +146,10 @@ def billing_lag(
     return frames.to_native(_result(grouping.add_up(sums, _SUMS), grouping), time_entries, period, settings)
 
 
-def _dated_invoices(invoices: Frame, period: Period) -> Frame:
+def _dated_invoices(frames: Frames, period: Period) -> Frame:
     """Select the invoices with the number of their day, and whether they count."""
     columns = ("invoice_id", "invoice_state", "invoice_date", "amount", "balance")
-    selected = select_columns(lazy(invoices), "invoices", columns)
+    selected = frames.select("invoices", columns, lazily=True)
     final = C("invoice_state") == "final"
     return selected.select(
         "invoice_id",
@@ -189,7 +186,7 @@ def _result(totals: Frame, grouping: Grouping) -> Frame:
     return grouping.finish(totals.with_columns(**known), ANALYSIS.measure_names)
 
 
-def _warn(sums: Frame, time: Frame, frames: Mapping[str, Frame], period: Period) -> None:
+def _warn(sums: Frame, time: Frame, frames: Frames, period: Period) -> None:
     """Warn of entries without an amount, and of entries whose invoice was not passed."""
     counts = collect_counts((sums, {"hidden": C("_hidden").sum(), "not_passed": C("_not_passed").sum()}))
     if counts["not_passed"] and (period.start or period.end):
@@ -197,7 +194,7 @@ def _warn(sums: Frame, time: Frame, frames: Mapping[str, Frame], period: Period)
         on_invoices = collect(time_on_invoices(time), frames["time_entries"])
         rates = allocation_rates(on_invoices, frames, FirmSettings(), unknown_invoices=True)
         counts |= collect_counts((rates, {"not_passed": count_on_unknown_invoices(rates, period)}))
-    warn_of_unknown_invoices(counts["not_passed"])
+    warn_of_unknown_invoices(frames, counts["not_passed"])
     consequence = "the lag weighted by amount is missing in their rows. The lag weighted by hours is known"
     warn_of_hidden_rates(counts["hidden"], consequence)
 

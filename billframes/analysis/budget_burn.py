@@ -21,7 +21,6 @@ from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.frames.expressions import RESIDUE, as_float, map_values, null_column, value_if
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.native import select_columns
 from billframes.analysis.model.allocation import (
     allocated_fee,
     allocation_rates,
@@ -155,28 +154,26 @@ def budget_burn(
     used = fees.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in _MEASURES])
     used = collect(used)
     counts = _counts(used, budgets)
-    _warn(counts)
-    rows, without_work = _with_all_budgets(_with_matters(used, frames.get("matters")), budgets)
+    _warn(counts, frames)
+    rows, without_work = _with_all_budgets(_with_matters(used, frames), budgets)
     if "matters" not in frames and len(without_work) == len(budgets):
         _warn_of_no_work(without_work)
     return frames.to_native(_result(rows, budgets, _unbudgeted_fees(counts)), time_entries)
 
 
-def _fees_of_matters(frames: dict[str, Frame], settings: FirmSettings) -> Frame:
+def _fees_of_matters(frames: Frames, settings: FirmSettings) -> Frame:
     """Return rows of fees by matter, in one column per billing state, whatever their date."""
-    time = _with_name(billable_time(frames["time_entries"], ("matter_id",), ("matter_name",)))
+    time = _with_name(billable_time(frames, ("matter_id",), ("matter_name",)))
     rates = allocation_rates(time_on_invoices(time), frames, settings)
     time = time.with_columns(_hidden=as_float(C("worth").is_null()), worth=C("worth").fill_null(0.0), _rows=nw.lit(1.0))
     # The fees of an invoice are allocated by one rule, so the entries of a matter on it can be added up first.
     time = sum_by(time, ("matter_id", "invoice_id", "matter_name"), ("worth", "hours", "_hidden", "_rows"))
     parts = [_columns_by_state(time, rates, "billed_amount", allocated_fee())]
     if "fixed_fees" in frames:
-        fixed = select_columns(
-            frames["fixed_fees"], "fixed_fees", ("matter_id", "invoice_id", "amount"), ("matter_name",)
-        )
+        fixed = frames.select("fixed_fees", ("matter_id", "invoice_id", "amount"), ("matter_name",))
         fixed = _with_name(fixed).with_columns(worth=C("amount"), _hidden=nw.lit(0.0), _rows=nw.lit(1.0))
         parts.append(_columns_by_state(fixed, rates, "fixed_fee_amount", C("worth")))
-    if (untyped := unknown_time(frames["time_entries"], ("matter_id",), ("matter_name",))) is not None:
+    if (untyped := unknown_time(frames, ("matter_id",), ("matter_name",))) is not None:
         parts.append(_unknown_columns(_with_name(untyped)))
     credits_ = rates.filter(C("_invoice_state") == "final", C("_by_worth") + C("_by_hours") < 1)
     cancelled = as_float(is_cancelled())
@@ -227,11 +224,11 @@ def _columns_by_state(rows: Frame, rates: Frame, final: str, billed: nw.Expr) ->
     return joined.select("matter_id", "matter_name", **measures)
 
 
-def _with_matters(used: Frame, matters: Frame | None) -> Frame:
+def _with_matters(used: Frame, frames: Frames) -> Frame:
     """Add the names of matters, and the matters without work, from the matters frame."""
-    if matters is None:
+    if "matters" not in frames:
         return used
-    listed = select_columns(matters, "matters", ("matter_id", "name"))
+    listed = frames.select("matters", ("matter_id", "name"))
     listed = listed.select("matter_id", matter_name=C("name"), **dict.fromkeys(_MEASURES, nw.lit(0.0)))
     return nw.concat([used.with_columns(matter_name=null_column(nw.String)), collect(listed)])
 
@@ -313,10 +310,10 @@ def _result(rows: Frame, budgets: dict[str, float], unbudgeted: dict[str, float 
     return with_ratios(ordered, columns).select("matter_id", "matter_name", *columns)
 
 
-def _warn(count: Mapping[str, float]) -> None:
+def _warn(count: Mapping[str, float], frames: Frames) -> None:
     if count["unknown"]:
         items = f"{int(count['unknown'])} time entries and fixed fees"
-        warn_of_items_on_unknown_invoices(items, unknown_state_reasons(), "counted in unknown_amount")
+        warn_of_items_on_unknown_invoices(items, unknown_state_reasons(frames), "counted in unknown_amount")
     warn_of_cancelled("budget_burn", count, ["matter_id"])
     if not count["hidden"]:
         consequence = "the fees of these invoices are spread over the hours of their time"

@@ -20,7 +20,7 @@ from billframes.analysis.declare.spec import Analysis, FromBook
 from billframes.analysis.frames.engine import to_dicts
 from billframes.analysis.frames.expressions import in_period, map_values, null_column
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.native import require, select_columns
+from billframes.analysis.frames.native import require
 from billframes.analysis.rules.loads import ITEM_FILTERS, need_period
 from billframes.errors import IncompleteDataWarning, MissingColumnError
 from billframes.periods import DateLike, Period
@@ -174,9 +174,9 @@ def code_check(
     items = {name: frames[name] for name in _ITEMS if name in frames}
     for name, frame in items.items():
         _check_columns(frame, name)
-    rules = _rules(frames["matters"], frames["codes"])
+    rules = _rules(frames)
     _warn_of_unknown_sets(rules, frames.get("code_sets"))
-    parts = [part for name, frame in items.items() for part in _findings(frame, name, rules, period)]
+    parts = [part for name in items for part in _findings(frames, name, rules, period)]
     return frames.to_native(nw.concat(parts).sort("date", "item", "item_id", "field"), time_entries)
 
 
@@ -192,18 +192,18 @@ def _check_columns(frame: Frame, name: str) -> None:
     require(frame, name, (id_, "date", "matter_id", *fields))
 
 
-def _rules(matters: Frame, codes: Frame) -> _Rules:
+def _rules(frames: Frames) -> _Rules:
     configured = ("matter_id", "ledes_enabled", *_FLAGS, "ledes_code_set_ids")
-    rows = to_dicts(select_columns(matters, "matters", configured))
+    rows = to_dicts(frames.select("matters", configured))
     sets: dict[tuple[str, str], dict[str, bool]] = {}
-    for row in to_dicts(select_columns(codes, "codes", ("code_type", "code", "code_set_id", "selectable"))):
+    for row in to_dicts(frames.select("codes", ("code_type", "code", "code_set_id", "selectable"))):
         sets.setdefault((row["code_type"], row["code"]), {})[row["code_set_id"]] = row["selectable"] is not False
     return _Rules({row["matter_id"]: row for row in rows}, sets)
 
 
-def _findings(frame: Frame, name: str, rules: _Rules, period: Period) -> Iterable[Frame]:
+def _findings(frames: Frames, name: str, rules: _Rules, period: Period) -> Iterable[Frame]:
     id_, fields = _ITEMS[name]
-    items = in_period(select_columns(frame, name, (id_, "date", "matter_id", *fields), _SHOWN), "date", period)
+    items = in_period(frames.select(name, (id_, "date", "matter_id", *fields), _SHOWN), "date", period)
     there = column_names(items)
     absent = {each: null_column(nw.String) for each in _SHOWN if each not in there}
     items = items.with_columns(**absent) if absent else items

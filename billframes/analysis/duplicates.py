@@ -17,7 +17,7 @@ from billframes.analysis.declare.spec import Analysis, FromBook
 from billframes.analysis.frames.engine import to_arrow
 from billframes.analysis.frames.expressions import in_period, map_values
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.native import require, select_columns
+from billframes.analysis.frames.native import require
 from billframes.analysis.model.keys import PEOPLE_AND_MATTERS, names_in
 from billframes.analysis.rules.loads import ITEM_FILTERS, need_period
 from billframes.errors import ParameterError
@@ -94,7 +94,7 @@ def duplicates(
     require(entries, "time_entries", ("time_entry_id", "date", *there))
     period = frames.period(start, end, None)
     need_period("duplicates", frames.natives, period, ITEM_FILTERS)
-    compared = in_period(select_columns(entries, "time_entries", ("time_entry_id", "date", *columns)), "date", period)
+    compared = in_period(frames.select("time_entries", ("time_entry_id", "date", *columns)), "date", period)
     numbers = _numbers(_suspects(compared, columns), columns)
     found = entries.with_columns(duplicate_group=map_values("time_entry_id", numbers, None, nw.Float64))
     found = found.filter(~C("duplicate_group").is_null()).sort("duplicate_group", "date", "time_entry_id")

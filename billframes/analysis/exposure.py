@@ -18,7 +18,7 @@ from billframes.analysis.aging import aging
 from billframes.analysis.declare.columns import ITEMS, Frame
 from billframes.analysis.declare.metrics import Measure, bucket_measures, shared_measures, sum_measure
 from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
-from billframes.analysis.frames.engine import collect, join_by_id, lazy
+from billframes.analysis.frames.engine import collect, join_by_id
 from billframes.analysis.frames.expressions import day_number, midnight
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import read_date
@@ -191,14 +191,14 @@ def _select(rows: Frame, grouping: Grouping, names: dict[str, str]) -> Frame:
     return rows.select(*grouping.columns, **columns, _open=nw.lit(1.0))
 
 
-def _last_days(frames: dict[str, Frame], grouping: Grouping, of_invoices: Grouping, day: dt.date) -> list[Frame]:
+def _last_days(frames: Frames, grouping: Grouping, of_invoices: Grouping, day: dt.date) -> list[Frame]:
     """Return the last day of work by the keys, and the last day of an invoice."""
     itemized = needs_items(of_invoices)
     keys = [] if itemized else of_invoices.row_columns
-    final = final_invoices(frames["invoices"], day, keys)
+    final = final_invoices(frames, day, keys)
     final = final.select("invoice_id", *keys, last_invoice_date=C("invoice_date"))
     names = [name for name in ITEMS if name in frames and (itemized or name == "time_entries")]
-    days = {name: _last_days_of_items(frames[name], name, grouping, day, with_invoice=itemized) for name in names}
+    days = {name: _last_days_of_items(frames, name, grouping, day, with_invoice=itemized) for name in names}
     parts = [_latest(days["time_entries"], grouping, "last_work_date")]
     if not itemized:
         return [*parts, _latest(final, of_invoices, "last_invoice_date")]
@@ -206,15 +206,15 @@ def _last_days(frames: dict[str, Frame], grouping: Grouping, of_invoices: Groupi
     return [*parts, *(_latest(each, grouping, "last_invoice_date") for each in on_final)]
 
 
-def _last_days_of_items(items: Frame, name: str, grouping: Grouping, day: dt.date, *, with_invoice: bool) -> Frame:
+def _last_days_of_items(frames: Frames, name: str, grouping: Grouping, day: dt.date, *, with_invoice: bool) -> Frame:
     """Return the last day of items by the columns that the keys derive from, and by invoice if requested."""
     invoice = ["invoice_id"] if with_invoice else []
-    rows = grouping.select_items(lazy(items), name, ("date", *invoice))
+    rows = grouping.select_items(name, ("date", *invoice), lazily=True)
     dated = nw.when(C("date") <= midnight(day)).then(C("date"))
     by = list(dict.fromkeys([*grouping.base, *invoice]))
     rows = rows.select(*by, last_work_date=dated)
     latest = rows.group_by(*by).agg(C("last_work_date").max()) if by else rows.select(C("last_work_date").max())
-    return collect(latest, items)
+    return collect(latest, frames[name])
 
 
 def _latest(rows: Frame, grouping: Grouping, date: str) -> Frame:

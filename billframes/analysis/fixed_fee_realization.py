@@ -19,7 +19,6 @@ from billframes.analysis.frames.expressions import (
     value_if,
 )
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.native import select_columns
 from billframes.analysis.model.allocation import is_nearly_cancelled
 from billframes.analysis.model.arguments import warn_of_missing_rates
 from billframes.analysis.model.grouping import Grouping
@@ -137,11 +136,11 @@ def fixed_fee_realization(
     consequence = "fees can lack hours that are linked to them"
     warn_of_removed_rows("fixed_fee_realization", time, consequence)
     grouping = Grouping.of(by, frames, settings)
-    fees = grouping.select_items(frames["fixed_fees"], "fixed_fees", ("fixed_fee_id", "date", "amount"))
-    entries = select_columns(frames["time_entries"], "time_entries", ("date",))
+    fees = grouping.select_items("fixed_fees", ("fixed_fee_id", "date", "amount"))
+    entries = frames.select("time_entries", ("date",))
     dates = (entries, "date"), (fees, "date")
     warn_of_late_start("fixed_fee_realization", frames, *dates, period.start, consequence)
-    counted, unlinked_fees = _spread_fees(_fixed_fee_time(frames["time_entries"], grouping), fees, period)
+    counted, unlinked_fees = _spread_fees(_fixed_fee_time(frames, grouping), fees, period)
     unlinked = {"fixed_fees": lambda: (unlinked_fees, "unlinked_fee_amount")}
     warn_of_details_not_in_all("fixed_fee_realization", grouping, unlinked)
     parts = [_add_up(counted, "_period_date", grouping), _add_up(unlinked_fees, "date", grouping)]
@@ -151,10 +150,10 @@ def fixed_fee_realization(
     return frames.to_native(_result(totals, grouping), time_entries, period, settings)
 
 
-def _fixed_fee_time(entries: Frame, grouping: Grouping) -> Frame:
+def _fixed_fee_time(frames: Frames, grouping: Grouping) -> Frame:
     """Select fixed-fee time, and all time that names a fee, with its worth at standard rates."""
     columns = ("date", "user_id", "hours", "billing_type", "fixed_fee_id", *grouping.row_columns)
-    rows = select_columns(entries, "time_entries", columns)
+    rows = frames.select("time_entries", columns)
     rows = rows.filter(~C("fixed_fee_id").is_null() | (C("billing_type") == "fixedFee"))
     return value_at_rates(rows, grouping.settings.standard_rates).rename({"_value": "_worth"})
 

@@ -10,14 +10,12 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
 from billframes.analysis.frames.data_span import first_day
 from billframes.analysis.frames.engine import eager_from_arrow, to_dicts
 from billframes.analysis.frames.expressions import RESIDUE, in_period, midnight
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.native import select_columns
 from billframes.analysis.model.arguments import resolve_users
 from billframes.analysis.model.capacity import days_at_firm, working_days
 from billframes.analysis.rules.loads import need_period
@@ -128,7 +126,7 @@ def missing_time(
     period = _end_at_load(period, frames.natives["time_entries"], settings)
     known_from = first_day(**frames.passed("time_entries"))
     period = Period(max(known_from, cast("dt.date", period.start)), period.end) if known_from else period
-    hours = _hours_entered(frames["time_entries"], period)
+    hours = _hours_entered(frames, period)
     rows = list(_missing_days(to_dicts(people.select("user_id", "user_name")), hours, period, threshold, settings))
     return frames.to_native(eager_from_arrow(frames["time_entries"], _table(rows)), time_entries)
 
@@ -145,9 +143,9 @@ def _check_threshold(threshold: float | None) -> None:
         raise ParameterError(f"threshold={threshold!r} takes hours a day, above 0 and at most 24.")
 
 
-def _hours_entered(entries: Frame, period: Period) -> dict[tuple[str, dt.date], float]:
+def _hours_entered(frames: Frames, period: Period) -> dict[tuple[str, dt.date], float]:
     """Add up the hours of each person and day."""
-    dated = in_period(select_columns(entries, "time_entries", ("date", "user_id", "hours")), "date", period)
+    dated = in_period(frames.select("time_entries", ("date", "user_id", "hours")), "date", period)
     sums = to_dicts(dated.group_by("user_id", "date").agg(nw.col("hours").sum()))
     return {(row["user_id"], row["date"].date()): row["hours"] for row in sums}
 

@@ -28,7 +28,6 @@ from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, Tabl
 from billframes.analysis.frames.engine import from_arrow, sum_by, to_dicts
 from billframes.analysis.frames.expressions import RESIDUE, as_float, is_in_period, null_column, value_if
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.native import select_columns
 from billframes.analysis.model.arguments import read_whole_number
 from billframes.analysis.model.declared_ratios import with_ratios
 from billframes.analysis.model.fees import fees_of_periods
@@ -197,7 +196,7 @@ def new_business(
     warn_of_short_history(frames, known, spans)
     _warn_of_matters_not_passed(frames)
     parts = [
-        _matters_opened(frames["matters"], of_matters, spans.period),
+        _matters_opened(frames, of_matters, spans.period),
         _fees_of_period(*fees[0], known, spans, largest),
         _fees_of_year_before(*fees[1], largest),
         *_client_counts(frames, by, of_matters, known, spans),
@@ -210,7 +209,7 @@ def _warn_of_matters_not_passed(frames: Frames) -> None:
     """Compare the matters of frames in memory without information about their load; lazy ones need another query."""
     if load_info(frames.natives["matters"]) is not None:
         return
-    worked, passed = (select_columns(frames[name], name, ("matter_id",)) for name in ("time_entries", "matters"))
+    worked, passed = (frames.select(name, ("matter_id",)) for name in ("time_entries", "matters"))
     if isinstance(worked, nw.DataFrame) and isinstance(passed, nw.DataFrame):
         ids = [each.get_column("matter_id").unique().to_list() for each in (worked, passed)]
         consequence = "the matters opened, and the clients' first days, are incomplete"
@@ -267,9 +266,9 @@ def _fees_of(clients: Collection[str]) -> nw.Expr:
     return value_if(C("client_id").is_in(list(clients)), "fees_amount") if clients else nw.lit(0.0)
 
 
-def _matters_opened(matters: Frame, grouping: Grouping, period: Period) -> Frame:
+def _matters_opened(frames: Frames, grouping: Grouping, period: Period) -> Frame:
     """Count the matters opened in the period, and the matters without a date."""
-    rows = select_columns(matters, "matters", ("matter_id", "opened", *grouping.row_columns))
+    rows = frames.select("matters", ("matter_id", "opened", *grouping.row_columns))
     counted = rows.with_columns(
         opened_matters=as_float(is_in_period("opened", period)), undated_matters=as_float(C("opened").is_null())
     )
@@ -277,7 +276,7 @@ def _matters_opened(matters: Frame, grouping: Grouping, period: Period) -> Frame
 
 
 def _client_counts(
-    frames: dict[str, Frame], by: By, grouping: Grouping, known: Mapping[str, ClientDays], spans: NewBusinessPeriods
+    frames: Frames, by: By, grouping: Grouping, known: Mapping[str, ClientDays], spans: NewBusinessPeriods
 ) -> Iterable[Frame]:
     """Count the clients that are new or without work, if each client is in one row."""
     if not _has_client_keys_only(grouping):

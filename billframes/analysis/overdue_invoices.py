@@ -17,7 +17,6 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.aging import aging
-from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import SHARED, Measure, retitled
 from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec, TabSpec
 from billframes.analysis.frames.engine import (
@@ -25,14 +24,12 @@ from billframes.analysis.frames.engine import (
     eager_from_arrow,
     from_arrow,
     join_by_id,
-    lazy,
     sum_by,
     to_arrow,
     to_dicts,
 )
 from billframes.analysis.frames.expressions import RESIDUE, as_float, midnight
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.native import select_columns
 from billframes.analysis.model.arguments import read_date, without_people
 from billframes.analysis.model.keys import UNASSIGNED
 from billframes.analysis.model.missing_work import warn_of_partial_frames
@@ -178,8 +175,8 @@ def overdue_invoices(
     warn_of_partial_frames("overdue_invoices", frames, "hours and worth since the due date are incomplete", settings)
     overdue, totals = _overdue(frames, day, settings)
     people = responsible_of_invoices({row["invoice_id"]: row["matter_id"] for row in overdue}, frames)
-    entries = frames.get("time_entries")
-    work_since = [_NO_WORK] * len(overdue) if entries is None else _work_since_due(entries, overdue, day)
+    unknown = [_NO_WORK] * len(overdue)
+    work_since = _work_since_due(frames, overdue, day) if "time_entries" in frames else unknown
     rows = [
         _row(each, totals, day) | people.get(each["invoice_id"], {}) | work
         for each, work in zip(overdue, work_since, strict=True)
@@ -196,9 +193,7 @@ def _overdue(
     options: dict[str, Any] = {"as_of": day, "by": ["client", "invoice_id"], "buckets": (30,), "settings": zone}
     open_invoices = frames.only("invoices").call(aging, **options)
     overdue = open_invoices.filter(C("overdue").is_null() | (C("overdue").abs() > RESIDUE))
-    details = select_columns(
-        frames["invoices"], "invoices", ("invoice_id", "invoice_date", "due_date"), ("invoice_number", "matter_id")
-    )
+    details = frames.select("invoices", ("invoice_id", "invoice_date", "due_date"), ("invoice_number", "matter_id"))
     balances = overdue.select("client_id", "client_name", "invoice_id", "overdue")
     rows = to_dicts(join_by_id(balances, details, "invoice_id"))
     for row in rows:
@@ -212,11 +207,11 @@ def _invoice_day(row: Mapping[str, Any]) -> dt.datetime:
     return row["invoice_date"] or dt.datetime.max  # noqa: DTZ901 - dates inside the analyses have no zone
 
 
-def _work_since_due(entries: Frame, overdue: list[dict[str, Any]], day: dt.date) -> list[dict[str, Any]]:
+def _work_since_due(frames: Frames, overdue: list[dict[str, Any]], day: dt.date) -> list[dict[str, Any]]:
     """Add up, for each overdue invoice, the work for its client after its due date."""
     codes = {client: code for code, client in enumerate(dict.fromkeys(row["client_id"] for row in overdue))}
     first_due = min((row["due"] for row in overdue if row["due"]), default=midnight(day))
-    work = _work_by_day(entries, codes, first_due, day)
+    work = _work_by_day(frames, codes, first_due, day)
     days = work["_client"].to_numpy() * _DAYS + _ordinals(work["date"].to_numpy())
     order = np.argsort(days)
     days = days[order]
@@ -242,11 +237,11 @@ def _work_since_due(entries: Frame, overdue: list[dict[str, Any]], day: dt.date)
     ]
 
 
-def _work_by_day(entries: Frame, codes: Mapping[str | None, int], first: dt.datetime, day: dt.date) -> pa.Table:
+def _work_by_day(frames: Frames, codes: Mapping[str | None, int], first: dt.datetime, day: dt.date) -> pa.Table:
     """Add up the clients' work after `first` by day. Clients are numbers, which are faster to sort than ids."""
     columns = ("date", "client_id", "billing_type", "hours", "amount")
     billable = C("billing_type") == "billable"
-    work = select_columns(lazy(entries), "time_entries", columns).filter(
+    work = frames.select("time_entries", columns, lazily=True).filter(
         billable | (C("billing_type") == "fixedFee"), C("date") > first, C("date") <= midnight(day)
     )
     known = {client: code for client, code in codes.items() if client is not None}
@@ -257,7 +252,7 @@ def _work_by_day(entries: Frame, codes: Mapping[str | None, int], first: dt.date
         _worth=nw.when(billable).then(C("amount").fill_null(0.0)).otherwise(nw.lit(0.0)),
         _hidden=as_float(billable & C("amount").is_null() & (C("hours") != 0)),
     )
-    days = collect(sum_by(work, ["_client", "date"], _WORK), entries)
+    days = collect(sum_by(work, ["_client", "date"], _WORK), frames["time_entries"])
     return to_arrow(days)
 
 

@@ -14,7 +14,6 @@ from billframes.analysis.declare.columns import Frame
 from billframes.analysis.duplicates import duplicates
 from billframes.analysis.frames.engine import eager_from_arrow, ids_frame, join_by_id, sum_by, to_arrow
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.native import select_columns
 
 __all__ = ["ReviewedItems"]
 
@@ -101,7 +100,7 @@ class ReviewedItems:
     def _comparable_entries(self, key: str, columns: Iterable[str]) -> Frame:
         """Select the time entries of the same matters, or of the same people, as those on prebills."""
         values = self._time[key].unique().drop_null().to_pylist()
-        rows = select_columns(self.frames["time_entries"], "time_entries", columns)
+        rows = self.frames.select("time_entries", columns)
         return join_by_id(rows, ids_frame(self.frames["time_entries"], key, sorted(values)), key, "inner")
 
     def _duplicate_ids(self) -> pa.Array:

@@ -18,12 +18,11 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._messages import warn
 from billframes._names import closest
 from billframes.analysis.aging import aging
-from billframes.analysis.declare.columns import IDS, ITEMS, Frame, column_names
+from billframes.analysis.declare.columns import IDS, ITEMS, column_names
 from billframes.analysis.declare.metrics import Measure, shared_measures
 from billframes.analysis.declare.spec import Analysis, BookArgument, FromBook, TableSpec
 from billframes.analysis.frames.engine import eager_from_arrow, ids_frame, join_by_id, to_arrow, to_dicts
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.native import select_columns
 from billframes.analysis.model.allocation import PREBILL
 from billframes.analysis.model.arguments import read_date, without_people
 from billframes.analysis.model.missing_work import warn_of_partial_frames
@@ -182,11 +181,9 @@ def prebill_review(
     )
     day = None if as_of is None else read_date(as_of, "as_of")
     settings = without_people(settings)
-    prebills = _prebills(frames["invoices"], invoice)
-    items = pa.concat_tables(
-        [_items(frames[name], name, prebills, settings.time_zone) for name in ITEMS if name in frames]
-    )
-    people = _responsible_lawyers(frames.get("matters"), responsible)
+    prebills = _prebills(frames, invoice)
+    items = pa.concat_tables([_items(frames, name, prebills, settings.time_zone) for name in ITEMS if name in frames])
+    people = _responsible_lawyers(frames, responsible)
     prebills = _prebills_of(prebills, items, people, responsible)
     _add_figures(prebills, frames, day, settings)
     warn_of_partial_frames("prebill_review", frames, "items, findings or overdue balances can be missing", settings)
@@ -210,10 +207,10 @@ def prebill_review(
 _Rows = list[dict[str, Any]]
 
 
-def _prebills(invoices: Frame, requested: str | Collection[str] | None) -> dict[str, dict[str, Any]]:
+def _prebills(frames: Frames, requested: str | Collection[str] | None) -> dict[str, dict[str, Any]]:
     """Return the requested prebills, or all, by id."""
     columns = ("invoice_id", "invoice_date", "invoice_state", "client_id", "client_name", "amount")
-    selected = select_columns(invoices, "invoices", columns, ("invoice_number", "matter_id"))
+    selected = frames.select("invoices", columns, ("invoice_number", "matter_id"))
     if requested is None:
         rows = to_dicts(selected.filter(C("invoice_state").is_in(PREBILL)))
     else:
@@ -244,11 +241,11 @@ def _check_found(name: str, found: _Rows) -> None:
         raise ParameterError(f"Invoice {name!r} is {state}; only draft, review and approved ones can be reviewed.")
 
 
-def _items(frame: Frame, name: str, prebills: Mapping[str, Any], zone: str) -> pa.Table:
+def _items(frames: Frames, name: str, prebills: Mapping[str, Any], zone: str) -> pa.Table:
     """List the items on the prebills."""
     id_ = IDS[name]
     needed = ("invoice_id", "matter_id", *(("hours", "billing_type") if name == "time_entries" else ()), "amount")
-    rows = select_columns(frame, name, needed, (id_, *_ITEM_COLUMNS, *_TIME_COLUMNS))
+    rows = frames.select(name, needed, (id_, *_ITEM_COLUMNS, *_TIME_COLUMNS))
     found = to_arrow(join_by_id(rows, ids_frame(rows, "invoice_id", prebills), "invoice_id", "inner"))
     renamed = {"item_id": id_, "item_amount": "amount", "entered": "created_at"}
     if "created_at" in found.column_names and found["created_at"].type.tz is not None:
@@ -291,13 +288,13 @@ def _in_order(items: pa.Table, prebills: Mapping[str, Mapping[str, Any]], people
     return table.take(pc.sort_indices(order, sort_keys=[(name, "ascending") for name in order.column_names]))
 
 
-def _responsible_lawyers(matters: Frame | None, responsible: str | None) -> dict[str, dict[str, Any]]:
+def _responsible_lawyers(frames: Frames, responsible: str | None) -> dict[str, dict[str, Any]]:
     """Return the responsible lawyer of each matter."""
-    if matters is None:
+    if "matters" not in frames:
         if responsible is not None:
             raise ParameterError(f"responsible={responsible!r} needs matters= (the loader matters()).")
         return {}
-    return responsible_of_matters(matters)
+    return responsible_of_matters(frames)
 
 
 def _prebills_of(

@@ -18,7 +18,6 @@ from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.frames.expressions import as_float, in_period, value_at_rates, value_if
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.native import select_columns
 from billframes.analysis.model.arguments import MATTER_TYPES, check_choice, warn_of_missing_rates
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
@@ -163,9 +162,9 @@ def profitability(
     )
     period = frames.period(start, end, settings)
     options = _Options(basis, period, Grouping.of(by, frames, settings))
-    parts = [_time_fees(frames, by, options), _cost(frames["time_entries"], options)]
+    parts = [_time_fees(frames, by, options), _cost(frames, options)]
     if "fixed_fees" in frames:
-        parts.append(_fixed_fees(frames["fixed_fees"], frames["invoices"], options))
+        parts.append(_fixed_fees(frames, options))
     totals = options.grouping.combine(parts, _SUMS)
     return frames.to_native(_result(totals, options.grouping), time_entries, period, settings)
 
@@ -183,12 +182,12 @@ def _time_fees(frames: Frames, by: By, options: _Options) -> Frame:
     return fees.select(*options.grouping.columns, "billed_amount")
 
 
-def _fixed_fees(fixed_fees: Frame, invoices: Frame, options: _Options) -> Frame:
+def _fixed_fees(frames: Frames, options: _Options) -> Frame:
     """Add up the fixed fees on final invoices by the keys of the fee itself."""
     by_work = options.basis == "work_date"
     columns = ("invoice_id", "amount", *(("date",) if by_work else ()))
-    items = options.grouping.select_items(fixed_fees, "fixed_fees", columns).filter(~C("invoice_id").is_null())
-    selected = select_columns(invoices, "invoices", ("invoice_id", "invoice_state", "invoice_date"))
+    items = options.grouping.select_items("fixed_fees", columns).filter(~C("invoice_id").is_null())
+    selected = frames.select("invoices", ("invoice_id", "invoice_state", "invoice_date"))
     final = selected.filter(C("invoice_state") == "final")
     rows = join_by_id(items, final.select("invoice_id", _dated=C("invoice_date")), "invoice_id", "inner")
     rows = in_period(rows, "date" if by_work else "_dated", options.period)
@@ -198,11 +197,11 @@ def _fixed_fees(fixed_fees: Frame, invoices: Frame, options: _Options) -> Frame:
     return options.grouping.finish(options.grouping.add_up(sums, ("fixed_fee_amount",)), ("fixed_fee_amount",))
 
 
-def _cost(entries: Frame, options: _Options) -> Frame:
+def _cost(frames: Frames, options: _Options) -> Frame:
     """Add up the cost of all hours dated in the period."""
     grouping = options.grouping
     columns = ("date", "user_id", "hours", "billing_type", "amount", "invoice_id", *grouping.row_columns)
-    dated = in_period(select_columns(entries, "time_entries", columns), "date", options.period)
+    dated = in_period(frames.select("time_entries", columns), "date", options.period)
     rows = value_at_rates(grouping.with_periods(dated, "date"), grouping.settings.cost_rates)
     unrated = C("_unrated") > 0
     billable = C("billing_type") == "billable"

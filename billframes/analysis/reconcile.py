@@ -19,7 +19,6 @@ from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
 from billframes.analysis.frames.engine import collect_counts, join_by_id
 from billframes.analysis.frames.expressions import as_float, in_period, is_in_period, value_if
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.native import select_columns
 from billframes.analysis.model.allocation import billable_time
 from billframes.analysis.model.arguments import warn_of_unknown_ids, without_people
 from billframes.analysis.model.grouping import Grouping
@@ -157,8 +156,8 @@ def reconcile(
     if grouping is None:
         warn_of_unknown_ids(settings, frames)
     keys = () if grouping is None else grouping.row_columns
-    selected, optional = _invoices(frames["invoices"], keys, columns_for_taxes(settings))
-    rows = nw.concat([_items_on_invoices(frames[kind], kind) for kind in _ITEM_AMOUNTS if kind in frames])
+    selected, optional = _invoices(frames, keys, columns_for_taxes(settings))
+    rows = nw.concat([_items_on_invoices(frames, kind) for kind in _ITEM_AMOUNTS if kind in frames])
     matters = rows.group_by("invoice_id", "matter_id").agg(*[C(name).sum() for name in (*_SUMS, "_rows")])
     matters = matters.with_columns(matter_count=as_float(~C("matter_id").is_null()))
     totals = matters.group_by("invoice_id").agg(*[C(name).sum() for name in (*_SUMS, "_rows", "matter_count")])
@@ -171,7 +170,7 @@ def reconcile(
     return frames.to_native(result, time_entries, period, settings)
 
 
-def _grouping(by: By, frames: dict[str, Frame], settings: FirmSettings) -> Grouping:
+def _grouping(by: By, frames: Frames, settings: FirmSettings) -> Grouping:
     """Find the keys of whole invoices; raise if a key of matters or people would divide an invoice."""
     whole = [name for name in column_names(frames["invoices"]) if not name.startswith(("matter_", "user_"))]
     of_work = {*PEOPLE_AND_MATTERS, *(each for pair in PEOPLE_AND_MATTERS.values() for each in pair), *_WORK_KEYS}
@@ -182,30 +181,29 @@ def _grouping(by: By, frames: dict[str, Frame], settings: FirmSettings) -> Group
                 f"by={name!r} would divide invoices, and reconcile shows whole invoices. It takes 'invoice', 'client', "
                 "'month', 'quarter', 'year' or another column of the invoices; write_downs(by=…) divides invoices."
             )
-    return Grouping.of(by, {name: frames[name] for name in ("clients",) if name in frames}, settings, whole)
+    return Grouping.of(by, frames.only("clients"), settings, whole)
 
 
-def _invoices(invoices: Frame, keys: Sequence[str], needed: Sequence[str]) -> tuple[Frame, list[str]]:
+def _invoices(frames: Frames, keys: Sequence[str], needed: Sequence[str]) -> tuple[Frame, list[str]]:
     """Select the columns of the invoices; also return the names of the optional columns."""
     columns = ("invoice_id", "invoice_date", "invoice_state", "amount", "balance")
-    selected = select_columns(
-        invoices, "invoices", (*columns, *needed), ("invoice_number", "client_id", "client_name", *keys)
-    )
+    optional = ("invoice_number", "client_id", "client_name", *keys)
+    selected = frames.select("invoices", (*columns, *needed), optional)
     return selected, [name for name in column_names(selected) if name not in columns]
 
 
-def _items_on_invoices(frame: Frame, kind: str) -> Frame:
+def _items_on_invoices(frames: Frames, kind: str) -> Frame:
     """Select the items on invoices, with their amount in the column of their kind."""
     if kind == "time_entries":
         # The matters of non-billable time on an invoice are counted, too.
-        every = select_columns(frame, kind, ("invoice_id", "matter_id")).with_columns(
+        every = frames.select(kind, ("invoice_id", "matter_id")).with_columns(
             worth=nw.lit(0.0), hours=nw.lit(0.0), _rows=nw.lit(1.0)
         )
-        worth = billable_time(frame, ("matter_id",)).with_columns(_rows=nw.lit(0.0))
+        worth = billable_time(frames, ("matter_id",)).with_columns(_rows=nw.lit(0.0))
         columns = ("invoice_id", "matter_id", "worth", "hours", "_rows")
         rows = nw.concat([every.select(*columns), worth.select(*columns)]).with_columns(_amount=C("worth"))
     else:
-        rows = select_columns(frame, kind, ("invoice_id", "matter_id", "amount")).with_columns(
+        rows = frames.select(kind, ("invoice_id", "matter_id", "amount")).with_columns(
             _amount=C("amount"), hours=nw.lit(0.0), _rows=nw.lit(1.0)
         )
     amounts = dict.fromkeys(_ITEM_AMOUNTS.values(), nw.lit(0.0)) | {_ITEM_AMOUNTS[kind]: C("_amount").fill_null(0.0)}

@@ -8,22 +8,20 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from billframes.analysis.declare.columns import ITEMS, Frame
+from billframes.analysis.declare.columns import ITEMS
 from billframes.analysis.frames.engine import ids_frame, join_by_id, to_dicts
-from billframes.analysis.frames.native import select_columns
+from billframes.analysis.frames.frames import Frames
 
 __all__ = ["responsible_of_invoices", "responsible_of_matters"]
 
 
-def responsible_of_matters(matters: Frame) -> dict[str, dict[str, Any]]:
+def responsible_of_matters(frames: Frames) -> dict[str, dict[str, Any]]:
     """Return `responsible_id` and `responsible_name`, by the matter's id."""
-    rows = to_dicts(select_columns(matters, "matters", ("matter_id", "responsible_id", "responsible_name")))
+    rows = to_dicts(frames.select("matters", ("matter_id", "responsible_id", "responsible_name")))
     return {row.pop("matter_id"): row for row in rows}
 
 
-def responsible_of_invoices(
-    invoices: Mapping[str, str | None], frames: Mapping[str, Frame]
-) -> dict[str, dict[str, Any]]:
+def responsible_of_invoices(invoices: Mapping[str, str | None], frames: Frames) -> dict[str, dict[str, Any]]:
     """
     Return the lawyers responsible for invoices, which are those of the matters that they bill.
 
@@ -31,7 +29,7 @@ def responsible_of_invoices(
     ----------
     invoices : mapping of str to str or None
         The ids of invoices, each with the invoice's `matter_id`.
-    frames : mapping of str to Frame
+    frames : Frames
         `matters`, and the frames of items that were passed.
 
     Returns
@@ -42,7 +40,7 @@ def responsible_of_invoices(
     """
     if "matters" not in frames or not invoices:
         return {}
-    people = responsible_of_matters(frames["matters"])
+    people = responsible_of_matters(frames)
     found: dict[str, dict[str, str]] = defaultdict(dict)
     for invoice, matter in _matters_of(invoices, frames):
         person = people.get(matter or "")
@@ -57,12 +55,12 @@ def responsible_of_invoices(
     }
 
 
-def _matters_of(invoices: Mapping[str, str | None], frames: Mapping[str, Frame]) -> Iterable[tuple[str, Any]]:
+def _matters_of(invoices: Mapping[str, str | None], frames: Frames) -> Iterable[tuple[str, Any]]:
     """Yield each invoice with each matter that it bills."""
     yield from invoices.items()
     for name in ITEMS:
         if name in frames:
-            items = select_columns(frames[name], name, ("invoice_id", "matter_id"))
+            items = frames.select(name, ("invoice_id", "matter_id"))
             on_invoices = join_by_id(items, ids_frame(items, "invoice_id", invoices), "invoice_id", "inner")
             for row in to_dicts(on_invoices.group_by("invoice_id", "matter_id").agg(_rows=nw.len())):
                 yield row["invoice_id"], row["matter_id"]

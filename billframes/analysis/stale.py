@@ -23,7 +23,6 @@ from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
 from billframes.analysis.frames.engine import eager_from_arrow, ids_frame, join_by_id, sum_by, to_dicts
 from billframes.analysis.frames.expressions import RESIDUE, midnight, or_nan, value_at_rates
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.native import select_columns
 from billframes.analysis.model.arguments import read_date, read_whole_number, resolve_users
 from billframes.analysis.model.keys import UNASSIGNED
 from billframes.analysis.model.missing_work import warn_of_matters_not_passed, warn_of_partial_frames
@@ -271,7 +270,7 @@ def _findings(frames: Frames, day: dt.date, limit: int, settings: FirmSettings) 
     work = by_fee.group_by("matter_id").agg(C("total", "old", "hours").sum(), C("oldest_date").min())
     findings = _Findings(
         day=day,
-        matters=_matters(frames["matters"]),
+        matters=_matters(frames),
         work={row["matter_id"]: row for row in to_dicts(work)},
         receivables={row["matter_id"]: or_nan(row["total"]) for row in to_dicts(balances)},
         activity=activity_of_matters(frames, day),
@@ -279,20 +278,20 @@ def _findings(frames: Frames, day: dt.date, limit: int, settings: FirmSettings) 
     return findings, by_fee
 
 
-def _matters(matters: Frame) -> dict[str, dict[str, Any]]:
+def _matters(frames: Frames) -> dict[str, dict[str, Any]]:
     columns = ("matter_id", "name", "archived", "client_id", "client_name", "responsible_id", "responsible_name")
-    return {row["matter_id"]: row for row in to_dicts(select_columns(matters, "matters", columns, ("opened",)))}
+    return {row["matter_id"]: row for row in to_dicts(frames.select("matters", columns, ("opened",)))}
 
 
-def _open_fees(frames: Mapping[str, Frame], work: Frame, day: dt.date, settings: FirmSettings) -> Iterator[_Row]:
+def _open_fees(frames: Frames, work: Frame, day: dt.date, settings: FirmSettings) -> Iterator[_Row]:
     """List the open fees, with their amounts in `wip` and the time linked to each."""
     rows = to_dicts(work.select("matter_id", "fixed_fee_id", "fixed_fee_amount"))
     open_ = {row["fixed_fee_id"]: row for row in rows if _is_open(row["fixed_fee_amount"])}
     if not open_ or "fixed_fees" not in frames:
         return
     ids = ids_frame(frames["fixed_fees"], "fixed_fee_id", open_)
-    fees = select_columns(frames["fixed_fees"], "fixed_fees", ("fixed_fee_id", "date"))
-    linked = select_columns(frames["time_entries"], "time_entries", ("date", "user_id", "hours", "fixed_fee_id"))
+    fees = frames.select("fixed_fees", ("fixed_fee_id", "date"))
+    linked = frames.select("time_entries", ("date", "user_id", "hours", "fixed_fee_id"))
     linked = join_by_id(linked, ids, "fixed_fee_id", "inner").filter(C("date") <= midnight(day))
     totals = sum_by(value_at_rates(linked, settings.standard_rates), ["fixed_fee_id"], ["hours", "_value", "_unrated"])
     efforts = {row["fixed_fee_id"]: row for row in to_dicts(totals)}

@@ -21,7 +21,6 @@ from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, Tabl
 from billframes.analysis.frames.engine import collect, eager_from_arrow, sum_by, to_arrow
 from billframes.analysis.frames.expressions import day_number, in_period, null_column
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.native import select_columns
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By, Key
 from billframes.analysis.model.recorded_time import warn_of_empty_months
@@ -174,16 +173,16 @@ def timekeeping_lag(
     need_period("timekeeping_lag", frames.passed("time_entries"), period, ITEM_FILTERS)
     warn_of_empty_months(frames, period, "the figures lack the entries of these days")
     grouping = Grouping.of(by, frames, settings)
-    groups, types = _groups(_histogram(frames["time_entries"], grouping, period), grouping)
+    groups, types = _groups(_histogram(frames, grouping, period), grouping)
     _warn_of_unknown(groups)
     result = eager_from_arrow(frames["time_entries"], _table(groups, types))
     return frames.to_native(grouping.finish(result, ANALYSIS.measure_names), time_entries, period, settings)
 
 
-def _histogram(entries: Frame, grouping: Grouping, period: Period) -> pa.Table:
+def _histogram(frames: Frames, grouping: Grouping, period: Period) -> pa.Table:
     """Count the entries of each group and lag."""
     columns = ("date", "created_at", *grouping.row_columns)
-    work = collect(in_period(select_columns(entries, "time_entries", columns), "date", period))
+    work = collect(in_period(frames.select("time_entries", columns), "date", period))
     _warn_of_no_zone(work, grouping.settings.time_zone)
     known = work.filter(~C("created_at").is_null())
     local = known.with_columns(_created=C("created_at").dt.convert_time_zone(grouping.settings.time_zone))

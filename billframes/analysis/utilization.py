@@ -164,9 +164,6 @@ def utilization(
     first, last = frames.bounded_period(start, end, "utilization", settings)
     last = last if as_of is None else min(last, read_date(as_of, "as_of"))
     grouping = Grouping.of(by, frames, settings)
-    # Only people whose entries were loaded have capacity.
-    if (loaded := people_loaded(frames.natives["time_entries"])) is not None and "users" in frames:
-        frames["users"] = frames["users"].filter(C("user_id").is_in(loaded))
     period = Period(first, last)
     _check_load(frames, grouping, period)
     if as_of is None and grouping.capacity_known:
@@ -181,7 +178,10 @@ def utilization(
     options = UtilizationOptions(
         period, include_fixed_fee, include_probono, roster == "active", filtered, recorded, known_from
     )
-    rows = client_hours(frames["time_entries"], frames.get("users"), grouping, options)
+    # Only people whose entries were loaded have capacity.
+    if (loaded := people_loaded(frames.natives["time_entries"])) is not None and "users" in frames:
+        frames = frames.with_rows(users=frames["users"].filter(C("user_id").is_in(loaded)))
+    rows = client_hours(frames, grouping, options)
     return frames.to_native(rows, time_entries, period, settings)
 
 

@@ -6,7 +6,7 @@ separated from write-downs.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -17,10 +17,9 @@ from billframes.analysis.contribution import with_shares
 from billframes.analysis.declare.columns import ITEMS, Frame, column_names, source_of
 from billframes.analysis.declare.metrics import Measure, ratio_measure, retitled, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
-from billframes.analysis.frames.engine import collect, join_by_id, lazy, sum_by
+from billframes.analysis.frames.engine import collect, join_by_id, sum_by
 from billframes.analysis.frames.expressions import RESIDUE, as_float, in_period, value_if
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.native import select_columns
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import UNKNOWN, By, Key, names_in
 from billframes.analysis.realization import realization
@@ -192,7 +191,7 @@ def write_downs(
     items = _other_items(frames, whole, period)
     rows = whole.combine([by_invoice.select(*whole.columns, *_AMOUNTS), items], (*_AMOUNTS, "_items"))
     if len(keys) < len(names):
-        rows = _with_sizes(rows, frames["invoices"], bounds)
+        rows = _with_sizes(rows, frames, bounds)
         grouping = grouping.with_key(_SIZE)
     totals = grouping.combine([_with_counts(rows)], (*_AMOUNTS, *_COUNTS))
     finished = grouping.finish(totals, _COLUMNS, named=True)
@@ -201,10 +200,10 @@ def write_downs(
     )
 
 
-def _other_items(frames: Mapping[str, Frame], grouping: Grouping, period: Period) -> Frame:
+def _other_items(frames: Frames, grouping: Grouping, period: Period) -> Frame:
     """Return the keys and invoices of items on final invoices of the period, with `_items`, except billable hours."""
     columns = ("invoice_id", "invoice_state", "invoice_date")
-    final = select_columns(frames["invoices"], "invoices", columns).filter(C("invoice_state") == "final")
+    final = frames.select("invoices", columns).filter(C("invoice_state") == "final")
     dated = in_period(final, "invoice_date", period).select("invoice_id", _dated=C("invoice_date"))
     needed, parts = [each for each in grouping.row_columns if not each.endswith(("_name", "_label"))], []
     for name in ITEMS:
@@ -213,7 +212,7 @@ def _other_items(frames: Mapping[str, Frame], grouping: Grouping, period: Period
         if there and all(source_of(each, there) in there for each in needed):
             is_time = name == "time_entries"
             own = ("invoice_id", "billing_type", "hours") if is_time else ("invoice_id",)
-            items = grouping.select_items(lazy(frames[name]), name, own)
+            items = grouping.select_items(name, own, lazily=True)
             items = items.filter((C("billing_type") != "billable") | (C("hours") == 0)) if is_time else items
             rows = grouping.with_periods(join_by_id(items, dated, "invoice_id", "inner"), "_dated")
             parts.append(
@@ -247,13 +246,13 @@ def _with_counts(rows: Frame) -> Frame:
     return rows.with_columns(**counts)
 
 
-def _with_sizes(rows: Frame, invoices: Frame, bounds: Sequence[float]) -> Frame:
+def _with_sizes(rows: Frame, frames: Frames, bounds: Sequence[float]) -> Frame:
     """Add the size of each row's invoice."""
     labels = ["credit", f"under {bounds[0]:,g}", *(f"{low:,g} to {high:,g}" for low, high in pairwise(bounds))]
     size = nw.lit(f"{bounds[-1]:,g} and more")
     for label, bound in reversed(list(zip(labels, [0.0, *bounds], strict=True))):
         size = nw.when(C("amount") < bound).then(nw.lit(label)).otherwise(size)
-    known = select_columns(invoices, "invoices", ("invoice_id", "amount")).filter(~C("amount").is_nan())
+    known = frames.select("invoices", ("invoice_id", "amount")).filter(~C("amount").is_nan())
     return join_by_id(rows, known.select("invoice_id", invoice_size=size), "invoice_id").with_columns(
         C("invoice_size").fill_null(UNKNOWN)
     )

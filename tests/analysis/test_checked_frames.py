@@ -11,6 +11,7 @@ import pytest
 from billframes.analysis import utilization
 from billframes.analysis.frames import values
 from billframes.analysis.frames.checked_frames import CheckedFrames, share_checks
+from tests.analysis.calls import CALLS, edge_case_frames
 
 
 @pytest.fixture
@@ -44,6 +45,20 @@ def hours_and_warnings(frame: pd.DataFrame) -> tuple[list[dict], list[str]]:
         users = pd.DataFrame({"user_id": ["u1", "u2"], "name": ["Ada", "Ben"], "role": ["attorney", "attorney"]})
         rows = utilization(frame, users=users, start="2026-10").to_dict("records")
     return rows, [str(each.message) for each in caught]
+
+
+COMPOSED = (
+    *("scorecard by user", "stale", "exposure by client", "leverage of the firm", "profitability by user"),
+    *("prebill review", "rates of years by user", "write-downs by responsible", "overdue_invoices", "missing time"),
+    *("new business by client", "effective rates by user"),
+)
+
+
+@pytest.mark.filterwarnings("ignore::billframes.errors.BillframesWarning")
+@pytest.mark.parametrize("name", COMPOSED)
+def test_a_call_checks_each_frame_once_however_many_analyses_it_calls(name, checked_names, firm):
+    CALLS[name](edge_case_frames(firm))
+    assert sorted(set(checked_names)) == sorted(checked_names)
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,13 @@ import pytest
 
 import billframes as bf
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.native import select_columns
 
 
 @pytest.mark.parametrize("dtype", ["str", "string", "object"])
 def test_an_empty_frame_of_text_is_converted_to_dates_and_numbers(dtype):
     names = ("matter_id", "date", "hours", "amount")
     frame = pd.DataFrame({name: pd.Series(dtype=dtype) for name in names})
-    schema = select_columns(Frames.of(items=frame)["items"], "items", names).collect_schema()
+    schema = Frames.of(items=frame).select("items", names).collect_schema()
     assert [schema[name] for name in names] == [nw.String, nw.Datetime("us"), nw.Float64, nw.Float64]
 
 
@@ -31,13 +30,13 @@ def test_work_in_progress_of_empty_frames_of_text_is_0():
 @pytest.mark.parametrize("lists", [[None, None], [["u1"], None], [("u1", "u2"), []]])
 def test_originators_in_object_columns_are_lists_of_text_even_if_all_are_missing(lists):
     frame = pd.DataFrame({"matter_id": ["m1", "m2"], "originator_ids": pd.Series(lists, dtype="object")})
-    selected = select_columns(Frames.of(matters=frame)["matters"], "matters", ("matter_id", "originator_ids"))
+    selected = Frames.of(matters=frame).select("matters", ("matter_id", "originator_ids"))
     assert selected.collect_schema()["originator_ids"] == nw.List(nw.String)
 
 
 def test_a_column_of_numbers_and_texts_is_text():
     frame = pd.DataFrame({"matter_id": ["m1", "m2", "m3"], "court": [7, "Bern", None]})
-    selected = select_columns(Frames.of(matters=frame)["matters"], "matters", ("court",))
+    selected = Frames.of(matters=frame).select("matters", ("court",))
     assert selected.to_native()["court"].to_pylist() == ["7", "Bern", None]
 
 

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import datetime as dt
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes._messages import warn
 from billframes.analysis.declare.columns import Frame, as_arrow
+from billframes.analysis.frames.checked_frames import Findings
 from billframes.analysis.frames.data_span import counted_days, read_bounded_period, read_period
-from billframes.analysis.frames.native import nan_to_null, to_native, wrap_frames
+from billframes.analysis.frames.engine import lazy
+from billframes.analysis.frames.native import nan_to_null, select_columns, to_native, wrap_frames
 from billframes.analysis.frames.notes import Notes
 from billframes.analysis.frames.values import check_values, said_once, tell_once
 from billframes.config.firm import FirmSettings
+from billframes.errors import IncompleteDataWarning
 from billframes.periods import DateLike, Period
 
 __all__ = ["Frames"]
@@ -36,15 +40,23 @@ class Frames(dict[str, Frame]):
         The same frames as the user passed them.
     notes : Notes
         The notes of the call, also of the analyses that it calls.
+    findings : Findings
+        What the checks found.
     is_inner : bool
         Whether another analysis called the present one. The other then warns of whole frames, and says the notes.
     """
 
     def __init__(
-        self, checked: Mapping[str, Frame], natives: Mapping[str, Any], notes: Notes, *, is_inner: bool = False
+        self,
+        checked: Mapping[str, Frame],
+        natives: Mapping[str, Any],
+        findings: Findings,
+        notes: Notes,
+        *,
+        is_inner: bool = False,
     ) -> None:
         super().__init__(checked)
-        self.natives, self.notes, self.is_inner = dict(natives), notes, is_inner
+        self.natives, self.findings, self.notes, self.is_inner = dict(natives), findings, notes, is_inner
         self._said = said_once()
 
     @classmethod
@@ -71,7 +83,8 @@ class Frames(dict[str, Frame]):
                 inner = outer.only(*given)
                 inner.is_inner = True
                 return inner
-        return cls(check_values(wrap_frames(given, ids_only=ids_only), given, ids_only=ids_only), given, Notes())
+        checked, findings = check_values(wrap_frames(given, ids_only=ids_only), given, ids_only=ids_only)
+        return cls(checked, given, findings, Notes())
 
     def only(self, *names: str) -> Frames:
         """Return some of the frames, to call another analysis with these only."""
@@ -82,13 +95,48 @@ class Frames(dict[str, Frame]):
         return self._with({**self, **rows}, {**self.natives, **{name: each.to_native() for name, each in rows.items()}})
 
     def _with(self, checked: Mapping[str, Frame], natives: Mapping[str, Any]) -> Frames:
-        other = Frames(checked, natives, self.notes, is_inner=self.is_inner)
+        other = Frames(checked, natives, self.findings, self.notes, is_inner=self.is_inner)
         other._said = self._said
         return other
 
     def passed(self, *names: str) -> dict[str, Any]:
         """Return some of the frames as the user passed them."""
         return {name: self.natives[name] for name in names if name in self.natives}
+
+    def select(
+        self,
+        name: str,
+        columns: Iterable[str],
+        optional: Iterable[str] = (),
+        coded: Iterable[str] = (),
+        *,
+        lazily: bool = False,
+    ) -> Frame:
+        """
+        Select and cast the columns that an analysis uses: all `columns`, and those of `optional` that the frame has.
+
+        What the checks found in these columns is said, once a call.
+
+        Parameters
+        ----------
+        name : str
+        columns, optional : iterable of str
+        coded : iterable of str
+            Columns that stay categorical until `sum_by`: casting a million rows to text costs as much as summing them.
+        lazily : bool
+            Whether an eager Polars frame becomes lazy, until `engine.collect`.
+        """
+        rows, used = select_columns(lazy(self[name]) if lazily else self[name], name, columns, optional, coded)
+        for column in used:
+            message = self.findings.messages.pop((name, column), None)
+            if message and message not in self._said:
+                self._said.add(message)
+                warn(message, IncompleteDataWarning)
+        return rows
+
+    def unknown_values(self, name: str, column: str) -> list[Any]:
+        """Return the unknown values of an enum of a frame; None is a missing value."""
+        return self.findings.unknown.get((name, column), [])
 
     def call(self, analysis: Callable[..., Any], **options: Any) -> Frame:
         """Return the result of another analysis of these frames, with other arguments by name."""

@@ -33,7 +33,6 @@ from billframes.analysis.declare.columns import (
 )
 from billframes.analysis.frames.data_span import DAYS
 from billframes.analysis.frames.engine import SUPPORTED, from_arrow, to_arrow
-from billframes.analysis.frames.values import warn_of_columns
 from billframes.errors import MissingColumnError, ParameterError
 from billframes.loading.load_info import attach
 
@@ -202,17 +201,12 @@ def _require(there: Collection[str], name: str, needed: list[str]) -> None:
 
 def select_columns(
     frame: Frame, name: str, columns: Iterable[str], optional: Iterable[str] = (), coded: Iterable[str] = ()
-) -> Frame:
-    """
-    Select and cast the columns that an analysis uses: all `columns`, and those of `optional` that the frame has.
-
-    Columns in `coded` stay categorical until `sum_by`: casting a million rows to text costs as much as summing them.
-    """
+) -> tuple[Frame, list[str]]:
+    """Select and cast columns as `Frames.select` does; also return the names of the columns that were used."""
     there = column_names(frame)
     needed = dict.fromkeys(columns)
     _require(there, name, [source_of(each, there) for each in needed])
     found = {each: source for each in (*needed, *optional) if (source := source_of(each, there)) in there}
-    warn_of_columns(name, list(found.values()))
     engine = frame.implementation.name
     frame = as_arrow(frame, list(dict.fromkeys(found.values())))
     schema = frame.collect_schema()
@@ -225,7 +219,7 @@ def select_columns(
         else:
             value = C(source) if typed is None else typed
             selected.append(key_column(name, source, schema[source], value).alias(each))
-    return frame.select(*selected)
+    return frame.select(*selected), list(found.values())
 
 
 def _engine(frame: Frame) -> str:

@@ -5,12 +5,12 @@ repeated ids, missing numbers, enum values that are unknown or in another case, 
 This is fast: an unchanged frame of a loader has unique ids, a categorical column lists its values, and one query counts
 the rows of all lazy frames. Rows are only compared if ids repeat.
 
-A warning about a column is given when an analysis uses that column (`warn_of_columns`).
+A warning about a column is given when an analysis uses that column (`Frames.select`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -50,8 +50,6 @@ __all__ = [
     "check_values",
     "said_once",
     "tell_once",
-    "unknown_values",
-    "warn_of_columns",
 ]
 
 C = nw.col
@@ -68,13 +66,16 @@ _BILLED_WITHOUT_ID = C("billed").cast(nw.Boolean) & C("invoice_id").is_null()
 # The number whose sum a warning of unknown values shows.
 _SUMMED = {"billing_type": "hours", "invoice_state": "amount"}
 
-_FINDINGS: ContextVar[Findings] = ContextVar("findings")
 _SAID: ContextVar[set[str] | None] = ContextVar("said", default=None)
 
 
-def check_values(frames: dict[str, Frame], natives: Mapping[str, Any], *, ids_only: bool = False) -> dict[str, Frame]:
+def check_values(
+    frames: dict[str, Frame], natives: Mapping[str, Any], *, ids_only: bool = False
+) -> tuple[dict[str, Frame], Findings]:
     """
     Check frames, and return them with unique ids and with enum values as declared, whichever case the frames have.
+
+    Also return what was found in them.
 
     Parameters
     ----------
@@ -110,8 +111,8 @@ def check_values(frames: dict[str, Frame], natives: Mapping[str, Any], *, ids_on
         # Every analysis of a frame with repeated rows gives a warning, so the frame is checked again.
         if not counts.get(name, {}).get("repeated"):
             cache.add(name, natives[name], checked[name], ids_only=ids_only)
-    _FINDINGS.set(Findings.of(findings for _frame, findings in checked.values()))
-    return {name: checked[name][0] for name in frames}
+    findings = Findings.of(found for _frame, found in checked.values())
+    return {name: checked[name][0] for name in frames}, findings
 
 
 @contextmanager
@@ -128,25 +129,6 @@ def said_once() -> set[str]:
     """Return the causes of warnings that analyses called by the present one gave already; a new set in others."""
     said = _SAID.get()
     return set() if said is None else said
-
-
-def warn_of_columns(name: str, columns: Iterable[str]) -> None:
-    """Give the warnings of these columns of a frame, each once."""
-    findings = _FINDINGS.get(None)
-    if findings is None or not findings.messages:
-        return
-    said = said_once()
-    for column in columns:
-        message = findings.messages.pop((name, column), None)
-        if message and message not in said:
-            said.add(message)
-            warn(message, IncompleteDataWarning)
-
-
-def unknown_values(name: str, column: str) -> list[Any]:
-    """Return the unknown values of an enum of a frame; None is a missing value."""
-    findings = _FINDINGS.get(None)
-    return findings.unknown.get((name, column), []) if findings is not None else []
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,15 +8,14 @@ then the fees are allocated to no entry, as those of an invoice without time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import narwhals.stable.v2 as nw
 
 from billframes.analysis.declare.columns import ENUMS, Frame, column_names
 from billframes.analysis.frames.engine import full_join_by_id, join_by_id, sum_by
 from billframes.analysis.frames.expressions import as_float, columns_or_null, value_if
-from billframes.analysis.frames.native import select_columns
-from billframes.analysis.frames.values import unknown_values
+from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.invoice_parts import (
     columns_for_taxes,
     has_time,
@@ -49,17 +48,19 @@ NOT_TIME = ("expenses", "fixed_fees")
 ON_INVOICE = ("_worth", "_hours", "_gross_worth", "_gross_hours", "_hidden")
 
 
-def billable_time(time_entries: Frame, columns: Iterable[str], optional: Iterable[str] = ()) -> Frame:
+def billable_time(
+    frames: Frames, columns: Iterable[str], optional: Iterable[str] = (), *, lazily: bool = False
+) -> Frame:
     """
     Select billable entries, and add `worth`: their amount, 0 without hours, missing if rates are hidden.
 
     Other entries on an invoice are not selected. They are worth 0; fixed-fee time is paid by its fee.
     """
     needed = ("billing_type", "hours", "amount", "invoice_id", *columns)
-    optional = [name for name in optional if name != "invoice_date" or _is_date(time_entries, name)]
+    optional = [name for name in optional if name != "invoice_date" or _is_date(frames["time_entries"], name)]
     without_hours = C("amount").is_null() & (C("hours") == 0)
     return (
-        select_columns(time_entries, "time_entries", needed, optional)
+        frames.select("time_entries", needed, optional, lazily=lazily)
         .filter(C("billing_type") == "billable")
         .with_columns(worth=nw.when(~without_hours).then(C("amount")).otherwise(nw.lit(0.0)))
     )
@@ -71,17 +72,20 @@ def _is_date(frame: Frame, column: str) -> bool:
     return dtype == nw.Date or (dtype == nw.Datetime and getattr(dtype, "time_zone", None) is None)
 
 
-def unknown_time(time_entries: Frame, columns: Iterable[str], optional: Iterable[str] = ()) -> Frame | None:
+def unknown_time(
+    frames: Frames, columns: Iterable[str], optional: Iterable[str] = (), *, lazily: bool = False
+) -> Frame | None:
     """
     Select entries whose billing type is missing or unknown, with their amount as `worth`; None if there are none.
 
     They are not counted as billed, but they may have been billed.
     """
-    if not unknown_values("time_entries", "billing_type"):
+    if not frames.unknown_values("time_entries", "billing_type"):
         return None
     needed = ("billing_type", "hours", "amount", "invoice_id", *columns)
     known = C("billing_type").is_in(ENUMS["billing_type"]).fill_null(False)
-    return select_columns(time_entries, "time_entries", needed, optional).filter(~known).with_columns(worth=C("amount"))
+    entries = frames.select("time_entries", needed, optional, lazily=lazily)
+    return entries.filter(~known).with_columns(worth=C("amount"))
 
 
 def billing_state() -> nw.Expr:
@@ -116,7 +120,7 @@ def time_on_invoices(time: Frame, by: Sequence[str] = ()) -> Frame:
 
 def allocation_rates(
     on_invoices: Frame | None,
-    frames: Mapping[str, Frame],
+    frames: Frames,
     settings: FirmSettings,
     keep: Iterable[str] = (),
     discounts: str = "time",
@@ -130,7 +134,7 @@ def allocation_rates(
     ----------
     on_invoices : Frame, optional
         All billable time by invoice, from `time_on_invoices`, whatever its date: the allocation needs all time.
-    frames : mapping of str to Frame
+    frames : Frames
         `invoices` and, if they were passed, `expenses` and `fixed_fees`.
     settings : FirmSettings
         With `taxes` and `payment_order`.
@@ -158,10 +162,10 @@ def allocation_rates(
         - `_expenses`, `_fixed_fees`: the sums of its expenses and fixed fees
         - `_hidden`: the number of its entries without an amount
     """
-    invoices = _select_invoices(frames["invoices"], keep, columns_for_taxes(settings))
+    invoices = _select_invoices(frames, keep, columns_for_taxes(settings))
     rates = _with_time(with_tax_rates(invoices, settings), on_invoices, unknown_invoices=unknown_invoices)
     for name in NOT_TIME:
-        rates = _with_items(rates, name, frames.get(name))
+        rates = _with_items(rates, name, frames)
     filled = [C(name).fill_null(0.0) for name in (*ON_INVOICE, "_expenses", "_fixed_fees")]
     rates = with_settled_fees(with_net_fees(rates.with_columns(*filled), settings, discounts), settings)
     # Engines sort NaN differently, but on all of them `<` is false if the left number is NaN.
@@ -191,7 +195,7 @@ def allocated_fee(worth: str = "worth", hours: str = "hours") -> nw.Expr:
     return C(worth).fill_null(0.0) * C("_per_worth") + by_hours
 
 
-def open_shares(time: Frame | None, rates: Frame, frames: Mapping[str, Frame], by: list[str]) -> Frame:
+def open_shares(time: Frame | None, rates: Frame, frames: Frames, by: list[str]) -> Frame:
     """
     Add up the items' shares of the balance of their invoice as `_share`, by invoice and `by`.
 
@@ -207,15 +211,15 @@ def open_shares(time: Frame | None, rates: Frame, frames: Mapping[str, Frame], b
     ids = [column for column in by if column.endswith("_id")]
     for name in NOT_TIME:
         if name in frames:
-            items = select_columns(frames[name], name, ("invoice_id", "amount", *ids), by)
+            items = frames.select(name, ("invoice_id", "amount", *ids), by)
             items = join_by_id(items, rates.select("invoice_id", f"_open_{name}"), "invoice_id", "inner")
             parts.append(_shares(items, C("amount") * C(f"_open_{name}"), by))
     return sum_by(nw.concat(parts), ["invoice_id", *by], ["_share"])
 
 
-def _select_invoices(invoices: Frame, keep: Iterable[str], needed: Iterable[str]) -> Frame:
+def _select_invoices(frames: Frames, keep: Iterable[str], needed: Iterable[str]) -> Frame:
     columns = ("invoice_id", "invoice_state", "invoice_date", "amount", "balance")
-    rows = select_columns(invoices, "invoices", (*columns, *needed), keep)
+    rows = frames.select("invoices", (*columns, *needed), keep)
     others = [name for name in column_names(rows) if name not in columns]
     return rows.select(
         "invoice_id",
@@ -235,10 +239,10 @@ def _with_time(invoices: Frame, on_invoices: Frame | None, *, unknown_invoices: 
     return (full_join_by_id if unknown_invoices else join_by_id)(invoices, on_invoices, "invoice_id")
 
 
-def _with_items(rates: Frame, name: str, items: Frame | None) -> Frame:
-    if items is None:
+def _with_items(rates: Frame, name: str, frames: Frames) -> Frame:
+    if name not in frames:
         return rates.with_columns(nw.lit(0.0).alias(f"_{name}"))
-    amounts = select_columns(items, name, ("invoice_id", "amount")).filter(~C("invoice_id").is_null())
+    amounts = frames.select(name, ("invoice_id", "amount")).filter(~C("invoice_id").is_null())
     totals = sum_by(amounts, ["invoice_id"], ["amount"]).rename({"amount": f"_{name}"})
     return join_by_id(rates, totals, "invoice_id")
 

@@ -14,7 +14,7 @@ from billframes._messages import warn
 from billframes._names import as_given, closest, first_few
 from billframes.analysis.declare.columns import ENUMS, Frame
 from billframes.analysis.frames.engine import collect_counts, to_dicts
-from billframes.analysis.frames.native import select_columns
+from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.keys import UNKNOWN
 from billframes.config.firm import FirmSettings, check_settings
 from billframes.errors import IncompleteDataWarning, ParameterError
@@ -95,7 +95,7 @@ class _ResolvedSettings(FirmSettings):
     """Settings from `resolve_users`. Analyses that call others pass them on, so that each warning is given once."""
 
 
-def resolve_users(settings: FirmSettings | None, frames: Mapping[str, Frame]) -> FirmSettings:
+def resolve_users(settings: FirmSettings | None, frames: Frames) -> FirmSettings:
     """
     Return the settings, or the default ones, with all users named by id.
 
@@ -110,7 +110,7 @@ def resolve_users(settings: FirmSettings | None, frames: Mapping[str, Frame]) ->
             raise ParameterError(
                 f"settings name {min(settings.emails)!r} by e-mail address; pass users= (the loader users())."
             )
-        settings = settings.by_id(_ids_by_email(frames["users"]))
+        settings = settings.by_id(_ids_by_email(frames))
     warn_of_unknown_ids(settings, frames)
     return _ResolvedSettings(**{each.name: getattr(settings, each.name) for each in fields(settings)})
 
@@ -122,13 +122,13 @@ def without_people(settings: FirmSettings | None) -> FirmSettings:
     return FirmSettings(**{name: getattr(settings, name) for name in kept}) if settings else FirmSettings()
 
 
-def warn_of_unknown_ids(settings: FirmSettings, frames: Mapping[str, Frame]) -> None:
+def warn_of_unknown_ids(settings: FirmSettings, frames: Frames) -> None:
     """Warn of users and matters that the settings name and the frames lack. One query counts the known ids."""
     named = {name: ids for name, ids in settings.named.items() if ids and name in frames}
     found = {}
     for name, ids in named.items():
         column = f"{name.removesuffix('s')}_id"
-        rows = select_columns(frames[name], name, (column,)).filter(C(column).is_in(list(ids)))
+        rows = frames.select(name, (column,)).filter(C(column).is_in(list(ids)))
         found[name] = rows.select(_id=C(column))
     counts = collect_counts(*[(rows, {name: C("_id").n_unique()}) for name, rows in found.items()])
     for name, ids in named.items():
@@ -146,8 +146,8 @@ def _warn_of_absent(name: str, named: Mapping[str, Sequence[str]], present: set[
     )
 
 
-def _ids_by_email(users: Frame) -> dict[str, str]:
-    named = select_columns(users, "users", ("user_id", "email"))
+def _ids_by_email(frames: Frames) -> dict[str, str]:
+    named = frames.select("users", ("user_id", "email"))
     return {str(row["email"]).lower(): str(row["user_id"]) for row in to_dicts(named)}
 
 

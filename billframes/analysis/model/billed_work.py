@@ -14,7 +14,7 @@ import narwhals.stable.v2 as nw
 
 from billframes._messages import warn
 from billframes.analysis.declare.columns import ENUMS, Frame, column_names
-from billframes.analysis.frames.engine import collect, collect_counts, collect_sums, join_by_id, lazy
+from billframes.analysis.frames.engine import collect, collect_counts, collect_sums, join_by_id
 from billframes.analysis.frames.expressions import (
     RESIDUE,
     as_float,
@@ -27,8 +27,8 @@ from billframes.analysis.frames.expressions import (
     value_if,
     with_rate_step,
 )
+from billframes.analysis.frames.frames import Frames
 from billframes.analysis.frames.native import require
-from billframes.analysis.frames.values import unknown_values
 from billframes.analysis.model.allocation import (
     allocated_fee,
     allocation_rates,
@@ -93,26 +93,26 @@ class RealizationOptions:
         return C("_type").is_in(sorted(self.matter_types))
 
 
-def realized_fees(frames: dict[str, Frame], options: RealizationOptions) -> Frame:
+def realized_fees(frames: Frames, options: RealizationOptions) -> Frame:
     """Return the rows of `realization`."""
     key = options.grouping.type_key
     columns = [name for name in ("date", *(key.base if key else ()), *options.base) if not name.startswith("_")]
     entries = frames["time_entries"]
-    time = billable_time(lazy(entries), columns, ("invoice_date",))
-    untyped = unknown_time(lazy(entries), columns)
+    time = billable_time(frames, columns, ("invoice_date",), lazily=True)
+    untyped = unknown_time(frames, columns, lazily=True)
     rates = _invoice_rates(collect(time_on_invoices(time), entries), frames, options)
     sum_work = _work_dated_in_period if options.basis == "work_date" else _work_on_invoices
-    parts = [collect(part, entries) for part in sum_work(time, untyped, rates, options)]
+    parts = [collect(part, entries) for part in sum_work(frames, time, untyped, rates, options)]
     if options.basis == "invoice_date":
         parts.insert(1, _unallocated_fees(rates.filter(_is_counted(options)), parts[0], options))
     rows = nw.concat([part.select(*parts[0].columns) for part in parts]) if len(parts) > 1 else parts[0]
     work = collect_sums(rows, [*options.base, "_state"], _ROW)
-    _warn(work, with_contingent(rates, frames), options)
+    _warn(frames, work, with_contingent(rates, frames), options)
     work, measures = _with_conditions(work, options), _measures(options)
     return _result(options.grouping.add_up(work.with_columns(**measures), list(measures)), options)
 
 
-def _invoice_rates(on_invoices: Frame, frames: dict[str, Frame], options: RealizationOptions) -> Frame:
+def _invoice_rates(on_invoices: Frame, frames: Frames, options: RealizationOptions) -> Frame:
     """Calculate how the invoices' fees are allocated, and `_class`, the facts about each invoice."""
     keep = [name for name in options.base if name.startswith("client_")]
     if options.as_of is not None:
@@ -144,7 +144,9 @@ def _has_bits(*bits: int) -> nw.Expr:
     return C("_class").is_in([number for number in range(16) if any(number & bit for bit in bits)])
 
 
-def _work_on_invoices(time: Frame, untyped: Frame | None, rates: Frame, options: RealizationOptions) -> list[Frame]:
+def _work_on_invoices(
+    frames: Frames, time: Frame, untyped: Frame | None, rates: Frame, options: RealizationOptions
+) -> list[Frame]:
     """Add up all work on final invoices of the period, and work whose state or billing type is unknown."""
     final = rates.filter(_is_counted(options))
     columns = ("invoice_id", "_per_worth", "_per_hour", "_settled", "_invoice_date", "_class")
@@ -153,7 +155,7 @@ def _work_on_invoices(time: Frame, untyped: Frame | None, rates: Frame, options:
     )
     rows = _with_measures(rows.with_columns(_fees=allocated_fee()), options)
     work = sum_by_type(rows, options.base, _ROW).with_columns(_state=nw.lit("final"))
-    if untyped is None and not unknown_values("invoices", "invoice_state"):
+    if untyped is None and not frames.unknown_values("invoices", "invoice_state"):
         return [work]
     unknown = ~C("_invoice_state").is_in(ENUMS["invoice_state"]).fill_null(False) & ~C("_passed").is_null()
     of_unknown_state = in_period(rates.filter(unknown), "_invoice_date", options.period)
@@ -175,7 +177,9 @@ def _unallocated_fees(final: Frame, work: Frame, options: RealizationOptions) ->
     return rest.select(*keys, **(dict.fromkeys(_ROW, nw.lit(0.0)) | fees), _state=nw.lit("final"))
 
 
-def _work_dated_in_period(time: Frame, untyped: Frame | None, rates: Frame, options: RealizationOptions) -> list[Frame]:
+def _work_dated_in_period(
+    _frames: Frames, time: Frame, untyped: Frame | None, rates: Frame, options: RealizationOptions
+) -> list[Frame]:
     """Add up the billable time dated in the period, by its billing state."""
     columns = ("invoice_id", "_per_worth", "_per_hour", "_settled", "_invoice_state", "_class")
     rows = join_by_id(in_period(time, "date", options.period), rates.select(*columns), "invoice_id")
@@ -280,7 +284,7 @@ def _columns(options: RealizationOptions) -> Sequence[str]:
     )
 
 
-def _warn(work: Frame, rates: Frame, options: RealizationOptions) -> None:
+def _warn(frames: Frames, work: Frame, rates: Frame, options: RealizationOptions) -> None:
     """Warn of missing, hidden and unknown amounts, with all counts in one query."""
     final, rows = C("_state") == "final", C("_rows")
     of_work = {
@@ -303,13 +307,13 @@ def _warn(work: Frame, rates: Frame, options: RealizationOptions) -> None:
     counts = collect_counts((work, of_work), (invoices, of_invoices))
     if rates_of:
         warn_of_high_rates("standard", rates_of, counts["priced"], counts["hours"])
-    warn_of_unknown_invoices(counts.get("on_unknown", 0.0))
+    warn_of_unknown_invoices(frames, counts.get("on_unknown", 0.0))
     taxed = bool(options.grouping.settings.taxes)
     warn_of_work_not_passed("realization", counts, invoices, taxed=taxed, whole=options.whole)
     warn_of_cancelled("realization", counts, options.grouping.base)
-    warn_of_unknown_invoices(counts["unknown"], "counted in unknown_amount")
+    warn_of_unknown_invoices(frames, counts["unknown"], "counted in unknown_amount")
     _warn_of_work(counts, options.matter_types)
-    _warn_of_invoices(counts)
+    _warn_of_invoices(frames, counts)
 
 
 def _warn_of_work(counts: Mapping[str, float], types: frozenset[str] | None) -> None:
@@ -324,9 +328,9 @@ def _warn_of_work(counts: Mapping[str, float], types: frozenset[str] | None) -> 
         )
 
 
-def _warn_of_invoices(counts: Mapping[str, float]) -> None:
+def _warn_of_invoices(frames: Frames, counts: Mapping[str, float]) -> None:
     undated, unspread = int(counts.get("undated", 0)), int(counts.get("unspread", 0))
-    if undated and not unknown_values("invoices", "due_date"):
+    if undated and not frames.unknown_values("invoices", "due_date"):
         warn(
             f"{undated} billable time entries are on final invoices without a due date; their invoice date is used "
             "instead.",

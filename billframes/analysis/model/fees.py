@@ -13,10 +13,9 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from billframes.analysis.declare.columns import Frame
-from billframes.analysis.frames.engine import collect, collect_counts, collect_sums, join_by_id, lazy, sum_by
+from billframes.analysis.frames.engine import collect, collect_counts, collect_sums, join_by_id, sum_by
 from billframes.analysis.frames.expressions import as_float, columns_or_null, is_in_period, value_if
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.native import select_columns
 from billframes.analysis.model.allocation import allocated_fee, allocation_rates, billable_time, time_on_invoices
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import ITEM_IDS, By
@@ -88,7 +87,7 @@ def _sum_fees(
     grouping = Grouping.of(by, frames, settings)
     fees, invoices = _fees(analysis, frames, grouping, periods)
     warn_of_absent_items(frames)
-    _warn(analysis, invoices, periods, grouping, whole=is_whole(frames.natives))
+    _warn(analysis, invoices, periods, grouping, frames)
     return grouping, fees
 
 
@@ -97,15 +96,13 @@ def _sum_by_keys(fees: Frame, grouping: Grouping) -> Frame:
     return totals.with_columns(worked_amount=nw.when(C("_hidden") == 0).then(C("worked_amount")))
 
 
-def _fees(
-    analysis: str, frames: dict[str, Frame], grouping: Grouping, periods: Sequence[Period]
-) -> tuple[Frame, Frame]:
+def _fees(analysis: str, frames: Frames, grouping: Grouping, periods: Sequence[Period]) -> tuple[Frame, Frame]:
     """Add up the fees by the grouping's `base` and the periods; also return the invoices, for warnings."""
     entries = frames["time_entries"]
     columns, times = grouping.row_columns, [f"_{time}" for time in grouping.times]
     # To group a million rows by one more column takes time, and with one period it is not needed.
     periods_of = ["_periods"] if len(periods) > 1 else []
-    time = billable_time(lazy(entries), columns, ("invoice_date",))
+    time = billable_time(frames, columns, ("invoice_date",), lazily=True)
     keep = [name for name in columns if name.startswith("client_")]
     on_invoices = collect(time_on_invoices(time), entries)
     rates = allocation_rates(on_invoices, frames, grouping.settings, keep, unknown_invoices=True)
@@ -121,7 +118,7 @@ def _fees(
     without_time: dict[str, Callable[[], tuple[Frame, str]]] = {}
     if "fixed_fees" in frames:
         needed = ("invoice_id", "amount", *(name for name in ITEM_IDS if name in columns))
-        fixed = select_columns(frames["fixed_fees"], "fixed_fees", needed, (*columns, *ITEM_IDS))
+        fixed = frames.select("fixed_fees", needed, (*columns, *ITEM_IDS))
         fixed = join_by_id(fixed, final.select("invoice_id", *periods_of, *times), "invoice_id", "inner")
         parts.append(_as_fee_rows(fixed, by, types, fixed_fee_amount=C("amount"), fees_amount=C("amount")))
         without_time["fixed_fees"] = lambda: (fixed, "amount")
@@ -162,7 +159,7 @@ def _as_fee_rows(rows: Frame, by: Sequence[str], types: Any, **measures: nw.Expr
     return rows.select(*columns, **{name: measures.get(name, nw.lit(0.0)) for name in _MEASURES})
 
 
-def _warn(analysis: str, invoices: Frame, periods: Sequence[Period], grouping: Grouping, *, whole: bool) -> None:
+def _warn(analysis: str, invoices: Frame, periods: Sequence[Period], grouping: Grouping, frames: Frames) -> None:
     """Warn of missing work, hidden amounts and cancelled work, for each period, with all counts in one query."""
     of_invoices: list[tuple[Frame, dict[str, nw.Expr]]] = []
     for n, period in enumerate(periods):
@@ -172,10 +169,11 @@ def _warn(analysis: str, invoices: Frame, periods: Sequence[Period], grouping: G
         counted["on_unknown"] = count_on_unknown_invoices(invoices, period)
         of_invoices.append((rows, {f"{n} {name}": each for name, each in counted.items()}))
     found = collect_counts(*of_invoices)
+    taxed, whole = bool(grouping.settings.taxes), is_whole(frames.natives)
     for n in range(len(periods)):
         counts = {name.removeprefix(f"{n} "): each for name, each in found.items() if name.startswith(f"{n} ")}
-        warn_of_unknown_invoices(counts["on_unknown"])
-        warn_of_work_not_passed(analysis, counts, rows, taxed=bool(grouping.settings.taxes), whole=whole)
+        warn_of_unknown_invoices(frames, counts["on_unknown"])
+        warn_of_work_not_passed(analysis, counts, rows, taxed=taxed, whole=whole)
         warn_of_cancelled(analysis, counts, grouping.base)
         warn_of_hidden_rates(
             counts["hidden"], "the fees of their invoices are allocated by hours, and the worth of the time is missing"

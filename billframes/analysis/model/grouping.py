@@ -26,7 +26,7 @@ from billframes._messages import warn
 from billframes.analysis.declare.columns import ENUMS, ITEMS, Frame, column_names
 from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.frames.expressions import as_float, map_values, null_column, period_numbers
-from billframes.analysis.frames.native import select_columns
+from billframes.analysis.frames.frames import Frames
 from billframes.analysis.frames.repeated_ids import count_many_missing
 from billframes.analysis.model.arguments import resolve_users
 from billframes.analysis.model.declared_ratios import with_ratios
@@ -73,7 +73,7 @@ class Grouping:
     def of(
         cls,
         by: By,
-        frames: Mapping[str, Frame],
+        frames: Frames,
         settings: FirmSettings | None,
         rows: Iterable[str] | None = None,
     ) -> Grouping:
@@ -83,7 +83,7 @@ class Grouping:
         Parameters
         ----------
         by : str or sequence of str, optional
-        frames : mapping of str to Frame
+        frames : Frames
             The frames that were passed; `matters`, `users` and `clients` are joined if they are among them.
         settings : FirmSettings, optional
             E-mail addresses of users are replaced by their ids.
@@ -96,7 +96,7 @@ class Grouping:
         return cls(find_keys(by, sources), sources, matter_type_key(sources))
 
     @classmethod
-    def of_items(cls, by: By, frames: Mapping[str, Frame], settings: FirmSettings | None) -> Grouping:
+    def of_items(cls, by: By, frames: Frames, settings: FirmSettings | None) -> Grouping:
         """
         Find the keys of time entries, expenses and fixed fees; see `of`.
 
@@ -166,15 +166,16 @@ class Grouping:
         joined = self._join(frame, "matter", columns, coded=True)
         return joined.with_columns(_type=C(key.parts[0][0])).drop(*columns)
 
-    def select_items(self, frame: Frame, name: str, columns: Iterable[str]) -> Frame:
+    def select_items(self, name: str, columns: Iterable[str], *, lazily: bool = False) -> Frame:
         """
-        Select columns of a frame of items, and the columns from which the keys are derived.
+        Select columns of a frame of items, and the columns from which the keys are derived; see `Frames.select`.
 
         The items must have the ids of clients, matters and users that the keys need. Other columns are null if the
         items don't have them.
         """
         ids = [each for each in self.row_columns if each in ITEM_IDS]
-        items = select_columns(frame, name, (*columns, *ids), (*self.row_columns, *ITEM_IDS))
+        optional = (*self.row_columns, *ITEM_IDS)
+        items = self.sources.frames.select(name, (*columns, *ids), optional, lazily=lazily)
         there = column_names(items)
         absent = {each: null_column(nw.String) for each in self.row_columns if each not in there}
         return items.with_columns(**absent) if absent else items
@@ -277,9 +278,8 @@ class Grouping:
         if not columns:
             return frame
         id_ = f"{name}_id"
-        other = select_columns(
-            self.sources.frames[name], f"{name}s", (id_, *columns.values()), coded=columns.values() if coded else ()
-        )
+        coded_columns = columns.values() if coded else ()
+        other = self.sources.frames.select(f"{name}s", (id_, *columns.values()), coded=coded_columns)
         return join_by_id(frame, other.select(id_, **{alias: C(column) for alias, column in columns.items()}), id_)
 
     def _totals(
@@ -290,20 +290,19 @@ class Grouping:
         return _aggregate(frame, [key.columns[0] for key in self.keys], measures, least, (*names, *greatest))
 
 
-def _columns_of_items(frames: Mapping[str, Frame]) -> dict[str, frozenset[str]]:
+def _columns_of_items(frames: Frames) -> dict[str, frozenset[str]]:
     """Return the columns of the items and invoices that were passed, by frame."""
     return {name: frozenset(column_names(frames[name])) for name in (*ITEMS, "invoices") if name in frames}
 
 
 def _sources(
-    frames: Mapping[str, Frame],
+    frames: Frames,
     settings: FirmSettings | None,
     rows: Iterable[str],
     kinds: Mapping[str, frozenset[str]],
 ) -> Sources:
-    joined = {name: frames[f"{name}s"] for name in JOINED if f"{name}s" in frames}
-    columns = {name: frozenset(column_names(joined[name]) if name in joined else ()) for name in JOINED}
-    return Sources(frozenset(rows), joined, columns, resolve_users(settings, frames), kinds)
+    columns = {name: frozenset(column_names(frames[f"{name}s"]) if f"{name}s" in frames else ()) for name in JOINED}
+    return Sources(frozenset(rows), frames, columns, resolve_users(settings, frames), kinds)
 
 
 def _aggregate(
@@ -414,7 +413,7 @@ def _over_originators(frame: Frame, lists: Frame, sources: Sources, measures: Se
 
 def _lists_of_originators(sources: Sources) -> Frame:
     columns = ("matter_id", "originator_ids")
-    lists = select_columns(sources.frames["matter"], "matters", columns, ("originator_names",))
+    lists = sources.frames.select("matters", columns, ("originator_names",))
     return lists.with_columns(_count=C("originator_ids").list.len().cast(nw.Float64))
 
 
@@ -440,7 +439,7 @@ def _with_names(frame: Frame, sources: Sources) -> Frame:
     """Replace the originators' names by those in the users frame, if it has them."""
     if "name" not in sources.columns["user"]:
         return frame
-    names = select_columns(sources.frames["user"], "users", ("user_id", "name"))
+    names = sources.frames.select("users", ("user_id", "name"))
     names = names.select(_originator_id=C("user_id"), _name=C("name"))
     joined = frame.join(collect(names), on="_originator_id", how="left")
     return joined.with_columns(_originator_name=nw.coalesce("_name", "_originator_name"))

@@ -8,7 +8,8 @@ from itertools import chain
 from typing import NoReturn
 
 from billframes._names import closest, type_in_words
-from billframes.analysis.declare.columns import KEY_PREFIX, LISTS, Frame, selects_for
+from billframes.analysis.declare.columns import KEY_PREFIX, LISTS, selects_for
+from billframes.analysis.frames.frames import Frames
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError, ParameterError
 
@@ -111,7 +112,7 @@ class Sources:
     """
 
     rows: frozenset[str]
-    frames: Mapping[str, Frame]
+    frames: Frames
     columns: Mapping[str, frozenset[str]]
     settings: FirmSettings
     kinds: Mapping[str, frozenset[str]]

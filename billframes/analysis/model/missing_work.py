@@ -15,12 +15,11 @@ import narwhals.stable.v2 as nw
 from billframes._messages import warn
 from billframes._names import join_names
 from billframes.analysis.declare.columns import ITEMS, Frame, as_arrow, column_names
-from billframes.analysis.frames.engine import collect_counts, collect_values, join_by_id, lazy
+from billframes.analysis.frames.engine import collect_counts, collect_values, join_by_id
 from billframes.analysis.frames.expressions import as_day, as_float, count_if, midnight, null_column, value_if
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.native import select_columns
 from billframes.analysis.frames.repeated_ids import are_many
-from billframes.analysis.frames.values import said_once, unknown_values
+from billframes.analysis.frames.values import said_once
 from billframes.analysis.model.allocation import NOT_TIME, PREBILL
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.rules.amounts import count_other_units, warn_of_other_units
@@ -93,7 +92,7 @@ def warn_of_partial_frames(
     of_one = all(has_removed_rows(frames.natives.get(name)) for name in ("time_entries", "invoices"))
     cut = not of_one and warn_of_removed_rows(analysis, frames.passed(*ITEMS, "invoices", *more), consequence)
     if not cut and set(ITEMS) <= set(frames) and not is_whole(frames.natives):
-        counts = collect_counts(_invoice_sums(frames), *(_item_sums(name, frames[name]) for name in ITEMS))
+        counts = collect_counts(_invoice_sums(frames), *(_item_sums(name, frames) for name in ITEMS))
         if not counts["hidden"]:
             worth = sum(counts[name] for name in ITEMS)
             warn_of_missing_work(analysis, counts["billed"], worth, consequence, settings)
@@ -207,14 +206,14 @@ def warn_of_work_not_passed(
         )
 
 
-def with_contingent(rates: Frame, frames: Mapping[str, Frame]) -> Frame:
+def with_contingent(rates: Frame, frames: Frames) -> Frame:
     """Add `_contingent`: 1.0 for invoices of contingency matters, missing for others or without matter types."""
     invoices, matters = frames["invoices"], frames.get("matters")
     known = matters is not None and {"matter_id", "matter_type"} <= set(column_names(matters))
     if matters is None or not known or "matter_id" not in column_names(invoices):
         return rates.with_columns(_contingent=null_column(nw.Float64))
-    kinds = select_columns(matters, "matters", ("matter_id", "matter_type")).filter(C("matter_type") == "contingency")
-    matters_of = select_columns(invoices, "invoices", ("invoice_id", "matter_id"))
+    kinds = frames.select("matters", ("matter_id", "matter_type")).filter(C("matter_type") == "contingency")
+    matters_of = frames.select("invoices", ("invoice_id", "matter_id"))
     contingent = join_by_id(matters_of, kinds.select("matter_id"), "matter_id", "inner")
     return join_by_id(rates, contingent.select("invoice_id", _contingent=nw.lit(1.0)), "invoice_id")
 
@@ -231,11 +230,11 @@ def count_on_unknown_invoices(rates: Frame, period: Period) -> nw.Expr:
     return value_if(counts, C("_rows").fill_null(0.0)).sum()
 
 
-def warn_of_unknown_invoices(count: float, consequence: str = "left out") -> None:
+def warn_of_unknown_invoices(frames: Frames, count: float, consequence: str = "left out") -> None:
     """Warn of entries whose invoice was not passed; `consequence` ends the sentence "they are …"."""
     if count:
         items = f"{int(count)} billable time entries"
-        warn_of_items_on_unknown_invoices(items, unknown_state_reasons(), consequence)
+        warn_of_items_on_unknown_invoices(items, unknown_state_reasons(frames), consequence)
 
 
 def warn_of_items_on_unknown_invoices(items: str, reasons: str, consequence: str) -> None:
@@ -247,10 +246,12 @@ def warn_of_items_on_unknown_invoices(items: str, reasons: str, consequence: str
     )
 
 
-def unknown_state_reasons(*, types: bool = False) -> str:
+def unknown_state_reasons(frames: Frames, *, types: bool = False) -> str:
     """Return other reasons why the state of work is unknown, for warnings of invoices that were not passed."""
-    states = ", or whose state is unknown" if unknown_values("invoices", "invoice_state") else ""
-    kinds = ", or are of unknown billing type" if types and unknown_values("time_entries", "billing_type") else ""
+    states = ", or whose state is unknown" if frames.unknown_values("invoices", "invoice_state") else ""
+    kinds = (
+        ", or are of unknown billing type" if types and frames.unknown_values("time_entries", "billing_type") else ""
+    )
     return states + kinds
 
 
@@ -325,11 +326,11 @@ def _warn_if_others_are_older(analysis: str, begin: dt.date, others: Frame, cons
         )
 
 
-def warn_of_inner_merge(entries: Frame) -> None:
+def warn_of_inner_merge(frames: Frames) -> None:
     """Warn of time entries that were merged with invoices, if all of them are on invoices."""
-    if _OF_INVOICES.isdisjoint(column_names(entries)):
+    if _OF_INVOICES.isdisjoint(column_names(frames["time_entries"])):
         return
-    ids = select_columns(entries, "time_entries", ("invoice_id",))
+    ids = frames.select("time_entries", ("invoice_id",))
     counts = collect_counts((ids, {"rows": nw.len(), "unbilled": as_float(C("invoice_id").is_null()).sum()}))
     if counts["rows"] >= _MANY and not counts["unbilled"]:
         warn(
@@ -373,16 +374,16 @@ def _sum_of_known(name: str, rows: Frame, amount: str, supplier: str) -> tuple[F
     return rows, {name: C(amount).sum()}
 
 
-def _invoice_sums(frames: Mapping[str, Frame]) -> tuple[Frame, dict[str, nw.Expr]]:
+def _invoice_sums(frames: Frames) -> tuple[Frame, dict[str, nw.Expr]]:
     """Add up the invoices, except those of contingency matters: their amounts don't depend on hours."""
-    rows = select_columns(lazy(frames["invoices"]), "invoices", ("invoice_id", "invoice_state", "amount"))
+    rows = frames.select("invoices", ("invoice_id", "invoice_state", "amount"), lazily=True)
     rows = with_contingent(rows.filter(C("invoice_state").is_in(["final", *PREBILL])), frames)
     return rows.filter(C("_contingent").is_null()), {"billed": C("amount").fill_null(0.0).sum()}
 
 
-def _item_sums(name: str, frame: Frame) -> tuple[Frame, dict[str, nw.Expr]]:
+def _item_sums(name: str, frames: Frames) -> tuple[Frame, dict[str, nw.Expr]]:
     time = ("hours", "billing_type") if name == "time_entries" else ()
-    rows = select_columns(lazy(frame), name, ("invoice_id", "amount", *time)).filter(~C("invoice_id").is_null())
+    rows = frames.select(name, ("invoice_id", "amount", *time), lazily=True).filter(~C("invoice_id").is_null())
     if not time:
         return rows, {name: C("amount").fill_null(0.0).sum()}
     billable = C("billing_type") == "billable"

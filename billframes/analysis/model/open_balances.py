@@ -13,10 +13,9 @@ import narwhals.stable.v2 as nw
 
 from billframes._messages import warn
 from billframes.analysis.declare.columns import ENUMS, Frame, column_names
-from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, lazy, sum_by
+from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.frames.expressions import RESIDUE, columns_or_null, day_number, midnight, ratio, value_if
-from billframes.analysis.frames.native import select_columns
-from billframes.analysis.frames.values import unknown_values
+from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.allocation import (
     ON_INVOICE,
     allocation_rates,
@@ -48,7 +47,7 @@ def bucket_limits(buckets: Sequence[int], basis: str) -> dict[str, float]:
     return ({"current": 0.0} if due else {}) | dict(zip(names, [*buckets, float("inf")], strict=True))
 
 
-def invoice_grouping(by: By, frames: dict[str, Frame], settings: FirmSettings | None) -> Grouping:
+def invoice_grouping(by: By, frames: Frames, settings: FirmSettings | None) -> Grouping:
     """Return the grouping of invoices: matter and user are keys of the items, all other keys are of the invoice."""
     columns = column_names(frames["invoices"])
     own = [name for name in columns if not name.startswith(("matter_", "user_"))]
@@ -58,11 +57,11 @@ def invoice_grouping(by: By, frames: dict[str, Frame], settings: FirmSettings | 
     return Grouping.of(by, frames, settings, [*own, *_ITEM])
 
 
-def warn_of_joined_matters(invoices: Frame, grouping: Grouping) -> None:
+def warn_of_joined_matters(frames: Frames, grouping: Grouping) -> None:
     """Warn of keys that were joined to the invoices by their matter, which is only one of several."""
     joined = [name for name in grouping.base if name.startswith(_OF_MATTERS)]
     if joined:
-        rows = select_columns(invoices, "invoices", ("invoice_state", "balance"))
+        rows = frames.select("invoices", ("invoice_state", "balance"))
         final = value_if(C("invoice_state") == "final", "balance")
         amount = collect_counts((rows, {"balance": final.sum()}))["balance"]
         warn(
@@ -78,17 +77,15 @@ def needs_items(grouping: Grouping) -> bool:
     return not set(grouping.base).isdisjoint(_ITEM)
 
 
-def open_balances(
-    frames: dict[str, Frame], grouping: Grouping, limits: dict[str, float], basis: str, day: dt.date
-) -> Frame:
+def open_balances(frames: Frames, grouping: Grouping, limits: dict[str, float], basis: str, day: dt.date) -> Frame:
     """Return the rows of `aging`."""
-    owed = collect(_open_invoices(frames["invoices"], grouping, limits, basis, day), frames["invoices"])
+    owed = collect(_open_invoices(frames, grouping, limits, basis, day), frames["invoices"])
     measures = (*limits, "total", "overdue", "unknown_amount", "_overdue_days", "_overdue_debits")
     if needs_items(grouping):
         items = _allocated_to_items(owed, frames, grouping, measures)
         return _result(sum_by(items, grouping.base, measures), grouping, measures)
     result = _result(owed, grouping, measures, ("_undated",))
-    _warn(result)
+    _warn(result, frames)
     return result.drop("_undated")
 
 
@@ -98,16 +95,16 @@ def _result(rows: Frame, grouping: Grouping, measures: Sequence[str], counts: Se
     return grouping.finish(totals, (*measures[:-3], "weighted_days_overdue", "unknown_amount", *counts))
 
 
-def _open_invoices(invoices: Frame, grouping: Grouping, limits: dict[str, float], basis: str, day: dt.date) -> Frame:
+def _open_invoices(frames: Frames, grouping: Grouping, limits: dict[str, float], basis: str, day: dt.date) -> Frame:
     """Return one row per open invoice, with its balance in its bucket."""
     keys = [name for name in grouping.row_columns if name not in _ITEM]
     columns = ("invoice_id", "invoice_date", "invoice_state", "due_date", "balance", *keys)
     rows = (
-        select_columns(lazy(invoices), "invoices", columns)
-        .filter(*_is_counted(day), C("balance") != 0)
+        frames.select("invoices", columns, lazily=True)
+        .filter(*_is_counted(frames, day), C("balance") != 0)
         .with_columns(_undated=C("due_date").is_null().cast(nw.Float64), _due=nw.coalesce("due_date", "invoice_date"))
     )
-    rows = _with_unknown_amount(rows)
+    rows = _with_unknown_amount(rows, frames)
     days = {"_late": "_due"} if basis == "due_date" else {"_late": "_due", "_age": "invoice_date"}
     today = float(day.toordinal())
     rows = rows.with_columns(**{name: today - day_number(column, rows) for name, column in days.items()})
@@ -124,18 +121,18 @@ def _open_invoices(invoices: Frame, grouping: Grouping, limits: dict[str, float]
     return grouping.with_periods(rows, "invoice_date")
 
 
-def _is_counted(day: dt.date) -> list[nw.Expr]:
+def _is_counted(frames: Frames, day: dt.date) -> list[nw.Expr]:
     """Return the conditions for final invoices dated up to a day, and for invoices of unknown state."""
     final, dated = C("invoice_state") == "final", C("invoice_date") <= midnight(day)
-    if not unknown_values("invoices", "invoice_state"):
+    if not frames.unknown_values("invoices", "invoice_state"):
         return [final, dated]
     unknown = ~C("invoice_state").is_in(ENUMS["invoice_state"]).fill_null(False)
     return [(final & dated) | (unknown & (dated | C("invoice_date").is_null()))]
 
 
-def _with_unknown_amount(rows: Frame) -> Frame:
+def _with_unknown_amount(rows: Frame, frames: Frames) -> Frame:
     """Move the balances of invoices of unknown state from `balance` to `unknown_amount`."""
-    if not unknown_values("invoices", "invoice_state"):
+    if not frames.unknown_values("invoices", "invoice_state"):
         return rows.with_columns(unknown_amount=nw.lit(0.0))
     final = C("invoice_state") == "final"
     return rows.with_columns(
@@ -161,12 +158,12 @@ def _between(days: str, low: float | None, high: float | None) -> nw.Expr:
     return C(days).is_between(low, high, closed="right")
 
 
-def _warn(owed: Frame, hidden: Frame | None = None) -> None:
+def _warn(owed: Frame, frames: Frames, hidden: Frame | None = None) -> None:
     """Warn of open invoices without a due date and, if grouped by items, of time on them without amounts."""
     rows = owed.with_columns(_hidden=nw.lit(0.0)) if hidden is None else owed.join(hidden, on="invoice_id", how="left")
     counts = collect_counts((rows, {"undated": C("_undated").sum(), "hidden": C("_hidden").sum()}))
     # Due dates that stand for no date have their own warning.
-    if counts["undated"] and not unknown_values("invoices", "due_date"):
+    if counts["undated"] and not frames.unknown_values("invoices", "due_date"):
         have = "invoice has" if counts["undated"] == 1 else "invoices have"
         warn(
             f"{int(counts['undated'])} open final {have} no due date; the invoice date is used instead.",
@@ -176,7 +173,7 @@ def _warn(owed: Frame, hidden: Frame | None = None) -> None:
     warn_of_hidden_rates(counts["hidden"], consequence, " on open invoices")
 
 
-def _allocated_to_items(owed: Frame, frames: dict[str, Frame], grouping: Grouping, measures: Sequence[str]) -> Frame:
+def _allocated_to_items(owed: Frame, frames: Frames, grouping: Grouping, measures: Sequence[str]) -> Frame:
     """
     Allocate each invoice to its items; the part of its balance that is of no item has no matter and no user.
 
@@ -185,10 +182,10 @@ def _allocated_to_items(owed: Frame, frames: dict[str, Frame], grouping: Groupin
     by = [name for name in _ITEM if name in grouping.base]
     of_invoice = [name for name in grouping.base if name not in by]
     shares, hidden = _shares(frames, by, owed.select("invoice_id"), grouping.settings)
-    _warn(owed, hidden)
+    _warn(owed, frames, hidden)
     totals = sum_by(shares, ["invoice_id"], ["_share"]).select("invoice_id", _of_items=C("_share"))
     rest = (
-        join_by_id(owed, _own_matters(frames["invoices"], by), "invoice_id")
+        join_by_id(owed, _own_matters(frames, by), "invoice_id")
         .join(totals, on="invoice_id", how="left")
         .with_columns(_share=1.0 - C("_of_items").fill_null(0.0))
         .filter(~(C("_share").abs() <= RESIDUE))
@@ -199,16 +196,14 @@ def _allocated_to_items(owed: Frame, frames: dict[str, Frame], grouping: Groupin
     return nw.concat([items.select(*parts), rest.select(*parts)])
 
 
-def _own_matters(invoices: Frame, by: Sequence[str]) -> Frame:
+def _own_matters(frames: Frames, by: Sequence[str]) -> Frame:
     """Return the matter that each invoice names itself, with its name, as `_own_matter_id` and so on."""
-    rows = select_columns(invoices, "invoices", ("invoice_id",), [each for each in by if each.startswith("matter_")])
+    rows = frames.select("invoices", ("invoice_id",), [each for each in by if each.startswith("matter_")])
     own = columns_or_null(rows, by, dict.fromkeys(by, nw.String))
     return rows.select("invoice_id", *(each.alias(f"_own_{name}") for each, name in zip(own, by, strict=True)))
 
 
-def _shares(
-    frames: dict[str, Frame], by: list[str], open_ids: Frame, settings: FirmSettings
-) -> tuple[Frame, Frame | None]:
+def _shares(frames: Frames, by: list[str], open_ids: Frame, settings: FirmSettings) -> tuple[Frame, Frame | None]:
     """
     Return the share of each matter or user in the balance of each open invoice.
 
@@ -219,7 +214,7 @@ def _shares(
     if "time_entries" in frames:
         entries = frames["time_entries"]
         # Most invoices are paid, and to add up their time takes longer than to leave it out.
-        rows = join_by_id(billable_time(lazy(entries), ids, by), open_ids, "invoice_id", "inner")
+        rows = join_by_id(billable_time(frames, ids, by, lazily=True), open_ids, "invoice_id", "inner")
         time = collect(time_on_invoices(rows, [name for name in by if name in column_names(rows)]), entries)
         on_invoices = sum_by(time, ["invoice_id"], ON_INVOICE)
     rates = allocation_rates(on_invoices, frames, settings)

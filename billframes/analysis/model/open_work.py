@@ -24,8 +24,7 @@ from billframes.analysis.frames.expressions import (
     null_column,
     value_if,
 )
-from billframes.analysis.frames.native import select_columns
-from billframes.analysis.frames.values import unknown_values
+from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.allocation import PREBILL
 from billframes.analysis.model.grouping import Grouping, known_type
 from billframes.analysis.model.keys import ITEM_IDS, UNKNOWN
@@ -96,7 +95,7 @@ class WipOptions:
         return (*amounts, *others, "unpriced_hours", "contingent_amount")
 
 
-def open_items(frames: dict[str, Frame], options: WipOptions) -> Frame:
+def open_items(frames: Frames, options: WipOptions) -> Frame:
     """Return the rows of `wip`."""
     items = collect(_with_type(_sum_items(frames, options), options))
     _warn_of_absent(frames)
@@ -108,13 +107,11 @@ def open_items(frames: dict[str, Frame], options: WipOptions) -> Frame:
     return _result(totals, options, hidden=hidden)
 
 
-def _sum_items(frames: dict[str, Frame], options: WipOptions) -> Frame:
+def _sum_items(frames: Frames, options: WipOptions) -> Frame:
     """Add up the open items by kind, billing state, bucket, and the columns that the keys and the matter type need."""
-    states = _invoice_states(frames["invoices"], options.day)
+    states = _invoice_states(frames, options.day)
     selected = {
-        kind: _with_state(_select_dated(frames[kind], kind, options), states, options)
-        for kind in ITEMS
-        if kind in frames
+        kind: _with_state(_select_dated(frames, kind, options), states, options) for kind in ITEMS if kind in frames
     }
     types = {name: dtype for rows in selected.values() for name, dtype in rows.collect_schema().items()}
     types |= {"_fixed": nw.Float64(), "hours": nw.Float64()}
@@ -131,23 +128,22 @@ def _with_type(items: Frame, options: WipOptions) -> Frame:
     return items.with_columns(C("_type").cast(nw.String)).with_columns(_type=known_type())
 
 
-def _select_dated(frame: Frame, kind: str, options: WipOptions, more: Sequence[str] = ()) -> Frame:
+def _select_dated(frames: Frames, kind: str, options: WipOptions, more: Sequence[str] = ()) -> Frame:
     """Select the items dated on or before the day, without non-billable time."""
     columns = ["date", "amount", "invoice_id", *(name for name in options.item_columns if name in ITEM_IDS)]
     if kind == "time_entries":
-        rows = _chargeable(
-            select_columns(frame, kind, [*columns, "hours", "billing_type"], [*options.item_columns, *more])
-        )
+        rows = _chargeable(frames, [*columns, "hours", "billing_type"], [*options.item_columns, *more])
     else:
-        rows = select_columns(frame, kind, columns, [*options.item_columns, *more])
+        rows = frames.select(kind, columns, [*options.item_columns, *more])
     return rows.filter(C("date") <= midnight(options.day))
 
 
-def _chargeable(entries: Frame) -> Frame:
-    """Keep billable and fixed-fee time; `_fixed` marks the latter."""
+def _chargeable(frames: Frames, columns: Sequence[str], optional: Sequence[str]) -> Frame:
+    """Select billable and fixed-fee time; `_fixed` marks the latter."""
+    entries = frames.select("time_entries", columns, optional)
     kind = C("billing_type")
     fixed = as_float(kind == "fixedFee")
-    if not unknown_values("time_entries", "billing_type"):
+    if not frames.unknown_values("time_entries", "billing_type"):
         return entries.filter(kind.is_in(["billable", "fixedFee"])).with_columns(_fixed=fixed)
     # Time of unknown type may be billable: it counts as billable, in the state "unknown".
     known = kind.is_in(ENUMS["billing_type"]).fill_null(False)
@@ -179,18 +175,18 @@ def _is_unpriced() -> nw.Expr:
     return C("amount").is_null() & (C("hours") != 0)
 
 
-def _open_amounts(frames: dict[str, Frame], kind: str, options: WipOptions) -> tuple[Frame, str]:
+def _open_amounts(frames: Frames, kind: str, options: WipOptions) -> tuple[Frame, str]:
     """Return the open items of one kind that count, and their column of amounts."""
-    rows = _select_dated(frames[kind], kind, options, ITEM_IDS)
+    rows = _select_dated(frames, kind, options, ITEM_IDS)
     absent = [name for name in options.item_columns if name not in column_names(rows)]
     rows = rows.with_columns(**dict.fromkeys(absent, null_column(nw.String)))
-    still_open = _with_state(rows, _invoice_states(frames["invoices"], options.day), options)
+    still_open = _with_state(rows, _invoice_states(frames, options.day), options)
     return _with_type(still_open, options).filter(options.counted), "amount"
 
 
-def _invoice_states(invoices: Frame, day: dt.date) -> Frame:
+def _invoice_states(frames: Frames, day: dt.date) -> Frame:
     """Return the state of each invoice on the day as `_then`: 2 for final, 1 for prebill, 0 for unknown."""
-    rows = select_columns(invoices, "invoices", ("invoice_id", "invoice_state", "invoice_date"))
+    rows = frames.select("invoices", ("invoice_id", "invoice_state", "invoice_date"))
     prebill = as_float(C("invoice_state").is_in([*PREBILL, "final"]))
     final = as_float((C("invoice_state") == "final") & (C("invoice_date") <= midnight(day)))
     return rows.select("invoice_id", _then=prebill + final)
@@ -248,7 +244,7 @@ def _result(totals: Frame, options: WipOptions, *, hidden: bool) -> Frame:
     return options.grouping.finish(totals, options.columns)
 
 
-def _warn_of_absent(frames: dict[str, Frame]) -> None:
+def _warn_of_absent(frames: Frames) -> None:
     absent = [kind for kind in ITEMS if kind not in frames]
     if absent:
         warn(
@@ -257,20 +253,20 @@ def _warn_of_absent(frames: dict[str, Frame]) -> None:
         )
 
 
-def _warn(items: Frame, frames: dict[str, Frame], options: WipOptions) -> bool:
+def _warn(items: Frame, frames: Frames, options: WipOptions) -> bool:
     """Warn of missing, hidden and unknown amounts, with one query for all counts; return whether rates are hidden."""
     counts = collect_counts((items, _counts(options)))
     _warn_of_unknown_invoices(counts, frames, options)
     if options.include_prebill and counts["time"] >= _MANY and not counts["invoiced"]:
         _warn_of_no_prebills(frames, options.day)
     if not counts["worth"]:
-        _warn_of_no_worth(frames["time_entries"])
+        _warn_of_no_worth(frames)
     young = counts["oldest"] > options.day.toordinal() - _TWO_MONTHS
     if young and counts["time"] >= _MANY and not options.load_known:
         invoices = frames["invoices"].filter(C("invoice_state").cast(nw.String) == "final")
         warn_of_missing_old_work("wip", frames["time_entries"], invoices, "older work in progress is not counted")
     if not counts["unbilled"]:
-        warn_of_inner_merge(frames["time_entries"])
+        warn_of_inner_merge(frames)
     if counts.get("untyped"):
         figures = "contingent_amount is" if options.matter_types is None else "figures are"
         warn(
@@ -280,26 +276,24 @@ def _warn(items: Frame, frames: dict[str, Frame], options: WipOptions) -> bool:
         )
     if not counts["hidden"]:
         return False
-    if counts["priced"] or _has_any_amount(frames["time_entries"]):
+    if counts["priced"] or _has_any_amount(frames):
         _warn_of_unpriced(frames, options)
         return False
     warn_of_hidden_rates(counts["hidden"], "amounts that include them are missing", " in progress")
     return True
 
 
-def _warn_of_unknown_invoices(counts: Mapping[str, float], frames: dict[str, Frame], options: WipOptions) -> None:
+def _warn_of_unknown_invoices(counts: Mapping[str, float], frames: Frames, options: WipOptions) -> None:
     unknown = {kind: f"{int(counts[kind])} {kind}" for kind in ITEMS if counts[kind]}
     if unknown:
         example = _unknown_invoice(next(iter(unknown)), frames, options)
-        reasons = f"{example}{unknown_state_reasons(types=True)}"
+        reasons = f"{example}{unknown_state_reasons(frames, types=True)}"
         warn_of_items_on_unknown_invoices(", ".join(unknown.values()), reasons, "counted in unknown_amount")
 
 
-def _unknown_invoice(kind: str, frames: dict[str, Frame], options: WipOptions) -> str:
+def _unknown_invoice(kind: str, frames: Frames, options: WipOptions) -> str:
     """Return the id of an invoice that was not passed, in words: an id such as '' or '1.0' shows the cause."""
-    items = _with_state(
-        _select_dated(frames[kind], kind, options), _invoice_states(frames["invoices"], options.day), options
-    )
+    items = _with_state(_select_dated(frames, kind, options), _invoice_states(frames, options.day), options)
     unknown = items.filter(C("_state") == "unknown")
     example = collect_values((unknown, {"id": C("invoice_id").cast(nw.String).min()}))["id"]
     return f" (for example invoice_id {example!r})" if example is not None else ""
@@ -324,12 +318,12 @@ def _counts(options: WipOptions) -> dict[str, nw.Expr]:
     return counts
 
 
-def _warn_of_no_prebills(frames: dict[str, Frame], day: dt.date) -> None:
+def _warn_of_no_prebills(frames: Frames, day: dt.date) -> None:
     """Warn if there are prebills, but no entry is on an invoice: entries on invoices were probably removed."""
-    on_invoices = select_columns(frames["time_entries"], "time_entries", ("invoice_id",))
+    on_invoices = frames.select("time_entries", ("invoice_id",))
     named = {"named": as_float(~C("invoice_id").is_null()).sum()}
     prebills = {"prebills": as_float((C("_then") > 0) & (C("_then") < 2)).sum()}
-    counts = collect_counts((on_invoices, named), (_invoice_states(frames["invoices"], day), prebills))
+    counts = collect_counts((on_invoices, named), (_invoice_states(frames, day), prebills))
     if counts["prebills"] and not counts["named"]:
         warn(
             "None of the time entries passed is on an invoice, so prebill_amount has no time, although "
@@ -339,26 +333,24 @@ def _warn_of_no_prebills(frames: dict[str, Frame], day: dt.date) -> None:
         )
 
 
-def _warn_of_no_worth(entries: Frame) -> None:
-    billable = select_columns(entries, "time_entries", ("billing_type", "amount", "hours"))
+def _warn_of_no_worth(frames: Frames) -> None:
+    billable = frames.select("time_entries", ("billing_type", "amount", "hours"))
     billable = billable.filter((C("billing_type") == "billable") & (C("hours") != 0))
     sums = {"rows": nw.len(), "worth": nw.coalesce(C("amount"), nw.lit(1.0)).abs().sum()}
     warn_of_no_worth("wip", **collect_counts((billable, sums)))
 
 
-def _has_any_amount(entries: Frame) -> bool:
+def _has_any_amount(frames: Frames) -> bool:
     """Tell whether any billable entry, whatever its date and invoice, has an amount."""
-    billable = select_columns(entries, "time_entries", ("billing_type", "amount")).filter(
-        C("billing_type") == "billable"
-    )
+    billable = frames.select("time_entries", ("billing_type", "amount")).filter(C("billing_type") == "billable")
     return collect_counts((billable, {"rows": as_float(~C("amount").is_null()).sum()}))["rows"] > 0
 
 
-def _warn_of_unpriced(frames: dict[str, Frame], options: WipOptions) -> None:
+def _warn_of_unpriced(frames: Frames, options: WipOptions) -> None:
     """Warn of the open entries without an amount, although other entries have one."""
-    entries = _select_dated(frames["time_entries"], "time_entries", options, ("time_entry_id",))
+    entries = _select_dated(frames, "time_entries", options, ("time_entry_id",))
     unpriced = entries.filter((C("_fixed") < 1) & _is_unpriced())
-    still_open = _with_state(unpriced, _invoice_states(frames["invoices"], options.day), options)
+    still_open = _with_state(unpriced, _invoice_states(frames, options.day), options)
     rows = to_dicts(_with_type(still_open, options).filter(options.counted))
     ids = sorted(str(row["time_entry_id"]) for row in rows if row.get("time_entry_id") is not None)
     named = f" (time_entry_id {first_few(ids)})" if ids else ""

@@ -16,10 +16,9 @@ import narwhals.stable.v2 as nw
 from billframes._messages import warn
 from billframes._names import first_few, join_names
 from billframes.analysis.declare.columns import Frame, column_names
-from billframes.analysis.frames.engine import collect, collect_counts, collect_values, lazy, to_dicts
+from billframes.analysis.frames.engine import collect, collect_counts, collect_values, to_dicts
 from billframes.analysis.frames.expressions import as_day, count_if, in_period, midnight, quotient
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.native import select_columns
 from billframes.analysis.frames.values import said_once
 from billframes.analysis.model.capacity import available_hours
 from billframes.analysis.rules.loads import has_removed_rows
@@ -63,7 +62,7 @@ def warn_of_empty_months(
     months = [month for month in months_between(first, last) if month >= first and month_end(month) <= last]
     if load_info(frames.natives["time_entries"]) is not None or not months or month_end(first) >= last:
         return
-    rows = select_columns(lazy(frames["time_entries"]), "time_entries", ("date",))
+    rows = frames.select("time_entries", ("date",), lazily=True)
     number = C("date").dt.year().cast(nw.Int64) * 100 + C("date").dt.month().cast(nw.Int64)
     there = to_dicts(collect(in_period(rows, "date", period).select(_month=number).unique()))
     recorded = {row["_month"] for row in there if row["_month"] is not None}
@@ -154,7 +153,7 @@ class RecordedTime:
             return
         if last - start < 2 * _DAYS:
             return
-        people = select_columns(lazy(self.entries), "time_entries", ("date", "user_id", "hours"))
+        people = self.frames.select("time_entries", ("date", "user_id", "hours"), lazily=True)
         rows = to_dicts(collect(people.group_by("user_id").agg(C("date").min())))
         firsts = {row["user_id"]: row["date"].date() for row in rows if row["user_id"] and row["date"]}
         if info is None and min(firsts.values(), default=start) > start - 2 * _DAYS:
@@ -184,7 +183,7 @@ class RecordedTime:
 
     def warn_of_no_users(self, people: int) -> None:
         """Warn that nobody without an entry in the period has available hours, because no users were passed."""
-        rows = select_columns(lazy(self.entries), "time_entries", ("user_id",))
+        rows = self.frames.select("time_entries", ("user_id",), lazily=True)
         others = int(collect_counts((rows, {"people": C("user_id").n_unique()}))["people"]) - people
         known = ""
         if others > 0:
@@ -196,12 +195,13 @@ class RecordedTime:
             f"of everyone else are not counted{known}. Pass users= to count all timekeepers.",
         )
 
-    def warn_of_billable_only(self, matters: Frame | None) -> None:
+    def warn_of_billable_only(self) -> None:
         """Warn if all entries of a frame without memory are billable, though matters are internal or of fixed fees."""
+        matters = self.frames.get("matters")
         if matters is None or load_info(self.native) is not None or "matter_type" not in column_names(matters):
             return
-        kinds = select_columns(matters, "matters", ("matter_type",))
-        entries = select_columns(lazy(self.entries), "time_entries", ("billing_type",))
+        kinds = self.frames.select("matters", ("matter_type",))
+        entries = self.frames.select("time_entries", ("billing_type",), lazily=True)
         billable = count_if(C("billing_type") == "billable")
         of_others = count_if(C("matter_type").is_in(["internal", "fixedFee"]))
         counts = collect_counts((entries, {"rows": nw.len(), "billable": billable}), (kinds, {"others": of_others}))
@@ -214,7 +214,7 @@ class RecordedTime:
             )
 
     def _dated(self) -> Frame:
-        rows = select_columns(lazy(self.entries), "time_entries", ("date", "user_id", "hours"))
+        rows = self.frames.select("time_entries", ("date", "user_id", "hours"), lazily=True)
         return in_period(rows, "date", self.period)
 
     def _names(self, users: Iterable[str]) -> str:
@@ -222,7 +222,7 @@ class RecordedTime:
         ids = sorted(users)
         if "user_name" not in column_names(self.entries):
             return first_few(ids)
-        rows = select_columns(lazy(self.entries), "time_entries", ("user_id", "user_name"))
+        rows = self.frames.select("time_entries", ("user_id", "user_name"), lazily=True)
         found = to_dicts(rows.filter(C("user_id").is_in(ids)).group_by("user_id").agg(C("user_name").max()))
         names = {row["user_id"]: row["user_name"] for row in found}
         return first_few([names.get(user) or user for user in ids])

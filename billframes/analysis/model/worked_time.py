@@ -11,9 +11,9 @@ import narwhals.stable.v2 as nw
 
 from billframes._messages import warn
 from billframes.analysis.declare.columns import Frame, column_names
-from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, lazy, sum_by, to_dicts
+from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, sum_by, to_dicts
 from billframes.analysis.frames.expressions import as_float, in_period, map_values, null_column, ratio, value_if
-from billframes.analysis.frames.native import select_columns
+from billframes.analysis.frames.frames import Frames
 from billframes.analysis.frames.repeated_ids import count_many_missing
 from billframes.analysis.model.capacity import DateRange, available_hours, prorated_targets, split_dates
 from billframes.analysis.model.grouping import Grouping, sum_by_type
@@ -63,14 +63,14 @@ class UtilizationOptions:
     known_from: dt.date | None = None
 
 
-def client_hours(entries: Frame, users: Frame | None, grouping: Grouping, options: UtilizationOptions) -> Frame:
+def client_hours(frames: Frames, grouping: Grouping, options: UtilizationOptions) -> Frame:
     """Return the rows of `utilization`."""
-    work = collect(_sum_hours(entries, grouping, options.period))
-    listed = None if users is None else collect(_select_users(users, grouping.settings))
+    work = collect(_sum_hours(frames, grouping, options.period))
+    listed = collect(_select_users(frames, grouping.settings)) if "users" in frames else None
     _warn(work, listed, grouping, options)
     work = _with_client_hours(work, options)
     if grouping.capacity_known:
-        _warn_of_other_people_and_days(work, users, options)
+        _warn_of_other_people_and_days(work, frames, options)
     people = _roster(work, listed, active_only=options.active_only)
     rows = _hours_of_roster(work, people, grouping)
     first, last = cast("tuple[dt.date, dt.date]", (options.period.start, options.period.end))
@@ -82,7 +82,7 @@ def client_hours(entries: Frame, users: Frame | None, grouping: Grouping, option
     return _result(grouping.add_up(_with_null_users(rows), _MEASURES), grouping)
 
 
-def _sum_hours(entries: Frame, grouping: Grouping, period: Period) -> Frame:
+def _sum_hours(frames: Frames, grouping: Grouping, period: Period) -> Frame:
     """Add up the period's hours by user, matter type and the grouping's `base`."""
     if grouping.type_key is None:
         raise MissingColumnError(
@@ -91,11 +91,11 @@ def _sum_hours(entries: Frame, grouping: Grouping, period: Period) -> Frame:
         )
     by = list(dict.fromkeys(["user_id", "_type", *grouping.base]))
     columns = ("date", "hours", "billing_type", "user_id", *grouping.type_key.base, *grouping.row_columns)
-    dated = in_period(
-        select_columns(lazy(entries), "time_entries", columns, coded=("billing_type", "matter_type")), "date", period
-    )
+    coded = ("billing_type", "matter_type")
+    dated = in_period(frames.select("time_entries", columns, coded=coded, lazily=True), "date", period)
     rows = grouping.with_matter_type(grouping.with_periods(dated.with_columns(_rows=nw.lit(1.0)), "date"))
-    return _split_by_billing_type(collect(sum_by_type(rows, [*by, "billing_type"], ("hours", "_rows")), entries), by)
+    hours = collect(sum_by_type(rows, [*by, "billing_type"], ("hours", "_rows")), frames["time_entries"])
+    return _split_by_billing_type(hours, by)
 
 
 def _split_by_billing_type(work: Frame, by: Sequence[str]) -> Frame:
@@ -133,21 +133,21 @@ def _warn(work: Frame, listed: Frame | None, grouping: Grouping, options: Utiliz
             IncompleteDataWarning,
         )
     if not counts["not_billable"]:
-        options.recorded.warn_of_billable_only(grouping.sources.frames.get("matter"))
+        options.recorded.warn_of_billable_only()
     _warn_of_minutes(counts, days)
     _warn_of_idle(counts, days)
     if listed is not None and grouping.capacity_known and not options.users_filtered:
         _warn_of_people_not_passed(work, listed)
 
 
-def _warn_of_other_people_and_days(work: Frame, users: Frame | None, options: UtilizationOptions) -> None:
+def _warn_of_other_people_and_days(work: Frame, frames: Frames, options: UtilizationOptions) -> None:
     """Warn if hours and available hours are not of the same people and days."""
     recorded = options.recorded
     sums = to_dicts(sum_by(work, ["user_id"], ["client_hours"]))
     client = {row["user_id"]: row["client_hours"] for row in sums if row["user_id"] != _NO_USER}
     recorded.warn_of_days_outside()
     recorded.warn_of_later_joiners(client)
-    if users is None and not options.active_only:
+    if "users" not in frames and not options.active_only:
         recorded.warn_of_no_users(len(sums))
 
 
@@ -219,9 +219,9 @@ def _roster(work: Frame, listed: Frame | None, *, active_only: bool) -> Frame:
     return people.select("user_id", "user_name", _idle=as_float(C("_rows") == 0))
 
 
-def _select_users(users: Frame, settings: FirmSettings) -> Frame:
+def _select_users(frames: Frames, settings: FirmSettings) -> Frame:
     """Return the users, with `_listed` 1.0 for timekeepers; roles of the settings take precedence."""
-    rows = select_columns(users, "users", ("user_id", "role"))
+    rows = frames.select("users", ("user_id", "role"))
     rows = rows.with_columns(_set_role=map_values("user_id", settings.roles, None, nw.String))
     return rows.with_columns(_listed=as_float(nw.coalesce("_set_role", "role").is_in(TIMEKEEPERS)))
 
