@@ -25,7 +25,7 @@ from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
 from billframes.analysis.frames.engine import collect, eager_from_arrow, to_dicts
 from billframes.analysis.frames.expressions import midnight
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.native import select_columns, to_native, without_attrs
+from billframes.analysis.frames.native import to_native, without_attrs
 from billframes.analysis.model.arguments import check_choice, read_date
 from billframes.analysis.model.invoice_matching import MATCHED_BY, ClientNames, Item, match_invoices, plain_number
 from billframes.analysis.rules.loads import need_open_on
@@ -186,7 +186,7 @@ def tie_out(
     frames = Frames.of(invoices=invoices)
     need_open_on("tie_out", frames.natives, day)
     warn_of_later_balances(frames, day, firm)
-    selected = select_columns(frames["invoices"], "invoices", _OURS, _OPTIONAL)
+    selected = frames.select("invoices", _OURS, _OPTIONAL)
     ours = [each for each in to_dicts(collect(selected)) if _counts(each, midnight(day))]
     ours.sort(key=lambda each: (each["invoice_date"] or midnight(day), each["invoice_id"]))
     names = ClientNames(

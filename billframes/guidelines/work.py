@@ -15,7 +15,6 @@ import pyarrow as pa
 from billframes.analysis.declare.columns import IDS, ITEMS
 from billframes.analysis.frames.engine import to_arrow
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.native import select_columns
 from billframes.config.firm import FirmSettings
 from billframes.ebilling.codes import read_codes
 from billframes.ebilling.source import OPEN_STATES, Item, Source
@@ -111,8 +110,8 @@ class Work:
     @functools.cached_property
     def firm_hours(self) -> pd.DataFrame:
         """Billable hours by person and day, for all clients of the firm."""
-        entries = Frames.of(ids_only=True, time_entries=self.source.native("time_entries"))["time_entries"]
-        rows = select_columns(entries, "time_entries", ("user_id", "date", "hours", "billing_type"))
+        frames = Frames.of(ids_only=True, time_entries=self.source.native("time_entries"))
+        rows = frames.select("time_entries", ("user_id", "date", "hours", "billing_type"))
         rows = rows.filter(
             (C("billing_type") == "billable") & C("user_id").is_in(list(self.items["user_id"].dropna().unique()))
         )
@@ -160,7 +159,7 @@ def read_work(source: Source, matter_ids: Collection[str], zone: str, roles: Map
         Roles that take precedence over those of the users.
     """
     frames = Frames.of(**{name: source.native(name) for name in ITEMS})
-    tables = [_items(frames[name], name, matter_ids) for name in ITEMS]
+    tables = [_items(frames, name, matter_ids) for name in ITEMS]
     items = _to_pandas(pa.concat_tables(tables))
     items["created"] = items.pop("created_at").dt.tz_convert(zone).dt.tz_localize(None).dt.normalize()
     invoices = {row["invoice_id"]: row for row in source.invoices}
@@ -187,9 +186,9 @@ def _to_pandas(table: pa.Table) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _items(frame: Any, name: str, matter_ids: Collection[str]) -> pa.Table:
+def _items(frames: Frames, name: str, matter_ids: Collection[str]) -> pa.Table:
     needed = (IDS[name], *_SHARED, *(_TIME if name == "time_entries" else ()))
-    rows = select_columns(frame, name, needed, _OPTIONAL)
+    rows = frames.select(name, needed, _OPTIONAL)
     rows = rows.filter(C("matter_id").is_in(list(matter_ids)))
     if name == "time_entries":
         rows = rows.filter(C("billing_type").is_in(["billable", "fixedFee"]))
