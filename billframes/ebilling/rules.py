@@ -156,6 +156,9 @@ class _Checks:
         if field.needed == "with tax":
             return bool(self._taxes[at])
         kind = self._kinds[at]
+        if self._form.is_xml and field.number == 14:
+            # Adjustments in XML have no date.
+            return kind in {"F", "E"}
         return field.is_needed(kind if kind in TYPES else "IF")
 
     def _arithmetic_problems(self) -> Iterator[Problem]:
