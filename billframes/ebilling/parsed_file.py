@@ -112,8 +112,12 @@ class ParsedFile:
     def add_line(self, part: Part, number: int, values: Iterable[str], characters: int) -> None:
         """Add a line; stop if many lines are too short to be lines of a bill."""
         part.numbers.append(number)
-        lines, shortest = len(part.numbers), part.form.shortest
-        if part.columns.add(values, characters) and lines > _MANY and part.columns.characters < shortest * lines:
+        if part.columns.add(values, characters):
+            self.check_size(len(part.numbers), part.columns.characters, part.form.shortest)
+
+    def check_size(self, lines: int, characters: int, shortest: int) -> None:
+        """Stop if many lines, or segments of XML, are shorter than those of a bill can be."""
+        if lines > _MANY and characters < shortest * lines:
             fix = "Write the fields that the format requires."
             self.stop(f"the lines have fewer than {shortest} characters, and those of a bill have more", None, fix)
 

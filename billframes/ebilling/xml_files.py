@@ -24,6 +24,8 @@ __all__ = ["parse_xml"]
 
 _PIECE = 1 << 20
 _DEEPEST = 100
+# Of many segments, the least average of bytes.
+_SHORTEST = 60
 # Text of one element.
 _LONGEST = 10_000_000
 _ITEMS = {"fee": "F", "expense": "E", "matter_disc_cred": ""}
@@ -115,7 +117,7 @@ class _Reader:
         self._beginning = " ".join(beginning.decode("latin-1").split())
         self._only_format = only_format
         self.form: LedesFormat | None = None
-        self._depth = self._characters = self._numbered = self._item_start = 0
+        self._depth = self._characters = self._numbered = self._item_start = self._segments = self._items = 0
         self._text: list[str] = []
         # The open segments, with the values of their tags.
         self._open: list[tuple[str, _Values]] = []
@@ -165,6 +167,8 @@ class _Reader:
             self._open_segment(tag)
 
     def _open_segment(self, tag: str) -> None:
+        self._parsed.check_size(self._segments, self.parser.CurrentByteIndex, _SHORTEST)
+        self._segments += 1
         values: _Values = {}
         if tag == "matter":
             self._matters.append(_Matter(values))
@@ -201,6 +205,8 @@ class _Reader:
             self._matters[-1].people[values.pop("tk_id", "")] = values
         elif segment in _ITEMS and self._item is not None and self._matters:
             self._item.size = self.parser.CurrentByteIndex - self._item_start
+            self._items += 1
+            self._parsed.check_size(self._items, self.parser.CurrentByteIndex, LEDES_2000.shortest)
             self._matters[-1].items.append(self._item)
         elif segment == "invoice":
             self._add_invoice(values)

@@ -127,7 +127,7 @@ def test_many_elements_and_long_texts_stop_soon(monkeypatch):
     monkeypatch.setattr(parsed_file, "_LINES", 10)
     head = "<ledesxml><client><invoice><matter>"
     tail = "</matter></invoice></client></ledesxml>"
-    with pytest.raises(ParameterError, match="the lines have fewer than 200 characters"):
+    with pytest.raises(ParameterError, match="the lines have fewer than 60 characters"):
         read_ledes(f"{head}{'<fee/>' * 2000}{tail}")
     begun = time.process_time()
     with pytest.raises(LedesFormatError, match="a text in it has more than 10,000,000 characters"):
