@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,14 +16,56 @@ from billframes.analysis.declare.columns import Frame
 from billframes.analysis.duplicates import duplicates
 from billframes.analysis.frames.engine import eager_from_arrow, ids_frame, join_by_id, sum_by, to_arrow
 from billframes.analysis.frames.frames import Frames
+from billframes.errors import ParameterError
 
-__all__ = ["ReviewedItems"]
+__all__ = ["GuidelineFlags", "ReviewedItems"]
 
 _TEXT = pa.string()
 # The most days between work and entry that are not flagged, as in `timekeeping_lag`.
 _LATE = 7
 # A letter or a digit of any script.
 _WORD = r"[\p{L}\p{N}]"
+
+
+class GuidelineFlags:
+    """
+    The findings of `guideline_check` on items.
+
+    Parameters
+    ----------
+    findings : DataFrame, optional
+        With `item_id`, `rule`, `name`, `clause` and `at_risk`. None counts as no findings.
+    """
+
+    def __init__(self, findings: Any) -> None:
+        names = ("item_id", "rule", "name", "clause", "at_risk")
+        if findings is not None and not set(names) <= set(getattr(findings, "columns", ())):
+            raise ParameterError("guidelines= takes the result of guideline_check; pass bf.guideline_check(...).")
+        rows = [] if findings is None else findings.dropna(subset=["item_id"])[[*names]].to_dict("records")
+        self._texts: dict[str, list[str]] = defaultdict(list)
+        self._rules: dict[str, set[str]] = defaultdict(set)
+        self._at_risk: dict[str, float] = {}
+        for row in rows:
+            id_, risk = row["item_id"], row["at_risk"]
+            clause = f" ({row['clause']})" if isinstance(row["clause"], str) else ""
+            self._texts[id_].append(f"{row['name']}{clause}" + (f", at risk {risk:,.2f}" if risk else ""))
+            self._rules[row["rule"]].add(id_)
+            if risk is not None:
+                self._at_risk[id_] = max(float(risk), self._at_risk.get(id_, 0.0))
+
+    def texts(self, ids: pa.Array) -> pa.Array:
+        """Return the findings of each item, separated by "; "; missing if it has none."""
+        return _look_up(ids, pa.array(list(self._texts), _TEXT), pa.array(map("; ".join, self._texts.values()), _TEXT))
+
+    def at_risk(self, ids: pa.Array) -> pa.Array:
+        """Return the amount at risk of each item, which is that of its largest finding; missing if it has none."""
+        known = pa.array(list(self._at_risk), _TEXT)
+        return _look_up(ids, known, pa.array(list(self._at_risk.values()), pa.float64()))
+
+    def unless(self, ids: pa.Array, rule: str, flags: pa.Array) -> pa.Array:
+        """Remove the flags of items with a finding of a rule."""
+        found = pc.is_in(ids, value_set=pa.array(sorted(self._rules[rule]), _TEXT), skip_nulls=True)
+        return pc.if_else(found, pa.scalar(None, _TEXT), flags)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +109,9 @@ class ReviewedItems:
             problems[row["item_id"]].append(f"{row['field'].replace('_', ' ')} {problem}")
         return {id_: "; ".join(each) for id_, each in problems.items()}
 
-    def flags(self, invoiced: pa.ChunkedArray, most: float, wrong_codes: Mapping[str, str]) -> pa.Array:
+    def flags(
+        self, invoiced: pa.ChunkedArray, most: float, wrong_codes: Mapping[str, str], guidelines: GuidelineFlags
+    ) -> pa.Array:
         """
         Return the flags of each item, separated by "; "; missing if it has none.
 
@@ -77,20 +123,29 @@ class ReviewedItems:
             The highest number of hours of one person on one day that is not flagged.
         wrong_codes : mapping of str to str
             From `wrong_codes`.
+        guidelines : GuidelineFlags
+            What client guidelines also find is said once, in their words.
         """
         items, time = self.items, self._is_time
         ids = pc.if_else(time, items["item_id"], None)
         words = pc.fill_null(pc.match_substring_regex(items["description"], _WORD), False)
         hidden = pc.and_(pc.equal(items["billing_type"], "billable"), pc.is_null(items["item_amount"]))
         unpaid = pc.and_(hidden, pc.not_equal(pc.fill_null(items["hours"], 1.0), 0.0))
+        unless = functools.partial(guidelines.unless, items["item_id"])
         texts = [
             _flag("no narrative", pc.invert(words)),
             _flag("dated after the invoice", pc.greater(items["date"], invoiced)),
-            _flag("possible duplicate", pc.is_in(ids, value_set=self._duplicate_ids(), skip_nulls=True)),
-            self._long_days(most, time),
+            unless(
+                "duplicates",
+                _flag("possible duplicate", pc.is_in(ids, value_set=self._duplicate_ids(), skip_nulls=True)),
+            ),
+            unless("day_hours", self._long_days(most, time)),
             _flag("no amount", pc.and_(pc.and_(time, unpaid), self._shows_rates)),
-            pc.if_else(time, _late_flags(items), None),
-            _look_up(ids, pa.array(list(wrong_codes), _TEXT), pa.array(list(wrong_codes.values()), _TEXT)),
+            unless("recording", pc.if_else(time, _late_flags(items), None)),
+            unless(
+                "codes", _look_up(ids, pa.array(list(wrong_codes), _TEXT), pa.array(list(wrong_codes.values()), _TEXT))
+            ),
+            guidelines.texts(items["item_id"]),
         ]
         # Arrow's option to skip missing texts returns no text for rows without any.
         parts = [pc.fill_null(pc.binary_join_element_wise("; ", text, ""), "") for text in texts]

@@ -26,7 +26,7 @@ from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.allocation import PREBILL
 from billframes.analysis.model.arguments import read_date, without_people
 from billframes.analysis.model.missing_work import warn_of_partial_frames
-from billframes.analysis.prebill_flags import ReviewedItems
+from billframes.analysis.prebill_flags import GuidelineFlags, ReviewedItems
 from billframes.analysis.reconcile import reconcile
 from billframes.analysis.responsible import responsible_of_matters
 from billframes.config.firm import FirmSettings
@@ -48,7 +48,7 @@ _SCHEMA = {
     **dict.fromkeys(("user_id", "user_name", "description", "billing_type"), _TEXT),
     **dict.fromkeys(("hours", "rate", "item_amount"), _MONEY),
     **dict.fromkeys(("activity_code", "task_code", "findings"), _TEXT),
-    **dict.fromkeys(("invoice_amount", *_INVOICE_SUMS, "client_overdue"), _MONEY),
+    **dict.fromkeys(("at_risk", "invoice_amount", *_INVOICE_SUMS, "client_overdue"), _MONEY),
 }
 _RESPONSIBLE = ("responsible_id", "responsible_name")
 # `entered` is the time of creation in the firm's time zone.
@@ -75,6 +75,7 @@ def prebill_review(
     responsible: str | None = None,
     as_of: DateLike | None = None,
     hours_per_day: float = 12.0,
+    guidelines: Any = None,
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
@@ -107,6 +108,8 @@ def prebill_review(
         The day for which the client's overdue balance is calculated. If omitted, `client_overdue` is missing.
     hours_per_day : float
         Time is flagged if a person has more hours than this on one day, on all matters together.
+    guidelines : DataFrame, optional
+        The result of `guideline_check` for the same invoices. Its findings join the others.
     settings : FirmSettings, optional
         Used are the time zone, to calculate the day on which an entry was made, and `taxes`.
 
@@ -121,7 +124,9 @@ def prebill_review(
 
         - `findings`: texts separated by "; ", missing if an item has none: "possible duplicate" (see `duplicates`),
           "entered 9 days later" (more than 7), "16 hours on that day" (more than `hours_per_day`), "task code missing"
-          and similar (see `code_check`), "no narrative", "dated after the invoice", "no amount"
+          and similar (see `code_check`), "no narrative", "dated after the invoice", "no amount"; of guidelines, such
+          as "clerical work (5.1), at risk 75.00", in place of the same finding of others
+        - `at_risk`, only with `guidelines`: the amount at risk of the item, that of its largest finding
         - `invoice_amount`, `items_amount`, `unexplained_amount`: of the invoice, as in `reconcile`; `client_overdue`:
           the client's overdue balance, as in `aging`. These are the same in all rows of an invoice
 
@@ -199,8 +204,11 @@ def prebill_review(
         )
     elif codes is not None:
         wrong = reviewed.wrong_codes()
-    flags = reviewed.flags(invoices_of_items["invoice_date"], hours_per_day, wrong)
-    table = _in_order(items.append_column("findings", flags), prebills, people)
+    of_clients = GuidelineFlags(guidelines)
+    flags = reviewed.flags(invoices_of_items["invoice_date"], hours_per_day, wrong, of_clients)
+    items = items.append_column("findings", flags).append_column("at_risk", of_clients.at_risk(items["item_id"]))
+    table = _in_order(items, prebills, people)
+    table = table if guidelines is not None else table.drop_columns("at_risk")
     return frames.to_native(eager_from_arrow(frames["time_entries"], table), time_entries)
 
 
@@ -268,7 +276,7 @@ def _column(table: pa.Table, name: str, kind: pa.DataType) -> pa.ChunkedArray:
 
 def _invoice_columns(items: pa.Table, prebills: Mapping[str, Mapping[str, Any]]) -> pa.Table:
     """Return the columns of the invoice of each item."""
-    names = [name for name in _SCHEMA if name not in _ITEM and name not in ("findings", *_RESPONSIBLE)]
+    names = [name for name in _SCHEMA if name not in _ITEM and name not in ("findings", "at_risk", *_RESPONSIBLE)]
     invoices = pa.Table.from_pylist(list(prebills.values()), pa.schema({name: _SCHEMA[name] for name in names}))
     return invoices.take(pc.index_in(items["invoice_id"], value_set=pa.array(list(prebills), _TEXT)))
 
@@ -363,13 +371,22 @@ ANALYSIS = Analysis(
         Measure("rate", "Rate", "rate", "Rate of the entry."),
         Measure("item_amount", "Item’s amount", "money", "Worth of the item.", adds_up=True, missing_is_none=True),
         Measure("findings", "Findings", "text", "What should be checked; missing if nothing was found."),
+        Measure(
+            "at_risk",
+            "At risk",
+            "money",
+            "The part of the amount that the client may refuse or cut by its guidelines.",
+            adds_up=True,
+            missing_is_none=True,
+        ),
         Measure("invoice_amount", "Invoice amount", "money", "Amount of the invoice, the same in each of its rows."),
         *shared_measures("items_amount", "unexplained_amount"),
         Measure("client_overdue", "Client’s overdue", "money", "The overdue balances of the client."),
     ),
     table=TableSpec(
         title="Prebill review",
-        columns=("description", "hours", "rate", "item_amount", "findings"),
+        columns=("description", "hours", "rate", "item_amount", "at_risk", "findings"),
+        optional=("at_risk",),
         keys=("invoice_number", "date", "user_name", "matter_name"),
         cents=True,
     ),

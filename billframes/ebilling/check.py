@@ -20,7 +20,15 @@ from billframes.analysis.code_check import code_check
 from billframes.client import Client
 from billframes.config.firm import FirmSettings
 from billframes.ebilling.codes import read_codes
-from billframes.ebilling.findings import INVOICE_COLUMNS, NOTE, OFTEN, Finding, Problem, findings_frame
+from billframes.ebilling.findings import (
+    INVOICE_COLUMNS,
+    NOTE,
+    OFTEN,
+    Finding,
+    Problem,
+    findings_frame,
+    guideline_findings,
+)
 from billframes.ebilling.format import FIELDS
 from billframes.ebilling.invoice_amount import adjust_to_invoice
 from billframes.ebilling.line_taxes import LineTaxes
@@ -90,6 +98,13 @@ class CheckedBills:
             each.place = {**names, **place}
         return findings_frame(self.findings, INVOICE_COLUMNS)
 
+    def add_guidelines(self, guidelines: pd.DataFrame) -> None:
+        """Add the findings of `guideline_check` on the items of the bills."""
+        items = {item.id for bill in self.bills for item in bill.items}
+        numbers = {bill.number for bill in self.bills if bill.number is not None}
+        coded = {each.item_id for each in self.findings if each.field in _CODE_FIELDS.values()}
+        self.findings += guideline_findings(guidelines, items, numbers, coded)
+
 
 def ledes_check(
     given: Book | Frames | str | bytes | os.PathLike[str],
@@ -101,6 +116,7 @@ def ledes_check(
     client: Client | None = None,
     progress: bool | Progress | None = None,
     settings: FirmSettings | None = None,
+    guidelines: pd.DataFrame | None = None,
     notes: bool = False,
     max_bytes: int = LEDES_BYTES,
     max_findings: int = LEDES_FINDINGS,
@@ -129,6 +145,9 @@ def ledes_check(
         Progress of reading codes, as for the loaders.
     settings : FirmSettings, optional
         The firm's settings, whose `taxes` count if the profile has none; by default the book's.
+    guidelines : DataFrame, optional
+        The result of `guideline_check` for the same work. Its findings on the items checked here are added as "often
+        rejected", except those that only ask for a review.
     notes : bool, default False
         Whether to add what needs no correction: unusual codes, lines of tax, sums that can't be checked.
     max_bytes : int, default 100_000_000
@@ -161,8 +180,8 @@ def ledes_check(
     ['15 LINE_ITEM_TASK_CODE', '23 TIMEKEEPER_CLASSIFICATION']
     """
     if isinstance(given, str | bytes | os.PathLike):
-        if invoice is not None or start is not None or end is not None:
-            raise ParameterError("For a file, leave out invoice=, start= and end=.")
+        if any(each is not None for each in (invoice, start, end, guidelines)):
+            raise ParameterError("For a file, leave out invoice=, start=, end= and guidelines=.")
         return check_file(given, profile, notes=notes, max_bytes=max_bytes, max_findings=max_findings)
     source = Source(given, client, settings)
     if invoice is not None:
@@ -170,6 +189,8 @@ def ledes_check(
     else:
         period = source.period if start is None and end is None else resolve(start, end)
         checked = _check_unbilled(source, period, profile, progress)
+    if guidelines is not None:
+        checked.add_guidelines(guidelines)
     checked.findings = [each for each in checked.findings if notes or each.severity != NOTE]
     return checked.frame(source)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import pandas as pd
 
 from billframes.ebilling.format import FIELDS, NOTE, OFTEN, REJECTED, Severity
+from billframes.errors import ParameterError
 
 __all__ = [
     "FILE_COLUMNS",
@@ -20,6 +21,7 @@ __all__ = [
     "Problem",
     "Severity",
     "findings_frame",
+    "guideline_findings",
     "list_reasons",
 ]
 
@@ -35,6 +37,9 @@ _DTYPES: dict[str, Any] = {
     "date": "datetime64[us]",
 }
 _NAMES = {field.number: field.name for field in FIELDS}
+# The field of findings about a client's billing guidelines, which belong to no field of the file.
+GUIDELINES = -1
+_NAMES[GUIDELINES] = "client guidelines"
 _SHOWN = 3
 
 
@@ -78,6 +83,30 @@ class Problem:
     severity: Severity
     problem: str
     value: str = ""
+
+
+def guideline_findings(
+    findings: pd.DataFrame, items: Collection[str], invoices: Collection[str | None], coded: Collection[str | None]
+) -> Iterator[Finding]:
+    """
+    Yield the findings of `guideline_check` on some items and invoices, except those that only ask for a review.
+
+    Findings about codes are left out for items in `coded`, which have such findings already.
+    """
+    needed = (*(name for name in INVOICE_COLUMNS if name != "field"), "rule", "clause")
+    if not isinstance(findings, pd.DataFrame) or not set(needed) <= set(findings.columns):
+        raise ParameterError("guidelines= takes the result of guideline_check; pass bf.guideline_check(...).")
+    for row in findings[findings["severity"] != "review"].to_dict("records"):
+        values = {name: None if pd.isna(row[name]) else row[name] for name in needed}
+        number, item_id = values["invoice_number"], values["item_id"]
+        if (item_id not in items if item_id else number not in invoices) or (
+            row["rule"] == "codes" and item_id in coded
+        ):
+            continue
+        clause = f" (clause {values['clause']})" if values["clause"] else ""
+        place = {name: values[name] for name in ("item", "date", "matter_id", "matter_name")}
+        texts = (f"{row['problem']}{clause}", values["value"] or "", row["fix"])
+        yield Finding(GUIDELINES, OFTEN, *texts, number, item_id, place=place)
 
 
 def findings_frame(findings: Iterable[Finding], columns: Sequence[str]) -> pd.DataFrame:
