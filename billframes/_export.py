@@ -36,6 +36,7 @@ __all__ = [
     "make_folder",
     "neutralize",
     "plain_line_ends",
+    "safe_sheet_name",
     "to_csv",
     "to_excel",
     "write",
@@ -169,8 +170,8 @@ def to_excel(frame: pd.DataFrame, *, sheet: str = "billframes", time_zone: str =
     buffer = io.BytesIO()
     kwargs: dict[str, Any] = {"date_format": "yyyy-mm-dd", "datetime_format": "yyyy-mm-dd hh:mm"}
     with pd.ExcelWriter(buffer, engine="xlsxwriter", engine_kwargs={"options": options}, **kwargs) as writer:
-        plain.to_excel(writer, sheet_name=_sheet(sheet), index=False, freeze_panes=(1, 0))
-        _lay_out(writer.sheets[_sheet(sheet)], plain)
+        plain.to_excel(writer, sheet_name=safe_sheet_name(sheet), index=False, freeze_panes=(1, 0))
+        _lay_out(writer.sheets[safe_sheet_name(sheet)], plain)
     return buffer.getvalue()
 
 
@@ -274,7 +275,8 @@ def _neutralize_inside(value: object) -> object:
     return neutralize(_AFTER_SEPARATOR.sub(r"\1'", value) if isinstance(value, str) else value)
 
 
-def _sheet(words: str) -> str:
+def safe_sheet_name(words: str) -> str:
+    """Return words as a sheet's name, without characters that Excel does not allow."""
     return re.sub(r"[\[\]:*?/\\']", " ", words).strip()[:31] or "billframes"
 
 

@@ -26,6 +26,10 @@ COMMANDS = {
     "dashboard": ("billframes.widgets.dashboard.command", "Serve the explorer as a web page on this machine."),
     "doctor": ("billframes.commands.doctor", "Show what is installed and configured, and whether the server answers."),
     "export": ("billframes.commands.export", "Write records to a CSV, Excel or Parquet file."),
+    "guidelines": (
+        "billframes.report.guideline_command",
+        "Show what clients may refuse or cut of the unbilled work, by their guidelines.",
+    ),
     "ledes": ("billframes.commands.ledes", "Write invoices as LEDES 1998B, or show what a portal would reject."),
     "login": ("billframes.commands.login", "Save an address and a token."),
     "report": ("billframes.report.command", "Write a month's billing report."),
@@ -60,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         0 if the work was done; 2 if it could not be done; 1 after a bug in billframes, if a file can't be read or
         written, or if the keyring refuses a token; 130 after Ctrl-C. `ledes` returns 1 if it writes no file, or if
         `--check` finds something to reject. `tie-out` returns 1 if a report of the books can't be
-        read or compared.
+        read or compared, and `guidelines` if there are findings that `--fail-on` names.
 
     Examples
     --------

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 import narwhals.stable.v2 as nw
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from narwhals.stable.v2.typing import IntoFrameT
@@ -75,7 +76,7 @@ def prebill_review(
     responsible: str | None = None,
     as_of: DateLike | None = None,
     hours_per_day: float = 12.0,
-    guidelines: Any = None,
+    guidelines: pd.DataFrame | None = None,
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """

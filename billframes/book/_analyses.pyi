@@ -211,7 +211,7 @@ class BookAnalyses:
         invoice: str | Collection[str] | None = None,
         as_of: DateLike | None = None,
         hours_per_day: float = 12.0,
-        guidelines: Any = None,
+        guidelines: pd.DataFrame | None = None,
         expenses: pd.DataFrame | None = None,
         fixed_fees: pd.DataFrame | None = None,
         invoices: pd.DataFrame | None = None,

@@ -17,6 +17,7 @@ from billframes.book import Book
 from billframes.commands import add_connection, connected
 from billframes.config.firm import FirmSettings
 from billframes.errors import ConfigError, ParameterError
+from billframes.guidelines import guideline_check
 from billframes.periods import Period
 
 if TYPE_CHECKING:
@@ -60,7 +61,10 @@ def run(args: argparse.Namespace) -> int:
     with connected(args) as client:
         settings = FirmSettings.load(args.settings) if args.settings else client.settings
         book = Book(Period(), settings=settings, client=client)
-        rows = book.prebill_review(args.responsible, invoice=args.invoice, hours_per_day=args.hours_per_day)
+        guidelines = guideline_check(book) if settings and settings.guidelines else None
+        rows = book.prebill_review(
+            args.responsible, invoice=args.invoice, hours_per_day=args.hours_per_day, guidelines=guidelines
+        )
         files = _files(rows, args.responsible or "", book)
     count = rows["invoice_id"].nunique()
     if not count:

@@ -108,7 +108,7 @@ def _value_of_block(text: str, hours: float, opened: list[str], accepts: bool) -
         if abs(sum(parts) - Decimal(f"{hours:.4f}")) <= _CLOSE:
             return None
         return f"parts {sum(parts)} h, entry {hours:.4g} h"
-    return f"{len(opened)} tasks: {', '.join(opened)}"
+    return ", ".join(opened)
 
 
 # The key that the phrases of a shipped list belong to.

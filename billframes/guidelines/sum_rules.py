@@ -46,8 +46,7 @@ def day_hours(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
         keys = ["user_id", "date", *(["matter_id"] if rule.get("across") == "matter" else [])]
         together = rows.groupby(keys)["hours"].transform("sum")
     over = (together - rule.get("max")) / together
-    value = hours_text(together) + " on that day"
-    return found(rows, together > rule.get("max") + _LEAST, value, over * rows["amount"])
+    return found(rows, together > rule.get("max") + _LEAST, hours_text(together), over * rows["amount"])
 
 
 def approval(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:

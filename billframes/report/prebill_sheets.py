@@ -21,7 +21,7 @@ from billframes._format import enum_label, format_number, long_date, short_date
 from billframes.report.html import templates
 from billframes.report.workbook import NUMBER_FORMATS, WRITER_OPTIONS, check_writer, write_cell
 
-__all__ = ["PaperSheet", "paper_sheets", "prebill_page", "prebill_workbook"]
+__all__ = ["PaperSheet", "paper_sheets", "prebill_page", "prebill_workbook", "write_sheet"]
 
 # Millimetres in landscape, on A4 and Letter alike: the items' height and width, and the columns beside the narrative.
 _HEIGHT, _WIDTH, _OTHER_COLUMNS = 136.0, 259.0, 145.0
@@ -230,6 +230,7 @@ _ITEM_COLUMNS = {
     "hours": ("Hours", "hours", 8),
     "rate": ("Rate", "rate", 10),
     "item_amount": ("Item’s amount", "money", 12),
+    "at_risk": ("At risk", "money", 12),
     "activity_code": ("Activity", "text", 9),
     "task_code": ("Task", "text", 9),
     "findings": ("Findings", "text", 30),
@@ -269,8 +270,9 @@ def prebill_workbook(rows: pd.DataFrame) -> bytes:
         items = rows[rows["item"].notna()]
         kinds = {"time_entry": "Time", "expense": "Expense", "fixed_fee": "Fixed fee"}
         shown = items.assign(item=items["item"].map(kinds), billing_type=items["billing_type"].map(_label))
-        _write_sheet(book, "Invoices", _INVOICE_COLUMNS, _invoices(rows))
-        _write_sheet(book, "Items", _ITEM_COLUMNS, shown)
+        write_sheet(book, "Invoices", _INVOICE_COLUMNS, _invoices(rows))
+        columns = {name: each for name, each in _ITEM_COLUMNS.items() if name != "at_risk" or name in shown}
+        write_sheet(book, "Items", columns, shown)
     return buffer.getvalue()
 
 
@@ -291,7 +293,8 @@ def _label(value: Any) -> str:
     return enum_label(_text(value)) if _text(value) else ""
 
 
-def _write_sheet(book: Any, name: str, columns: dict[str, tuple[str, str, int]], rows: pd.DataFrame) -> None:
+def write_sheet(book: Any, name: str, columns: dict[str, tuple[str, str, int]], rows: pd.DataFrame) -> None:
+    """Write rows to a new sheet. Each column has a title, a unit and a width in characters."""
     page = book.add_worksheet(name)
     heading = {"bold": True, "text_wrap": True, "valign": "top", "bottom": 1}
     text_heading, figure_heading = (book.add_format(heading | more) for more in ({"indent": 1}, {"align": "right"}))

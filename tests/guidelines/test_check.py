@@ -461,3 +461,50 @@ def test_other_mistakes_of_a_call_are_one_sentence(tmp_path):
         bf.guideline_summary(pd.DataFrame({"a": [1]}))
     with pytest.raises(ParameterError, match="There is no word list 'clericl'. Did you mean 'clerical'"):
         bf.guideline_words("clericl")
+
+
+def test_the_prebill_review_shows_the_findings_in_place_of_its_own(tmp_path):
+    given = billed("draft")
+    time = given["time_entries"].assign(date=pd.Timestamp("2026-03-02"), description="Draft answer", hours=13.0)
+    time["created_at"] = pd.Timestamp("2026-03-30", tz="UTC")
+    given["time_entries"] = time
+    given["invoices"] = given["invoices"].assign(due_date=pd.NaT, balance=0.0, client_name="Tern Shipping plc")
+    frames_of_review = {name: given[name] for name in ("expenses", "fixed_fees", "invoices", "matters")}
+    path = tmp_path / "tern.toml"
+    path.write_text(
+        'client = "TERN"\n[duplicates]\ndays = 0\nacross = "user"\nseverity = "refused"\nclause = "4.5"\n'
+        '[day_hours]\nmax = 12\nacross = "client"\nseverity = "cut"\n'
+        '[recording]\nmax_days = 7\nseverity = "review"\n',
+        "utf-8",
+    )
+    found = bf.guideline_check(given, guidelines=path, as_of=AS_OF)
+    plain = bf.prebill_review(given["time_entries"], **frames_of_review)
+    joined = bf.prebill_review(given["time_entries"], **frames_of_review, guidelines=found)
+    assert plain["findings"].tolist() == ["possible duplicate; 26 hours on that day; entered 28 days later"] * 2
+    assert joined["findings"].tolist() == [
+        "possible duplicate; hours of one day, at risk 215.38; late entries",
+        "equal entries (4.5), at risk 400.00; hours of one day, at risk 215.38; late entries",
+    ]
+    assert joined["at_risk"].tolist() == [215.38, 400.0]
+    assert [name for name in joined if name not in plain] == ["at_risk"]
+    with pytest.raises(ParameterError, match="guidelines= takes the result of guideline_check"):
+        bf.prebill_review(given["time_entries"], **frames_of_review, guidelines=path)
+
+
+def test_e_bills_show_what_may_be_refused_or_cut_as_often_rejected(tmp_path):
+    given = billed("final", "final")
+    given["matters"] = given["matters"].assign(ledes_enabled=True)
+    path = tmp_path / "tern.toml"
+    rules = '[entry_hours]\nmax = 0.5\nseverity = "cut"\nclause = "4"\n[invoice]\none_month = true\nseverity = "cut"\n'
+    path.write_text(f'client = "TERN"\n{rules}[codes]\ntask = true\nseverity = "review"\n', "utf-8")
+    found = bf.guideline_check(given, ["1000", "1001"], guidelines=path, as_of=AS_OF)
+    with_them = bf.ledes_check(given, "1000", guidelines=found)
+    added = with_them[with_them["field"] == "client guidelines"]
+    assert set(added["severity"]) == {"often rejected"}
+    assert added["item_id"].isna().sum() == 1
+    assert sorted(added["item_id"].dropna()) == ["x1", "x2"]
+    assert "the entry is longer than 0.5 h (clause 4)" in set(added["problem"])
+    plain = bf.ledes_check(given, "1000")
+    pd.testing.assert_frame_equal(with_them.drop(added.index).reset_index(drop=True), plain)
+    with pytest.raises(ParameterError, match="guidelines= takes the result of guideline_check"):
+        bf.ledes_check(given, "1000", guidelines="tern.toml")
