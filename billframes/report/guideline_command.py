@@ -43,7 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--by", choices=KEYS, default="user", metavar="|".join(KEYS), help="what has a sheet of its own (default: user)"
     )
-    parser.add_argument("--as-of", metavar="DATE", help="the day from which ages are counted (default: the day of the data)")
+    parser.add_argument(
+        "--as-of", metavar="DATE", help="the day from which ages are counted (default: the day of the data)"
+    )
     parser.add_argument(
         "--fail-on",
         choices=SEVERITIES,
