@@ -18,7 +18,7 @@ from billframes.cli import COMMANDS
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.glob("*.md"), *(DOCS / "analyses").glob("*.md")])
-LOADERS = [name for name in bf.__all__ if hasattr(getattr(bf, name), "resource")]
+LOADERS = [name for name in bf.__all__ if hasattr(getattr(bf, name), "_resource")]
 
 
 def script(name):
