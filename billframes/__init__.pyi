@@ -65,6 +65,7 @@ from .config.firm import (
 )
 from .display import (
     ShownFrame as ShownFrame,
+    export as export,
     show as show,
 )
 from .ebilling import (

@@ -17,7 +17,7 @@ import os
 import re
 import tempfile
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -28,6 +28,7 @@ from billframes._messages import warn
 from billframes.errors import BillframesWarning, ConfigError, ParameterError
 
 __all__ = [
+    "NUMBER_FORMATS",
     "check_output",
     "excel_text",
     "file_name",
@@ -42,6 +43,20 @@ __all__ = [
     "write",
 ]
 
+NUMBER_FORMATS = {
+    "money": "#,##0.00",
+    "rate": "#,##0.00",
+    "hours": "#,##0.00",
+    "ratio": "0.0%",
+    "points": "+0.0%;-0.0%;0.0%",
+    "multiple": "0.00",
+    "days": "#,##0.0",
+    "count": "#,##0",
+    "date": "[$-409]d mmm yyyy",
+    "month": "[$-409]mmm yyyy",
+    "text": "General",
+}
+"""The number format of each unit. Names of months are English, whatever the language of Excel."""
 # Excel's number of the paper's size.
 A4 = 9
 # Characters that begin a formula in a spreadsheet, or that it skips before one; the wide forms apply in East Asia.
@@ -115,11 +130,24 @@ def file_name(words: str, ending: str) -> str:
     return f"{f'billframes-{stem}' if stem in _RESERVED else stem or 'billframes'}.{ending}"
 
 
-def to_csv(frame: pd.DataFrame) -> bytes:
+def to_csv(frame: pd.DataFrame, *, decimal: str = ".", delimiter: str = ",") -> bytes:
     r"""
     Write a frame as CSV in UTF-8 with the byte order mark that Excel needs. The index is not written.
 
     Texts and dates are in quotes. A missing value is an empty field without quotes.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    decimal : {".", ","}
+        The decimal mark.
+    delimiter : {",", ";", tab}
+        The character between two fields; not the decimal mark.
+
+    Raises
+    ------
+    ParameterError
+        `decimal` or `delimiter` is another character, or they are the same.
 
     Examples
     --------
@@ -130,15 +158,27 @@ def to_csv(frame: pd.DataFrame) -> bytes:
     "A;'=B",2.0
     ,
     """
+    if decimal not in {".", ","} or delimiter not in {",", ";", "\t"} or decimal == delimiter:
+        raise ParameterError(
+            f"decimal={decimal!r} and delimiter={delimiter!r} don't fit together. A decimal mark is '.' or ','; a "
+            "delimiter is ',', ';' or a tab, and not the decimal mark."
+        )
     missing = token_hex() if len(frame.columns) > 1 else ""
     text: str = _safe(frame, _neutralize_inside).to_csv(
-        index=False, lineterminator="\r\n", quoting=csv.QUOTE_NONNUMERIC, na_rep=missing
+        index=False,
+        lineterminator="\r\n",
+        quoting=csv.QUOTE_NONNUMERIC,
+        na_rep=missing,
+        decimal=decimal,
+        sep=delimiter,
     )
     # With a single column, the quotes stay, because an empty line would be skipped.
     return (text.replace(f'"{missing}"', "") if missing else text).encode("utf-8-sig")
 
 
-def to_excel(frame: pd.DataFrame, *, sheet: str = "billframes", time_zone: str = "UTC") -> bytes:
+def to_excel(
+    frame: pd.DataFrame, *, sheet: str = "billframes", time_zone: str = "UTC", formats: Mapping[str, str] | None = None
+) -> bytes:
     """
     Write a frame as an Excel workbook with one sheet. The index is not written. Warn if texts are cut.
 
@@ -149,6 +189,8 @@ def to_excel(frame: pd.DataFrame, *, sheet: str = "billframes", time_zone: str =
         The sheet's name. Characters that Excel does not allow are removed.
     time_zone : str
         The firm's time zone. Times are written in local time, because Excel has no time zones.
+    formats : mapping of str to str, optional
+        The number formats of columns.
 
     Raises
     ------
@@ -171,7 +213,8 @@ def to_excel(frame: pd.DataFrame, *, sheet: str = "billframes", time_zone: str =
     kwargs: dict[str, Any] = {"date_format": "yyyy-mm-dd", "datetime_format": "yyyy-mm-dd hh:mm"}
     with pd.ExcelWriter(buffer, engine="xlsxwriter", engine_kwargs={"options": options}, **kwargs) as writer:
         plain.to_excel(writer, sheet_name=safe_sheet_name(sheet), index=False, freeze_panes=(1, 0))
-        _lay_out(writer.sheets[safe_sheet_name(sheet)], plain)
+        added = {name: writer.book.add_format({"num_format": form}) for name, form in (formats or {}).items()}
+        _lay_out(writer.sheets[safe_sheet_name(sheet)], plain, added)
     return buffer.getvalue()
 
 
@@ -179,10 +222,10 @@ def _has_only_days(dates: pd.Series[Any]) -> bool:
     return bool(dates.dropna().eq(dates.dropna().dt.normalize()).all())
 
 
-def _lay_out(page: Any, frame: pd.DataFrame) -> None:
-    """Set column widths, a filter row, and printing in landscape with the heading on every page."""
+def _lay_out(page: Any, frame: pd.DataFrame, formats: Mapping[str, Any]) -> None:
+    """Set column widths and formats, a filter row, and printing in landscape with the heading on every page."""
     for place, name in enumerate(frame.columns):
-        page.set_column(place, place, _width(str(name), frame[name]))
+        page.set_column(place, place, _width(str(name), frame[name]), formats.get(name))
     if len(frame.columns):
         page.autofilter(0, 0, len(frame), len(frame.columns) - 1)
     page.repeat_rows(0)

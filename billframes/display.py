@@ -1,22 +1,27 @@
-"""Show a frame for people: names and figures first, ids last, numbers and dates formatted.
+"""Show a frame for people, and export it as it is shown: titles, names and figures first, ids last, numbers formatted.
 
-A loaded frame has its columns in a fixed order, so that code can rely on it; the first ones are ids. `show` changes
-only the display: the frame, its columns and its values stay as they are.
+A loaded frame has its columns in a fixed order, so that code can rely on it; the first ones are ids. `show` and
+`export` change only the display: the frame, its columns and its values stay as they are.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import functools
-from collections.abc import Callable, Iterator
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
+from pathlib import Path
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 import pandas as pd
 
+from billframes._export import NUMBER_FORMATS, check_output, to_csv, to_excel, write
 from billframes._format import MISSING, format_number
-from billframes.analysis.declare.spec import measure
+from billframes._names import distinct_names
+from billframes.analysis.declare.spec import heading_of, measure
 from billframes.analysis.frames.engine import collect
 from billframes.analysis.frames.native import wrap_frame
 from billframes.analysis.model.keys import TIMES
@@ -24,7 +29,7 @@ from billframes.errors import ParameterError
 from billframes.schema.resources import RESOURCES
 from billframes.schema.sources import sources_of
 
-__all__ = ["ShownFrame", "show"]
+__all__ = ["ShownFrame", "export", "exported", "show"]
 
 # The format of numbers, by the unit of an analysis's column or the kind of a record's column.
 _FORMS = {"money": "cents", "rate": "cents", "hours": "multiple"}
@@ -49,10 +54,12 @@ class ShownFrame:
         The columns that are aligned to the right.
     rows : int or None
         How many rows the frame has; None if it was not counted.
+    frame : object
+        The whole frame, which is exported.
     """
 
-    def __init__(self, texts: pd.DataFrame, numbers: set[str], rows: int | None) -> None:
-        self._texts, self._numbers, self._rows = texts, numbers, rows
+    def __init__(self, texts: pd.DataFrame, numbers: set[str], rows: int | None, frame: Any) -> None:
+        self._texts, self._numbers, self._rows, self._frame = texts, numbers, rows, frame
 
     @property
     def columns(self) -> list[str]:
@@ -69,10 +76,30 @@ class ShownFrame:
 
     def __repr__(self) -> str:
         width = pd.get_option("display.width")
-        return f"{self._texts.to_string(index=False, line_width=width, max_colwidth=_WIDEST)}\n{self._note}"
+        texts = self._texts.set_axis(self._headings, axis="columns")
+        return f"{texts.to_string(index=False, line_width=width, max_colwidth=_WIDEST)}\n{self._note}"
+
+    @property
+    def _headings(self) -> list[str]:
+        return [heading_of(name) for name in self.columns]
+
+    def to_html(self) -> str:
+        """Return the rows shown as HTML."""
+        return self._repr_html_()
+
+    def to_excel(self, path: str | Path) -> None:
+        """Write all rows of the frame to an Excel file, as `export` does."""
+        _write(self._frame, path, [".xlsx"])
+
+    def to_csv(self, path: str | Path, *, decimal: str = ".", delimiter: str = ",") -> None:
+        """Write all rows of the frame to a CSV file, as `export` does."""
+        _write(self._frame, path, [".csv"], decimal=decimal, delimiter=delimiter)
 
     def _repr_html_(self) -> str:
-        heads = "".join(f"<th{self._style(name)}>{escape(name)}</th>" for name in self.columns)
+        names = zip(self.columns, self._headings, strict=True)
+        heads = "".join(
+            f'<th{self._style(name)} title="{escape(name)}">{escape(heading)}</th>' for name, heading in names
+        )
         rows = "".join(f"<tr>{''.join(self._cells(row))}</tr>" for row in self._texts.itertuples(index=False))
         return (
             f'<div style="overflow-x: auto"><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
@@ -119,13 +146,83 @@ def show(frame: Any, rows: int = 20) -> ShownFrame:
     >>> bf.show(entries).columns[:6]
     ['date', 'client_name', 'matter_name', 'user_name', 'hours', 'rate']
     >>> bf.show(entries[["hours", "amount"]].head(1))
-    hours amount
+    Hours Amount
      1.80 315.00
     1 row
     """
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 0:
         raise ParameterError(f"rows={rows!r} is not a number of rows; it takes 0 or more.")
     few, total = _first_rows(frame, rows)
+    kinds = _ordered_kinds(few)
+    few = _with_distinct_names(few)
+    texts = pd.DataFrame({name: _texts(few[name], kinds[name][1]) for name in kinds}, dtype="str")
+    return ShownFrame(texts, {name for name, (_, form) in kinds.items() if form}, total, frame)
+
+
+def export(frame: Any, path: str | Path, *, decimal: str = ".", delimiter: str = ",") -> None:
+    """
+    Write a frame to a file as people see it: columns with their titles in the order of `show`, and rounded numbers.
+
+    All rows are written. Money, rates and hours have two decimals, and ratios four; an Excel file shows ratios in
+    percent. Text that a spreadsheet would run as a formula is marked as text.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A pandas, Polars, Arrow, DuckDB or PySpark frame: of a loader, of an analysis, or your own.
+    path : str or Path
+        The file, which ends with .xlsx (needs `billframes[excel]`), .csv or .html. An existing file is replaced.
+    decimal : {".", ","}
+        The decimal mark of a CSV file.
+    delimiter : {",", ";", tab}
+        The character between two fields of a CSV file.
+
+    Raises
+    ------
+    ParameterError
+        `frame` is not a frame, or the file can't be written.
+    ConfigError
+        The Excel writer is not installed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> result = pd.DataFrame({"user_name": ["Ada Ruiz"], "billed_amount": [49651.43000000001]})
+    >>> result["billing_realization"] = 2 / 3
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     bf.export(result, f"{folder}/fees.csv")
+    ...     print(Path(f"{folder}/fees.csv").read_text(encoding="utf-8-sig").strip())
+    "Timekeeper","Fees billed","Billing realization"
+    "Ada Ruiz",49651.43,0.6667
+    """
+    _write(frame, path, list(_WRITERS), decimal=decimal, delimiter=delimiter)
+
+
+def _write(frame: Any, path: str | Path, endings: Sequence[str], **options: str) -> None:
+    out = Path(path).absolute()
+    if out.suffix.lower() not in endings:
+        raise ParameterError(f"{out.name!r} must end with {' or '.join(endings)}.")
+    check_output(out)
+    write(out, _WRITERS[out.suffix.lower()](frame, options))
+
+
+def exported(frame: pd.DataFrame, ending: str, **options: Any) -> bytes:
+    """Return the content of a file that `export` writes."""
+    kinds = _ordered_kinds(frame)
+    plain = _with_distinct_names(frame)[list(kinds)]
+    decimals = {name: _DECIMALS[form] for name, (_, form) in kinds.items() if form in _DECIMALS}
+    plain = plain.assign(**{name: _rounded(plain[name], places) for name, places in decimals.items()})
+    headings = {name: heading_of(str(name)) for name in plain.columns}
+    shared = {heading for heading, count in Counter(headings.values()).items() if count > 1}
+    plain = plain.rename(columns={name: name if each in shared else each for name, each in headings.items()})
+    if ending == ".csv":
+        return to_csv(plain, **options)
+    forms = {plain.columns[place]: _excel_format(form) for place, (_, form) in enumerate(kinds.values()) if form}
+    return to_excel(plain, formats=forms, **options)
+
+
+def _ordered_kinds(few: pd.DataFrame) -> dict[str, tuple[int, str | None]]:
+    """Return the columns in the order shown, with their places and the formats of their numbers."""
     kinds = {name: _kind(name, few[name]) for name in few.columns}
     if "date" in kinds:
         # In rows of work and expenses, the columns of their invoice or fixed fee are details.
@@ -134,9 +231,53 @@ def show(frame: Any, rows: int = 20) -> ShownFrame:
     if kinds and kinds[first := few.columns[0]][0] == _OTHER:
         # The first column can be the key of a result, such as the role of people.
         kinds[first] = (_NAME, kinds[first][1])
-    order = sorted(few.columns, key=lambda name: kinds[name][0])
-    texts = pd.DataFrame({name: _texts(few[name], kinds[name][1]) for name in order}, dtype="str")
-    return ShownFrame(texts, {name for name, (_, form) in kinds.items() if form}, total)
+    return {name: kinds[name] for name in sorted(few.columns, key=lambda name: kinds[name][0])}
+
+
+def _with_distinct_names(few: pd.DataFrame) -> pd.DataFrame:
+    """Add the reference, or the beginning of the id, to names that several clients, matters or people share."""
+    for name in few.columns:
+        stem = name.removesuffix("_name")
+        if stem == name or f"{stem}_id" not in few:
+            continue
+        known = few[[name, f"{stem}_id"]].astype("object").drop_duplicates(f"{stem}_id").dropna()
+        if not known[name].duplicated().any():
+            continue
+        reference = few.get(f"{stem}_reference", pd.Series(None, index=few.index, dtype="object"))
+        references = [None if pd.isna(each) else str(each) for each in reference.loc[known.index]]
+        distinct = distinct_names(known[name].tolist(), known[f"{stem}_id"].tolist(), references)
+        names = few[f"{stem}_id"].map(dict(zip(known[f"{stem}_id"], distinct, strict=True)))
+        few = few.assign(**{name: names.where(names.notna(), few[name])})
+    return few
+
+
+def _all_rows(frame: Any) -> pd.DataFrame:
+    """Return all rows in pandas, with texts as column names."""
+    return _first_rows(frame, sys.maxsize)[0]
+
+
+def _html(frame: Any, _options: Mapping[str, str]) -> bytes:
+    page = show(frame, len(_all_rows(frame)))._repr_html_()
+    return f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>billframes</title>{page}'.encode()
+
+
+_WRITERS: dict[str, Callable[[Any, Mapping[str, str]], bytes]] = {
+    ".xlsx": lambda frame, _options: exported(_all_rows(frame), ".xlsx"),
+    ".csv": lambda frame, options: exported(_all_rows(frame), ".csv", **options),
+    ".html": _html,
+}
+_DECIMALS = {"cents": 2, "multiple": 2, "days": 1, "count": 2, "ratio": 4, "points": 4}
+
+
+def _rounded(values: pd.Series[Any], places: int) -> pd.Series[Any]:
+    """Round halves away from 0, as the display does; 1e-9 covers the last digits of sums."""
+    scale = 10.0**places
+    size = (values.astype("float64").abs() * scale + 0.5 + 1e-9) // 1 / scale
+    return size.where(values >= 0, -size) + 0.0
+
+
+def _excel_format(form: str) -> str:
+    return NUMBER_FORMATS.get({"cents": "money", "multiple": "hours"}.get(form, form), "General")
 
 
 def _first_rows(frame: Any, rows: int) -> tuple[pd.DataFrame, int | None]:

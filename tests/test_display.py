@@ -12,6 +12,7 @@ from bs4 import BeautifulSoup
 
 import billframes as bf
 from billframes._format import format_number
+from billframes.analysis.declare.spec import heading_of
 from billframes.loading.record import Record
 from billframes.schema.resources import RESOURCES
 
@@ -72,7 +73,7 @@ def test_a_lazy_frame_is_not_counted():
     import polars as pl
 
     shown = bf.show(pl.LazyFrame({"client_id": ["c1"], "hours": [1.25]}), 5)
-    assert cells(shown) == [["hours", "client_id"], ["1.25", "c1"]]
+    assert cells(shown) == [["Hours", "Client id"], ["1.25", "c1"]]
     assert repr(shown).endswith("1 row; there may be more")
 
 
@@ -89,7 +90,7 @@ def test_numbers_dates_and_missing_values_are_formatted():
             "tags": [["a", "b"], []],
         }
     )
-    rows = [dict(zip(cells(bf.show(frame))[0], row, strict=True)) for row in cells(bf.show(frame))[1:]]
+    rows = [dict(zip(bf.show(frame).columns, row, strict=True)) for row in cells(bf.show(frame))[1:]]
     assert rows[0] == {
         "worked_amount": "1,234.50",
         "client_hours": "0.25",
@@ -115,7 +116,7 @@ def test_the_number_of_rows_is_shown(entries):
     assert repr(bf.show(entries, 3)).endswith("the first 3 of 30 rows")
     assert "the first 3 of 30 rows" in bf.show(entries, 3)._repr_html_()
     assert repr(bf.show(entries.head(1))).endswith("\n1 row")
-    assert cells(bf.show(entries, 0)) == [bf.show(entries).columns]
+    assert cells(bf.show(entries, 0)) == [[heading_of(name) for name in bf.show(entries).columns]]
 
 
 def test_an_index_with_a_name_is_shown_as_a_column(entries):
@@ -200,3 +201,30 @@ def test_a_total_is_shown_the_same_for_every_order_of_its_amounts(unit):
     sums = [added(sorted([*amounts, total - added(amounts)], key=key)) for key in (None, abs, lambda each: -each, str)]
     assert len(set(sums)) > 1
     assert {format_number(each, unit) for each in sums} == {format_number(total, unit)}
+
+
+def test_namesakes_have_their_ids_beside_them():
+    frame = pd.DataFrame(
+        {"client_id": ["c1", "c2", "c3"], "client_name": ["Acme", "Acme", "Bolt"], "hours": [1.0, 2, 3]}
+    )
+    assert [row[0] for row in cells(bf.show(frame))[1:]] == ["Acme (c1)", "Acme (c2)", "Bolt"]
+
+
+@pytest.mark.parametrize("to", ["pandas", "polars"])
+def test_exports_have_titles_order_and_rounded_numbers(client, tmp_path, to):
+    result = bf.realization(
+        client.time_entries(to=to), invoices=client.invoices(to=to), expenses=client.expenses(to=to),
+        fixed_fees=client.fixed_fees(to=to), matters=client.matters(select="practiceArea", to=to),
+        start="2026-10", by="practice_area",
+    )  # fmt: skip
+    bf.export(result, tmp_path / "r.csv")
+    bf.show(result, 1).to_excel(tmp_path / "r.xlsx")
+    bf.export(result, tmp_path / "r.html")
+    written, sheet = pd.read_csv(tmp_path / "r.csv"), pd.read_excel(tmp_path / "r.xlsx")
+    assert list(written)[:2] == ["Practice area", heading_of("worked_amount")]
+    assert list(sheet) == list(written)
+    fees = pd.Series(result["billed_amount"].to_list())
+    assert written["Fees billed"].tolist() == sheet["Fees billed"].tolist() == [round(each, 2) for each in fees]
+    assert f">{format_number(fees[0], 'cents')}<" in (tmp_path / "r.html").read_text()
+    with pytest.raises(bf.ParameterError, match="must end with"):
+        bf.export(result, tmp_path / "r.docx")

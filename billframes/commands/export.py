@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import argparse
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from billframes._export import check_output, to_csv, to_excel, write
+from billframes._find_named import find_named
 from billframes._messages import say
 from billframes._names import closest, snake_case
+from billframes.client import Client
 from billframes.commands import add_connection, connected
 from billframes.errors import ParameterError
+from billframes.schema.resources import RESOURCES as DECLARED
 
 __all__ = ["EXAMPLES", "add_arguments", "run"]
 
 EXAMPLES = (
+    'billframes export time_entries 2026-10 --client "Acme" --billed no --decimal , --delimiter ";" -o acme.csv',
     "billframes export time_entries 2026-10 -o october.xlsx",
     "billframes export invoices --mirror firm-mirror -o invoices.parquet",
 )
@@ -38,6 +42,9 @@ RESOURCES = (
     "practice_areas",
     "users",
 )
+_NAMED = {"client": "client", "matter": "matter", "user": "person"}
+# The list that has the names, and the column of other names in it.
+_LISTS = {"client": ("clients", "reference"), "matter": ("matters", "reference"), "user": ("users", "email")}
 # Rows of an Excel sheet without the heading.
 LONGEST_SHEET = 1_048_575
 
@@ -54,6 +61,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--out", required=True, metavar="FILE", help=f"the file to write, which ends with {', '.join(WRITERS)}"
     )
+    for name, noun in _NAMED.items():
+        words = f"only the records of this {noun}, by name, reference or id; may be given several times"
+        parser.add_argument(f"--{name}", action="append", metavar="NAME", help=words)
+    parser.add_argument("--billed", choices=("yes", "no"), help="only records that are, or are not, on an invoice")
+    parser.add_argument(
+        "--decimal", choices=(".", ","), default=".", help="the decimal mark of a CSV file (default: .)"
+    )
+    parser.add_argument(
+        "--delimiter", choices=(",", ";"), default=",", help="between the fields of a CSV file (default: ,)"
+    )
     add_connection(parser)
 
 
@@ -66,12 +83,37 @@ def run(args: argparse.Namespace) -> int:
     if to_bytes is None:
         raise ParameterError(f"--out {out.name} must end with one of {', '.join(WRITERS)}.")
     check_output(out)
+    if out.suffix.lower() != ".csv" and (args.decimal, args.delimiter) != (".", ","):
+        raise ParameterError(f"--decimal and --delimiter are for CSV files; {out.name} is none.")
+    _check_filters(args, resource)
     with connected(args) as client:
-        load = getattr(client, resource)
-        frame = load(args.period) if args.period is not None else load()
-    write(out, to_bytes(frame, resource))
+        filters = {f"{name}_id": _ids(client, name, words) for name in _NAMED if (words := getattr(args, name))}
+        if args.billed:
+            filters["billed"] = args.billed == "yes"
+        period = [] if args.period is None else [args.period]
+        frame = getattr(client, resource)(*period, **filters)
+    if out.suffix.lower() == ".csv":
+        write(out, to_csv(frame, decimal=args.decimal, delimiter=args.delimiter))
+    else:
+        write(out, to_bytes(frame, resource))
     say(out)
     return 0
+
+
+def _check_filters(args: argparse.Namespace, resource: str) -> None:
+    """Raise an error for a filter that the records don't have, before any request."""
+    known = next((each.filters_by_argument for each in DECLARED if each.name == resource), {})
+    for name in (*_NAMED, "billed"):
+        if getattr(args, name) and (name if name == "billed" else f"{name}_id") not in known:
+            raise ParameterError(f"{resource} can't be filtered by --{name}; leave it out.")
+
+
+def _ids(client: Client, name: str, words: Sequence[str]) -> list[str]:
+    """Return the ids of the clients, matters or people that are named."""
+    load, reference = _LISTS[name]
+    rows = getattr(client, load)()[[f"{name}_id", "name", reference]].astype("object").fillna("")
+    known = list(rows.itertuples(index=False, name=None))
+    return [find_named(each, known, _NAMED[name])[0] for each in words]
 
 
 def _resource(word: str) -> str:

@@ -16,10 +16,10 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._export import fit_landscape
+from billframes._export import NUMBER_FORMATS, fit_landscape
 from billframes._format import enum_label, format_number, long_date, short_date
 from billframes.report.html import templates
-from billframes.report.workbook import NUMBER_FORMATS, WRITER_OPTIONS, check_writer, write_cell
+from billframes.report.workbook import WRITER_OPTIONS, check_writer, write_cell
 
 __all__ = ["PaperSheet", "paper_sheets", "prebill_page", "prebill_workbook", "write_sheet"]
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 import pandas as pd
 
 from billframes._export import file_name
-from billframes._names import closest
+from billframes._find_named import find_named
 from billframes.analysis.declare.metrics import title_of_key
 from billframes.analysis.model.keys import UNASSIGNED
 from billframes.book import Book
@@ -21,11 +20,6 @@ from billframes.book.slices import SLICE_KEYS, SliceKey
 from billframes.errors import ParameterError
 
 __all__ = ["Scope", "all_scopes", "file_names", "find_scope", "read_scope"]
-
-# The most names that a message suggests.
-_MOST_SUGGESTIONS = 5
-# How similar two words must be, as measured by `difflib`.
-_SIMILARITY = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,51 +69,19 @@ def read_scope(book: Book, code: str) -> Scope:
 
 def find_scope(book: Book, key: SliceKey, text: str) -> Scope:
     """
-    Find a client, practice area or responsible lawyer by id, reference or name, ignoring case.
+    Find a client, practice area or responsible lawyer by id, reference, name or surname, ignoring case.
 
     Raises
     ------
     ParameterError
         Nothing matches, or several do.
     """
-    known, noun = _candidates(book, key), title_of_key(key)
-    for column in ("id", "reference", "name"):
-        found = known[known[column].str.casefold() == text.strip().casefold()]
-        if len(found) == 1:
-            return Scope(key, found["id"].iloc[0], found["name"].iloc[0])
-        if len(found):
-            others = found["reference"].where(found["reference"].notna() & (found["reference"] != ""), found["id"])
-            raise ParameterError(f"{len(found)} {noun}s are called {text!r}; give one of {', '.join(others)}.")
-    hint = _similar_names(text, known["name"].dropna().tolist())
-    if not hint and key != "client":
-        hint = f" No matter of the firm has such a {noun}."
-    raise ParameterError(f"No {noun} has the name, reference or id {text!r}.{hint}")
-
-
-def _similar_names(text: str, names: Sequence[str]) -> str:
-    """Return a hint at the names that contain a text or similar words, or else at the most similar name."""
-    known = list(dict.fromkeys(names))
-    similar = [name for name in known if text.strip().casefold() in name.casefold()]
-    similar = similar or [name for name in known if _has_similar_words(name, text)]
-    few = " or ".join(map(repr, similar[:_MOST_SUGGESTIONS]))
-    others = len(similar) - _MOST_SUGGESTIONS
-    more = f" There are {others} more." if others > 0 else ""
-    return f" Did you mean {few}?{more}" if similar else closest(text, names)
-
-
-def _has_similar_words(name: str, text: str) -> bool:
-    """
-    Tell whether each word of a text is similar to a word of a name.
-
-    Examples
-    --------
-    >>> _has_similar_words("Granite Mutual Insurance Company", "granit mutal")
-    True
-    >>> _has_similar_words("Granitepeak", "granit mutal")
-    False
-    """
-    words = name.casefold().split()
-    return all(get_close_matches(each, words, 1, _SIMILARITY) for each in text.casefold().split())
+    noun = title_of_key(key)
+    known = _candidates(book, key).astype("object").fillna("")
+    hint = "" if key == "client" else f" No matter of the firm has such a {noun}."
+    return Scope(
+        key, *find_named(text, list(known[["id", "name", "reference"]].itertuples(index=False, name=None)), noun, hint)
+    )
 
 
 def all_scopes(book: Book, key: SliceKey) -> list[Scope]:

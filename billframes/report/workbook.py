@@ -17,7 +17,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._export import excel_text, fit_landscape
+from billframes._export import NUMBER_FORMATS, excel_text, fit_landscape
 from billframes._version import __version__
 from billframes.analysis.declare.metrics import PRICED, UNITS, Measure
 from billframes.analysis.frames.checked_frames import share_checks
@@ -28,22 +28,7 @@ from billframes.report.headline_sheet import headline_sheet
 from billframes.report.month import Month
 from billframes.report.sheets import Sheet, sheets
 
-__all__ = ["NUMBER_FORMATS", "WRITER_OPTIONS", "check_writer", "number_formats", "workbook", "write_cell"]
-
-NUMBER_FORMATS = {
-    "money": "#,##0.00",
-    "rate": "#,##0.00",
-    "hours": "#,##0.00",
-    "ratio": "0.0%",
-    "points": "+0.0%;-0.0%;0.0%",
-    "multiple": "0.00",
-    "days": "#,##0.0",
-    "count": "#,##0",
-    "date": "[$-409]d mmm yyyy",
-    "month": "[$-409]mmm yyyy",
-    "text": "General",
-}
-"""The number format of each unit. Names of months are English, whatever the language of Excel."""
+__all__ = ["WRITER_OPTIONS", "check_writer", "number_formats", "workbook", "write_cell"]
 
 WRITER_OPTIONS = {
     "in_memory": True,

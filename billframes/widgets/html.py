@@ -21,12 +21,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from billframes._export import file_name, to_csv, to_excel
+from billframes._export import file_name
 from billframes._format import MISSING, enum_label, format_change, format_number, format_value, short_date
 from billframes.analysis.declare.columns import ENUMS
-from billframes.analysis.declare.metrics import PRICED, Measure, title_of_key
-from billframes.analysis.declare.spec import measure
+from billframes.analysis.declare.metrics import PRICED, Measure
+from billframes.analysis.declare.spec import heading_of
 from billframes.analysis.model.keys import UNASSIGNED
+from billframes.display import exported
 from billframes.plots.axes import NARROW, fit_narrow
 from billframes.plots.drawing import height_for
 
@@ -204,7 +205,7 @@ def records_table(caption: str, frame: pd.DataFrame, most: int = 50) -> str:
     """Return the first records of a frame as a table."""
     kinds = [_cell_class(str(name), dtype) for name, dtype in frame.dtypes.items()]
     heads = "".join(
-        f'<th scope="col" class="{kind}">{escape_text(_heading(str(name)))}</th>'
+        f'<th scope="col" class="{kind}">{escape_text(heading_of(str(name)))}</th>'
         for name, kind in zip(frame.columns, kinds, strict=True)
     )
     body = "".join(
@@ -218,18 +219,13 @@ def records_table(caption: str, frame: pd.DataFrame, most: int = 50) -> str:
     )
 
 
-def _heading(column: str) -> str:
-    found = measure(column)
-    return found.title if found else title_of_key(column).capitalize()
-
-
 def download_links(name: str, frame: pd.DataFrame, time_zone: str = "UTC") -> str:
     """Return download links for a frame. The links contain the files, so no file is stored on a server."""
-    links = [_link(file_name(name, "csv"), "CSV", "text/csv", to_csv(frame), len(frame))]
+    links = [_link(file_name(name, "csv"), "CSV", "text/csv", exported(frame, ".csv"), len(frame))]
     no_excel = _why_no_excel(len(frame))
     if not no_excel:
         kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-        data = to_excel(frame, sheet=name, time_zone=time_zone)
+        data = exported(frame, ".xlsx", sheet=name, time_zone=time_zone)
         links.append(_link(file_name(name, "xlsx"), "Excel", kind, data, len(frame)))
     return f'<p class="bf-downloads">Download the full table: {" ".join(links)}{no_excel}</p>'
 

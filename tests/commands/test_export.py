@@ -34,6 +34,18 @@ def test_spreadsheets_have_the_same_rows_and_sums(client, tmp_path, ending):
     assert exported["balance"].sum() == pytest.approx(loaded["balance"].sum(), abs=0.005)
 
 
+def test_filters_take_names_and_csv_takes_the_marks_of_a_country(client, tmp_path):
+    out = tmp_path / "time.csv"
+    name = client.time_entries("2026-10", limit=1)["client_name"].iloc[0]
+    marks = ["--decimal", ",", "--delimiter", ";"]
+    assert main(["export", "time_entries", "2026-10", "--client", name, "--billed", "no", *marks, "-o", str(out)]) == 0
+    frame = client.time_entries("2026-10")
+    wanted = frame[(frame["client_name"] == name) & ~frame["billed"]]
+    exported = pd.read_csv(out, sep=";", decimal=",")
+    assert exported["time_entry_id"].tolist() == wanted["time_entry_id"].tolist()
+    assert exported["amount"].sum() == pytest.approx(wanted["amount"].sum())
+
+
 @pytest.mark.parametrize("resource", [name for name in RESOURCES if name not in DATED])
 def test_resources_without_a_period_are_exported_completely(client, tmp_path, resource):
     out = tmp_path / f"{resource}.parquet"
@@ -47,6 +59,10 @@ def test_resources_without_a_period_are_exported_completely(client, tmp_path, re
         (["expences", "-o", "x.csv"], "Did you mean 'expenses'?"),
         (["clients", "2026-10", "-o", "x.csv"], "clients takes no period"),
         (["expenses", "2026-13", "-o", "x.csv"], "2026-13"),
+        (["users", "--client", "Acme", "-o", "x.csv"], "users can't be filtered by --client"),
+        (["expenses", "--client", "Nobody Known", "-o", "x.csv"], "No client has the name, reference or id"),
+        (["expenses", "--decimal", ",", "-o", "x.csv"], "don't fit together"),
+        (["expenses", "--decimal", ",", "-o", "x.xlsx"], "are for CSV files"),
         (["expenses", "2026-10", "-o", "x.docx"], "must end with one of .csv, .xlsx, .parquet"),
         (["expenses", "2026-10", "-o", "nowhere/x.csv"], "there is no folder"),
     ],

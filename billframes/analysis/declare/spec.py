@@ -19,10 +19,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
+from billframes._format import label_of
 from billframes._names import closest
 from billframes.analysis.declare.columns import IDS, ITEM_ID
 from billframes.analysis.declare.explanation import Explanation
-from billframes.analysis.declare.metrics import SHARED, Measure, bucket_measure, period_measure
+from billframes.analysis.declare.metrics import SHARED, Measure, bucket_measure, period_measure, title_of_key
 from billframes.errors import ParameterError
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "TabSpec",
     "TableSpec",
     "analyses",
+    "heading_of",
     "measure",
     "measures",
 ]
@@ -391,3 +393,16 @@ def measure(name: str) -> Measure | None:
     >>> measure("client_name")
     """
     return (bucket_measure(name) or period_measure(name) or measures().get(name)) if isinstance(name, str) else None
+
+
+def heading_of(column: str) -> str:
+    """
+    Return the heading of a column, as people see it.
+
+    Examples
+    --------
+    >>> heading_of("billed_amount"), heading_of("user_name"), heading_of("cf_billing_office"), heading_of("user_id")
+    ('Fees billed', 'Timekeeper', 'Billing office', 'User id')
+    """
+    found = measure(column)
+    return found.title if found else label_of(title_of_key(column))
