@@ -225,7 +225,7 @@ def test_the_explorer_follows_the_filters_and_shows_the_rows_behind_a_bar(page, 
     with page.expect_download() as download:
         page.locator(".bf-drill:visible a", has_text="CSV").click()
     rows = pd.read_csv(download.value.path(), encoding="utf-8-sig")
-    assert rows["client_hours"].sum() == pytest.approx(mine["hours"].sum())
+    assert rows["Client hours"].sum() == pytest.approx(mine["hours"].sum())
     for width in (390, 900, 1280, 1900):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), width
