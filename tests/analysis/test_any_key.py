@@ -67,9 +67,16 @@ def test_a_column_that_an_analysis_uses_is_a_key_like_any_other(frames_of, funct
             function(**{name: frames_of("pandas")[name] for name in names}, **options, by=column)
 
 
+# The analyses take their keys from one `Grouping`, so one engine has all analyses and the other one some.
+SOME = [ANALYSES[0], ANALYSES[1], ANALYSES[9], ANALYSES[11]]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", ["polars", "pyarrow"])
-@pytest.mark.parametrize(("function", "names", "options"), ANALYSES, ids=[each[0].__name__ for each in ANALYSES])
+@pytest.mark.parametrize(
+    ("engine", "function", "names", "options"),
+    [*(("polars", *each) for each in ANALYSES), *(("pyarrow", *each) for each in SOME)],
+    ids=lambda each: getattr(each, "__name__", None),
+)
 def test_every_column_is_a_key_or_is_refused(frames_of, engine, function, names, options):
     frames = frames_of(engine)
     columns = {column for name in names for column in getattr(frames[name], "column_names", frames[name].columns)}
@@ -77,7 +84,7 @@ def test_every_column_is_a_key_or_is_refused(frames_of, engine, function, names,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("function", "names", "options"), [ANALYSES[0], ANALYSES[1], ANALYSES[9], ANALYSES[11]])
+@pytest.mark.parametrize(("function", "names", "options"), SOME)
 def test_a_used_column_is_a_key_on_duckdb(frames_of, function, names, options):
     frames = frames_of("duckdb")
     assert number_of_keys(frames, function, names, options, ("hours", "billing_type", "rate")) > 1
