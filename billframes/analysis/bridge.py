@@ -242,13 +242,13 @@ def bridge_of_book(
         `before_worked_amount`, `after_hours` and `after_worked_amount`.
     """
     analysis = analyses()[analysis_of(measure)]
-    whole = Period(*book.span(start, end))
-    now = book.until_load(whole, analysis.takes, "bridge")
+    whole = Period(*book._days.span(start, end))
+    now = book._days.until_load(whole, analysis.takes, "bridge")
     if before is None:
         fiscal = book.settings and book.settings.fiscal_year
         then = period_before(whole, None if now == whole else now.end, fiscal or CALENDAR_YEAR)
     else:
-        then = Period(*book.span(*(before if isinstance(before, tuple) else (before, None))))
+        then = Period(*book._days.span(*(before if isinstance(before, tuple) else (before, None))))
     if then.start is None or then.end is None or now.start is None or now.end is None:
         raise ParameterError("Both periods need a first and a last day: name months, quarters or years, or two dates.")
     if then.end >= now.start:

@@ -308,7 +308,7 @@ def compare_of_book(
     check_choice(every, "every", tuple(PERIODS_PER_YEAR))
     read_whole_number(periods, "periods", "periods")
     analysis = analyses()[analysis_of(measure)]
-    last = pd.Timestamp(book.day(None, analysis.takes, "compare")).date()
+    last = pd.Timestamp(book._days.as_of(None, analysis.takes, "compare")).date()
     fiscal = (book.settings and book.settings.fiscal_year) or fiscal_year_of(every)
     label = label_of(last, every, fiscal)
     wanted = [earlier_period(label, back) for back in range(periods + PERIODS_PER_YEAR[every])]

@@ -123,7 +123,7 @@ def lockup_of_book(book: Any, *, by: By = None, as_of: DateLike | None = None, d
         `contingent_amount`, which is in `left_out_wip_amount`. Receivables are the total of `aging`, and fees are net
         billed time fees and fixed fees (`fees_amount` of `contribution`), both of matters of every type.
     """
-    last = read_date(book.day(as_of, ("time_entries", "invoices"), "lockup"), "as_of")
+    last = read_date(book._days.as_of(as_of, ("time_entries", "invoices"), "lockup"), "as_of")
     first = last - dt.timedelta(days=read_whole_number(days, "days", "days") - 1)
     first = max(first, book.first_day or first)
     days = (last - first).days + 1
@@ -131,7 +131,8 @@ def lockup_of_book(book: Any, *, by: By = None, as_of: DateLike | None = None, d
         if by is not None:
             return _lockup_by(book, by, first, last, days)
         work, receivables = book.wip(as_of=last).iloc[0], book.aging(as_of=last)["total"].iloc[0]
-        amounts = (work["total"], receivables, book.fees(first, last))
+        fees = book.contribution(None, start=first, end=last)["fees_amount"].iloc[0]
+        amounts = (work["total"], receivables, fees)
     return _with_dates(lockup(*amounts, days=days, contingent_amount=work["contingent_amount"]), 0, first, last)
 
 

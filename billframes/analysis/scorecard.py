@@ -398,7 +398,7 @@ ANALYSIS = Analysis(
         ends_with_load=False,
         defaults={
             "as_of": BookArgument(
-                lambda book, period: book.until_load(period, _FRAMES, "scorecard", argument="as_of").end,
+                lambda book, period: book._days.until_load(period, _FRAMES, "scorecard", argument="as_of").end,
                 "By default, a book passes the last day of the period, or the day of the load if the period is not "
                 "over on that day.",
             )

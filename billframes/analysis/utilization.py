@@ -331,7 +331,9 @@ ANALYSIS = Analysis(
         ends_with_load=False,
         defaults={
             "as_of": BookArgument(
-                lambda book, period: book.until_load(period, ["time_entries"], "utilization", argument="as_of").end,
+                lambda book, period: (
+                    book._days.until_load(period, ["time_entries"], "utilization", argument="as_of").end
+                ),
                 "By default, a book passes the last day of the period, or the day the time entries were loaded if the "
                 "period is not over on that day, because later days have no work yet. Entries of the period that are "
                 "dated later do not count, with a warning.",

@@ -70,8 +70,7 @@ def call_analysis(analysis: Analysis, book: Any, given: Mapping[str, Any]) -> pd
     ----------
     analysis : Analysis
     book : Book
-        Or another object that has `FRAME_NAMES`, `denied`, `settings`, `span`, `day`, `until_now`, `until_load` and
-        `loaded_on`.
+        Or another object that has its frames, `settings`, `loaded_on`, `_denied` and `_days`.
     given : mapping of str to object
         Arguments by name. Frames and settings in it are used instead of the book's.
     """
@@ -81,22 +80,22 @@ def call_analysis(analysis: Analysis, book: Any, given: Mapping[str, Any]) -> pd
         return own_result
     takes = inspect.signature(analysis.function).parameters
     arguments = dict(given)
-    first, last = book.span(arguments.pop("start", None), arguments.pop("end", None))
+    first, last = book._days.span(arguments.pop("start", None), arguments.pop("end", None))
     by = given.get("by", takes["by"].default if "by" in takes else None)
     needed = [name for name in _needed_frames(analysis, takes, book, by) if name not in given]
     period = Period(first, last)
     if "start" in takes:
-        period = book.until_now(period, analysis, needed)
+        period = book._days.until_now(period, analysis, needed)
         arguments |= {"start": period.start, "end": period.end}
     if "as_of" in takes and takes["as_of"].default is inspect.Parameter.empty:
-        arguments["as_of"] = book.day(given.get("as_of"), needed, analysis.name)
+        arguments["as_of"] = book._days.as_of(given.get("as_of"), needed, analysis.name)
     for name, argument in analysis.book.defaults.items():
         if name not in given and argument.only_by in ("", *names_in(by)):
             arguments[name] = argument.value(book, Period(first, last))
     if "settings" in takes:
         arguments.setdefault("settings", book.settings)
     arguments |= {name: getattr(book, name) for name in needed}
-    denied = book.denied & set(needed)
+    denied = book._denied & set(needed)
     arguments |= {name: None for name in denied if takes[name].default is None}
     with without_denied(denied, analysis.name, [name for name in denied if takes[name].default is not None]):
         result: pd.DataFrame = analysis.function(**arguments)

@@ -19,6 +19,7 @@ from billframes.analysis.frames.checked_frames import KeptResults
 from billframes.analysis.lockup import lockup_of_book
 from billframes.analysis.model.keys import PEOPLE_AND_MATTERS, By, names_in
 from billframes.book import Book
+from billframes.book.days import BookDays
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
@@ -132,9 +133,9 @@ class BookSlice:
         """The first day of the firm's data: a client can be new, although the data go back further."""
         return self.sliced.book.first_day
 
-    def day(self, as_of: DateLike | None, names: Iterable[str], analysis: str) -> DateLike:
-        """Return `as_of`, or the last day of the book's period; see `Book.day`."""
-        return self.sliced.book.day(as_of, names, analysis)
+    @property
+    def _days(self) -> BookDays:
+        return self.sliced.book._days
 
     def utilization(
         self, by: By = "user", *, start: DateLike | None = None, end: DateLike | None = None
@@ -170,10 +171,6 @@ class BookSlice:
         """Compare the client's invoices with their items; other keys have no rows, but only parts of invoices."""
         whole = self.sliced.book.reconcile(start=start, end=end)
         return keep_rows(whole, {"client_id": self.id}) if self.sliced.key == "client" else whole.iloc[:0]
-
-    def fees(self, start: DateLike, end: DateLike) -> float:
-        """Net billed time fees and fixed fees on final invoices dated in a period."""
-        return float(self._rows("contribution", None, start=start, end=end)["fees_amount"].iloc[0])
 
     def _rows(self, analysis: str, by: By, **options: Any) -> pd.DataFrame:
         whole = self.sliced.result(analysis, by, options)

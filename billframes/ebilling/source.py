@@ -139,7 +139,7 @@ class Source:
         # A mirror remembers codes on disk.
         self.code_store: Any = getattr(of_book, "_item_codes", None)
         # Whether items of the invoices' clients are enough, and these clients' ids; if empty, all items are read.
-        self.is_narrow = hasattr(given, "items_of_clients")
+        self.is_narrow = hasattr(given, "_items_of_clients")
         self._client_ids: list[str] = []
 
     @property
@@ -151,7 +151,7 @@ class Source:
     def native(self, name: str) -> Any:
         """Return a frame as it was given; items on invoices of a few clients are loaded for these clients only."""
         if self._client_ids and name in KINDS.values():
-            return self._given.items_of_clients(name, self._client_ids)
+            return self._given._items_of_clients(name, self._client_ids)
         return self._given.get(name) if isinstance(self._given, Mapping) else getattr(self._given, name)
 
     @functools.cached_property

@@ -74,7 +74,9 @@ class _SubstituteBook:
     ) -> None:
         self._filtered, self._span, self._frames = filtered, span, frames
         self.settings = settings
-        self.denied: set[str] = filtered.book.denied
+        self._denied: set[str] = filtered.book._denied
+        # It answers for the days, too.
+        self._days = self
 
     def __getattr__(self, name: str) -> pd.DataFrame:
         if name not in FRAME_NAMES:
@@ -86,7 +88,7 @@ class _SubstituteBook:
         """Return the first and last day."""
         return self._span
 
-    def day(self, _as_of: Any, _names: Any, _analysis: str) -> dt.date:
+    def as_of(self, _as_of: Any, _names: Any, _analysis: str) -> dt.date:
         """Return the day to which balances are aged."""
         return self._span[1]
 

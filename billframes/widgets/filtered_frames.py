@@ -87,7 +87,7 @@ class FilteredFrames:
                 items = marked(items, MARK, self.items_with_details(name).index)
             if self.user_state.criteria:
                 filters = self.book_filters.for_frame(name)
-                first = self.book.first_day_of(name) if name == "time_entries" else None
+                first = self.book._days.first_day_of(name) if name == "time_entries" else None
                 items = as_whole(items[filters.mask(self.user_state.only(filters.columns))], first)
             self._items[name] = items
         return self._items[name]

@@ -16,6 +16,7 @@ import billframes as bf
 from billframes import report
 from billframes.analysis.aging import LaterBalancesWarning
 from billframes.book import Book, methods
+from billframes.book.days import BookDays
 from billframes.book.methods import call_analysis
 from billframes.config.firm import FirmSettings
 from billframes.errors import ConfigError, ParameterError
@@ -51,8 +52,7 @@ def other(october: report.Month, first: dt.date, as_of: dt.date) -> report.Month
 def test_a_month_without_data_says_so_in_every_section(october):
     first, last = dt.date(2025, 3, 1), dt.date(2025, 3, 31)
     book = copy.copy(october.book)
-    book._first_days = {}
-    vars(book).pop("first_day", None)
+    book._days = BookDays(book)
     for name, column in (("time_entries", "date"), ("invoices", "invoice_date")):
         frame = getattr(october.book, name)
         rest = frame[~frame[column].between(pd.Timestamp(first), pd.Timestamp(last))].reset_index(drop=True)
@@ -97,8 +97,7 @@ def test_years_to_date_follow_the_fiscal_year(october):
 def test_before_the_first_day_of_the_data_no_figure_is_compared(october):
     """The data begin on Monday, 3 August 2026: of the year, three months are known, and of last year nothing."""
     book = copy.copy(october.book)
-    book._first_days = {}
-    vars(book).pop("first_day", None)
+    book._days = BookDays(book)
     for name, column in (("time_entries", "date"), ("invoices", "invoice_date")):
         frame = getattr(october.book, name)
         rest = frame[frame[column] >= "2026-08-03"].reset_index(drop=True)

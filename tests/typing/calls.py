@@ -98,7 +98,6 @@ def books_and_mirrors() -> None:
 def analyses(book: bf.Book) -> None:
     assert_type(book.realization("client", basis="work_date", matter_types=["hourly"]), pd.DataFrame)
     assert_type(book.aging(by=["client", "user"], as_of="2026-10-31"), pd.DataFrame)
-    assert_type(book.fees("2026-01-01", dt.date(2026, 3, 31)), float)
     assert_type(bf.aging(book.invoices, as_of="2026-10-31"), pd.DataFrame)
     bf.plots.aging(book.aging())
     bf.tables.aging(book.aging())
