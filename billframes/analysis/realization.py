@@ -197,7 +197,9 @@ def realization(
     if basis == "work_date":
         warn_of_empty_months(frames, period, "the figures lack the work of these days")
     grouping = Grouping.of(by, frames, settings)
-    options = RealizationOptions(basis, period, grouping, types, discounts, day, is_whole(frames.natives))
+    options = RealizationOptions(
+        basis, period, grouping, types, discounts, day, is_whole(frames.natives), ANALYSIS.measure_names
+    )
     warn_of_absent_items(frames)
     return frames.to_native(realized_fees(frames, options), time_entries, period, settings)
 
@@ -300,14 +302,14 @@ ANALYSIS = Analysis(
             "Time on prebills",
             "Worth of the period’s billable time on a draft, review or approved invoice.",
         ),
-        sum_measure(
-            "cohort_amount", "Fees worked", "money", "Worth of all billable time dated in the period, invoiced or not."
-        ),
         retitled(
             "unknown_amount",
             "Time of unknown state",
             "Worth of time on invoices whose state is unknown, or of unknown billing type. By work date, also of time "
             "on invoices that were not passed.",
+        ),
+        sum_measure(
+            "cohort_amount", "Fees worked", "money", "Worth of all billable time dated in the period, invoiced or not."
         ),
         ratio_measure(
             "billed_to_worked",

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import narwhals.stable.v2 as nw
 
 from billframes._messages import warn
-from billframes.analysis.declare.columns import ENUMS, Frame, column_names
+from billframes.analysis.declare.columns import ENUMS, Frame
 from billframes.analysis.frames.engine import collect, collect_counts, collect_sums, join_by_id
 from billframes.analysis.frames.expressions import (
     RESIDUE,
@@ -48,6 +48,7 @@ from billframes.analysis.model.missing_work import (
     warn_of_work_not_passed,
     with_contingent,
 )
+from billframes.analysis.model.sums import Sum, add_up
 from billframes.analysis.rules.amounts import warn_of_hidden_rates, warn_of_high_rates
 from billframes.analysis.rules.cancelled_work import count_cancelled, warn_of_cancelled
 from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
@@ -59,8 +60,6 @@ C = nw.col
 
 LEFT_OUT = ("contingency", "probono", "internal")
 _ROW = ("worth", "hours", "_fees", "_paid", "_hidden", "_rows")
-# With basis="work_date", the result columns that add up the worth of one billing state.
-_IN_PROGRESS = {"unbilled_amount": "unbilled", "prebill_amount": "prebill"}
 # Facts about an invoice, as bits of one number: rows are summed by it, and one column is faster than four.
 MIXED, DUE, UNDATED, UNSPREAD = 1, 2, 4, 8
 
@@ -76,6 +75,7 @@ class RealizationOptions:
     discounts: str = "time"
     as_of: dt.date | None = None
     whole: bool = False
+    columns: Sequence[str] = ()
 
     @property
     def base(self) -> list[str]:
@@ -108,8 +108,11 @@ def realized_fees(frames: Frames, options: RealizationOptions) -> Frame:
     rows = nw.concat([part.select(*parts[0].columns) for part in parts]) if len(parts) > 1 else parts[0]
     work = collect_sums(rows, [*options.base, "_state"], _ROW)
     _warn(frames, work, with_contingent(rates, frames), options)
-    work, measures = _with_conditions(work, options), _measures(options)
-    return _result(options.grouping.add_up(work.with_columns(**measures), list(measures)), options)
+    # Conditions that several sums need are computed once.
+    counted, final = options.counted, C("_state") == "final"
+    work = work.with_columns(_counted=counted, _left_out=~counted, _worked=counted & final)
+    written_down = C("worked_amount") - C("billed_amount")
+    return add_up(work, _sums(options), options.grouping, options.columns, write_down_amount=written_down)
 
 
 def _invoice_rates(on_invoices: Frame, frames: Frames, options: RealizationOptions) -> Frame:
@@ -211,77 +214,34 @@ def _with_measures(rows: Frame, options: RealizationOptions) -> Frame:
     )
 
 
-def _with_conditions(work: Frame, options: RealizationOptions) -> Frame:
-    """Add the conditions that several measures need, so that they are computed once."""
-    counted, final = options.counted, C("_state") == "final"
-    return work.with_columns(_counted=counted, _left_out=~counted, _worked=counted & final)
-
-
-def _measures(options: RealizationOptions) -> dict[str, nw.Expr]:
-    """Return the measures that the result needs: amounts that count, by billing state, and amounts left out."""
+def _sums(options: RealizationOptions) -> list[Sum]:
+    """Declare the amounts that count, by billing state, and the amounts left out."""
     counted, left_out, worked = C("_counted"), C("_left_out"), C("_worked")
-    unknown = counted & C("_state").is_in(["unknown", "untyped"])
-    conditions = {"worked_amount": worked, "unknown_amount": unknown, "left_out_amount": left_out}
-    conditions["mixed_amount"] = worked & _has_bits(MIXED)
+    # Fees are missing if the worth that decides their allocation is hidden.
+    unspread = value_if(_has_bits(UNSPREAD), "_rows") if options.discounts == "items" else None
+    sums = [
+        Sum("worked_amount", "worth", worked, "_hidden"),
+        Sum("billed_amount", "_fees", counted, unspread),
+        Sum("settled_amount", "_paid", counted, unspread),
+        Sum("billable_hours", "hours", worked),
+        Sum("unknown_amount", "worth", counted & C("_state").is_in(["unknown", "untyped"]), "_hidden"),
+        Sum("left_out_hours", "hours", left_out),
+        Sum("left_out_amount", "worth", left_out, "_hidden"),
+        Sum("left_out_billed_amount", "_fees", left_out, unspread),
+        Sum("mixed_amount", "worth", worked & _has_bits(MIXED), "_hidden"),
+    ]
     if options.basis == "work_date":
-        conditions |= {name: counted & (C("_state") == state) for name, state in _IN_PROGRESS.items()}
-        conditions["cohort_amount"] = counted
-    measures = {name: value_if(condition, "worth") for name, condition in conditions.items()}
-    measures |= {f"_hidden_{name}": value_if(condition, "_hidden") for name, condition in conditions.items()}
-    measures |= {"billed_amount": value_if(counted, "_fees"), "settled_amount": value_if(counted, "_paid")}
-    measures |= {"billable_hours": value_if(worked, "hours"), "left_out_hours": value_if(left_out, "hours")}
-    measures["left_out_billed_amount"] = value_if(left_out, "_fees")
+        states = {"unbilled_amount": "unbilled", "prebill_amount": "prebill"}
+        sums += [Sum(name, "worth", counted & (C("_state") == state), "_hidden") for name, state in states.items()]
+        sums.append(Sum("cohort_amount", "worth", counted, "_hidden"))
     if options.as_of is not None:
         due = counted & _has_bits(DUE)
-        measures |= {"due_amount": value_if(due, "_fees"), "due_settled_amount": value_if(due, "_paid")}
-    if options.discounts == "items":
-        measures["_unspread"] = value_if(counted & _has_bits(UNSPREAD), "_rows")
-        measures["_left_out_unspread"] = value_if(left_out & _has_bits(UNSPREAD), "_rows")
+        sums += [Sum("due_amount", "_fees", due, unspread), Sum("due_settled_amount", "_paid", due, unspread)]
     if rates := options.grouping.settings.standard_rates:
         rate = rate_at_step(rates)
-        measures["standard_amount"] = value_if(worked, (C("hours") * rate).fill_null(0.0))
-        measures["_hidden_standard_amount"] = value_if(worked & rate.is_null(), "_rows")
-    return measures
-
-
-def _result(totals: Frame, options: RealizationOptions) -> Frame:
-    """Make unknown amounts missing, and finish the rows."""
-    there = column_names(totals)
-    amounts = [name.removeprefix("_hidden_") for name in there if name.startswith("_hidden_")]
-    known = {name: nw.when(C(f"_hidden_{name}") == 0).then(C(name)) for name in amounts}
-    if options.discounts == "items":
-        # Fees are missing if the worth that decides their allocation is hidden.
-        fees = ("billed_amount", "settled_amount", "due_amount", "due_settled_amount")
-        known |= {name: nw.when(C("_unspread") == 0).then(C(name)) for name in fees if name in there}
-        left_out = nw.when(C("_left_out_unspread") == 0).then(C("left_out_billed_amount"))
-        known["left_out_billed_amount"] = left_out
-    totals = totals.with_columns(**known)
-    totals = totals.with_columns(write_down_amount=C("worked_amount") - C("billed_amount"))
-    return options.grouping.finish(totals, _columns(options))
-
-
-def _columns(options: RealizationOptions) -> Sequence[str]:
-    of_cohort = ("unbilled_amount", "prebill_amount", "unknown_amount", "cohort_amount", "billed_to_worked")
-    of_due = ("due_amount", "due_settled_amount", "due_settlement_ratio")
-    of_standard = ("standard_amount", "worked_to_standard", "billed_to_standard")
-    return (
-        "worked_amount",
-        "billed_amount",
-        "write_down_amount",
-        "billing_realization",
-        "settled_amount",
-        "settlement_ratio",
-        "overall_realization",
-        "billable_hours",
-        "effective_rate",
-        *(of_cohort if options.basis == "work_date" else ("unknown_amount",)),
-        *(of_standard if options.grouping.settings.standard_rates else ()),
-        "left_out_hours",
-        "left_out_amount",
-        "left_out_billed_amount",
-        "mixed_amount",
-        *(of_due if options.as_of is not None else ()),
-    )
+        unrated = value_if(rate.is_null(), "_rows")
+        sums.append(Sum("standard_amount", (C("hours") * rate).fill_null(0.0), worked, unrated))
+    return sums
 
 
 def _warn(frames: Frames, work: Frame, rates: Frame, options: RealizationOptions) -> None:

@@ -35,6 +35,7 @@ from billframes.analysis.model.missing_work import (
     warn_of_items_on_unknown_invoices,
     warn_of_missing_old_work,
 )
+from billframes.analysis.model.sums import Sum, add_up
 from billframes.analysis.rules.amounts import warn_of_hidden_rates, warn_of_no_worth
 from billframes.errors import IncompleteDataWarning
 
@@ -62,6 +63,7 @@ class WipOptions:
     include_prebill: bool
     matter_types: frozenset[str] | None
     load_known: bool = True
+    columns: Sequence[str] = ()
 
     @property
     def item_columns(self) -> list[str]:
@@ -76,24 +78,6 @@ class WipOptions:
             return ~C("_type").is_null()
         return C("_type").is_in(sorted(self.matter_types))
 
-    @property
-    def amounts(self) -> tuple[str, ...]:
-        """Result columns that are missing if they include time of hidden worth."""
-        return (*self.buckets, "total", *_BY_STATE, "time_amount", "contingent_amount")
-
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """The columns to add up."""
-        others = ("expense_amount", "fixed_fee_amount", "hours", "fixed_fee_hours", "unpriced_hours")
-        return (*self.amounts, *others, *(f"_hidden_{name}" for name in self.amounts))
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The result columns after the keys, in order."""
-        amounts = [name for name in self.amounts if name != "contingent_amount"]
-        others = ("expense_amount", "fixed_fee_amount", "hours", "fixed_fee_hours", "oldest_date")
-        return (*amounts, *others, "unpriced_hours", "contingent_amount")
-
 
 def open_items(frames: Frames, options: WipOptions) -> Frame:
     """Return the rows of `wip`."""
@@ -102,9 +86,9 @@ def open_items(frames: Frames, options: WipOptions) -> Frame:
     hidden = _warn(items, frames, options)
     open_of = {kind: functools.partial(_open_amounts, frames, kind, options) for kind in ITEMS if kind in frames}
     warn_of_details_not_in_all("wip", options.grouping, open_of)
-    rows = _with_measures(items.filter(options.counted), options)
-    totals = options.grouping.add_up(rows, options.measures, ("oldest_date",))
-    return _result(totals, options, hidden=hidden)
+    sums, least = _sums(options, hidden=hidden), ("oldest_date",)
+    unknown = {} if options.grouping.type_key else {"contingent_amount": null_column(nw.Float64)}
+    return add_up(items.filter(options.counted), sums, options.grouping, options.columns, least, **unknown)
 
 
 def _sum_items(frames: Frames, options: WipOptions) -> Frame:
@@ -217,31 +201,20 @@ def _with_bucket(rows: Frame, options: WipOptions) -> Frame:
     return rows.with_columns(_bucket=nw.sum_horizontal(*[as_float(C("date") < midnight(cut)) for cut in cuts]))
 
 
-def _with_measures(items: Frame, options: WipOptions) -> Frame:
-    """Add the worth by bucket and state, and the number of entries of hidden worth in each."""
+def _sums(options: WipOptions, *, hidden: bool) -> list[Sum]:
+    """Declare the amounts by age, billing state and kind of item, and the hours."""
+    worth, hides = C("_time") + C("_expense") + C("_fee"), "_hidden" if hidden else None
     conditions = {name: C("_bucket") == number for number, name in enumerate(options.buckets)}
     conditions |= {name: C("_state") == state for name, state in _BY_STATE.items()}
-    conditions["contingent_amount"] = C("_type") == "contingency"
-    worth = C("_time") + C("_expense") + C("_fee")
-    return items.with_columns(
-        **{name: value_if(condition, worth) for name, condition in conditions.items()},
-        **{f"_hidden_{name}": value_if(condition, "_hidden") for name, condition in conditions.items()},
-        total=worth,
-        time_amount=C("_time"),
-        expense_amount=C("_expense"),
-        fixed_fee_amount=C("_fee"),
-        _hidden_total=C("_hidden"),
-        _hidden_time_amount=C("_hidden"),
-    )
-
-
-def _result(totals: Frame, options: WipOptions, *, hidden: bool) -> Frame:
-    if hidden:
-        known = {name: nw.when(C(f"_hidden_{name}") == 0).then(C(name)) for name in options.amounts}
-        totals = totals.with_columns(**known)
-    if options.grouping.type_key is None:
-        totals = totals.with_columns(contingent_amount=null_column(nw.Float64))
-    return options.grouping.finish(totals, options.columns)
+    return [
+        *(Sum(name, worth, condition, hides) for name, condition in conditions.items()),
+        Sum("total", worth, hides=hides),
+        Sum("time_amount", "_time", hides=hides),
+        Sum("expense_amount", "_expense"),
+        Sum("fixed_fee_amount", "_fee"),
+        *(Sum(name, name) for name in ("hours", "fixed_fee_hours", "unpriced_hours")),
+        Sum("contingent_amount", worth, C("_type") == "contingency", hides),
+    ]
 
 
 def _warn_of_absent(frames: Frames) -> None:
