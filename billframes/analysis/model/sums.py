@@ -54,7 +54,7 @@ def add_up(
     sums : sequence of Sum
     grouping : Grouping
     columns : sequence of str
-        The columns of the analysis in order. Those that are no sums, no `others` and no ratios of these are left out.
+        The columns of the analysis in order. A column that can't be calculated from the rows is left out.
     least : sequence of str
         The columns of which each group has the smallest value.
     **others
