@@ -50,13 +50,6 @@ from .analysis.timekeeping_lag import timekeeping_lag as timekeeping_lag
 from .analysis.utilization import utilization as utilization
 from .analysis.wip import wip as wip
 from .analysis.write_downs import write_downs as write_downs
-from .book import (
-    Book as Book,
-)
-from .bulk.plan import (
-    Outcomes as Outcomes,
-    Plan as Plan,
-)
 from .client import (
     Client as Client,
 )
@@ -64,12 +57,10 @@ from .config.firm import (
     FirmSettings as FirmSettings,
 )
 from .display import (
-    ShownFrame as ShownFrame,
     export as export,
     show as show,
 )
 from .ebilling import (
-    LedesFile as LedesFile,
     LedesProfile as LedesProfile,
     ledes as ledes,
     ledes_check as ledes_check,
@@ -123,7 +114,6 @@ from .loading.request_bodies import (
     merge as merge,
 )
 from .mirror import (
-    Mirror as Mirror,
     receipts as receipts,
 )
 from .widgets import (

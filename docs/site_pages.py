@@ -60,6 +60,15 @@ RESULTS = {
     "wip": 'book.wip(by="client").head(8)',
 }
 """The code of the result shown for an analysis. For the others, the method is called without arguments."""
+RETURNED = (
+    "billframes.book.Book",
+    "billframes.mirror.Mirror",
+    "billframes.bulk.plan.Plan",
+    "billframes.bulk.plan.Outcomes",
+    "billframes.display.ShownFrame",
+    "billframes.ebilling.LedesFile",
+)
+"""Classes that functions return. Users don't make their objects, so the package itself does not have them."""
 WIDGETS = {"filter_panel": "Filter panel", "explore": "Explorer", "apply_button": "Button that applies bulk edits"}
 _PICTURE = re.compile(r"<!-- picture ([a-z_-]+): (.+?) -->")
 
@@ -99,7 +108,7 @@ def with_pictures(page: str, text: str) -> str:
 
 
 def _pages() -> dict[str, str]:
-    loaders = [name for name in bf.__all__ if hasattr(getattr(bf, name), "resource")]
+    loaders = [name for name in bf.__all__ if hasattr(getattr(bf, name), "_resource")]
     pages = {f"loaders/{name}.rst": _loader(name) for name in loaders}
     pages["loaders.rst"] = _title("Loaders") + _toctree(f"loaders/{name}" for name in loaders)
     computed = sorted(analyses())
@@ -110,7 +119,9 @@ def _pages() -> dict[str, str]:
         for name in bf.__all__
         if name not in {*loaders, *computed, *errors, *classes} and inspect.isfunction(getattr(bf, name))
     ]
-    pages["classes.rst"] = _title("Classes") + "".join(map(_class, classes))
+    pages["classes.rst"] = _title("Classes") + "".join(
+        map(_class, [*(f"billframes.{each}" for each in classes), *RETURNED])
+    )
     pages["functions.rst"] = _title("Functions") + "".join(_function(f"billframes.{name}") for name in rest)
     pages["analysis-functions.rst"] = _title("Analyses as functions") + "".join(
         _function(f"billframes.{name}") for name in computed
@@ -141,14 +152,16 @@ def _function(name: str) -> str:
 def _loader(name: str) -> str:
     loader = getattr(bf, name)
     methods = [each for each in dir(loader) if not each.startswith("_") and inspect.ismethod(getattr(loader, each))]
-    names = [name, *(f"{name}.{each}" for each in methods if each != "decode")]
+    names = [name, *(f"{name}.{each}" for each in methods)]
     return _title(name) + "".join(_function(f"billframes.{each}") for each in names)
 
 
-def _class(name: str) -> str:
+def _class(path: str) -> str:
     """Document a class with its members, but without inherited members of pandas."""
-    inherited = "" if issubclass(getattr(bf, name), pd.DataFrame) else "   :inherited-members: dict, tuple\n"
-    return f".. autoclass:: billframes.{name}\n   :members:\n{inherited}\n"
+    module, _, name = path.rpartition(".")
+    of_pandas = issubclass(getattr(importlib.import_module(module), name), pd.DataFrame)
+    inherited = "" if of_pandas else "   :inherited-members: dict, tuple\n"
+    return f".. autoclass:: {path}\n   :members:\n{inherited}\n"
 
 
 def _exception(name: str) -> str:

@@ -17,7 +17,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from billframes import Book, FirmSettings, analysis
+from billframes import FirmSettings, analysis
+from billframes.book import Book
 from billframes.periods import resolve
 from tests.analysis.conftest import ENGINES, rows_of
 from tests.analysis.test_engines import assert_same_rows

@@ -15,6 +15,7 @@ import billframes.analysis as analyses
 from billframes.analysis.declare.metrics import SHARED, UNITS, bucket_measure
 from billframes.analysis.declare.spec import analyses as declared_analyses, measure, measures
 from billframes.analysis.results.result_rows import total_of
+from billframes.book import Book
 from billframes.schema import resources
 from billframes.schema.sources import sources_of
 
@@ -34,7 +35,7 @@ def book(client):
     return bf.book("2026-10", settings=settings, client=client)
 
 
-IN_BOOKS = sorted(name for name in analyses.__all__ if hasattr(bf.Book, name))
+IN_BOOKS = sorted(name for name in analyses.__all__ if hasattr(Book, name))
 
 
 @pytest.mark.filterwarnings("ignore:.*(of our open invoices|matches no client|match no client)")

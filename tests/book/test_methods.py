@@ -10,9 +10,10 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import billframes as bf
 from billframes.analysis.declare.spec import analyses
+from billframes.book import Book
 from billframes.book.methods import FRAME_NAMES
 
-METHODS = [getattr(bf.Book, name) for name in analyses()]
+METHODS = [getattr(Book, name) for name in analyses()]
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +21,7 @@ def book(client):
     return bf.book("2026-09", client=client)
 
 
-class LoadRecorder(bf.Book):
+class LoadRecorder(Book):
     """A book that records which of its frames are used."""
 
     def __init__(self, book):
@@ -60,7 +61,7 @@ def test_a_method_has_the_arguments_and_defaults_of_the_analysis(method):
 def test_a_question_mark_shows_signature_and_texts():
     shell = InteractiveShell()
     shell.colors = "nocolor"
-    shell.user_ns["Book"] = bf.Book
+    shell.user_ns["Book"] = Book
     text = " ".join(shell.object_inspect_text("Book.realization").split())
     shell.history_manager.end_session()
     assert "by: 'By' = None, *, start: 'DateLike | None' = None" in text

@@ -19,6 +19,7 @@ import pytest
 import billframes as bf
 from billframes.bulk import apply as applying
 from billframes.bulk.journal import Journal
+from billframes.bulk.plan import Plan
 from billframes.sandbox import Sandbox, throttle as throttling
 from billframes.sandbox.fault_injection import BackgroundWriter, Trouble
 from billframes.sandbox.throttle import Throttle
@@ -252,7 +253,7 @@ def test_a_days_quota_that_is_used_up_stops_the_apply_and_it_can_be_resumed_the_
     assert Counter(id_ for id_, _ in written) == Counter(loaded["time_entry_id"])
 
 
-def interrupt_apply(client: bf.Client, plan: bf.Plan, journal, after: int, monkeypatch) -> None:
+def interrupt_apply(client: bf.Client, plan: Plan, journal, after: int, monkeypatch) -> None:
     """Apply a plan in a process that ends after some writes, and saves no outcome."""
     send, sent = type(client._connection).send, []
 

@@ -15,6 +15,7 @@ import pytest
 import billframes as bf
 from billframes import cli
 from billframes._export import to_excel
+from billframes.bulk.plan import Plan
 from billframes.bulk.workbook import read_workbook
 from billframes.sandbox import Sandbox
 
@@ -31,7 +32,7 @@ def sheet(entries, tmp_path) -> Any:
     return book.active, {cell.value: cell.column for cell in book.active[1]}, saved
 
 
-def invalid(plan: bf.Plan, column: str) -> list[str]:
+def invalid(plan: Plan, column: str) -> list[str]:
     rows = plan.frame[(plan.frame["column"] == column) & (plan.frame["status"] == "invalid")]
     return [str(each) for each in rows["reason"]]
 

@@ -14,16 +14,17 @@ import pytest
 
 import billframes as bf
 from billframes.bulk.changes import STATUSES
+from billframes.bulk.plan import Plan
 from billframes.sandbox import Sandbox
 from billframes.transport.http import HttpClient
 from tests.frames import assert_frame_equal
 
 
-def statuses(plan: bf.Plan) -> dict[str, int]:
+def statuses(plan: Plan) -> dict[str, int]:
     return {str(name): int(number) for name, number in plan.frame["status"].value_counts().items() if number}
 
 
-def only(plan: bf.Plan) -> dict[str, object]:
+def only(plan: Plan) -> dict[str, object]:
     """The one row of a plan."""
     assert len(plan.frame) == 1, plan.frame.to_string()
     return plan.frame.iloc[0].to_dict()

@@ -15,6 +15,7 @@ import billframes as bf
 from billframes import cli
 from billframes._export import to_excel
 from billframes.bulk.display import as_text
+from billframes.bulk.plan import Plan
 from billframes.bulk.workbook import read_workbook
 from billframes.sandbox import Sandbox
 from tests.bulk.make_libreoffice import ROWS, SAVED, edit
@@ -26,7 +27,7 @@ def exported(firm) -> bytes:
     return to_excel(firm.client.time_entries("2026-10", billed=False, limit=ROWS), sheet="time_entries")
 
 
-def statuses(plan: bf.Plan) -> dict[str, int]:
+def statuses(plan: Plan) -> dict[str, int]:
     return {str(name): int(number) for name, number in plan.frame["status"].value_counts().items() if number}
 
 
@@ -50,7 +51,7 @@ def test_an_export_that_nobody_edited_has_no_change(firm, tmp_path, resource):
     assert plan.notes == ()
 
 
-def check_edits(plan: bf.Plan) -> None:
+def check_edits(plan: Plan) -> None:
     """Check that the plan has the edits of `make_libreoffice`, and no others."""
     shown = plan.frame[plan.frame["action"] == "update"]
     changed = shown[shown["status"] == "will change"].set_index("column")["after"]

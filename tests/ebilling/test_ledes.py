@@ -402,5 +402,5 @@ def test_no_findings_have_all_columns_and_types():
 
 
 def test_the_public_names_are_there():
-    found = [inspect.unwrap(each) for each in (bf.ledes, bf.ledes_check, bf.read_ledes, bf.LedesFile, bf.LedesProfile)]
+    found = [inspect.unwrap(each) for each in (bf.ledes, bf.ledes_check, bf.read_ledes, LedesFile, bf.LedesProfile)]
     assert found == [ledes, ledes_check, read_ledes, LedesFile, LedesProfile]

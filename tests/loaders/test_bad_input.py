@@ -23,7 +23,7 @@ from billframes.schema.sources import fields_of
 from tests.conftest import FakeServer
 from tests.record_strategies import is_struct, wire_names
 
-LOADERS = [name for name in bf.__all__ if hasattr(getattr(bf, name), "resource")]
+LOADERS = [name for name in bf.__all__ if hasattr(getattr(bf, name), "_resource")]
 # Values that no argument of a type accepts, by the type in the signature.
 WRONG = {
     "DateLike | None": [7, "soon", "2026-13-01", [], object()],

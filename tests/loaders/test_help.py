@@ -181,7 +181,7 @@ def verbs() -> Iterator[Any]:
         if not isinstance(loader, Loader):
             continue
         found = [each for each in dir(loader) if not each.startswith("_") and callable(getattr(loader, each))]
-        yield from (pytest.param(getattr(loader, each), id=f"{name}.{each}") for each in found if each != "resource")
+        yield from (pytest.param(getattr(loader, each), id=f"{name}.{each}") for each in found)
         yield pytest.param(loader, id=name)
     for module in (bf.plots, bf.tables):
         yield from (pytest.param(getattr(module, name), id=f"{module.__name__}.{name}") for name in module.__all__)

@@ -184,7 +184,7 @@ def test_the_warning_of_later_balances_is_recognised_by_its_class(october, monke
         warnings.warn("Reworded: balances are of a later day.", LaterBalancesWarning, stacklevel=1)
         return pd.DataFrame({"client_name": ["Acme"], "total": [1.0]})
 
-    monkeypatch.setattr(bf.Book, "aging", aging)
+    monkeypatch.setattr(Book, "aging", aging)
     early = other(october, dt.date(2026, 8, 1), dt.date(2026, 8, 31))
     early.receivables("client")
     assert early.notes == ["as_of= is the beginning of another warning."]

@@ -11,7 +11,9 @@ import polars as pl
 import pyarrow as pa
 
 import billframes as bf
+from billframes.book import Book
 from billframes.loading.record import Record
+from billframes.mirror import Mirror
 
 
 def loaders(client: bf.Client) -> None:
@@ -85,17 +87,17 @@ def verbs(client: bf.Client) -> None:
 def books_and_mirrors() -> None:
     """The functions have the names of modules, which type checkers must not see in their place."""
     book, mirror = bf.book("2026-10"), bf.mirror("firm")
-    assert_type(book, bf.Book)
-    assert_type(mirror, bf.Mirror)
+    assert_type(book, Book)
+    assert_type(mirror, Mirror)
     assert_type(bf.book("2026-10", settings=bf.FirmSettings()).utilization(), pd.DataFrame)
     assert_type(book.time_entries, pd.DataFrame)
     assert_type(book.in_period("invoices"), pd.DataFrame)
     assert_type(mirror.time_entries("2026-10"), pd.DataFrame)
     assert_type(mirror.refresh(), pd.DataFrame)
-    assert_type(mirror.as_of("2026-10-31").book("2026-10"), bf.Book)
+    assert_type(mirror.as_of("2026-10-31").book("2026-10"), Book)
 
 
-def analyses(book: bf.Book) -> None:
+def analyses(book: Book) -> None:
     assert_type(book.realization("client", basis="work_date", matter_types=["hourly"]), pd.DataFrame)
     assert_type(book.aging(by=["client", "user"], as_of="2026-10-31"), pd.DataFrame)
     assert_type(bf.aging(book.invoices, as_of="2026-10-31"), pd.DataFrame)

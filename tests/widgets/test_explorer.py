@@ -20,6 +20,7 @@ from billframes.analysis.declare.spec import heading_of, measures
 from billframes.analysis.frames import values
 from billframes.analysis.model.capacity import PARTIAL_HOURS
 from billframes.analysis.results.explain import meaning
+from billframes.book import Book
 from billframes.widgets import filtered_analyses, filtered_book, html as html_module
 from billframes.widgets.filtered_book import FilteredBook, FilteredBooks
 from billframes.widgets.filtered_frames import BookFilters
@@ -49,7 +50,7 @@ def book_filters(books) -> BookFilters:
 
 
 @pytest.fixture(scope="module")
-def october(october_book) -> bf.Book:
+def october(october_book) -> Book:
     """A book that several explorers share, so that its frames are loaded once."""
     return october_book
 
