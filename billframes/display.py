@@ -33,7 +33,7 @@ __all__ = ["ShownFrame", "export", "exported", "show"]
 
 # The format of numbers, by the unit of an analysis's column or the kind of a record's column.
 _FORMS = {"money": "cents", "rate": "cents", "hours": "multiple"}
-_FIGURES = ("money", "rate", "hours", "cents", "ratio", "multiple", "days", "count")
+_FIGURES = ("money", "rate", "hours", "cents", "ratio", "points", "multiple", "days", "count")
 _OWN_NAMES = ("name", "label")
 # Parts of people's names, and names of companies, are shown among the details.
 _PARTS = ("first_name", "middle_name", "last_name", "company_name")

@@ -215,6 +215,8 @@ def _frames_for(by: By) -> tuple[str, ...]:
 
 ANALYSIS = Analysis(
     name="aging",
+    short=("receivable_amount", "receivables"),
+    as_loaded=True,
     question="Who owes what, and for how long has it been due?",
     summary=(
         "It adds up the open balances of final invoices by the days since their due date. It shows which amounts are "

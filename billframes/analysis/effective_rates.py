@@ -11,7 +11,7 @@ from typing import Any, Literal
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.declare.columns import Frame, column_names
-from billframes.analysis.declare.metrics import Measure, shared_measures
+from billframes.analysis.declare.metrics import BILLED_HOURS, Measure, shared_measures
 from billframes.analysis.declare.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.declared_ratios import with_ratios
@@ -209,7 +209,8 @@ ANALYSIS = Analysis(
         "The growth of a year that is not over: the part of the year so far is compared with the whole year before.",
     ),
     columns=(
-        *shared_measures("billable_hours", "billed_amount", "effective_rate"),
+        BILLED_HOURS,
+        *shared_measures("billed_amount", "effective_rate"),
         _growth("effective"),
         *shared_measures("worked_amount", "worked_rate"),
         _growth("worked"),

@@ -240,6 +240,7 @@ def _result(totals: Frame, grouping: Grouping, limits: Sequence[str], day: dt.da
 
 ANALYSIS = Analysis(
     name="exposure",
+    as_loaded=True,
     question="What would we lose with this client, in work not invoiced and invoices not paid?",
     summary=(
         "It adds work in progress and receivables for each client or matter. The days since the last work and since "

@@ -275,7 +275,11 @@ ANALYSIS = Analysis(
         sum_measure("profit_amount", "Profit", "money", "All fees − cost."),
         ratio_measure("margin_ratio", "Margin", "profit_amount / fees_amount", "Profit ÷ all fees."),
         sum_measure("uncosted_hours", "Hours without cost", "hours", "Hours of people without a cost rate."),
-        retitled("unbilled_amount", "Unbilled time", "Worth of the period’s billable time on no invoice."),
+        retitled(
+            "unbilled_amount",
+            "Unbilled time, all types",
+            "Worth of the period’s billable time on no invoice. Matters of every type count.",
+        ),
     ),
     table=TableSpec(title="Profitability", optional=("unbilled_amount",)),
     chart=ChartSpec(

@@ -7,7 +7,7 @@ from typing import Literal
 
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.declare.metrics import ratio_measure, retitled, shared_measures, sum_measure
+from billframes.analysis.declare.metrics import BILLED_HOURS, ratio_measure, retitled, shared_measures, sum_measure
 from billframes.analysis.declare.spec import (
     Analysis,
     BookArgument,
@@ -295,7 +295,8 @@ ANALYSIS = Analysis(
             "settled_amount / worked_amount",
             "Settled ÷ worth of billed work: billing realization × settlement.",
         ),
-        *shared_measures("billable_hours", "effective_rate"),
+        BILLED_HOURS,
+        *shared_measures("effective_rate"),
         retitled("unbilled_amount", "Unbilled time", "Worth of the period’s billable time on no invoice."),
         retitled(
             "prebill_amount",

@@ -169,6 +169,7 @@ def wip(
 
 ANALYSIS = Analysis(
     name="wip",
+    short=("wip_amount", "work_in_progress"),
     question="How much work is done and not yet invoiced, and how old is it?",
     summary=(
         "It adds up the worth of the work that is not on a final invoice yet, by the days since it was done. Work on "

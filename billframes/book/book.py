@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
@@ -19,14 +19,17 @@ from billframes._suggestions import SuggestsNames
 from billframes.analysis.declare.columns import ITEMS
 from billframes.analysis.model.arguments import check_choice
 from billframes.book.days import DATES, BookDays
+from billframes.analysis.model.keys import By
 from billframes.book.denied import load_details
+from billframes.book.figures import figures_of_book
 from billframes.book.methods import FRAME_NAMES, analysis_methods
 from billframes.client import Client
 from billframes.config.firm import FirmSettings, check_settings, describe_settings
 from billframes.errors import DecodeError, ParameterError
-from billframes.periods import Period
+from billframes.periods import DateLike, Period
 
 if TYPE_CHECKING:
+    from billframes.analysis.results._figure_names import FigureName
     from billframes.book._analyses import BookAnalyses
 else:
     BookAnalyses = type("BookAnalyses", (), analysis_methods())
@@ -202,3 +205,42 @@ class Book(BookAnalyses, SuggestsNames):
         Before it nothing is known. Dates before 1990 and after 2100 do not count.
         """
         return self._days.first_day
+
+    def figures(
+        self,
+        *names: FigureName,
+        by: By = None,
+        where: Mapping[str, Any] | None = None,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        as_of: DateLike | None = None,
+        compare: Literal["previous", "year_ago"] | None = None,
+        top: int | None = None,
+    ) -> pd.DataFrame:
+        """
+        Calculate figures of several analyses side by side, by the same keys.
+
+        Parameters
+        ----------
+        *names : str
+            Figures, such as "client_hours", "billed_amount", "wip"; `bf.explain("figures")` lists them.
+        by, where, compare, top
+            As in `billframes.figures`.
+        start, end : date-like, optional
+            Another period than the book's. A period that is not over ends on the day of the load.
+        as_of : date-like, optional
+            The day of balances. By default the period's last day, or the day of the load if that is earlier.
+
+        Returns
+        -------
+        DataFrame
+            As of `billframes.figures`; each figure is that of the book's own method.
+
+        Examples
+        --------
+        >>> book = bf.book("2026-Q3")
+        >>> list(book.figures("client_hours", "billed_amount", "wip", by="practice_area"))
+        ['practice_area_id', 'practice_area_label', 'client_hours', 'billed_amount', 'wip_amount']
+        """
+        options = {"by": by, "where": where, "compare": compare, "top": top}
+        return figures_of_book(self, names, start, end, as_of, **options)

@@ -12,13 +12,14 @@ from typing import NoReturn
 from billframes.analysis.declare.spec import ChartSpec, analyses
 from billframes.errors import unknown_name
 from billframes.plots.chart import Chart
+from billframes.plots.figures import figures
 
 _FIELDS = [each.name for each in dataclasses.fields(ChartSpec)]
 _CHARTS = {
     name: Chart(analysis=name, **{field: getattr(each.chart, field) for field in _FIELDS}).function
     for name, each in analyses().items()
     if each.chart
-}
+} | {"figures": figures}
 
 __all__ = list(_CHARTS)
 

@@ -21,3 +21,4 @@ timekeeping_lag: Plot
 utilization: Plot
 wip: Plot
 write_downs: Plot
+figures: Plot

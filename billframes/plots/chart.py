@@ -160,7 +160,8 @@ class Chart(ChartSpec):
 
     def _title(self, name: str) -> str:
         """Return the name of a column in the legend: its title in the table, unless the chart declares another name."""
-        found = analyses()[self.analysis].measure(name)
+        own = analyses().get(self.analysis)
+        found = own.measure(name) if own else measure(name)
         return self.legend.get(name) or (found.title if found else name)
 
     def _of_one_unit(self, frame: pd.DataFrame) -> list[str]:

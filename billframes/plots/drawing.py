@@ -113,19 +113,25 @@ def bars(chart: ChartData, ax: Axes | None) -> Axes:
     Draw the first column as a pale bar, and the second as a dark, narrow bar on it.
 
     Bars of months, quarters and years are vertical, others horizontal. If all values of the first column are missing,
-    such as available hours by client, only the second is drawn.
+    such as available hours by client, only the second is drawn. One column, or more than two, are bars beside each
+    other.
     """
     vertical = chart.rows.over_time
     ax = axes_for(ax) if vertical else axes_for(ax, height=height_for(len(chart.words)))
-    position, (whole, part) = chart.positions(), chart.values()
-    names = list(chart.columns.values())
+    position, values = chart.positions(), [each.fillna(0.0) for each in chart.values()]
+    names, known = list(chart.columns.values()), [bool(each.notna().any()) for each in chart.values()]
     draw: Any = ax.bar if vertical else ax.barh
     thickness = "width" if vertical else "height"
-    broad, narrow = (0.74, 0.42) if vertical else (0.72, 0.4)
-    if whole.notna().any():
-        draw(position, whole.fillna(0.0), color=PALE, label=names[0], **{thickness: broad})
-    draw(position, part.fillna(0.0), color=DARK, label=names[1], **{thickness: narrow})
-    both = np.stack([whole.fillna(0.0), part.fillna(0.0)])
+    if len(values) == 2:
+        styles = [(0.0, 0.74, PALE), (0.0, 0.42, DARK)] if vertical else [(0.0, 0.72, PALE), (0.0, 0.4, DARK)]
+        known[1] = True
+    else:
+        part = 0.76 / len(values)
+        styles = [(part * (i + 0.5) - 0.38, part, shade) for i, shade in enumerate(_shades(len(values))[::-1])]
+    for value, name, drawn, (offset, size, shade) in zip(values, names, known, styles, strict=True):
+        if drawn:
+            draw(position + offset, value, color=shade, label=name, **{thickness: size})
+    both = np.stack(values)
     ends = np.maximum(both.max(axis=0), 0.0)
     if vertical:
         _annotate(ax, chart.words, zip(position, ends, strict=True), (0, 3), fontsize=SIZE - 1.0, ha="center")

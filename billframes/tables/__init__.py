@@ -11,14 +11,19 @@ from typing import NoReturn
 
 from billframes.analysis.declare.spec import TableSpec, analyses
 from billframes.errors import unknown_name
+from billframes.tables.figures import FiguresTable
 from billframes.tables.table import TableOf
 
 _FIELDS = [each.name for each in dataclasses.fields(TableSpec)]
-_TABLES = {"TableOf": TableOf} | {
-    name: TableOf(analysis=name, **{field: getattr(each.table, field) for field in _FIELDS})
-    for name, each in analyses().items()
-    if each.table
-}
+_TABLES = (
+    {"TableOf": TableOf}
+    | {
+        name: TableOf(analysis=name, **{field: getattr(each.table, field) for field in _FIELDS})
+        for name, each in analyses().items()
+        if each.table
+    }
+    | {"figures": FiguresTable(analysis="figures", title="Figures")}
+)
 
 __all__ = list(_TABLES)
 

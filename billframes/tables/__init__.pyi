@@ -27,3 +27,4 @@ timekeeping_lag: TableOf
 utilization: TableOf
 wip: TableOf
 write_downs: TableOf
+figures: TableOf

@@ -12,10 +12,12 @@ import inspect
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import billframes
 from billframes.analysis.declare.spec import analyses
+from billframes.analysis.results.names import figure_names, name_to_write
 from billframes.book.methods import analysis_methods
 
 ROOT = Path(billframes.__file__).parent
@@ -28,19 +30,33 @@ def stubs() -> dict[Path, str]:
     charts = [name for name, each in analyses().items() if each.chart]
     tables = [name for name, each in analyses().items() if each.table]
     methods_of_book = ROOT / "book" / "_analyses.pyi"
+    of_figures = ROOT / "analysis" / "results" / "_figure_names.pyi"
     return {
+        of_figures: _figure_names(),
         methods_of_book: _book(methods_of_book),
         root: _root(root.read_text(encoding="utf-8")),
-        ROOT / "plots" / "__init__.pyi": _attributes("from .chart import Plot", "Plot", charts),
-        ROOT / "tables" / "__init__.pyi": _attributes("from .table import TableOf as TableOf", "TableOf", tables),
+        ROOT / "plots" / "__init__.pyi": _attributes("from .chart import Plot", "Plot", [*charts, "figures"]),
+        ROOT / "tables" / "__init__.pyi": _attributes(
+            "from .table import TableOf as TableOf", "TableOf", [*tables, "figures"]
+        ),
     }
 
 
 def _root(text: str) -> str:
     """Replace the lines of the analyses by one line per analysis."""
-    modules = {**{name: name for name in analyses()}, "explain": "results.explain"}
+    modules = {**{name: name for name in analyses()}, "explain": "results.explain", "figures": "results.figures"}
     lines = "".join(sorted(f"from .analysis.{module} import {name} as {name}\n" for name, module in modules.items()))
     return re.sub(r"(from \.analysis\..*\n)+", lines, text)
+
+
+def _figure_names() -> str:
+    """Return the type of the names of figures, which editors complete."""
+    short = [word for each in analyses().values() for word in (*each.short, each.name) if each.short]
+    columns = dict.fromkeys(each.column for each in figure_names().values())
+    lines = textwrap.wrap(", ".join(map(repr, sorted({*short, *map(name_to_write, columns)}))), 116)
+    text = "\n".join(f"    {line}" for line in lines).replace("'", '"')
+    head = f"{HEAD}\n# ruff: noqa: PYI051\n# fmt: off\nfrom typing import Literal, TypeAlias\n\n"
+    return f"{head}FigureName: TypeAlias = Literal[\n{text}\n] | str\n"
 
 
 def _attributes(imports: str, kind: str, names: list[str]) -> str:

@@ -78,7 +78,11 @@ class Explanation:
                 first = "  - " if len(texts) > 1 else "  "
                 rest = " " * len(first)
                 lines += textwrap.wrap(text, _WIDTH, initial_indent=first, subsequent_indent=rest)
-        return "\n".join([*lines, "", f"In full: help(bf.{self.name}); special words: bf.explain('glossary')"])
+        return "\n".join([*lines, "", f"In full: {self._in_full}; special words: bf.explain('glossary')"])
+
+    @property
+    def _in_full(self) -> str:
+        return f"help(bf.{self.name})"
 
     def _repr_markdown_(self) -> str:
         blocks = [f"### {self.title}", self.question]

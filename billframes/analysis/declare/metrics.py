@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 __all__ = [
+    "BILLED_HOURS",
     "BUCKET",
     "FIGURES",
     "KEY_TITLES",
@@ -188,9 +189,7 @@ SHARED: dict[str, Measure] = {
     each.name: each
     for each in (
         sum_measure("hours", "Hours", "hours", "Hours worked."),
-        sum_measure(
-            "billable_hours", "Hours of billed work", "hours", "Hours of the billable time on the invoices counted."
-        ),
+        sum_measure("billable_hours", "Hours of billable time", "hours", "Hours of billable time."),
         sum_measure("fixed_fee_hours", "Fixed-fee hours", "hours", "Hours of time under fixed fees."),
         sum_measure("total_hours", "All hours", "hours", "Hours of every kind."),
         sum_measure("left_out_hours", "Hours left out", "hours", "Hours on matters whose type does not count."),
@@ -309,6 +308,14 @@ SHARED: dict[str, Measure] = {
 def shared_measures(*names: str) -> tuple[Measure, ...]:
     """Return measures of `SHARED` by their names."""
     return tuple(SHARED[name] for name in names)
+
+
+BILLED_HOURS = replace(
+    SHARED["billable_hours"],
+    title="Hours of billed work",
+    meaning="Hours of the billable time on the invoices counted.",
+)
+"""The measure `billable_hours` of analyses of invoices."""
 
 
 def of_all_types(*names: str) -> tuple[Measure, ...]:

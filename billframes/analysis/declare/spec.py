@@ -40,6 +40,7 @@ __all__ = [
     "heading_of",
     "measure",
     "measures",
+    "qualified_name",
 ]
 
 PACKAGE = "billframes.analysis"
@@ -325,6 +326,10 @@ class Analysis(Explanation):
     records : RecordsSpec, optional
     tab : TabSpec, optional
     book : FromBook
+    short : tuple of str
+        The name of its column `total` among the figures of other analyses, and other words for it.
+    as_loaded : bool
+        Whether its figures are only known for the day of the load, because balances are as loaded.
     """
 
     columns: tuple[Measure, ...]
@@ -333,6 +338,8 @@ class Analysis(Explanation):
     records: RecordsSpec | None = None
     tab: TabSpec | None = None
     book: FromBook = FromBook()
+    short: tuple[str, ...] = ()
+    as_loaded: bool = False
 
     def __post_init__(self) -> None:
         if self.table is not None and not self.table.columns:
@@ -378,8 +385,40 @@ def analyses() -> dict[str, Analysis]:
 @functools.cache
 def measures() -> dict[str, Measure]:
     """Return the measures of all analyses, by column."""
-    declared = (column for each in analyses().values() for column in each.columns)
-    return {column.name: column for column in declared if not bucket_measure(column.name)} | SHARED
+    declared = [(each, column) for each in analyses().values() for column in each.columns]
+    of_others = {qualified_name(each.name, column.name): _qualified(each, column) for each, column in declared}
+    own = {column.name: column for _each, column in declared if not bucket_measure(column.name)}
+    return of_others | own | SHARED
+
+
+def qualified_name(analysis: str, column: str) -> str:
+    """Return the name among other figures of a figure that counts something else than the main one of its name."""
+    return f"{analysis}_{column}"
+
+
+def _qualified(analysis: Analysis, column: Measure) -> Measure:
+    # The titles of buckets are the same in all analyses.
+    of = f" ({analysis.title.lower()})" if bucket_measure(column.name) else ""
+    return replace(column, name=qualified_name(analysis.name, column.name), title=f"{column.title}{of}", ratios=())
+
+
+# The ends of columns that `figures` adds, longest first, with the ends of their titles.
+_COMPARED = {
+    "_since_previous": "change from the period before",
+    "_since_year_ago": "change from a year before",
+    "_previous": "the period before",
+    "_year_ago": "a year before",
+}
+
+
+def _compared(name: str) -> Measure | None:
+    """Return the measure of a column of an earlier period, or of a change."""
+    end = next((end for end in _COMPARED if name.endswith(end)), "")
+    found = measures().get(name.removesuffix(end)) if end else None
+    if found is None:
+        return None
+    unit = "points" if found.unit == "ratio" and "_since" in end else found.unit
+    return replace(found, name=name, title=f"{found.title}, {_COMPARED[end]}", unit=unit, ratios=(), weight=None)
 
 
 def measure(name: str) -> Measure | None:
@@ -392,7 +431,9 @@ def measure(name: str) -> Measure | None:
     ('31–60 days', 'hours')
     >>> measure("client_name")
     """
-    return (bucket_measure(name) or period_measure(name) or measures().get(name)) if isinstance(name, str) else None
+    if not isinstance(name, str):
+        return None
+    return bucket_measure(name) or period_measure(name) or measures().get(name) or _compared(name)
 
 
 def heading_of(column: str) -> str:

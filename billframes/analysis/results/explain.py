@@ -7,16 +7,21 @@ and pass no arguments. For them, names of columns are replaced by headings, and 
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 from billframes._names import closest
 from billframes.analysis.declare.explanation import Explanation, as_html
 from billframes.analysis.declare.glossary import GLOSSARY, Glossary, Term, term
+from billframes.analysis.declare.metrics import UNITS
 from billframes.analysis.declare.spec import Analysis, analyses, measure
+from billframes.analysis.results.names import Figure, figure_names, find_figure, name_to_write, same_name
 from billframes.errors import ParameterError
 
-__all__ = ["Explanations", "explain", "meaning", "plain_words"]
+__all__ = ["Explanations", "FigureExplanation", "FigureList", "explain", "meaning", "plain_words"]
 
 
 class Explanations(tuple[Analysis, ...]):
@@ -43,28 +48,101 @@ class Explanations(tuple[Analysis, ...]):
         return f"<table><tbody>{rows}</tbody></table>"
 
 
-def explain(name: str | None = None) -> Explanation | Explanations | Glossary | Term:
+class FigureList(tuple[Figure, ...]):
+    """All figures, each with its analysis."""
+
+    __slots__ = ()
+
+    def _rows(self) -> Iterator[tuple[str, str, str]]:
+        for each in reversed(self):
+            found = measure(each.column) or each.measure
+            yield each.analysis.name, name_to_write(each.column), f"{found.title}. {found.meaning}"
+
+    def __repr__(self) -> str:
+        width = max(len(name) for _, name, _ in self._rows())
+        lines = []
+        for analysis, rows in itertools.groupby(self._rows(), key=lambda row: row[0]):
+            lines += ["", analysis, *(f"  {name:<{width}}  {text}" for _, name, text in rows)]
+        return "\n".join([*lines[1:], "", "More on one: bf.explain('billed_amount')"])
+
+    def _repr_html_(self) -> str:
+        cells = (
+            "".join(f'<td style="text-align: left">{as_html(each)}</td>' for each in (analysis, f"`{name}`", text))
+            for analysis, name, text in self._rows()
+        )
+        return f"<table><tbody>{''.join(f'<tr>{row}</tr>' for row in cells)}</tbody></table>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class FigureExplanation(Explanation):
+    """The explanation of a figure; the parameters are those of `Explanation`, and its texts by heading."""
+
+    texts: dict[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, figure: Figure) -> FigureExplanation:
+        """Explain a figure."""
+        analysis, found = figure.analysis, measure(figure.column) or figure.measure
+        same = {each.analysis.name for each in figure_names().values() if each.column == figure.column}
+        of_name = same_name(figure.measure.name).items()
+        others = [f"`{key}`: {each.measure.meaning}" for key, each in of_name if each.column != figure.column]
+        keys = "Any key of `by=` that its records have. Months are those of the date by which the analysis counts."
+        if "start" not in analysis.takes:
+            keys = "Any key of `by=`. By month, quarter or year, it is the balance at the end of each."
+        pairs = [pair for pair in figure.measure.ratios if {*pair} <= {*analysis.measure_names}]
+        formulas = [f"`{part}` ÷ `{whole}`" for part, whole in pairs]
+        texts = {
+            "Unit": (UNITS[found.unit],),
+            "Formula": tuple(formulas),
+            "Keys": (keys,),
+            "Analysis": (
+                f"`{analysis.name}`: {analysis.question}",
+                *(f"Also in `{each}`." for each in sorted(same - {analysis.name})),
+            ),
+            "Other figures of this name": tuple(others),
+            **{heading: analysis.parts.get(heading, ()) for heading in ("Left out", "The billing system can’t tell")},
+        }
+        texts = {heading: each for heading, each in texts.items() if each}
+        known: dict[str, Any] = {
+            "formula": analysis.formula,
+            "left_out": analysis.left_out,
+            "cannot_tell": analysis.cannot_tell,
+        }
+        summary = f"{found.title}. {found.meaning}"
+        return cls(name=figure.column, question=summary, summary=summary, example="", texts=texts, **known)
+
+    @property
+    def parts(self) -> dict[str, tuple[str, ...]]:
+        """The texts by heading."""
+        return self.texts
+
+    @property
+    def _in_full(self) -> str:
+        return "bf.explain('figures')"
+
+
+def explain(name: str | None = None) -> Explanation | Explanations | FigureList | Glossary | Term:
     """
-    Explain an analysis or a special word.
+    Explain an analysis, a figure or a special word.
 
     Parameters
     ----------
     name : str, optional
-        An analysis, such as "realization"; a special word, such as "worth" or "lock-up"; or "glossary" for all special
-        words. None lists all analyses.
+        An analysis, such as "realization"; a figure, such as "billed_amount"; a special word, such as "worth" or
+        "lock-up"; "figures" for all figures, or "glossary" for all special words. None lists all analyses.
 
     Returns
     -------
-    Explanation, Term, Glossary or Explanations
+    Explanation, Term, Glossary, FigureList or Explanations
         An object that is shown as text in a terminal and as HTML in a notebook. The parts of an explanation are
         attributes: `question`, `summary`, `example`, `formula`, `numerator`, `denominator`, `left_out`, `cannot_tell`.
         A special word has `name` and `meaning`. The lists are tuples of these. For a name that is both an analysis and
-        a special word, the analysis is returned.
+        a figure or a special word, the analysis is returned.
 
     Raises
     ------
     ParameterError
-        No analysis and no special word has that name.
+        No analysis, no figure and no special word has that name, or several figures have it.
 
     Examples
     --------
@@ -78,15 +156,19 @@ def explain(name: str | None = None) -> Explanation | Explanations | Glossary | 
         return Explanations(analyses().values())
     if name in analyses():
         return analyses()[name]
+    if name == "figures":
+        return FigureList({each.column: each for each in reversed(figure_names().values())}.values())
     found = GLOSSARY if name == "glossary" else term(name)
-    if found is None:
-        words = [*analyses(), *(each.name for each in GLOSSARY)]
-        raise ParameterError(
-            f"name={name!r} is neither an analysis nor a special word.{closest(name, words)} It takes "
-            f"{', '.join(map(repr, analyses()))}, a word of bf.explain('glossary'), or nothing for a list of the "
-            "analyses."
-        )
-    return found
+    if found is not None:
+        return found
+    if name in figure_names() or same_name(name):
+        return FigureExplanation.of(find_figure(name))
+    words = [*analyses(), *figure_names(), *(each.name for each in GLOSSARY)]
+    raise ParameterError(
+        f"name={name!r} is neither an analysis, nor a figure, nor a special word.{closest(name, words)} It takes "
+        f"{', '.join(map(repr, analyses()))}, a figure of bf.explain('figures'), a word of bf.explain('glossary'), or "
+        "nothing for a list of the analyses."
+    )
 
 
 _NAME = re.compile(r"`([^`]+)`")

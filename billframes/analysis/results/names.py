@@ -1,0 +1,138 @@
+"""Find figures by name: the columns of analyses that can stand side by side."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from billframes._names import closest
+from billframes.analysis.declare.metrics import SHARED, Measure, bucket_measure
+from billframes.analysis.declare.spec import Analysis, analyses, measure, qualified_name
+from billframes.errors import ParameterError
+
+__all__ = ["Figure", "figure_columns", "figure_names", "find_figure", "find_figures", "name_to_write", "same_name"]
+
+# The analyses whose figures can stand side by side. A figure of several is calculated by the first.
+_ANALYSES = (
+    *("utilization", "realization", "contribution", "wip", "aging", "timekeeping_lag", "billing_lag", "write_downs"),
+    *("profitability", "fixed_fee_realization", "exposure", "leverage", "effective_rates"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """
+    A figure.
+
+    Parameters
+    ----------
+    column : str
+        Its column among other figures, which does not depend on them.
+    analysis : Analysis
+        The analysis that calculates it.
+    measure : Measure
+        Its column in a result of this analysis.
+    """
+
+    column: str
+    analysis: Analysis
+    measure: Measure
+
+
+@functools.cache
+def figure_names() -> dict[str, Figure]:
+    """
+    Return all figures: each by its qualified name, and those with a main meaning by their bare name, too.
+
+    A name has a main meaning if it is declared once, for all analyses. An analysis that counts something else declares
+    its own meaning, and so has another figure.
+    """
+    found: dict[str, Figure] = {}
+    columns: dict[tuple[str, Measure], str] = {}
+    for name in _ANALYSES:
+        analysis = analyses()[name]
+        for each in analysis.columns:
+            # A running share depends on the order of the rows.
+            if each.unit == "text" or each.name == "running_share":
+                continue
+            bare = analysis.short[0] if each.name == "total" and analysis.short else each.name
+            is_main = bare != each.name or (not bucket_measure(bare) and each == SHARED.get(bare, each))
+            column = columns.setdefault((bare, each), bare if is_main else qualified_name(name, bare))
+            found[f"{name}.{each.name}"] = figure = Figure(column, analysis, each)
+            if is_main:
+                found.setdefault(bare, figure)
+    return found
+
+
+def find_figures(names: Iterable[str]) -> list[Figure]:
+    """Look up several figures; one that is named twice is returned once."""
+    found = {figure.column: figure for figure in map(find_figure, names)}
+    if not found:
+        raise ParameterError(
+            "figures needs the names of figures, such as figures('client_hours', 'billed_amount', by='user'). "
+            "bf.explain('figures') lists them."
+        )
+    return list(found.values())
+
+
+def find_figure(name: str) -> Figure:
+    """
+    Look up a figure by its bare, qualified or short name.
+
+    Examples
+    --------
+    >>> find_figure("billed_amount").analysis.name, find_figure("contribution.billed_amount").column
+    ('realization', 'contribution_billed_amount')
+    >>> find_figure("receivables").column
+    'receivable_amount'
+    """
+    known = figure_names()
+    text = str(name)
+    words = {each.name: (*each.short, each.name) for each in analyses().values() if each.short}
+    short = {word: names[0] for names in words.values() for word in names}
+    columns = {each.column: key for key, each in reversed(known.items())}
+    for key in (text, short.get(text, ""), columns.get(text, "")):
+        if key in known:
+            return known[key]
+    if several := same_name(text):
+        choices = "; ".join(f"{key!r} ({_meaning(each)})" for key, each in several.items())
+        raise ParameterError(f"{text!r} does not say which figure is meant. Write one of: {choices}.")
+    own = next((each for each in analyses() if text in (each, *analyses()[each].measure_names)), "")
+    if text in _ANALYSES:
+        first = list(dict.fromkeys(repr(each.column) for each in known.values() if each.analysis.name == text))[:6]
+        raise ParameterError(f"{text!r} is an analysis. Write the names of its figures, such as {', '.join(first)}.")
+    if own:
+        raise ParameterError(f"{text!r} can't stand beside other figures. Call {own}().")
+    raise ParameterError(
+        f"There is no figure {text!r}.{closest(text, [*short, *known])} bf.explain('figures') lists all of them."
+    )
+
+
+def _meaning(figure: Figure) -> str:
+    found = measure(figure.column)
+    return found.meaning.rstrip(".") if found else ""
+
+
+def figure_columns(columns: Iterable[Any]) -> list[str]:
+    """Return those columns of a result that are figures, also those of an earlier period and changes."""
+    ends = ("", "_previous", "_year_ago", "_since_previous", "_since_year_ago")
+    known = {f"{each.column}{end}" for each in figure_names().values() for end in ends}
+    return [name for name in columns if name in known]
+
+
+def name_to_write(column: str) -> str:
+    """Return the name by which a figure is asked for: its column, or qualified as in "contribution.billed_amount"."""
+    return (
+        column if column in figure_names() else next(k for k, each in figure_names().items() if each.column == column)
+    )
+
+
+def same_name(name: str) -> dict[str, Figure]:
+    """Return the different figures of several analyses with a bare name, each by the name to write."""
+    several: dict[str, Figure] = {}
+    for key, each in figure_names().items():
+        if key.endswith(f".{name}"):
+            several.setdefault(name_to_write(each.column), each)
+    return several

@@ -1,0 +1,61 @@
+"""Show figures of several analyses as a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from billframes.analysis.declare.metrics import Measure
+from billframes.analysis.declare.spec import measure
+from billframes.analysis.results.figures import TOTAL
+from billframes.analysis.results.names import figure_columns
+from billframes.analysis.results.result_rows import ResultRows, read_result, total_of
+from billframes.errors import MissingColumnError
+from billframes.loading.load_info import attached
+from billframes.tables.table import TableOf
+
+if TYPE_CHECKING:
+    from great_tables import GT
+
+__all__ = ["FiguresTable"]
+
+_A_CENT = 0.01
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FiguresTable(TableOf):
+    """The table of a result of `billframes.figures`."""
+
+    def __call__(self, result: Any, *, total: Any = None, title: str | None = None, currency: str = "") -> GT:
+        """Show a result as `TableOf` does. By default, the total is that of the call that calculated the result."""
+        if total is None:
+            total = _known_total(result)
+        return TableOf.__call__(self, result, total=total, title=title, currency=currency)
+
+    @property
+    def definition(self) -> str:
+        """No formula: each figure has its own."""
+        return ""
+
+    def _read(self, result: Any) -> ResultRows:
+        names = figure_columns(getattr(result, "columns", ()))
+        if not names:
+            raise MissingColumnError("The table takes a result of billframes.figures(); the frame has no figures.")
+        return read_result(result, names, self.analysis, "table")
+
+    def measures(self, frame: pd.DataFrame) -> list[Measure]:
+        """Return the figures of a result, in order."""
+        return [found for name in figure_columns(frame.columns) if (found := measure(name))]
+
+
+def _known_total(result: Any) -> Any:
+    """Return the total that a result remembers as one row; False if it has none, or if its rows were changed."""
+    known = attached(result, TOTAL) or {}
+    rows = read_result(result, figure_columns(result.columns), "figures", "table").frame
+    if len(rows) < 2:
+        return False
+    sums = {name: value for name, value in total_of(rows).items() if (found := measure(name)) and found.adds_up}
+    changed = any(abs((known.get(name) or value) - value) >= _A_CENT for name, value in sums.items())
+    return pd.DataFrame([known]).astype("float64") if known and not changed else None

@@ -1,0 +1,220 @@
+"""Figures side by side: each is that of its own analysis, and names, filters and comparisons mislead nobody."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import pytest
+
+import billframes as bf
+from billframes import FirmSettings, plots, tables
+from billframes.analysis.results.figures import figures
+from billframes.analysis.results.names import figure_names, find_figure
+from billframes.analysis.results.result_rows import key_columns
+from billframes.errors import ParameterError
+from billframes.loading.load_info import attached
+from tests.analysis import golden
+from tests.analysis.conftest import rows_of
+
+COLUMNS = list(dict.fromkeys(each.column for each in figure_names().values()))
+TIMES = {"month", "quarter", "year"}
+DAYS = {"start": "2026-07-01", "end": "2026-10-31"}
+FRAMES = ("time_entries", "expenses", "fixed_fees", "invoices", "matters", "users", "clients")
+SUMS = {"client_hours", "billed_amount", "wip_amount", "receivable_amount"}
+
+pytestmark = pytest.mark.filterwarnings("ignore::billframes.errors.BillframesWarning")
+
+
+def firm(name, engine="pandas"):
+    """Return the frames of a made-up firm of the golden results, and its settings."""
+    made = {each: (make, settings) for each, make, settings in golden.firms(None, FirmSettings())}
+    make, settings = made[name]
+    return {each: frame for each, frame in make(engine).items() if each in FRAMES}, settings
+
+
+def check(name, engine, key):
+    """Compare all figures, also those that other analyses have under the same name, with the analyses; count them."""
+    frames, settings = firm(name, engine)
+    by, compared = key.split() or None, 0
+    result = figures(*COLUMNS, by=by, **DAYS, settings=settings, **frames)
+    missing = attached(result, "missing") or {}
+    rows = {identity(row, list(row)[: -len(COLUMNS)]): row for row in rows_of(result)}
+    own = {}
+    for each in figure_names().values():
+        analysis = each.analysis
+        if analysis.name not in own and ("start" in analysis.takes or not TIMES & {*key.split()}):
+            own[analysis.name] = own_rows(analysis, frames, settings, by)
+        if own.get(analysis.name) is None:
+            assert analysis.name not in own or each.column in missing or find_figure(each.column).analysis != analysis
+            continue
+        assert own[analysis.name].keys() <= rows.keys()
+        for ids, row in rows.items():
+            there, value = own[analysis.name].get(ids), row[each.column]
+            wanted = there.get(each.measure.name) if there else (0.0 if each.measure.adds_up else None)
+            unknown = there is None and value is None and (each.column in missing or each.measure.missing_is_none)
+            assert unknown or is_near(value, wanted), (analysis.name, each.column, ids)
+            compared += 1
+    return compared
+
+
+def own_rows(analysis, frames, settings, by):
+    """Return the rows of an analysis by the ids of their keys; None if it does not know the keys."""
+    given = {**frames, **DAYS, "as_of": DAYS["end"], "settings": settings, "by": by}
+    takes = analysis.takes - ({"as_of"} if "start" in analysis.takes else set())
+    try:
+        rows = rows_of(analysis.function(**{name: each for name, each in given.items() if name in takes}))
+    except ParameterError as error:
+        if not str(error).startswith("by="):
+            raise
+        return None
+    return {identity(row, key_columns(list(row), analysis)): row for row in rows}
+
+
+def identity(row, keys):
+    return tuple(row[key] for key in keys if not key.endswith(("_name", "_label")))
+
+
+def is_near(one, other):
+    if isinstance(one, float) and isinstance(other, float | int):
+        return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)
+    return one == other or (None not in (one, other) and pd.Timestamp(one) == pd.Timestamp(other))
+
+
+def test_each_figure_is_that_of_its_analysis():
+    assert check("mixed", "pandas", "practice_area user") > 100
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("engine", "name", "keys"),
+    [("pandas", "mixed", golden.KEYS[::4]), ("polars", "taxed", golden.KEYS[2::4]), ("duckdb", "mixed", ["matter"])],
+)
+def test_each_figure_is_that_of_its_analysis_on_every_engine(engine, name, keys):
+    for key in keys:
+        assert check(name, engine, key) > 100
+
+
+@pytest.fixture(scope="module")
+def book(client):
+    return bf.book("2026-Q3", client=client)
+
+
+def test_a_book_has_the_figures_of_its_methods(book):
+    result = book.figures(
+        "client_hours", "billed_amount", "billing_realization", "wip", "receivables", by="practice_area"
+    )
+    assert list(result)[2:] == [
+        "client_hours",
+        "billed_amount",
+        "billing_realization",
+        "wip_amount",
+        "receivable_amount",
+    ]
+    for name, column, own in [
+        ("realization", "billed_amount", "billed_amount"),
+        ("wip", "wip_amount", "total"),
+        ("aging", "receivable_amount", "total"),
+        ("utilization", "client_hours", "client_hours"),
+    ]:
+        rows = getattr(book, name)("practice_area").set_index("practice_area_label")[own]
+        found = result.set_index("practice_area_label")[column]
+        pd.testing.assert_series_equal(found, rows.reindex(found.index).fillna(0.0), check_names=False)
+
+
+def test_balances_by_month_are_those_at_the_end_of_each(book):
+    result = book.figures("wip", "receivables", "billed_amount", by="month", start="2026-09-01", end="2026-10-31")
+    assert result["wip_amount"].tolist() == [
+        book.wip(as_of=day)["total"].iloc[0] for day in ("2026-09-30", "2026-10-31")
+    ]
+    assert pd.isna(result["receivable_amount"].iloc[0])
+    assert result["receivable_amount"].iloc[1] == pytest.approx(book.aging(as_of="2026-10-31")["total"].iloc[0])
+    assert result.attrs["missing"]["receivable_amount"].startswith("Balances of earlier days are not known")
+    assert result.attrs["total"]["wip_amount"] is None
+    assert result.attrs["total"]["billed_amount"] == pytest.approx(result["billed_amount"].sum())
+
+
+def test_all_values_of_a_filter_add_up_to_the_whole(book):
+    areas = [*book.figures("billed_amount", by="practice_area")["practice_area_label"]]
+    names = ("billed_amount", "worked_amount", "client_hours", "wip")
+    parts = [book.figures(*names, by="user", where={"practice_area": area}) for area in areas]
+    whole = book.figures(*names, by="user").set_index("user_id")
+    numbers = whole.select_dtypes("number")
+    added = pd.concat(parts).groupby("user_id", dropna=False)[[*numbers]].sum()
+    pd.testing.assert_frame_equal(added.reindex(numbers.index).fillna(0.0), numbers, atol=1e-9)
+    several = book.figures("billing_realization", where={"practice_area": areas[:2]})
+    own = book.realization("practice_area").head(2)
+    assert several["billing_realization"][0] == pytest.approx(own["billed_amount"].sum() / own["worked_amount"].sum())
+
+
+def test_the_largest_groups_are_kept_and_the_others_added_up(book):
+    result = book.figures("billed_amount", "billing_realization", "median_lag_days", by="client", top=3)
+    own = book.realization("client").sort_values("billed_amount", ascending=False)
+    assert result["client_id"].tolist()[:3] == own["client_id"].tolist()[:3]
+    assert pd.isna(result["client_id"].iloc[3])
+    assert result["client_name"].iloc[3].startswith("Others (")
+    rest = own.iloc[3:]
+    assert result["billed_amount"].iloc[3] == pytest.approx(rest["billed_amount"].sum())
+    assert result["billing_realization"].iloc[3] == pytest.approx(
+        rest["billed_amount"].sum() / rest["worked_amount"].sum()
+    )
+    assert pd.isna(result["median_lag_days"].iloc[3])
+    assert result.attrs["missing"]["median_lag_days"] == "That of several rows can't be calculated from theirs."
+
+
+def test_a_period_that_is_not_over_is_compared_with_the_same_days(client):
+    quarter = bf.book("2026-Q4", client=client)
+    result = quarter.figures("billed_amount", "receivables", by="user", compare="year_ago").set_index("user_id")
+    before = quarter.realization("user", start="2025-10-01", end="2025-10-31").set_index("user_id")["billed_amount"]
+    found = result["billed_amount_year_ago"]
+    pd.testing.assert_series_equal(found, before.reindex(found.index).fillna(0.0), check_names=False)
+    assert (result["billed_amount_since_year_ago"] - (result["billed_amount"] - found)).abs().max() < 1e-9
+    assert result["receivable_amount_year_ago"].isna().all()
+    first = bf.book("2024-01", client=client).figures("billed_amount", compare="previous")
+    assert pd.isna(first["billed_amount_previous"][0])
+    assert first.attrs["missing"]["billed_amount_previous"] == "The data begin on 2024-01-02."
+
+
+@pytest.mark.parametrize(
+    ("names", "options", "said"),
+    [
+        (["biled_amount"], {}, "There is no figure 'biled_amount'. Did you mean 'billed_amount'?"),
+        (
+            ["billable_hours"],
+            {},
+            "'billable_hours' does not say which figure is meant. Write one of: 'utilization.bill",
+        ),
+        (["total"], {}, "Write one of: 'wip_amount' (.*); 'receivable_amount'"),
+        (["lockup_days"], {}, "'lockup_days' can't stand beside other figures. Call lockup()."),
+        (["realization"], {}, "'realization' is an analysis. Write the names of its figures"),
+        ([], {}, "figures needs the names of figures"),
+        (["wip"], {"where": {"client": "Nobody"}}, "where={'client': 'Nobody'}: no row has this value"),
+        (["wip"], {"where": {"month": "2026-10"}}, "days are chosen by start= and end="),
+        (["wip"], {"by": "colour"}, "by='colour' is neither a short name nor a column"),
+        (["wip"], {"top": 3}, "top= needs rows to choose from: pass by="),
+        (["wip"], {"by": "month", "compare": "previous"}, "compare= is for rows without months"),
+        (["wip"], {"compare": "previous", "as_of": "2026-10-01"}, "leave out as_of="),
+        (["client_hours"], {"start": "2031"}, "The period begins on 1 January 2031, after the day of the data"),
+    ],
+)
+def test_what_can_mislead_is_refused_in_a_sentence(book, names, options, said):
+    with pytest.raises(ParameterError, match=said.replace("(", r"\(").replace(")", r"\)").replace(r"\(.*\)", "(.*)")):
+        book.figures(*names, **options)
+
+
+def test_a_figure_without_the_keys_is_missing_with_the_reason(book):
+    result = book.figures("receivables", "billed_amount", by="billing_type")
+    assert result["receivable_amount"].isna().all()
+    assert result.attrs["missing"] == {"receivable_amount": "It is not known by billing_type."}
+
+
+def test_tables_charts_and_explanations_show_figures(book):
+    result = book.figures("billed_amount", "billing_realization", "wip", by="practice_area")
+    text = tables.figures(result).as_raw_html()
+    total = book.realization(by=None)["billing_realization"][0]
+    assert f"{total:.1%}" in text
+    assert f"{total:.1%}" not in tables.figures(result.head(2)).as_raw_html()
+    ax = plots.figures(result)
+    assert ax.get_title(loc="left") == "Fees billed, work in progress and billing realization by practice area"
+    assert "contribution.billed_amount" in repr(bf.explain("billed_amount"))
+    assert "wip_amount" in repr(bf.explain("figures"))
