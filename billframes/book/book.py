@@ -18,8 +18,8 @@ from billframes._format import fields_html
 from billframes._suggestions import SuggestsNames
 from billframes.analysis.declare.columns import ITEMS
 from billframes.analysis.model.arguments import check_choice
-from billframes.book.days import DATES, BookDays
 from billframes.analysis.model.keys import By
+from billframes.book.days import DATES, BookDays
 from billframes.book.denied import load_details
 from billframes.book.figures import figures_of_book
 from billframes.book.methods import FRAME_NAMES, analysis_methods

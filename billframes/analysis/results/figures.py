@@ -310,7 +310,7 @@ def _top(joined: _Joined, wanted: Sequence[Figure], ranks: Mapping[Any, int], to
 
 
 def _ranks(joined: _Joined, other: _Joined | None, wanted: Sequence[Figure]) -> dict[Any, int]:
-    """Return the place of each group of the first key that is no period, by the first figure, largest first."""
+    """Return the place of each group of the first key that is not a period, by the first figure, largest first."""
     keys = [each for each in joined.keys if each not in TIMES]
     if not keys:
         raise ParameterError("top= needs rows to choose from: pass by=, such as by='client'.")
