@@ -7,8 +7,10 @@ bar, so a chart can also be read in black and white. Charts do not use pyplot or
 from __future__ import annotations
 
 import dataclasses
-from typing import NoReturn
+from types import FunctionType
+from typing import NoReturn, cast
 
+from billframes._suggestions import suggest_arguments
 from billframes.analysis.declare.spec import ChartSpec, analyses
 from billframes.errors import unknown_name
 from billframes.plots.chart import Chart
@@ -19,7 +21,7 @@ _CHARTS = {
     name: Chart(analysis=name, **{field: getattr(each.chart, field) for field in _FIELDS}).function
     for name, each in analyses().items()
     if each.chart
-} | {"figures": figures}
+} | {"figures": suggest_arguments(cast("FunctionType", figures), "billframes.plots")}
 
 __all__ = list(_CHARTS)
 

@@ -122,9 +122,9 @@ def bars(chart: ChartData, ax: Axes | None) -> Axes:
     names, known = list(chart.columns.values()), [bool(each.notna().any()) for each in chart.values()]
     draw: Any = ax.bar if vertical else ax.barh
     thickness = "width" if vertical else "height"
+    known[-1] = True
     if len(values) == 2:
         styles = [(0.0, 0.74, PALE), (0.0, 0.42, DARK)] if vertical else [(0.0, 0.72, PALE), (0.0, 0.4, DARK)]
-        known[1] = True
     else:
         part = 0.76 / len(values)
         styles = [(part * (i + 0.5) - 0.38, part, shade) for i, shade in enumerate(_shades(len(values))[::-1])]

@@ -8,8 +8,7 @@ from matplotlib.axes import Axes
 
 from billframes._names import join_names
 from billframes.analysis.declare.spec import measure
-from billframes.analysis.results.names import figure_columns
-from billframes.errors import MissingColumnError
+from billframes.analysis.results.names import figure_columns, read_figures
 from billframes.plots.chart import Chart
 
 __all__ = ["figures"]
@@ -52,9 +51,8 @@ def figures(result: Any, ax: Axes | None = None, *, currency: str = "") -> Axes:
     >>> [text.get_text() for text in ax.texts], ax.get_title(loc="left")
     (['90.0%'], 'Fees billed and billing realization by timekeeper')
     """
-    units = {name: found.unit for name in figure_columns(getattr(result, "columns", ())) if (found := measure(name))}
-    if not units:
-        raise MissingColumnError("The chart takes a result of billframes.figures(); the frame has no figures.")
+    names = figure_columns(read_figures(result, "chart").frame.columns)
+    units = {name: found.unit for name in names if (found := measure(name))}
     first = next(iter(units))
     of_unit = [name for name, unit in units.items() if unit == units[first] and "_since_" not in name]
     earlier = [name for name in of_unit[1:] if name.startswith(f"{first}_")]

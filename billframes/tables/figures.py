@@ -10,9 +10,8 @@ import pandas as pd
 from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.declare.spec import measure
 from billframes.analysis.results.figures import TOTAL
-from billframes.analysis.results.names import figure_columns
-from billframes.analysis.results.result_rows import ResultRows, read_result, total_of
-from billframes.errors import MissingColumnError
+from billframes.analysis.results.names import figure_columns, read_figures
+from billframes.analysis.results.result_rows import ResultRows, total_of
 from billframes.loading.load_info import attached
 from billframes.tables.table import TableOf
 
@@ -36,14 +35,14 @@ class FiguresTable(TableOf):
 
     @property
     def definition(self) -> str:
-        """No formula: each figure has its own."""
-        return ""
+        """Which days count."""
+        return (
+            "Each figure is that of its own analysis: hours by the day of the work, fees by the day of the invoice, "
+            "balances at the end of the period."
+        )
 
     def _read(self, result: Any) -> ResultRows:
-        names = figure_columns(getattr(result, "columns", ()))
-        if not names:
-            raise MissingColumnError("The table takes a result of billframes.figures(); the frame has no figures.")
-        return read_result(result, names, self.analysis, "table")
+        return read_figures(result, "table")
 
     def measures(self, frame: pd.DataFrame) -> list[Measure]:
         """Return the figures of a result, in order."""
@@ -53,7 +52,7 @@ class FiguresTable(TableOf):
 def _known_total(result: Any) -> Any:
     """Return the total that a result remembers as one row; False if it has none, or if its rows were changed."""
     known = attached(result, TOTAL) or {}
-    rows = read_result(result, figure_columns(result.columns), "figures", "table").frame
+    rows = read_figures(result, "table").frame
     if len(rows) < 2:
         return False
     sums = {name: value for name, value in total_of(rows).items() if (found := measure(name)) and found.adds_up}

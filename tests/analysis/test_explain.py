@@ -75,7 +75,8 @@ def test_explain_without_a_name_lists_all_analyses_with_their_questions():
 
 def test_the_error_for_a_misspelt_name_suggests_the_closest():
     with pytest.raises(
-        bf.ParameterError, match="'realisation' is neither an analysis nor a special word. Did you mean 'real"
+        bf.ParameterError,
+        match="neither an analysis, nor a figure, nor a special word. Did you mean 'real",
     ):
         bf.explain("realisation")
 

@@ -385,10 +385,14 @@ def analyses() -> dict[str, Analysis]:
 @functools.cache
 def measures() -> dict[str, Measure]:
     """Return the measures of all analyses, by column."""
-    declared = [(each, column) for each in analyses().values() for column in each.columns]
-    of_others = {qualified_name(each.name, column.name): _qualified(each, column) for each, column in declared}
-    own = {column.name: column for _each, column in declared if not bucket_measure(column.name)}
-    return of_others | own | SHARED
+    declared = (column for each in analyses().values() for column in each.columns)
+    return {column.name: column for column in declared if not bucket_measure(column.name)} | SHARED
+
+
+@functools.cache
+def _qualified_measures() -> dict[str, Measure]:
+    declared = (_qualified(each, column) for each in analyses().values() for column in each.columns)
+    return {each.name: each for each in declared}
 
 
 def qualified_name(analysis: str, column: str) -> str:
@@ -414,7 +418,7 @@ _COMPARED = {
 def _compared(name: str) -> Measure | None:
     """Return the measure of a column of an earlier period, or of a change."""
     end = next((end for end in _COMPARED if name.endswith(end)), "")
-    found = measures().get(name.removesuffix(end)) if end else None
+    found = measure(name.removesuffix(end)) if end else None
     if found is None:
         return None
     unit = "points" if found.unit == "ratio" and "_since" in end else found.unit
@@ -433,7 +437,8 @@ def measure(name: str) -> Measure | None:
     """
     if not isinstance(name, str):
         return None
-    return bucket_measure(name) or period_measure(name) or measures().get(name) or _compared(name)
+    known = bucket_measure(name) or period_measure(name) or measures().get(name)
+    return known or _qualified_measures().get(name) or _compared(name)
 
 
 def heading_of(column: str) -> str:

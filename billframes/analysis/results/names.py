@@ -8,11 +8,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from billframes._names import closest
+from billframes.analysis.declare.columns import column_names
 from billframes.analysis.declare.metrics import SHARED, Measure, bucket_measure
 from billframes.analysis.declare.spec import Analysis, analyses, measure, qualified_name
+from billframes.analysis.frames.native import wrap_frame
+from billframes.analysis.results.result_rows import ResultRows, read_result
 from billframes.errors import ParameterError
 
-__all__ = ["Figure", "figure_columns", "figure_names", "find_figure", "find_figures", "name_to_write", "same_name"]
+__all__ = [
+    "Figure",
+    "figure_columns",
+    "figure_names",
+    "find_figure",
+    "find_figures",
+    "name_to_write",
+    "read_figures",
+    "same_name",
+]
 
 # The analyses whose figures can stand side by side. A figure of several is calculated by the first.
 _ANALYSES = (
@@ -120,6 +132,12 @@ def figure_columns(columns: Iterable[Any]) -> list[str]:
     ends = ("", "_previous", "_year_ago", "_since_previous", "_since_year_ago")
     known = {f"{each.column}{end}" for each in figure_names().values() for end in ends}
     return [name for name in columns if name in known]
+
+
+def read_figures(result: Any, shown: str) -> ResultRows:
+    """Read a result of `figures` for a chart or a table."""
+    frame = wrap_frame(result, "result", f"the {shown} takes a frame, the result of billframes.figures()")
+    return read_result(result, figure_columns(column_names(frame)) or ["billed_amount"], "figures", shown)
 
 
 def name_to_write(column: str) -> str:
