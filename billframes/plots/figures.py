@@ -25,7 +25,7 @@ def figures(result: Any, ax: Axes | None = None, *, currency: str = "") -> Axes:
     Parameters
     ----------
     result : frame
-        Of any engine.
+        With a column of a figure; of any engine.
     ax : Axes, optional
         The axes to draw on. By default a new figure, which pyplot does not manage.
     currency : str

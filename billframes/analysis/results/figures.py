@@ -496,7 +496,7 @@ def figures(
     Warns
     -----
     BillframesWarning
-        As the analyses warn; each cause is told once.
+        As the analyses warn, of each cause once.
 
     Examples
     --------
