@@ -44,20 +44,14 @@ C = nw.col
 _HOURS = ("client_hours", "target_hours", "pace", "capacity_hours", "utilization")
 _FEES = ("worked_amount", "billed_amount", "billing_realization", "billable_hours", "effective_rate")
 _FIGURES = (*_HOURS, *_FEES, "wip_amount", "receivable_amount", "median_lag_days", "missing_days")
+# Ratios of sums, which are calculated from the sums.
+_RATIOS = ("utilization", "billing_realization", "effective_rate")
 # Figures that can't be added up, and the mark of the analysis they come from. They are missing if it has no such row.
-_RATIOS = {
-    "pace": "_hours",
-    "target_hours": "_hours",
-    "capacity_hours": "_hours",
-    "utilization": "_hours",
-    "billing_realization": "_fees",
-    "effective_rate": "_fees",
-    "median_lag_days": "_lag",
-}
+_MARKS = {"pace": "_hours", "target_hours": "_hours", "capacity_hours": "_hours", "median_lag_days": "_lag"}
 # The peers' figure of a sum is the mean of people with available hours; of a ratio, the ratio of the sums.
 _MEANS = ("client_hours", "worked_amount", "billed_amount", "wip_amount", "receivable_amount", "missing_days")
 _DECLARED = {each.name: each.ratios for each in (*UTILIZATION.columns, *REALIZATION.columns)}
-_PEER_RATIOS = {name: _DECLARED[name][0] for name in ("utilization", "billing_realization", "effective_rate")}
+_PEER_RATIOS = {name: _DECLARED[name][0] for name in _RATIOS}
 _PEER_RATIOS["pace"] = ("_paced_hours", "target_hours")
 _TARGETS = ("target_hours", "pace", "peer_pace")
 _PEERS = (*_MEANS, *_PEER_RATIOS, "median_lag_days")
@@ -204,9 +198,9 @@ def scorecard(
     peer_key = "role" if beside == "role" else None
     warn_of_cut_frames("scorecard", frames, day, "their open amounts are not counted")
     parts, peers_lag = analyses.parts(), analyses.lag(peer_key)
-    measures = [*dict.fromkeys((*_FIGURES, *_RATIOS.values()))]
+    measures = [each for each in dict.fromkeys((*_FIGURES, *_MARKS.values())) if each not in _RATIOS]
     totals = nan_to_null(grouping.combine(parts, measures))
-    totals = _with_known_ratios(totals, capacity_known=grouping.capacity_known)
+    totals = _with_known_figures(totals, capacity_known=grouping.capacity_known)
     totals = _with_peers(totals, peers_lag, peer_key)
     targets = bool(grouping.settings.targets_of("hours"))
     columns = [each for each in (*_FIGURES, *(f"peer_{name}" for name in _PEERS)) if targets or each not in _TARGETS]
@@ -248,7 +242,7 @@ class _Analyses:
         balances = self.frames.call(aging, **of_day).with_columns(receivable_amount=C("total"))
         return [
             self._part(hours, _HOURS, _hours=nw.lit(1.0)),
-            self._part(fees, _FEES, _fees=nw.lit(1.0)),
+            self._part(fees, _FEES),
             self._part(work, ["wip_amount"]),
             self._part(balances, ["receivable_amount"]),
             self._part(self.lag(self.keys), ["median_lag_days"], _lag=nw.lit(1.0)),
@@ -282,9 +276,9 @@ class _Analyses:
         return rows.select(*self.grouping.columns, *figures, **marks, **missing)
 
 
-def _with_known_ratios(totals: Frame, *, capacity_known: bool) -> Frame:
-    """Make ratios missing if their analysis has no such row; people not on the roster have 0 available hours."""
-    known = {name: nw.when(C(mark) > 0).then(C(name)) for name, mark in _RATIOS.items()}
+def _with_known_figures(totals: Frame, *, capacity_known: bool) -> Frame:
+    """Make figures missing if their analysis has no such row; people not on the roster have 0 available hours."""
+    known = {name: nw.when(C(mark) > 0).then(C(name)) for name, mark in _MARKS.items()}
     if capacity_known:
         known["capacity_hours"] = known["capacity_hours"].fill_null(0.0)
     return totals.with_columns(**known)
