@@ -219,7 +219,13 @@ ANALYSIS = Analysis(
         Measure("lowest_rate", "Lowest rate", "rate", "The lowest hourly rate with more than 0 hours."),
         Measure("highest_rate", "Highest rate", "rate", "The highest hourly rate with more than 0 hours."),
         Measure("rates_in_use", "Rates in use", "count", "Number of hourly rates with more than 0 hours."),
-        Measure("rate_spread", "Spread of rates", "ratio", "(Highest − lowest rate) ÷ worked rate."),
+        Measure(
+            "rate_spread",
+            "Spread of rates",
+            "ratio",
+            "(Highest − lowest rate) ÷ worked rate.",
+            parts=("_width", "worked_rate"),
+        ),
         *shared_measures(*_LEFT_OUT),
     ),
     table=TableSpec(

@@ -12,7 +12,7 @@ from billframes.analysis.declare.columns import ENUMS, Frame
 from billframes.analysis.declare.metrics import Measure, ratio_measure, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
 from billframes.analysis.frames.engine import collect_counts
-from billframes.analysis.frames.expressions import RESIDUE, as_float, ratio, value_if
+from billframes.analysis.frames.expressions import RESIDUE, as_float, value_if
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import UNKNOWN, By, names_in
@@ -138,7 +138,6 @@ def leverage(
     )
     totals = grouping.combine([_by_role(people)], (*_HOURS, *_HEADS))
     _warn_of_unknown(totals)
-    totals = totals.with_columns(heads_leverage=ratio("non_principals", "principals"))
     return frames.to_native(grouping.finish(totals, ANALYSIS.measure_names, named=True), time_entries, period, settings)
 
 
@@ -208,7 +207,13 @@ ANALYSIS = Analysis(
             "non_principals", "Non-principals", "count", "People of another known role with client hours in the row."
         ),
         Measure("unknown_role_people", "People of unknown role", "count", "People whose role is unknown."),
-        Measure("heads_leverage", "Leverage in people", "multiple", "Number of non-principals ÷ number of principals."),
+        Measure(
+            "heads_leverage",
+            "Leverage in people",
+            "multiple",
+            "Number of non-principals ÷ number of principals.",
+            parts=("non_principals", "principals"),
+        ),
     ),
     table=TableSpec(
         title="Leverage",

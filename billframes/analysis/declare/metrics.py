@@ -88,6 +88,9 @@ class Measure:
         Whether missing values are left out of the sum. By default, the sum is missing if one value is.
     ratios : tuple of (str, str)
         Numerator and denominator of a ratio, in each row and in the total. The first pair that the result has is used.
+    parts : tuple of (str, str), optional
+        Numerator and denominator of a ratio that can't be calculated from the rows of a result: results don't have
+        these columns, or they don't add up.
     weight : str, optional
         The column that weighs the rows in a mean, for a ratio whose numerator is not a column.
     below, above : str
@@ -101,6 +104,7 @@ class Measure:
     adds_up: bool = False
     missing_is_none: bool = False
     ratios: tuple[tuple[str, str], ...] = ()
+    parts: tuple[str, str] | None = None
     weight: str | None = None
     below: str = ""
     above: str = ""
@@ -299,6 +303,7 @@ SHARED: dict[str, Measure] = {
             "Average days past due",
             "days",
             "Average days past due of what is overdue, weighted by balance. Credits do not count.",
+            parts=("_overdue_days", "_overdue_debits"),
         ),
     )
 }

@@ -25,4 +25,5 @@ def with_ratios(frame: Frame, columns: Sequence[str]) -> Frame:
 def pair_of(name: str, there: Collection[str]) -> tuple[str, str] | None:
     """Return the numerator and denominator of a ratio, of the declared ones the first that is there; else None."""
     found = measure(name)
-    return next((pair for pair in found.ratios if set(pair) <= set(there)), None) if found else None
+    pairs = (*found.ratios, *([found.parts] if found.parts else [])) if found else ()
+    return next((pair for pair in pairs if set(pair) <= set(there)), None)

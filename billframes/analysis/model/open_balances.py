@@ -14,7 +14,7 @@ import narwhals.stable.v2 as nw
 from billframes._messages import warn
 from billframes.analysis.declare.columns import ENUMS, Frame, column_names
 from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, sum_by
-from billframes.analysis.frames.expressions import RESIDUE, columns_or_null, day_number, midnight, ratio, value_if
+from billframes.analysis.frames.expressions import RESIDUE, columns_or_null, day_number, midnight, value_if
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.allocation import (
     ON_INVOICE,
@@ -91,7 +91,6 @@ def open_balances(frames: Frames, grouping: Grouping, limits: dict[str, float], 
 
 def _result(rows: Frame, grouping: Grouping, measures: Sequence[str], counts: Sequence[str] = ()) -> Frame:
     totals = grouping.add_up(rows, (*measures, *counts))
-    totals = totals.with_columns(weighted_days_overdue=ratio("_overdue_days", "_overdue_debits"))
     return grouping.finish(totals, (*measures[:-3], "weighted_days_overdue", "unknown_amount", *counts))
 
 

@@ -12,7 +12,7 @@ import narwhals.stable.v2 as nw
 from billframes._messages import warn
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, sum_by, to_dicts
-from billframes.analysis.frames.expressions import as_float, in_period, map_values, null_column, ratio, value_if
+from billframes.analysis.frames.expressions import as_float, in_period, map_values, null_column, value_if
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.frames.repeated_ids import count_many_missing
 from billframes.analysis.model.capacity import DateRange, available_hours, prorated_targets, split_dates
@@ -269,7 +269,6 @@ def _result(totals: Frame, grouping: Grouping) -> Frame:
         totals = totals.with_columns(**dict.fromkeys(unknown, null_column(nw.Float64)))
     of_targets = ("target_hours", "pace") if grouping.settings.targets_of("hours") else ()
     totals = totals.with_columns(target_hours=nw.when(C("_has_target") > 0).then(C("target_hours")))
-    totals = totals.with_columns(pace=ratio("_targeted_hours", "target_hours"))
     capacity = ("capacity_hours", "utilization", *of_targets, "idle_capacity_hours", "unknown_hours")
     columns = (*HOURS, "total_hours", "client_hours", *capacity)
     return grouping.finish(totals, columns)

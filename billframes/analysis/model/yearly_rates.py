@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import narwhals.stable.v2 as nw
 
 from billframes.analysis.declare.columns import Frame, column_names
-from billframes.analysis.frames.expressions import RESIDUE, as_float, null_column, ratio
+from billframes.analysis.frames.expressions import RESIDUE, as_float, null_column
 from billframes.analysis.frames.native import nan_to_null
 from billframes.analysis.model.declared_ratios import with_ratios
 from billframes.analysis.model.grouping import Grouping
@@ -96,7 +96,7 @@ def _result(totals: Frame, grouping: Grouping, columns: Sequence[str]) -> Frame:
     totals = with_ratios(totals.with_columns(**known), rates)
     totals = totals.with_columns(_width=C("highest_rate") - C("lowest_rate"))
     totals = _with_growth(totals, [key.columns[0] for key in grouping.keys if key.time is None], rates)
-    return grouping.finish(totals.with_columns(rate_spread=ratio("_width", "worked_rate")), columns, named=True)
+    return grouping.finish(totals, columns, named=True)
 
 
 def _with_growth(totals: Frame, ids: Sequence[str], rates: Sequence[str]) -> Frame:
