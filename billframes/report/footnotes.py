@@ -142,9 +142,9 @@ def changes(before: str, after: str) -> str:
 
 
 def work_in_progress(month: Month) -> list[str]:
-    """Say what work in progress and lock-up mean, and what e-billing would reject."""
-    summary = month.e_billing.summary
-    return [_WIP, *(f"Of receivables: {each}" for each in balances(month)), *([summary] if summary else [])]
+    """Say what work in progress and lock-up mean, and what clients' portals or guidelines would not accept."""
+    summaries = filter(None, (month.e_billing.summary, month.guidelines.summary))
+    return [_WIP, *(f"Of receivables: {each}" for each in balances(month)), *summaries]
 
 
 def realization(total: pd.DataFrame, noun: str, *, brief: bool = False) -> list[str]:

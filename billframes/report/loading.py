@@ -15,6 +15,7 @@ from billframes.config.firm import FirmSettings
 from billframes.config.firm_calendar import FirmCalendar
 from billframes.errors import ParameterError
 from billframes.periods import Calendar, month_end, parse_period, resolve
+from billframes.report.client_guidelines import check_client_guidelines
 from billframes.report.e_billing import check_e_billing
 from billframes.report.month import Month
 
@@ -84,6 +85,7 @@ def load(
     # Codes of expenses and fixed fees are loaded here, so that computing figures sends no requests.
     with collect_warnings(loaded.notes):
         loaded.e_billing = check_e_billing(loaded.firm_book, loaded.first, loaded.last)
+        loaded.guidelines = check_client_guidelines(loaded.firm_book, loaded.last)
     return loaded.only(only) if only else loaded
 
 

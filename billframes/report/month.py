@@ -30,6 +30,7 @@ from billframes.book.slices import BookSlice, SlicedBook, SliceKey, keep_rows
 from billframes.config.firm import FirmSettings
 from billframes.errors import BillframesWarning
 from billframes.periods import CALENDAR_YEAR, Period, month_end, months_between, period_before, year_before
+from billframes.report.client_guidelines import ClientGuidelines
 from billframes.report.distinct_names import DistinctNames
 from billframes.report.e_billing import EBilling
 from billframes.report.history import Balances, balance_figures, earlier_balances
@@ -51,7 +52,7 @@ class Month:
     Created by `load`. `first` and `last` are the first and last day counted. `as_of` is the day to which receivables
     are aged; while the month is not over, it is also the last day counted. `notes` collects the warnings of the
     analyses. `scope` is the client, practice area or responsible lawyer; None is the whole firm. `e_billing` has the
-    items of the month's work that clients' portals would reject.
+    items of the month's work that clients' portals would reject, and `guidelines` those that clients may refuse or cut.
     """
 
     first: dt.date
@@ -61,6 +62,7 @@ class Month:
     notes: list[str] = field(default_factory=list)
     scope: Scope | None = None
     e_billing: EBilling = field(default_factory=EBilling, repr=False)
+    guidelines: ClientGuidelines = field(default_factory=ClientGuidelines, repr=False)
     _firm: Month | None = field(default=None, repr=False)
     _sliced: dict[SliceKey, SlicedBook] = field(default_factory=dict, repr=False)
     _checked: CheckedFrames = field(default_factory=CheckedFrames, repr=False, compare=False)
@@ -91,6 +93,7 @@ class Month:
             notes=[*firm.notes],
             scope=scope,
             e_billing=findings,
+            guidelines=firm.guidelines.for_matters(set(matters["matter_id"])),
             _firm=firm,
             _checked=firm._checked,
         )

@@ -15,6 +15,7 @@ from billframes.analysis.declare.metrics import Measure, title_of_key
 from billframes.analysis.declare.spec import Analysis, analyses, measure, measures
 from billframes.analysis.results.explain import plain_words
 from billframes.report import footnotes, report_tables
+from billframes.report.client_guidelines import ClientGuidelines
 from billframes.report.month import YEAR, Month
 from billframes.report.report_tables import NARRATIVES, TRENDS, ReportTable, trend_columns
 
@@ -90,6 +91,8 @@ def _sheets(month: Month, *, narratives: bool) -> Iterator[Sheet]:
         yield _sheet_of(report_tables.invoices(month))
     if month.e_billing.needed:
         yield _e_billing(month)
+    if month.guidelines.findings is not None:
+        yield from _guidelines(month.guidelines)
     for name in ("billed_amount", "billing_realization"):
         yield _sheet_of(report_tables.month_by_month(month, name))
     yield _twelve_months(month)
@@ -182,6 +185,27 @@ _E_BILLING = (
     "invoice. An item can have several findings."
 )
 _FINDINGS = Measure("findings", "Findings", "count", "The number of findings; each row is one.", adds_up=True)
+
+
+def _guidelines(found: ClientGuidelines) -> Iterator[Sheet]:
+    """Return the amounts at risk by client and rule, and the findings."""
+    rows, at_risk = found.by_rule, measure("at_risk")
+    measures = tuple(filter(None, (_ITEMS, _FINDINGS, at_risk)))
+    yield Sheet("At risk by rule", (_GUIDELINES,), ("client", "rule"), measures, rows.iloc[:-1], rows.iloc[-1:])
+    labels = ("client_name", "responsible_name", "user_name", "matter_name", "date", "severity", "name", "clause")
+    texts = ("problem", "value", "fix", "changeable", "item_id")
+    findings = found.findings if found.findings is not None else pd.DataFrame()
+    amounts = {name: findings[name].astype("float64") for name in ("at_risk", "item_amount")}
+    shown = findings.assign(**amounts, severity=findings["severity"].astype("str"))
+    money = tuple(filter(None, (at_risk, measure("item_amount"))))
+    yield Sheet("Client guidelines", (_GUIDELINES,), (*labels, *texts), money, shown, rows.iloc[-1:])
+
+
+_GUIDELINES = (
+    "What clients may refuse or cut by their guidelines, of the work that is not on a final invoice. An item can have "
+    "several findings. In the total it counts once, with its largest finding, so that the rows add up to more."
+)
+_ITEMS = Measure("items", "Items", "count", "Time entries, expenses and fixed fees with findings.", adds_up=False)
 
 
 def _prebills(month: Month, *, narratives: bool) -> Sheet:

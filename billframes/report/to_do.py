@@ -10,6 +10,7 @@ import pandas as pd
 
 from billframes._format import format_number, short_date
 from billframes._names import join_names
+from billframes.report.client_guidelines import ClientGuidelines
 from billframes.report.month import Month
 from billframes.report.open_amounts import of_scope, overdue_by_client
 
@@ -119,6 +120,22 @@ def _codes(month: Month) -> Iterator[ToDo]:
         yield ToDo(str(person), f"Add codes to {count}", join_names(matters), float(mine["item_id"].map(amounts).sum()))
 
 
+def _guidelines(month: Month) -> Iterator[ToDo]:
+    """Unbilled items that clients may refuse or cut by their guidelines."""
+    found = month.guidelines.findings
+    if found is None:
+        return
+    found = found[found["severity"] != "review"]
+    for person, mine in found.groupby(found["responsible_name"].map(_person), sort=False):
+        own = ClientGuidelines(mine)
+        items = mine["item_id"].nunique()
+        count = f"{items} items" if items != 1 else "1 item"
+        clients = [_plain(each) for each in mine["client_name"].drop_duplicates().head(2)]
+        detail = f"{join_names(clients)} may refuse or cut them" if items != 1 else f"{clients[0]} may refuse or cut it"
+        if own.at_risk:
+            yield ToDo(str(person), f"Correct {count} before billing", detail, own.at_risk)
+
+
 def _missing_time(month: Month) -> Iterator[ToDo]:
     """People whose working days have less time than expected."""
     if month.scope:
@@ -130,7 +147,14 @@ def _missing_time(month: Month) -> Iterator[ToDo]:
         yield ToDo(str(name), "Enter missing time", days, float(row["sum"]), "hours")
 
 
-_KINDS: tuple[Callable[[Month], Iterator[ToDo]], ...] = (_overdue, _drafts, _old_work, _codes, _missing_time)
+_KINDS: tuple[Callable[[Month], Iterator[ToDo]], ...] = (
+    _overdue,
+    _drafts,
+    _old_work,
+    _codes,
+    _guidelines,
+    _missing_time,
+)
 
 
 def _amounts(month: Month) -> dict[str, float]:

@@ -1,0 +1,96 @@
+"""Client guidelines: what clients may refuse or cut of the work that is not on a final invoice."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from billframes._format import format_number
+from billframes._messages import warn
+from billframes._names import first_few
+from billframes.book import Book
+from billframes.errors import IncompleteDataWarning
+from billframes.guidelines import guideline_check, guideline_summary
+from billframes.guidelines.file import read_guidelines
+from billframes.report.distinct_names import DistinctNames
+
+__all__ = ["ClientGuidelines", "check_client_guidelines"]
+
+
+@dataclass(frozen=True)
+class ClientGuidelines:
+    """
+    Findings on the work that is not on a final invoice at the end of the month.
+
+    Parameters
+    ----------
+    findings : DataFrame, optional
+        The rows of `guideline_check`; None if the firm has no guideline files.
+    """
+
+    findings: pd.DataFrame | None = None
+
+    @property
+    def by_rule(self) -> pd.DataFrame:
+        """Items, findings and the amount at risk by client and rule; the last row counts each item once."""
+        found = pd.DataFrame() if self.findings is None else guideline_summary(self.findings)
+        return found.assign(at_risk=found["at_risk"].astype("float64")) if len(found) else found
+
+    @property
+    def at_risk(self) -> float:
+        """The amount at risk, each item once; 0 if amounts are hidden."""
+        amount = self.by_rule["at_risk"].iloc[-1] if self.findings is not None else 0.0
+        return 0.0 if pd.isna(amount) else float(amount)
+
+    @property
+    def summary(self) -> str:
+        """The findings in a sentence; empty if the firm has no guideline files."""
+        if self.findings is None:
+            return ""
+        items = self.by_rule["items"].iloc[-1]
+        if not len(self.findings):
+            return "Client guidelines: the work that is not on a final invoice has no findings."
+        work = "of the work that is not on a final invoice"
+        have = f"1 item {work} has" if items == 1 else f"{items:,} items {work} have"
+        known = f"; clients may refuse or cut {format_number(self.at_risk, 'money')} of it" if self.at_risk else ""
+        return f"Client guidelines: {have} findings{known}. Each item counts once, with its largest finding."
+
+    def for_matters(self, matter_ids: Collection[str]) -> ClientGuidelines:
+        """Return the findings on some of the matters."""
+        if self.findings is None:
+            return self
+        return replace(self, findings=self.findings[self.findings["matter_id"].isin(matter_ids)].reset_index(drop=True))
+
+
+def check_client_guidelines(book: Book, last: dt.date) -> ClientGuidelines:
+    """
+    Check the work up to a day that is not on a final invoice, if the firm's settings name guideline files.
+
+    Warn of clients with guidelines for which there is no file.
+    """
+    settings = book.settings
+    if settings is None or not settings.guidelines:
+        return ClientGuidelines()
+    files = read_guidelines(settings.guidelines)
+    _warn_of_clients_without_file(book, settings.guidelines_field, {each.client.casefold() for each in files})
+    findings = guideline_check(book, guidelines=files, end=last, as_of=last, progress=False)
+    return ClientGuidelines(DistinctNames(book.clients, book.matters, book.users)(findings))
+
+
+def _warn_of_clients_without_file(book: Book, field: str, named: Collection[str]) -> None:
+    clients = book.clients
+    if field not in clients:
+        return
+    marked = clients[clients[field].fillna(False).astype(bool)]
+    names = marked[["client_id", "name", "reference"]].fillna("")
+    lacking = [row[1] for row in names.itertuples(index=False) if not {each.casefold() for each in row} & set(named)]
+    if lacking:
+        clients_have = "1 client has" if len(lacking) == 1 else f"{len(lacking)} clients have"
+        warn(
+            f"{clients_have} billing guidelines, but no guideline file: {first_few(sorted(lacking))}. Their work was "
+            "not checked.",
+            IncompleteDataWarning,
+        )

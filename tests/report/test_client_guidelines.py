@@ -1,0 +1,54 @@
+"""What clients may refuse or cut, in the month's to-do list, notes and workbook."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import billframes as bf
+from billframes import report
+from billframes.report.client_guidelines import ClientGuidelines, check_client_guidelines
+from billframes.report.sheets import sheets
+from billframes.report.to_do import to_do
+from billframes.sandbox import Sandbox
+
+FIRM = Path(Sandbox.__init__.__code__.co_filename).with_name("firm.toml")
+
+
+@pytest.fixture(scope="module")
+def month(firm):
+    with bf.Client(firm.base_url, firm.tokens["full"], profile="") as client:
+        return report.load("2026-10", settings=str(FIRM), client=client)
+
+
+def test_the_month_has_the_findings_up_to_its_last_day(month):
+    found = bf.guideline_check(month.firm_book, end="2026-10-31", as_of="2026-10-31")
+    total = bf.guideline_summary(found).iloc[-1]
+    assert month.guidelines.at_risk == float(total["at_risk"])
+    assert month.guidelines.summary.startswith(f"Client guidelines: {total['items']} items of the work")
+    assert [
+        each for each in month.notes if each.startswith("7 clients have billing guidelines, but no guideline file:")
+    ]
+
+
+def test_the_to_do_list_and_the_workbook_have_the_amounts(month):
+    rows = [each for each in to_do(month) if each.what.endswith("before billing")]
+    cut = month.guidelines.findings.query("severity != 'review'")
+    assert [each.person for each in rows] == ["Thomas Whitfield", "Grace Nakamura"]
+    assert sum(each.amount for each in rows) == pytest.approx(ClientGuidelines(cut).at_risk)
+    by_rule, findings = (each for each in sheets(month) if each.name in ("At risk by rule", "Client guidelines"))
+    assert by_rule.total["at_risk"].iloc[0] == findings.total["at_risk"].iloc[0] == month.guidelines.at_risk
+    assert len(findings.rows) == len(month.guidelines.findings) == by_rule.rows["findings"].sum()
+
+
+def test_a_part_of_the_firm_has_its_own_findings(month):
+    parts = [month.only(f"responsible:{name}").guidelines for name in ("Thomas Whitfield", "Grace Nakamura")]
+    assert sum(each.at_risk for each in parts) == pytest.approx(month.guidelines.at_risk)
+    other = month.only("responsible:Miriam Harrow").guidelines
+    assert other.summary == "Client guidelines: the work that is not on a final invoice has no findings."
+
+
+def test_a_firm_without_guideline_files_sees_nothing_of_them(october):
+    found = check_client_guidelines(october.firm_book, october.last)
+    assert (found.findings, found.summary, found.at_risk) == (None, "", 0.0)
