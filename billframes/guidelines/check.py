@@ -19,7 +19,7 @@ from billframes.client import Client
 from billframes.config.firm import FirmSettings
 from billframes.ebilling.source import Source
 from billframes.errors import IncompleteDataWarning, ParameterError
-from billframes.guidelines.declare import BEYOND, SEVERITIES, Rule, RuleKind
+from billframes.guidelines.declare import BEYOND, SEVERITIES, Rule, RuleKind, within
 from billframes.guidelines.file import Guidelines, named_files, read_guidelines
 from billframes.guidelines.narratives import EMPTY, FOREIGN, UNCLEAR
 from billframes.guidelines.rules import CURRENCY, RULES
@@ -160,8 +160,7 @@ def _chosen(
     if invoice is not None:
         numbers = [invoice] if isinstance(invoice, str) else list(invoice)
         return items["invoice_id"].isin([source.find_invoice(str(each))["invoice_id"] for each in numbers])
-    days = items["date"].between(pd.Timestamp(period.start or dt.date.min), pd.Timestamp(period.end or dt.date.max))
-    return items["is_open"] & days
+    return items["is_open"] & within(items["date"], period.start, period.end)
 
 
 def _findings(work: Work) -> Iterator[pd.DataFrame]:

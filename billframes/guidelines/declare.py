@@ -77,6 +77,10 @@ class RuleKind:
         Whether it uses word lists of the language in any case.
     sums : bool
         Whether it looks at all work for the client, not only at the items to report.
+    history : bool
+        Whether work before the first day of the guidelines counts, too; it is not reported.
+    by_invoice : bool
+        Whether the day of a billed item is that of its invoice.
     refuses : {"whole", "beyond"}
         What is at risk if the severity is "refused".
     review_only : bool
@@ -94,6 +98,8 @@ class RuleKind:
     reads_text: bool = False
     english: bool = False
     sums: bool = False
+    history: bool = False
+    by_invoice: bool = False
     refuses: str = WHOLE
     review_only: bool = False
 

@@ -21,7 +21,7 @@ from billframes.guidelines.keys import (
     whole,
 )
 
-__all__ = ["CURRENCY", "RULES"]
+__all__ = ["CURRENCY", "RULES", "rule_title"]
 
 _ON = {"on": choice("time", "expenses", "both")}
 _WORDS = {"words": lists, "own_words": phrases}
@@ -87,6 +87,7 @@ RULES: dict[str, RuleKind] = {
         problem="the rate is above the agreed rate",
         fix="Use the agreed rate, or ask the client to agree to this one.",
         sums=True,
+        history=True,
     ),
     "staff": RuleKind(
         title="people on the matter",
@@ -181,6 +182,7 @@ RULES: dict[str, RuleKind] = {
         problem="the fees of the matter are near or above its budget",
         fix="Tell the client, and ask for a larger budget before more work is done.",
         sums=True,
+        history=True,
         refuses=BEYOND,
     ),
     "invoice": RuleKind(
@@ -196,6 +198,8 @@ RULES: dict[str, RuleKind] = {
         judge=sum_rules.invoice,
         fix="Bill each matter by itself, and each month in time.",
         sums=True,
+        history=True,
+        by_invoice=True,
     ),
     "codes": RuleKind(
         title="codes",
@@ -213,6 +217,7 @@ RULES: dict[str, RuleKind] = {
         problem="an earlier entry has the same text and hours",
         fix="Delete the entry if the work was entered twice; otherwise write what was different.",
         sums=True,
+        history=True,
     ),
     "meetings": RuleKind(
         title="several people at one event",
@@ -279,3 +284,15 @@ CURRENCY = RuleKind(
     problem="the client’s guidelines are for {currency}, and the firm bills in another currency",
     fix="Correct the currency in the guideline file or in the firm’s settings.",
 )
+
+
+def rule_title(name: str) -> str:
+    """
+    Return a rule's title for readers; other words are returned unchanged.
+
+    Examples
+    --------
+    >>> rule_title("day_hours"), rule_title("All")
+    ('hours of one day', 'All')
+    """
+    return RULES[name].title if name in RULES else name

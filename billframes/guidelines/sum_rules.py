@@ -125,18 +125,10 @@ def travel(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     """Find travel above the share of the agreed rate, and travel together with other work."""
     words = work.matches(rule, rows)
     travels = rows[words.notna()]
-    agreed = (
-        pd.concat(
-            [
-                pd.Series(dtype="float64"),
-                *(agreed_rates(each, travels) for each in work.file.rules if each.kind == "rates"),
-            ],
-            axis=1,
-        )
-        .bfill(axis=1)
-        .iloc[:, 0]
-        .reindex(travels.index)
-    )
+    agreed = pd.Series(np.nan, index=travels.index)
+    for each in work.file.rules:
+        if each.kind == "rates":
+            agreed = agreed.fillna(agreed_rates(each, travels).where(each.covers(travels["date"])))
     others = rows[words.isna() & rows["rate"].notna()]
     usual = {key: _usual_rate(others, *key) for key in zip(travels["user_id"], travels["date"], strict=True)}
     usual_rates = [usual[key] for key in zip(travels["user_id"], travels["date"], strict=True)]
@@ -236,6 +228,7 @@ def duplicates(rule: Rule, rows: pd.DataFrame, _work: Work) -> pd.DataFrame:
 
 def budget(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     """Find matters whose fees reach a share of the budget. The part beyond it is at risk, newest work first."""
+    rows = rows[rule.covers(rows["date"])]
     if rule.get("tasks"):
         rows = rows[rows["task_code"].fillna("").str.startswith(tuple(rule.get("tasks")))]
     field, hits = rule.get("field"), []

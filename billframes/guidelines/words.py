@@ -20,7 +20,7 @@ __all__ = ["Phrases", "guideline_words", "shipped"]
 
 # Up to three words between two others, without a comma, point or semicolon.
 _BETWEEN = r"(?:\s+[^\s,.;]+){0,3}?\s+"
-_WORD = re.compile(r"[^\W_][\w&.'’/-]*\*?")
+_WORD = re.compile(r"[^\W_][^\s*|~^$!]*\*?")
 
 
 @functools.cache

@@ -53,14 +53,19 @@ class Work:
         """Return the items that a rule looks at: by kind, day of work, matter, person and role."""
         items = self.items
         kinds = _KINDS[rule.get("on")] if rule.get("on") else kind.on
-        chosen = items["item"].isin(kinds) & rule.covers(items["date"])
-        chosen &= within(items["date"], self.file.effective, self.file.until)
+        wanted = items["item"].isin(kinds)
         if not (kind.reads_text and self.file.fixed_fee_time):
-            chosen &= ~items["is_fixed"]
+            wanted &= ~items["is_fixed"]
         for key, column in _SCOPE.items():
             if rule.get(key):
-                chosen &= items[column].isin(rule.get(key))
-        return items[chosen if kind.sums else chosen & items["chosen"]]
+                wanted &= items[column].isin(rule.get(key))
+        days = items["invoice_date"].fillna(items["date"]) if kind.by_invoice else items["date"]
+        in_force = rule.covers(days) & within(days, self.file.effective, self.file.until)
+        if kind.history:
+            rows = items[wanted]
+            return rows.assign(chosen=rows["chosen"] & in_force)
+        wanted &= in_force
+        return items[wanted if kind.sums else wanted & items["chosen"]]
 
     @functools.cached_property
     def language(self) -> pd.Series[Any]:

@@ -15,6 +15,7 @@ from billframes.book import Book
 from billframes.errors import IncompleteDataWarning
 from billframes.guidelines import guideline_check, guideline_summary
 from billframes.guidelines.file import read_guidelines
+from billframes.guidelines.rules import rule_title
 from billframes.report.distinct_names import DistinctNames
 
 __all__ = ["ClientGuidelines", "check_client_guidelines"]
@@ -37,7 +38,9 @@ class ClientGuidelines:
     def by_rule(self) -> pd.DataFrame:
         """Items, findings and the amount at risk by client and rule; the last row counts each item once."""
         found = pd.DataFrame() if self.findings is None else guideline_summary(self.findings)
-        return found.assign(at_risk=found["at_risk"].astype("float64")) if len(found) else found
+        if found.empty:
+            return found
+        return found.assign(rule=found["rule"].map(rule_title), at_risk=found["at_risk"].astype("float64"))
 
     @property
     def at_risk(self) -> float:

@@ -13,6 +13,7 @@ import pandas as pd
 from billframes._export import safe_sheet_name
 from billframes._format import format_number, short_date
 from billframes.guidelines import guideline_summary
+from billframes.guidelines.rules import rule_title
 from billframes.report.html import templates
 from billframes.report.prebill_sheets import write_sheet
 from billframes.report.workbook import WRITER_OPTIONS, check_writer
@@ -158,7 +159,8 @@ def guideline_workbook(findings: pd.DataFrame, *, by: str = "user") -> bytes:
     with xlsxwriter.Workbook(buffer, WRITER_OPTIONS) as book:
         # A fixed date, so that the same data give the same file.
         book.set_properties({"title": "Client guidelines", "created": dt.datetime(2000, 1, 1)})  # noqa: DTZ001
-        write_sheet(book, "Summary", _SUMMARY, guideline_summary(findings))
+        summary = guideline_summary(findings)
+        write_sheet(book, "Summary", _SUMMARY, summary.assign(rule=summary["rule"].map(rule_title)))
         names = {"summary"}
         for sheet in _sheets(findings, by):
             name = safe_sheet_name(sheet.name)
@@ -175,7 +177,7 @@ def guideline_workbook(findings: pd.DataFrame, *, by: str = "user") -> bytes:
 
 _SUMMARY = {
     "client": ("Client", "text", 32),
-    "rule": ("Rule", "text", 16),
+    "rule": ("Rule", "text", 26),
     "items": ("Items", "count", 9),
     "findings": ("Findings", "count", 10),
     "at_risk": ("At risk", "money", 14),

@@ -277,6 +277,19 @@ def test_budgets_are_a_row_for_each_matter_with_the_part_beyond(tmp_path):
     assert one_rule(tmp_path, "budget", text, rows[:1]).empty
 
 
+def test_work_before_the_guidelines_counts_for_budgets_and_frozen_rates_and_is_not_reported(tmp_path):
+    rows = [{"date": "2025-12-01", "rate": 300.0, "hours": 4.0}, {"date": "2026-01-10"}]
+    top = "effective = 2026-01-01"
+    found = one_rule(tmp_path, "budget", 'amount = 1500\nseverity = "refused"', rows, top=top)
+    assert found[["value", "at_risk"]].to_numpy().tolist() == [["1,600.00 of 1,500.00 (107%)", Decimal("100.00")]]
+    own_dates = 'amount = 1500\nseverity = "refused"\nfrom = 2026-01-01'
+    assert one_rule(tmp_path, "budget", own_dates, rows, top=top).empty
+    frozen = one_rule(tmp_path, "rates", 'frozen_since = 2025-06-01\nseverity = "cut"', rows, top=top)
+    assert frozen.empty
+    frozen = one_rule(tmp_path, "rates", 'frozen_since = 2026-01-01\nseverity = "cut"', rows, top=top)
+    assert dict(zip(frozen["item_id"], frozen["at_risk"], strict=True)) == {"x2": Decimal("100.00")}
+
+
 def billed(*states, matter_ids=("m1",)):
     """Frames with one invoice for each state, each with one entry of January and one of February."""
     given = frames(entries(*({"date": day} for _ in states for day in ("2026-01-15", "2026-02-15"))))

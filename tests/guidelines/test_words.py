@@ -37,14 +37,16 @@ def test_a_word_list_finds_its_texts_and_no_others(name):
 @pytest.mark.parametrize(
     ("phrase", "text", "found"),
     [
-        ("review file", "Review  FILE notes", ["Review  FILE"[:6] + " FILE"]),
+        ("review file", "Review  FILE notes", ["Review FILE"]),
         ("schedul* ~ hearing*", "Schedule the next hearings", ["Schedule … hearings"]),
         ("schedul* ~ hearing*", "Schedule call, hearing", []),
         ("schedul* ~ hearing*", "Schedule one two three four hearing", []),
         ("^ research", "Research statute; research facts", ["Research"]),
         ("same $", "Call re same.", ["same"]),
         ("call", "Recall notice; calls", []),
-        ("c++ ", "c++", None),
+        ("12(b)", "Rule 12(b)(6) motion", ["12(b)"]),
+        ("(a+)+", "aaa", None),
+        ("a*b", "ab", None),
         ("a.b", "axb", []),
     ],
 )
