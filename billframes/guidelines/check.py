@@ -131,13 +131,16 @@ def guideline_check(
     day = _as_of(as_of, source, settings)
     items = read_work(source, [id_ for _, ids in named for id_ in ids], settings.time_zone, roles)
     items["chosen"] = _chosen(items, source, invoice, period)
-    checked = [Work(items[items["matter_id"].isin(ids)].copy(), file, source, day, settings) for file, ids in named]
+    checked = [Work(items[items["matter_id"].isin(ids)], file, source, day, settings, progress) for file, ids in named]
     found = [each for work in checked for each in _findings(work) if len(each)]
     _warn_of_silence(checked)
     chosen = items[items["chosen"] & (items["item"] == "time_entry")]
     hidden = int((chosen["amount"].isna() & (chosen["hours"] != 0)).sum())
     warn_of_hidden_rates(hidden, "amounts at risk that include them are missing", " under guidelines")
-    return _frame(found, source, items)
+    people = dict(zip(items["user_id"], items["user_name"], strict=True))
+    # Work and findings together would take twice the memory.
+    del checked, items, chosen
+    return _frame(found, source, people)
 
 
 def _roles(settings: FirmSettings, source: Source) -> dict[str, str]:
@@ -169,10 +172,7 @@ def _findings(work: Work) -> Iterator[pd.DataFrame]:
     if work.file.currency and currency and currency != work.file.currency:
         yield _judge(Rule("currency", {"severity": "refused", "currency": work.file.currency}), CURRENCY, work)
     for rule in work.file.rules:
-        kind = RULES[rule.kind]
-        if rule.get("codes") and "expense" in (kind.on if not rule.get("on") else (rule.get("on"),)):
-            work.read_expense_codes()
-        yield _judge(rule, kind, work)
+        yield _judge(rule, RULES[rule.kind], work)
 
 
 def _judge(rule: Rule, kind: RuleKind, work: Work) -> pd.DataFrame:
@@ -190,7 +190,8 @@ def _judge(rule: Rule, kind: RuleKind, work: Work) -> pd.DataFrame:
         hits[name] = hits[name].fillna(text) if name in hits else text
     hits["at_risk"] = _at_risk(hits, rule, kind)
     texts = {"name": rule.get("name", kind.title), "fix": rule.get("advice", kind.fix), "clause": rule.get("clause")}
-    return hits.assign(rule=rule.kind, **texts)
+    # A finding about a whole invoice or matter has its own columns; others have only these.
+    return hits.assign(rule=rule.kind, **texts).drop(columns="excess", errors="ignore")
 
 
 _OF_ITEM = (
@@ -228,15 +229,15 @@ def _cents(amounts: pd.Series[Any]) -> pd.Series[Any]:
     return pd.Series(np.array([*exact, None], dtype=object)[codes], index=amounts.index, dtype=object)
 
 
-def _frame(found: list[pd.DataFrame], source: Source, items: pd.DataFrame) -> pd.DataFrame:
+def _frame(found: list[pd.DataFrame], source: Source, people: Mapping[str, str]) -> pd.DataFrame:
     """Put findings in order, and add names."""
     if not found:
         return pd.DataFrame({name: pd.Series(dtype=_DTYPES.get(name, "str")) for name in COLUMNS})
     rows = pd.concat(found, ignore_index=True)
+    found.clear()
     rows["severity"] = rows["severity"].astype(_DTYPES["severity"])
     order = ["severity", "at_risk", "date", "item_id", "rule"]
     rows = rows.sort_values(order, ascending=[True, False, True, True, True], na_position="first", ignore_index=True)
-    people = dict(zip(items["user_id"], items["user_name"], strict=True))
     rows["user_name"] = rows["user_id"].map(people)
     matters = source.matters.values()
     clients = {row["client_id"]: row.get("client_name") for row in matters}

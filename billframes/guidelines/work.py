@@ -12,15 +12,18 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from billframes._messages import warn
 from billframes.analysis.declare.columns import IDS, ITEMS
 from billframes.analysis.frames.engine import to_arrow
 from billframes.analysis.frames.frames import Frames
 from billframes.config.firm import FirmSettings
 from billframes.ebilling.codes import read_codes
 from billframes.ebilling.source import OPEN_STATES, Item, Source
+from billframes.errors import IncompleteDataWarning
 from billframes.guidelines.declare import Rule, RuleKind, within
 from billframes.guidelines.narratives import EMPTY, FOREIGN, UNCLEAR, languages
 from billframes.guidelines.words import Phrases, guideline_words
+from billframes.loading.progress import Progress
 
 __all__ = ["Work", "read_work"]
 
@@ -44,10 +47,21 @@ class Work:
     source : Source
     as_of : date
     settings : FirmSettings
+    progress : bool or callable, optional
+        Of reading codes.
     """
 
-    def __init__(self, items: pd.DataFrame, file: Any, source: Source, as_of: dt.date, settings: FirmSettings) -> None:
+    def __init__(
+        self,
+        items: pd.DataFrame,
+        file: Any,
+        source: Source,
+        as_of: dt.date,
+        settings: FirmSettings,
+        progress: bool | Progress | None = None,
+    ) -> None:
         self.items, self.file, self.source, self.as_of, self.settings = items, file, source, as_of, settings
+        self.progress = progress
 
     def select(self, rule: Rule, kind: RuleKind) -> pd.DataFrame:
         """Return the items that a rule looks at: by kind, day of work, matter, person and role."""
@@ -101,16 +115,29 @@ class Work:
         if rule.get("except"):
             words = words.where(look_for(Phrases(rule.get("except")), texts) == "", "")
         for column in _CODES if codes else ():
-            code = rows[column].fillna("")
+            code = rows[column]
+            if column == "expense_code" and (rows["item"] == "expense").any():
+                code = code.fillna(self.expense_codes)
+            code = code.fillna("")
             words = words.mask((words == "") & code.str.startswith(codes), code)
         return words.where(words != "", None)
 
-    def read_expense_codes(self) -> None:
-        """Read the codes of the expenses to report, which lists don't have."""
-        rows = self.items[(self.items["item"] == "expense") & self.items["chosen"] & self.items["expense_code"].isna()]
-        expenses = [_uncoded(*each) for each in zip(rows["item_id"], rows["modified_at"], strict=True)]
-        read_codes(expenses, self.source.client, store=self.source.code_store)
-        self.items.loc[rows.index, "expense_code"] = [each.expense_code for each in expenses]
+    @functools.cached_property
+    def expense_codes(self) -> pd.Series[Any]:
+        """The codes of the expenses to report. Lists don't have them, so they are read one by one."""
+        rows = self.items[(self.items["item"] == "expense") & self.items["chosen"]]
+        lacking = rows[rows["expense_code"].isna()]
+        expenses = [_uncoded(*each) for each in zip(lacking["item_id"], lacking["modified_at"], strict=True)]
+        read_codes(expenses, self.source.client, progress=self.progress, store=self.source.code_store)
+        unknown = sum(not each.has_codes for each in expenses)
+        if unknown:
+            warn(
+                f"The codes of {unknown:,} expenses are not known, so rules with codes do not find them. "
+                "Pass client=, or a book.",
+                IncompleteDataWarning,
+            )
+        read = pd.Series([each.expense_code for each in expenses], index=lacking.index, dtype=object)
+        return rows["expense_code"].fillna(read)
 
     @functools.cached_property
     def firm_hours(self) -> pd.DataFrame:

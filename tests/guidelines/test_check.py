@@ -360,6 +360,20 @@ def test_another_currency_of_the_firm_refuses_all_items(tmp_path):
     assert found["rule"].unique().tolist() == ["currency"]
 
 
+def test_codes_of_expenses_are_read_one_by_one_or_their_lack_is_said(tmp_path, october_book):
+    path = tmp_path / "granite.toml"
+    path.write_text('client = "1004"\n[expense]\ncodes = ["E"]\nbarred = true\nseverity = "refused"', "utf-8")
+    costs = october_book.expenses.query("client_reference == '1004' and invoice_state == 'final'")
+    number = costs["invoice_number"].value_counts().index[0]
+    found = bf.guideline_check(october_book, number, guidelines=path)
+    coded = october_book.client.expenses.get(found["item_id"].iloc[0]).expense_code
+    assert found["value"].iloc[0] == coded
+    assert coded.startswith("E")
+    names = ("time_entries", "expenses", "fixed_fees", "invoices", "matters", "users", "codes")
+    with pytest.warns(IncompleteDataWarning, match="expenses are not known, so rules with codes do not find them"):
+        assert bf.guideline_check({name: getattr(october_book, name) for name in names}, number, guidelines=path).empty
+
+
 def test_narratives_of_fixed_fee_time_are_judged_only_on_request(tmp_path):
     given = frames(entries({"description": "Calendar deadlines"}))
     given["time_entries"] = given["time_entries"].assign(billing_type="fixedFee")
