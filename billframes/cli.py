@@ -30,7 +30,7 @@ COMMANDS = {
         "billframes.report.guideline_command",
         "Show what clients may refuse or cut of the unbilled work, by their guidelines.",
     ),
-    "ledes": ("billframes.commands.ledes", "Write invoices as LEDES 1998B, or show what a portal would reject."),
+    "ledes": ("billframes.commands.ledes", "Write invoices as LEDES e-bills, or show what a portal would reject."),
     "login": ("billframes.commands.login", "Save an address and a token."),
     "report": ("billframes.report.command", "Write a month's billing report."),
     "review": (

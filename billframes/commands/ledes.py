@@ -1,4 +1,4 @@
-"""`billframes ledes`: write invoices as a LEDES 1998B file, or show what a client's portal would reject.
+"""`billframes ledes`: write invoices as a LEDES file, or show what a client's portal would reject.
 
 The exit code is 1 if no file was written for any reason, or if `--check` has findings. Scripts that send files use it.
 """
@@ -6,9 +6,11 @@ The exit code is 1 if no file was written for any reason, or if `--check` has fi
 from __future__ import annotations
 
 import argparse
+import shutil
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from billframes._messages import say, say_error
 from billframes._session import book
@@ -29,7 +31,9 @@ EXAMPLES = (
 )
 
 REFUSED = 1
-_SHOWN = ["invoice_number", "field", "severity", "problem", "value", "responsible_name", "item_id", "fix"]
+_PROBLEM = ("severity", "field", "problem", "fix")
+_SHOWN = ["invoice_number", "value", "responsible_name", "item_id"]
+_INDENT: Any = {"initial_indent": "    ", "subsequent_indent": "    "}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -114,8 +118,8 @@ def _show_check(opened: Book, args: argparse.Namespace, profile: LedesProfile | 
     findings = ledes_check(opened, args.invoice or None, profile=profile)
     _show(findings)
     rejected = int((findings["severity"] == "rejected").sum())
-    noun = f"finding{'' if rejected == 1 else 's'}"
-    say(f"{rejected} {noun} that portals reject, {len(findings) - rejected} that they often reject.")
+    rejects = f"{rejected} finding{'' if rejected == 1 else 's'} that portals reject"
+    say(f"{rejects}, {len(findings) - rejected} that they often reject.")
     return REFUSED if rejected else 0
 
 
@@ -140,7 +144,15 @@ def _check_options(args: argparse.Namespace) -> None:
 
 
 def _show(findings: pd.DataFrame | None) -> None:
-    """Print findings as a table."""
-    if findings is not None and len(findings):
-        for line in findings[_SHOWN].astype("str").fillna("").to_string(index=False).splitlines():
-            say(line.rstrip())
+    """Print findings by problem: the problem, then a line for each finding, and the correction."""
+    if findings is None:
+        return
+    width = max(60, shutil.get_terminal_size().columns)
+    rows = findings[[*_PROBLEM, *_SHOWN]].astype("str").fillna("")
+    for key, group in rows.groupby([*_PROBLEM], sort=False):
+        *heading, fix = map(str, key)
+        say("\n".join(textwrap.wrap(": ".join(heading), width)))
+        for finding in group[_SHOWN].itertuples(index=False):
+            say("\n".join(textwrap.wrap("  ".join(filter(None, finding)), width, **_INDENT)))
+        say("\n".join(textwrap.wrap(fix, width, **_INDENT)))
+        say("")

@@ -72,8 +72,8 @@ _FIXES = {
     24: "Correct the client's number of the matter.",
     26: "Correct tax_id of client_address in the profile.",
     27: "Give the matter a name of at most 255 characters.",
-    **dict.fromkeys(range(34, 41), "Give it in the table firm of the profile."),
-    **dict.fromkeys(range(41, 48), "Give it in the table client_address of the profile."),
+    **dict.fromkeys(range(34, 41), "Add it to the table firm in the profile."),
+    **dict.fromkeys(range(41, 48), "Add it to the table client_address in the profile."),
     49: "The invoice's tax was rounded in another way. Ask whether the client's portal accepts the difference.",
     50: "Give the type with the tax in the profile.",
 }
@@ -323,13 +323,15 @@ def _invoice_findings(
     number = bill.number
     state = str(row["invoice_state"]).casefold()
     if state not in {"final", "approved"}:
-        yield bill.rejection(2, f"the invoice's state is {state}", str(number), "Make it final first.")
+        yield bill.rejection(2, f"the invoice's state is {state}", "", "Make the invoice final first.")
     if numbers[row["invoice_number"]] > 1:
         yield bill.rejection(2, "several invoices have this number", str(number), _FIXES[2])
     yield from _international_findings(bill, source, profile)
     client = {"client_id": row["client_id"], **{name: row.get(name) for name in ("client_name", "client_reference")}}
     if not _is_client(client, profile.client):
-        yield bill.rejection(3, "the profile is for another client", str(profile.client), "Pass its own.")
+        yield bill.rejection(
+            3, "the profile is for another client", str(profile.client), "Pass the profile of the invoice's client."
+        )
     others = [item for item in bill.items if item.client_id is not None and item.client_id != row["client_id"]]
     if others:
         fix = "Correct the invoice: its items are on matters of other clients."

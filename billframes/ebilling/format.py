@@ -110,6 +110,7 @@ def _address(first: int, owner: str, source: str) -> tuple[LedesField, ...]:
 
 
 _F = LedesField
+_CODE = "the item; required if the matter or `require` says so"
 _ON_ALL: tuple[Severity, Severity, Literal["invoice"], Severity] = (REJECTED, REJECTED, "invoice", REJECTED)
 _INVOICE: tuple[Severity, Severity, Literal["invoice"]] = (REJECTED, REJECTED, "invoice")
 _MATTER: tuple[Severity, Severity, Literal["matter"]] = (REJECTED, REJECTED, "matter")
@@ -129,9 +130,9 @@ FIELDS = (
     _F(12, "LINE_ITEM_ADJUSTMENT_AMOUNT", "money", 10, "", "item", "calculated"),
     _F(13, "LINE_ITEM_TOTAL", "money", 10, _ALL, "item", "the item's amount; in 98BI with tax"),
     _F(14, "LINE_ITEM_DATE", "date", 8, _ALL, "item", "the item"),
-    _F(15, "LINE_ITEM_TASK_CODE", "text", 20, "", "item", "the item"),
-    _F(16, "LINE_ITEM_EXPENSE_CODE", "text", 20, "", "item", "the item"),
-    _F(17, "LINE_ITEM_ACTIVITY_CODE", "text", 20, "", "item", "the item"),
+    _F(15, "LINE_ITEM_TASK_CODE", "text", 20, "", "item", _CODE),
+    _F(16, "LINE_ITEM_EXPENSE_CODE", "text", 20, "", "item", f"{_CODE}; else often required on E"),
+    _F(17, "LINE_ITEM_ACTIVITY_CODE", "text", 20, "", "item", _CODE),
     _F(18, "TIMEKEEPER_ID", "text", 20, _FEES, "timekeeper", "the user's initials, or `timekeeper_ids`"),
     _F(19, "LINE_ITEM_DESCRIPTION", "text", None, _FEES, "item", "the item"),
     _F(20, "LAW_FIRM_ID", "text", 20, _ALL, "invoice", "`law_firm_id`", *_ON_ALL),

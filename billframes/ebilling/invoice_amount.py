@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from billframes.ebilling.amounts import ZERO, money, spread, to_cents
-from billframes.ebilling.findings import Finding
+from billframes.ebilling.findings import NOTE, Finding
 from billframes.ebilling.line_taxes import LineTaxes
 from billframes.ebilling.lines import Bill, Line
 from billframes.ebilling.profile import LedesProfile
@@ -87,10 +87,15 @@ def _explain(
     elif difference and tax and (difference > 0 or amount == net or profile.adjustments == "refuse"):
         bill.above_items = difference > 0
         fix = f"{_ALL_ITEMS} Correct the tax in the profile or the firm's settings."
-        fix = fix if difference > 0 or amount == net else f"{fix} If it was written down: {_ADJUST}"
+        fix = fix if difference > 0 or amount == net else f"{fix} If the invoice was written down, s{_ADJUST[1:]}"
         yield bill.rejection(5, _sentence(bill, amount, net, tax), value, fix)
     elif difference and (reason := _write_down(bill, difference, profile, taxes)):
         yield bill.rejection(5, reason, value, _ADJUST)
+    elif difference and tax:
+        problem = "the invoice was written down, and the tax is on the rest"
+        value = f"{net - _net_of(bill):,} less than the items, without tax"
+        fix = "Compare the tax with the invoice: the API does not show it."
+        yield Finding(28, NOTE, problem, value, fix, bill.number)
 
 
 def _net_of(bill: Bill) -> Decimal:

@@ -7,6 +7,7 @@ the invoice. A file has one rate a line, so two taxes on a line are one rate, wi
 from __future__ import annotations
 
 import datetime as dt
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
@@ -45,6 +46,7 @@ class LineTaxes:
         matters: Mapping[str, Row],
     ) -> None:
         self._taxes = taxes
+        self._have_codes = any(tax.codes for tax in taxes or ())
         self._client_id = invoice["client_id"]
         self._day = dt.date.fromisoformat(invoice["day"]) if invoice["day"] else None
         self._matters = matters
@@ -62,17 +64,19 @@ class LineTaxes:
 
     def rate_of(self, line: Line) -> tuple[Decimal, str]:
         """Return the rate and the type of the tax on a line; a rate of 0 without a type if there is none."""
-        kind = "time_entry" if line.item is None else line.item.kind
-        if self._taxes is not None:
-            matter = self._matters.get(line.matter_id or "", {})
-            names = {str(matter.get(name)).casefold() for name in ("matter_id", "reference")}
-            item = line.item
-            codes = (item.task_code, item.expense_code, item.activity_code) if item else ()
-            holding = (tax for tax in self._taxes if tax.holds(kind, codes, names, self._day))
-            found = next(holding, None)
-            return (found.rate, found.type) if found else (Decimal(0), "")
-        taxes = [tax for tax in self._of_firm if _KINDS[kind] in tax.on]
-        return sum((Decimal(repr(tax.rate)) for tax in taxes), Decimal(0)), "+".join(tax.name for tax in taxes)
+        item = line.item
+        codes = (item.task_code, item.expense_code, item.activity_code) if item and self._have_codes else ()
+        return self._rate("time_entry" if item is None else item.kind, line.matter_id or "", codes)
+
+    @functools.cache  # noqa: B019 - lives as long as one check
+    def _rate(self, kind: str, matter_id: str, codes: tuple[str | None, ...]) -> tuple[Decimal, str]:
+        if self._taxes is None:
+            taxes = [tax for tax in self._of_firm if _KINDS[kind] in tax.on]
+            return sum((Decimal(repr(tax.rate)) for tax in taxes), Decimal(0)), "+".join(tax.name for tax in taxes)
+        matter = self._matters.get(matter_id, {})
+        names = {str(matter.get(name)).casefold() for name in ("matter_id", "reference")}
+        found = next((tax for tax in self._taxes if tax.holds(kind, codes, names, self._day)), None)
+        return (found.rate, found.type) if found else (Decimal(0), "")
 
     def add_to(self, lines: Iterable[Line]) -> None:
         """Set the tax of lines."""

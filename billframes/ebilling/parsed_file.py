@@ -6,7 +6,7 @@ is never in memory as Python texts as a whole. Reading stops at a limit of findi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,17 +61,18 @@ class _Columns:
 
     def lists(self) -> dict[str, list[str]]:
         """Return the columns as texts, and give up the packed ones."""
-        return {name: list(_texts_of(self._packed.pop(name))) for name in self.names}
+        return {name: _texts_of(self._packed.pop(name)) for name in self.names}
 
     def frame(self) -> pd.DataFrame:
         """Return the columns as a frame, and give up the packed ones; an empty text is missing."""
         return pd.DataFrame({name: _series_of(self._packed.pop(name)) for name in self.names})
 
 
-def _texts_of(packed: Iterable[pa.DictionaryArray]) -> Iterator[str]:
+def _texts_of(packed: Iterable[pa.DictionaryArray]) -> list[str]:
+    texts: list[str] = []
     for each in packed:
-        texts: list[str] = each.dictionary.to_pylist()
-        yield from map(texts.__getitem__, each.indices.to_numpy().tolist())
+        texts += map(each.dictionary.to_pylist().__getitem__, each.indices.to_numpy().tolist())
+    return texts
 
 
 def _series_of(packed: Iterable[pa.DictionaryArray]) -> pd.Series[str]:

@@ -133,8 +133,13 @@ def _incomplete(parsed: ParsedFile) -> list[str]:
 
 def lines_frame(columns: dict[str, list[str]]) -> pd.DataFrame:
     """Return lines as a frame of texts; an empty text is missing."""
-    frame = {name: pd.Series([text or None for text in texts], dtype="str") for name, texts in columns.items()}
-    return pd.DataFrame(frame)
+    return pd.DataFrame({name: _text_series(texts) for name, texts in columns.items()})
+
+
+def _text_series(texts: list[str]) -> pd.Series[str]:
+    if texts and texts.count(texts[0]) == len(texts):
+        return pd.Series(texts[0] or None, index=range(len(texts)), dtype="str")
+    return pd.Series([text or None for text in texts], dtype="str")
 
 
 def check_file(

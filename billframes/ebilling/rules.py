@@ -213,6 +213,8 @@ class _Checks:
         for field in self._form.fields:
             if field.same_on and field.number not in self._skip:
                 values = self._values(field.number)
+                if values.count(values[0]) == len(values):
+                    continue
                 for same in [places] if field.same_on == "invoice" else of_matters:
                     first = values[same[0]]
                     other = next((at for at in same if values[at] != first), None)

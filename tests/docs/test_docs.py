@@ -54,9 +54,10 @@ def test_the_pages_of_the_analyses_are_up_to_date(make_analyses):
 
 
 def test_the_table_of_options_is_up_to_date():
-    make_options = script("make_options")
-    committed = make_options.PAGE.read_text(encoding="utf-8")
-    assert make_options.page(committed) == committed, "run python docs/make_options.py"
+    for name in ("make_options", "make_ledes_fields"):
+        make = script(name)
+        committed = make.PAGE.read_text(encoding="utf-8")
+        assert make.page(committed) == committed, f"run python docs/{name}.py"
 
 
 @pytest.mark.parametrize("name", sorted(analyses.__all__))

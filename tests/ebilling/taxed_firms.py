@@ -189,10 +189,12 @@ def used_rates(firm: Firm) -> set[tuple[Decimal, str]]:
 
 
 def main(firms: int = 500) -> None:
-    """Check many firms."""
-    outcomes = [check_firm(seed) for seed in range(firms)]
-    written = outcomes.count("written")
-    print(f"{firms} firms: {written} files agree to the cent, {firms - written} were refused with the reason.")
+    """Check firms until so many files were written."""
+    outcomes: list[str] = []
+    while outcomes.count("written") < firms:
+        outcomes.append(check_firm(len(outcomes)))
+    refused = outcomes.count("refused")
+    print(f"{firms:,} files agree to the cent. {refused} more invoices were refused with the reason.")
 
 
 if __name__ == "__main__":
