@@ -100,7 +100,7 @@ OPTIONAL = {
     *("pytest", "starlette", "tornado", "uvicorn", "voila", "xlsxwriter"),
 }
 NEED_AN_EXTRA = {
-    *("report.pictures", "report.sections", "widgets.dashboard.server", "sandbox.pytest_plugin"),
+    *("report.pictures", "widgets.dashboard.server", "sandbox.pytest_plugin"),
     *("sandbox.app", "sandbox.endpoints", "sandbox.fault_injection", "sandbox.server", "sandbox.throttle"),
 }
 

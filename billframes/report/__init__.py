@@ -1,65 +1,46 @@
-"""The monthly report: a notebook that ships with the package, and the functions its cells call.
+"""The monthly report: a notebook that is made from the report's outline, and the functions that its cells call.
 
-`billframes.report.load` fetches a month's figures; the others turn them into sections that show themselves in a
-notebook. `billframes.report.build` runs the notebook and writes one HTML file (extra `billframes[report]`).
+`billframes.report.load` fetches a month's figures. The sections (`cover`, `utilization`, `realization`, ...) show them
+in a notebook. `billframes.report.build` runs the notebook and writes one HTML file (extra `billframes[report]`).
 """
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 from typing import TYPE_CHECKING, Any
+
+from billframes.errors import unknown_name
 
 if TYPE_CHECKING:
     from billframes.report.building import build
     from billframes.report.html import Section
     from billframes.report.loading import load
     from billframes.report.month import Month
-    from billframes.report.sections import (
-        changes,
-        cover,
-        headlines,
-        narratives,
-        notes,
-        overdue_invoices,
-        page_one,
-        realization,
-        receivables,
-        stale,
-        targets,
-        trends,
-        utilization,
-        work_in_progress,
-        write_downs,
-    )
+    from billframes.report.notebook import write_notebook
+    from billframes.report.section_spec import SectionSpec
 
-__all__ = [
-    "Month",
-    "Section",
-    "build",
-    "changes",
-    "cover",
-    "headlines",
-    "load",
-    "narratives",
-    "notes",
-    "overdue_invoices",
-    "page_one",
-    "realization",
-    "receivables",
-    "stale",
-    "targets",
-    "trends",
-    "utilization",
-    "work_in_progress",
-    "write_downs",
-]
+_HOMES = {"Month": "month", "Section": "html", "build": "building", "load": "loading", "write_notebook": "notebook"}
 
-_HOMES = {"build": "building", "Month": "month", "Section": "html", "load": "loading"}
+__all__ = ["Month", "Section", "build", "load", "write_notebook"]
 
 
 def __getattr__(name: str) -> Any:
     # The command line imports this package before it checks that matplotlib and Jinja are installed.
-    if name not in __all__:
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    if name.startswith("_") or importlib.util.find_spec(f"{__name__}.{name}"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = importlib.import_module(f"billframes.report.{_HOMES.get(name, 'sections')}")
-    return getattr(home, name)
+    sections = _sections()
+    if name not in sections:
+        raise unknown_name(__name__, name, [*__all__, *sections])
+    return sections[name]
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *_sections()]
+
+
+def _sections() -> dict[str, SectionSpec]:
+    from billframes.report.outline import OUTLINE
+
+    return {each.name: each for each in OUTLINE}

@@ -30,6 +30,7 @@ from billframes.report.kernel import (
     private_folder,
     transport_in,
 )
+from billframes.report.notebook import new_notebook
 
 __all__ = ["Format", "build", "build_each", "check_extras", "chromium", "print_pages"]
 
@@ -141,7 +142,6 @@ def check_extras(format: str = "html", *, extra: str = "report") -> None:  # noq
 def _run(
     parameters: Mapping[str, Any], more_scopes: Sequence[str], environment: Mapping[str, str | None], announce: Step
 ) -> Any:
-    import nbformat
     import papermill
     from papermill.exceptions import PapermillExecutionError
 
@@ -149,13 +149,12 @@ def _run(
         if "step" in cell.metadata:
             announce(cell.metadata["step"])
 
-    source = resources.files("billframes.report").joinpath("monthly.ipynb").read_text(encoding="utf-8")
     with private_folder() as folder:
         if transport_in(folder) == "tcp":
             announce(NO_PRIVATE_SOCKETS)
         try:
             return papermill.execute_notebook(
-                _repeat_cells(nbformat.reads(source, as_version=4), more_scopes),  # type: ignore[no-untyped-call]
+                _repeat_cells(new_notebook(), more_scopes),
                 None,
                 parameters=dict(parameters),
                 kernel_name="python3",

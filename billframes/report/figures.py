@@ -19,8 +19,9 @@ from billframes.analysis.declare.spec import measure, measures
 from billframes.analysis.model.capacity import prorated_targets
 from billframes.report.html import Cell, is_outside, outside_notes, unit_of
 from billframes.report.month import LEAST_HOURS, YEAR, Month
+from billframes.report.report_tables import MakeTable, ReportTable
 
-__all__ = ["Headline", "Targets", "figures", "month_targets"]
+__all__ = ["Headline", "figures", "targets"]
 
 NAN = math.nan
 _PERIODS = ("now", "before", "year_ago", "to_date", "year_ago_to_date")
@@ -185,51 +186,51 @@ _BALANCES = (
 )
 
 
-@dataclass(frozen=True)
-class Targets:
-    """A table with one row for each person who has a target, and a note on people who are left out."""
-
-    title: str
-    columns: tuple[Measure, ...]
-    rows: pd.DataFrame
-    note: str = ""
-
-
-def month_targets(month: Month, kind: Literal["hours", "fees"]) -> Targets:
-    """
-    Return the people who have a target of hours or of fees.
-
-    Parameters
-    ----------
-    month : Month
-    kind : {"hours", "fees"}
-    """
-    users = month.firm_book.users
-    settings = month.settings_by_id
+def targets(kind: Literal["hours", "fees"]) -> MakeTable:
+    """Return a table with one row for each person who has a target of hours or of fees."""
     title = {"hours": "Client hours and targets", "fees": "Fees billed and targets"}[kind]
-    names = (("", month.first), ("_to_date", month.first_of_year))
-    columns: list[Measure] = []
-    ids = list(settings.targets_of(kind))
-    people = users.set_index("user_id")["name"].reindex(ids)
-    rows = month.with_distinct_names(
-        pd.DataFrame({"user_id": ids, "user_name": people.fillna("Unknown").to_list()}, dtype="str")
-    )
-    for end, first in names:
-        amounts = _reached(month, kind, first)
-        rows[f"reached{end}"] = [float(amounts.get(each, 0.0)) for each in ids]
-        goals = prorated_targets(settings, kind, first, month.last)
-        rows[f"target{end}"] = [goals[each] for each in ids]
-        rows[f"pace{end}"] = rows[f"reached{end}"] / rows[f"target{end}"].where(rows[f"target{end}"] > 0)
-        later = ", year to date" if end else ""
-        columns += [
-            replace(declared, name=f"{name}{end}", title=f"{declared.title}{later}")
-            for name, declared in zip(("reached", "target", "pace"), _target_columns(kind), strict=True)
-        ]
-    rows = rows.sort_values("pace", ascending=False, kind="stable", ignore_index=True)
-    if kind == "fees":
-        return Targets(title, tuple(columns), rows)
-    idle = rows["reached"].abs() < LEAST_HOURS
-    return Targets(title, tuple(columns), rows[~idle].reset_index(drop=True), _without_hours(rows[idle], month))
+    meaning = {
+        "hours": "Pace is client hours ÷ target hours.",
+        "fees": "Target reached is fees billed ÷ target fees. Fees billed are on invoices of these days.",
+    }[kind]
+
+    def make(month: Month) -> ReportTable | None:
+        settings = month.settings_by_id
+        ids = list(settings.targets_of(kind))
+        if not ids:
+            return None
+        people = month.firm_book.users.set_index("user_id")["name"].reindex(ids)
+        rows = month.with_distinct_names(
+            pd.DataFrame({"user_id": ids, "user_name": people.fillna("Unknown").to_list()}, dtype="str")
+        )
+        columns: list[Measure] = []
+        for end, first in (("", month.first), ("_to_date", month.first_of_year)):
+            amounts = _reached(month, kind, first)
+            rows[f"reached{end}"] = [float(amounts.get(each, 0.0)) for each in ids]
+            goals = prorated_targets(settings, kind, first, month.last)
+            rows[f"target{end}"] = [goals[each] for each in ids]
+            rows[f"pace{end}"] = rows[f"reached{end}"] / rows[f"target{end}"].where(rows[f"target{end}"] > 0)
+            later = ", year to date" if end else ""
+            columns += [
+                replace(declared, name=f"{name}{end}", title=f"{declared.title}{later}")
+                for name, declared in zip(("reached", "target", "pace"), _target_columns(kind), strict=True)
+            ]
+        rows = rows.sort_values("pace", ascending=False, kind="stable", ignore_index=True)
+        idle = (rows["reached"].abs() < LEAST_HOURS) & (kind == "hours")
+        told = ("Targets are the firm’s own, prorated by working days.", meaning)
+        return ReportTable(
+            title=title,
+            label="user_name",
+            labels=("user_name",),
+            columns=tuple(columns),
+            rows=rows[~idle].reset_index(drop=True),
+            total=rows.iloc[:0],
+            meaning=told,
+            top=0,
+            notes=(*_without_hours(rows[idle], month), *(() if idle.all() else told)),
+        )
+
+    return make
 
 
 def _target_columns(kind: Literal["hours", "fees"]) -> tuple[Measure, ...]:
@@ -252,14 +253,14 @@ _TARGET_OF_FEES = (
 )
 
 
-def _without_hours(idle: pd.DataFrame, month: Month) -> str:
+def _without_hours(idle: pd.DataFrame, month: Month) -> tuple[str, ...]:
     """Name the people who have a target but no client hours in the month, with their year to date."""
     year = ("reached_to_date", "target_to_date")
     people = [
         f"{row['user_name']} (year to date: {' of '.join(format_number(row[name], 'hours') for name in year)})"
         for row in idle.to_dict("records")
     ]
-    return f"With a target and without client hours in {month.name}: {', '.join(people)}." if people else ""
+    return (f"With a target and without client hours in {month.name}: {', '.join(people)}.",) if people else ()
 
 
 def _reached(month: Month, kind: str, first: dt.date) -> dict[str, float]:

@@ -16,7 +16,7 @@ from billframes.analysis.declare.spec import measures
 from billframes.analysis.model.capacity import share_of_target
 from billframes.mirror import Mirror, receipts
 from billframes.periods import CALENDAR_YEAR, months_between
-from billframes.report.figures import month_targets
+from billframes.report.figures import targets
 from billframes.report.month import YEAR, Month
 from billframes.report.open_amounts import hourly_work, open_invoices
 
@@ -193,8 +193,10 @@ def _limit(month: Month, name: str) -> tuple[float, str]:
 
 def _attainment(month: Month) -> list[str]:
     """Return the client hours of the people with a target as a part of their targets."""
-    if month.scope or not (rows := month_targets(month, "hours").rows).shape[0]:
+    table = None if month.scope else targets("hours")(month)
+    if table is None:
         return []
+    rows = table.rows
     reached, target = float(rows["reached"].sum()), float(rows["target"].sum())
     people = "1 person" if len(rows) == 1 else f"{len(rows)} people"
     return [f"{format_number(reached / target, 'ratio')} of target ({people})"] if target > 0 else []

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import zoneinfo
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
@@ -14,24 +13,17 @@ from billframes.analysis.model.capacity import working_days
 from billframes.config.firm import describe_settings
 from billframes.report.figures import Headline
 from billframes.report.month import YEAR, Month
-from billframes.report.report_tables import ReportTable
+from billframes.report.report_tables import SCOPE_HOURS, ReportTable
 
 __all__ = [
-    "BUDGETS",
-    "BY_MONTH",
-    "BY_TARGET",
     "LIMITS",
-    "SCOPE_HOURS",
-    "TARGETS",
     "as_of",
-    "balances",
-    "below_floor",
     "changes",
     "data_day",
     "headlines",
-    "later_balances",
     "realization",
     "receivables",
+    "same_invoices",
     "scope",
     "utilization",
     "why_outside",
@@ -47,34 +39,6 @@ _HEADLINES = (
     "* As of today. Earlier months had more time to be invoiced and settled, so no change is shown.",
     "Lock-up is work in progress, without contingency matters, plus receivables, in days of all fees. All fees are the "
     "time fees and fixed fees billed in the last 365 days.",
-)
-BY_MONTH = (
-    "Client and available hours belong to the month of the work. Worth of billed work, fees billed "
-    "and settlement belong to the month of the invoice. Settlement follows from today’s balances, so recent invoices "
-    "still have time to be settled."
-)
-_RECEIVABLES = (
-    "Open balances of final invoices, by days past their due date. An invoice that is due on the day itself is "
-    "current. Credits are deducted in the column of their own date, so a figure can be negative. Balances include "
-    "expenses and fixed fees. Overdue is the sum of all columns past due."
-)
-_WIP = (
-    "Work in progress is the worth of time, expenses and fixed fees that are on no final invoice, by days since the "
-    "work. Lock-up is (work in progress counted + receivables) ÷ all fees counted × 365. All fees counted are the time "
-    "fees and fixed fees billed in the last 365 days. Work in progress counted leaves out contingency "
-    "matters, whose work is under “On contingency, left out”."
-)
-TARGETS = "Targets are the firm’s own, prorated by working days."
-BY_TARGET = {
-    "hours": "Pace is client hours ÷ target hours.",
-    "fees": "Target reached is fees billed ÷ target fees. Fees billed are on invoices of these days.",
-}
-BUDGETS = (
-    "The used part of a budget is fees billed, fixed fees, prebills and unbilled time over the matter’s whole life."
-)
-SCOPE_HOURS = (
-    "Hours on these matters. Client hours are billable and fixed-fee time, except on internal matters. Available hours "
-    "are not divided among matters, so only the firm’s report shows utilization."
 )
 _SCOPES = {
     "client": "This report covers one client: its matters, and its invoices and credit notes in full.",
@@ -92,16 +56,23 @@ LIMITS = (
 )
 
 
-def utilization(month: Month) -> list[str]:
+def utilization(month: Month, table: ReportTable) -> Iterator[str]:
     """Say what utilization means, and how many working days the month has."""
-    days = len(working_days(month.settings, month.first, month.last))
-    return [
+    if month.scope:
+        yield SCOPE_HOURS
+        return
+    yield (
         "Utilization is client hours ÷ available hours. Client hours are billable and fixed-fee time, except on "
         "internal matters. Non-billable time does not count, even on pro bono matters. Available hours are those of "
-        "everyone whose role is principal, attorney, paralegal or timekeeper, and of others with client hours.",
+        "everyone whose role is principal, attorney, paralegal or timekeeper, and of others with client hours."
+    )
+    days = len(working_days(month.settings, month.first, month.last))
+    yield (
         f"The month has {days} working days of {month.settings.hours_per_day:g} hours each for full-time staff. "
-        f"{describe_settings(month.book.settings)}",
-    ]
+        f"{describe_settings(month.book.settings)}"
+    )
+    if "pace" in table.rows:
+        yield "Pace is the client hours of people with a target ÷ their target, prorated by working days."
 
 
 def scope(month: Month) -> list[str]:
@@ -119,21 +90,10 @@ def why_outside(rows: Sequence[Headline]) -> list[str]:
     return [f"‡ {note}" for each in rows for note in each.why_outside()]
 
 
-def below_floor(month: Month, table: ReportTable) -> list[str]:
-    """Name the rows below the realization floor of the firm's settings."""
-    floor = month.settings.realization_floor
-    if floor is None:
-        return []
-    rows = table.rows[table.rows["billing_realization"] < floor]
-    names = [
-        f"{row[table.label]} ({format_number(row['billing_realization'], 'ratio')})" for row in rows.to_dict("records")
-    ]
-    return [f"Below the firm’s floor of {format_number(floor, 'ratio')}: {', '.join(names) or f'no {table.noun}'}."]
-
-
-def changes(before: str, after: str) -> str:
+def changes(month: Month, _table: ReportTable) -> Iterator[str]:
     """Say what the parts of a change are."""
-    return (
+    before, after = (month.same_days_name(back, short=False) for back in (1, 0))
+    yield (
         f"Changes from {before} to {after}. The change of fees billed is split into hours, rate (worth per hour), "
         "realization (fees billed ÷ worth) and mix (hours that moved to clients with a higher or lower effective "
         "rate). The change of realization is split into the client’s own change and mix. The parts add up to the "
@@ -141,36 +101,46 @@ def changes(before: str, after: str) -> str:
     )
 
 
-def work_in_progress(month: Month) -> list[str]:
+def work_in_progress(month: Month, _table: ReportTable) -> Iterator[str]:
     """Say what work in progress and lock-up mean, and what clients' portals or guidelines would not accept."""
-    summaries = filter(None, (month.e_billing.summary, month.guidelines.summary))
-    return [_WIP, *(f"Of receivables: {each}" for each in balances(month)), *summaries]
+    yield (
+        "Work in progress is the worth of time, expenses and fixed fees that are on no final invoice, by days since "
+        "the work. Lock-up is (work in progress counted + receivables) ÷ all fees counted × 365. All fees counted are "
+        "the time fees and fixed fees billed in the last 365 days. Work in progress counted leaves out contingency "
+        "matters, whose work is under “On contingency, left out”."
+    )
+    yield from filter(None, (month.e_billing.summary, month.guidelines.summary))
 
 
-def realization(total: pd.DataFrame, noun: str, *, brief: bool = False) -> list[str]:
-    """
-    Say what realization means, and what it leaves out.
-
-    Parameters
-    ----------
-    total : DataFrame
-        One row.
-    noun : str
-        What a row of the table is, such as "client".
-    brief : bool
-        Whether the table before has the full note.
-    """
-    if brief:
-        same = "This table covers the same invoices as the table before, so both have the same total."
-        return [f"{same} {_left_out(total)}"]
-    return [
+def realization(month: Month, table: ReportTable) -> Iterator[str]:
+    """Say what realization means, what it leaves out, and which rows are below the firm's floor."""
+    yield (
         "Final invoices dated in the month, with all the work on them. Worth of billed work is the worth of their "
         "billable time at its rates. Fees billed are what this time was billed at. Written down is the difference, "
         "negative for a write-up. Billing realization is fees billed ÷ worth of billed work. Settlement is the settled "
         "part of fees billed ÷ fees billed. Fixed fees and expenses are not in these figures."
-        + ("" if noun == "client" else f" Items without a {noun}, such as credit notes, are Unassigned."),
-        _left_out(total),
+        + ("" if table.noun == "client" else f" Items without a {table.noun}, such as credit notes, are Unassigned.")
+    )
+    yield _left_out(table.total)
+    yield from _below_floor(month, table)
+
+
+def same_invoices(month: Month, table: ReportTable) -> Iterator[str]:
+    """Say that a table of realization has the same total as the one before, and which rows are below the floor."""
+    same = "This table covers the same invoices as the table before, so both have the same total."
+    yield f"{same} {_left_out(table.total)}"
+    yield from _below_floor(month, table)
+
+
+def _below_floor(month: Month, table: ReportTable) -> Iterator[str]:
+    floor = month.settings.realization_floor
+    if floor is None:
+        return
+    rows = table.rows[table.rows["billing_realization"] < floor]
+    names = [
+        f"{row[table.label]} ({format_number(row['billing_realization'], 'ratio')})" for row in rows.to_dict("records")
     ]
+    yield f"Below the firm’s floor of {format_number(floor, 'ratio')}: {', '.join(names) or f'no {table.noun}'}."
 
 
 def _left_out(total: pd.DataFrame) -> str:
@@ -186,21 +156,12 @@ def _left_out(total: pd.DataFrame) -> str:
     )
 
 
-def receivables(month: Month) -> list[str]:
-    """Say what receivables mean, and if the balances are of a later day than the day they are aged to."""
-    return [*balances(month), _RECEIVABLES]
-
-
-def balances(month: Month) -> list[str]:
-    """Say that the balances are of a later day than the day they are aged to, if they are."""
-    return [later_balances(month.balances_day, month.as_of)] if month.balances_day else []
-
-
-def later_balances(loaded: dt.date, as_of: dt.date) -> str:
-    """Say that the balances are those of the day they were loaded, which is after `as_of`."""
-    return (
-        f"Balances are those of {long_date(loaded)}, when they were loaded. Payments since {long_date(as_of)} are "
-        "already deducted, so this is not what was owed on that day."
+def receivables(_month: Month, _table: ReportTable) -> Iterator[str]:
+    """Say what receivables mean."""
+    yield (
+        "Open balances of final invoices, by days past their due date. An invoice that is due on the day itself is "
+        "current. Credits are deducted in the column of their own date, so a figure can be negative. Balances include "
+        "expenses and fixed fees. Overdue is the sum of all columns past due."
     )
 
 

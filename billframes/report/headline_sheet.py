@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from billframes._export import fit_landscape
 from billframes.plots.drawing import axis_title
 from billframes.report import footnotes
+from billframes.report.definitions import sheet_name
 from billframes.report.figures import Headline, figures
 from billframes.report.month import YEAR, Month
-from billframes.report.sheets import Sheet
+from billframes.report.report_tables import ReportTable
 
 __all__ = ["headline_sheet"]
 
@@ -23,7 +24,7 @@ _CHART_ROWS, _CHART_WIDTH, _CHART_HEIGHT = 15, 560, 280
 
 
 def headline_sheet(
-    book: Any, page: Any, month: Month, others: Mapping[str, Sheet], *, title: str = "", remark: str = ""
+    book: Any, page: Any, month: Month, others: Sequence[ReportTable], *, title: str = "", remark: str = ""
 ) -> None:
     """
     Write the headline figures, and add charts of the other sheets.
@@ -33,8 +34,8 @@ def headline_sheet(
     book, page
         The workbook and the worksheet to write to.
     month : Month
-    others : mapping of str to Sheet
-        The other sheets, by name.
+    others : sequence of ReportTable
+        The tables of the other sheets.
     title, remark : str
         The firm's name, and a line under the heading.
     """
@@ -96,16 +97,13 @@ def _change(each: Headline, now: float, then: float) -> float | None:
     return round((now - then) / then, 8) if then > 0 else None
 
 
-def _add_charts(book: Any, page: Any, month: Month, others: Mapping[str, Sheet], row: int) -> None:
-    trend = others.get("Twelve months")
+def _add_charts(book: Any, page: Any, month: Month, others: Sequence[ReportTable], row: int) -> None:
     charts = []
-    if trend is not None and len(trend.rows):
-        for names, title in _BY_MONTH.items():
-            charts.append(_month_chart(book, month, trend, names, title))
-    for name, title in _BY_AGE.items():
-        aged = next((each for each in others.values() if each.name.startswith(name)), None)
-        if aged is not None and len(aged.rows) and len(aged.total):
-            charts.append(_age_chart(book, month, aged, title))
+    for table in [each for each in others if len(each.rows)]:
+        if any(each.analysis in _BY_MONTH for each in table.charts):
+            charts += [_month_chart(book, month, table, *each) for each in _BY_MONTH.values()]
+        if len(table.total):
+            charts += [_age_chart(book, month, table, each.title(table)) for each in table.charts if each.of == "total"]
     for place, chart in enumerate(filter(None, charts)):
         chart.set_size({"width": _CHART_WIDTH, "height": _CHART_HEIGHT})
         offset = {"x_offset": 0 if place % 2 == 0 else _CHART_WIDTH + 10, "object_position": 1}
@@ -113,57 +111,54 @@ def _add_charts(book: Any, page: Any, month: Month, others: Mapping[str, Sheet],
 
 
 _BY_MONTH = {
-    ("worked_amount", "billed_amount"): "Worth and fees billed by month",
-    ("capacity_hours", "client_hours"): "Hours by month",
+    "realization": (("worked_amount", "billed_amount"), "Worth and fees billed by month"),
+    "utilization": (("capacity_hours", "client_hours"), "Hours by month"),
 }
-_BY_AGE = {
-    "Receivables by": "Receivables by days past due",
-    "Work in progress by": "Work in progress by days since the work",
-}
+"""The columns and the title of a chart, by the analysis whose chart the page shows."""
 
 
-def _month_chart(book: Any, month: Month, sheet: Sheet, names: Sequence[str], title: str) -> Any:
+def _month_chart(book: Any, month: Month, sheet: ReportTable, names: Sequence[str], title: str) -> Any:
     """Return a chart of columns by month: a pale one for the first figure, and a dark one over it for the second."""
-    places = {each.name: place for place, each in enumerate(sheet.measures, start=len(sheet.labels))}
+    places = {each.name: place for place, each in enumerate(sheet.columns, start=len(sheet.labels))}
     names = [name for name in names if name in places]
     if not names:
         return None
-    top = 1 if sheet.note else 0
+    top = 1 if sheet.notes else 0
     first, last = top + 1, top + len(sheet.rows)
     chart = book.add_chart({"type": "column"})
     for name in names:
         colour = _PALE if name == names[0] and len(names) > 1 else _DARK
         chart.add_series(
             {
-                "name": [sheet.name, top, places[name]],
-                "categories": [sheet.name, first, 0, last, 0],
-                "values": [sheet.name, first, places[name], last, places[name]],
+                "name": [sheet_name(sheet.title), top, places[name]],
+                "categories": [sheet_name(sheet.title), first, 0, last, 0],
+                "values": [sheet_name(sheet.title), first, places[name], last, places[name]],
                 "fill": {"color": colour},
                 "overlap": 60,
                 "gap": 60,
             }
         )
-    unit = next(each.unit for each in sheet.measures if each.name == names[0])
+    unit = next(each.unit for each in sheet.columns if each.name == names[0])
     _set_titles(chart, title, axis_title(unit, month.currency))
     chart.set_x_axis({"text_axis": True, "num_format": "[$-409]mmm yyyy", "num_font": {"size": 8, "rotation": -45}})
     return chart
 
 
-def _age_chart(book: Any, month: Month, sheet: Sheet, title: str) -> Any:
+def _age_chart(book: Any, month: Month, sheet: ReportTable, title: str) -> Any:
     """Return a chart of the total of each bucket of days."""
     buckets = [
         place
-        for place, each in enumerate(sheet.measures, start=len(sheet.labels))
+        for place, each in enumerate(sheet.columns, start=len(sheet.labels))
         if each.name == "current" or each.name[0].isdigit()
     ]
-    top = 1 if sheet.note else 0
+    top = 1 if sheet.notes else 0
     total = top + len(sheet.rows) + 2
     chart = book.add_chart({"type": "column"})
     chart.add_series(
         {
             "name": title,
-            "categories": [sheet.name, top, buckets[0], top, buckets[-1]],
-            "values": [sheet.name, total, buckets[0], total, buckets[-1]],
+            "categories": [sheet_name(sheet.title), top, buckets[0], top, buckets[-1]],
+            "values": [sheet_name(sheet.title), total, buckets[0], total, buckets[-1]],
             "fill": {"color": _DARK},
             "gap": 60,
             "data_labels": {"value": True, "num_format": "#,##0", "font": {"size": 8}},

@@ -15,6 +15,8 @@ from billframes.analysis.declare.metrics import PRICED, Measure
 if TYPE_CHECKING:
     import jinja2  # Workbooks and the explorer need this module, but not jinja2.
 
+    from billframes.report.report_tables import ReportTable
+
 __all__ = [
     "Cell",
     "PageTable",
@@ -71,40 +73,17 @@ class PageTable:
     total: Sequence[Cell] = ()
 
 
-def page_table(
-    heading: str,
-    label: str,
-    columns: Sequence[Measure],
-    rows: pd.DataFrame,
-    total: pd.DataFrame,
-    *,
-    caption: str = "",
-    currency: str = "",
-) -> PageTable:
-    """
-    Format a result as a table of the page.
-
-    Parameters
-    ----------
-    heading : str
-        Heading of the first column.
-    label : str
-        The column of `rows` that is shown there.
-    columns : sequence of Measure
-    rows : DataFrame
-    total : DataFrame
-        One row; empty for a table without a total. It is shown only below two rows or more.
-    caption : str
-    currency : str
-    """
-    below = total.to_dict("records") if len(rows) > 1 else []
+def page_table(table: ReportTable, rows: pd.DataFrame, *, caption: str = "", currency: str = "") -> PageTable:
+    """Format rows of a table for the page. Its total is shown only below two rows or more."""
+    columns, heading = table.page_columns, table.noun
+    below = table.total.to_dict("records") if len(rows) > 1 else []
     return PageTable(
         caption,
         [
             (heading[:1].upper() + heading[1:], ""),
             *((each.title, unit_of(each.title, each.unit, currency)) for each in columns),
         ],
-        [(str(row[label]), [_cell(row, each) for each in columns]) for row in rows.to_dict("records")],
+        [(str(row[table.label]), [_cell(row, each) for each in columns]) for row in rows.to_dict("records")],
         [_cell(row, each) for row in below for each in columns],
     )
 

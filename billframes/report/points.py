@@ -83,7 +83,7 @@ def _floor(month: Month) -> Iterator[Point]:
     ratio = float(total["billing_realization"])
     if floor is None or not ratio < floor:
         return
-    table = report_tables.realization(month, "client")
+    table = report_tables.realization("client")(month)
     largest = _largest(table.rows, "write_down_amount")
     detail = ""
     if largest is not None and len(table.rows) > 1:
@@ -107,7 +107,7 @@ def _utilization_target(month: Month) -> Iterator[Point]:
     ratio = math.nan if month.scope else float(month.utilization_total["utilization"].iloc[0])
     if goal is None or not ratio < goal:
         return
-    table, _ = report_tables.timekeepers(month)
+    table = report_tables.timekeepers(month)
     idle = _largest(table.rows, "idle_capacity_hours") if "idle_capacity_hours" in table.rows else None
     hours = (goal - ratio) * float(month.utilization_total["capacity_hours"].iloc[0])
     detail = f"{format_number(hours, 'hours')} more client hours would have reached it."
@@ -121,9 +121,10 @@ def _utilization_target(month: Month) -> Iterator[Point]:
 
 def _budgets(month: Month) -> Iterator[Point]:
     """Say which matters have used more than their budget."""
-    if month.scope or not month.settings.budgets:
+    table = report_tables.budgets(month)
+    if month.scope or table is None:
         return
-    rows = report_tables.budgets(month).rows
+    rows = table.rows
     over = rows[rows["remaining_amount"] < -0.5].sort_values("remaining_amount", kind="stable")
     if over.empty:
         return
@@ -138,7 +139,7 @@ def _budgets(month: Month) -> Iterator[Point]:
 
 def _fees(month: Month) -> Iterator[Point]:
     """Say how fees billed changed, with the causes and the client that contributed most."""
-    table = report_tables.change(month, "billed_amount")
+    table = report_tables.change_of_fees(month)
     if table is None:
         return
     whole = table.total.iloc[0]
@@ -171,7 +172,7 @@ def _causes(whole: Any, change: float) -> str:
 
 
 def _realization(month: Month) -> Iterator[Point]:
-    table = report_tables.change(month, "billing_realization")
+    table = report_tables.change_of_realization(month)
     if table is None:
         return
     whole = table.total.iloc[0]
@@ -188,7 +189,7 @@ def _realization(month: Month) -> Iterator[Point]:
 
 
 def _written_down(month: Month) -> Iterator[Point]:
-    table = report_tables.realization(month, "client")
+    table = report_tables.realization("client")(month)
     whole = table.total.iloc[0]
     down, worth = float(whole["write_down_amount"]), float(whole["worked_amount"])
     floor = month.settings.realization_floor
@@ -205,7 +206,7 @@ def _utilization(month: Month) -> Iterator[Point]:
     now, before = (month.figures_of(month.same_days(back)).get("utilization", math.nan) for back in (0, 1))
     if not abs(now - before) > 0:
         return
-    table, _ = report_tables.timekeepers(month)
+    table = report_tables.timekeepers(month)
     busy = table.rows[table.rows["utilization"] > 1]
     count = f"{len(busy)} of {len(table.rows)} people recorded more than their available hours." if len(busy) else ""
     rose = "rose" if now > before else "fell"

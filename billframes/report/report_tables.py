@@ -1,4 +1,4 @@
-"""The tables of the report, for the page and the workbook: their rows in order, totals and columns.
+"""The tables of the report: their rows in order, totals, columns, charts and notes.
 
 The page shows the largest rows and the sum of all others. The workbook shows all rows, in the same order and with the
 same title. An analysis declares its columns: the page shows its `brief` columns, the workbook all of them.
@@ -6,91 +6,144 @@ same title. An analysis declares its columns: the page shows its `brief` columns
 
 from __future__ import annotations
 
+import datetime as dt
+import inspect
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import pandas as pd
 
 from billframes import tables
-from billframes._format import format_number
+from billframes._format import format_number, long_date, month_name
 from billframes.analysis.declare.metrics import Measure, title_of_key
-from billframes.analysis.declare.spec import measures
+from billframes.analysis.declare.spec import analyses, measure, measures
 from billframes.analysis.results.result_rows import total_of
-from billframes.report.month import LEAST_HOURS, Month
+from billframes.report.month import LEAST_HOURS, YEAR, Month
 from billframes.tables import TableOf
 
 __all__ = [
-    "NARRATIVES",
-    "TRENDS",
+    "BY_MONTH",
+    "SCOPE_HOURS",
+    "Chart",
+    "MakeTable",
     "ReportTable",
+    "at_risk",
+    "Table",
+    "balances",
     "budgets",
-    "change",
-    "effective_rates",
-    "exposure",
-    "invoices",
-    "lockup",
+    "change_of_fees",
+    "change_of_realization",
+    "e_billing",
+    "later_balances",
     "month_by_month",
-    "new_business",
+    "of_analysis",
     "overdue_invoices",
     "prebills",
     "realization",
     "receivables",
     "scorecard",
     "stale",
+    "time_entries",
     "timekeepers",
     "top_and_rest",
-    "trend_columns",
+    "twelve_months",
     "wip",
-    "write_downs",
 ]
 
-NARRATIVES = ("date", "user_name", "client_name", "matter_name", "billing_type", "description", "hours")
-"""The columns of time entries with their narratives."""
-
-TRENDS = {
+BY_MONTH = (
+    "Client and available hours belong to the month of the work. Worth of billed work, fees billed "
+    "and settlement belong to the month of the invoice. Settlement follows from today’s balances, so recent invoices "
+    "still have time to be settled."
+)
+SCOPE_HOURS = (
+    "Hours on these matters. Client hours are billable and fixed-fee time, except on internal matters. Available hours "
+    "are not divided among matters, so only the firm’s report shows utilization."
+)
+_E_BILLING = (
+    "Findings of the LEDES check: items that clients’ portals would reject, of the month’s work that is not on a final "
+    "invoice. An item can have several findings."
+)
+_GUIDELINES = (
+    "What clients may refuse or cut by their guidelines, of the work that is not on a final invoice. An item can have "
+    "several findings. In the total it counts once, with its largest finding, so that the rows add up to more."
+)
+_FINDINGS = Measure("findings", "Findings", "count", "The number of findings; each row is one.", adds_up=True)
+_TRENDS = {
     "utilization": ("client_hours", "capacity_hours", "utilization"),
-    "realization": (
-        "worked_amount",
-        "write_down_amount",
-        "billed_amount",
-        "billing_realization",
-        "settlement_ratio",
-    ),
+    "realization": ("worked_amount", "write_down_amount", "billed_amount", "billing_realization", "settlement_ratio"),
 }
 """The columns of the twelve months, by the analysis whose chart shows them."""
 
 
 @dataclass(frozen=True, kw_only=True)
+class Chart:
+    """
+    A chart of a table's rows or of its total.
+
+    Parameters
+    ----------
+    of : {"rows", "total"}
+    analysis : str
+        The function of `billframes.plots` that draws it; empty for that of the table's analysis.
+    height : float
+        In inches; 0 for one bar per row.
+    below : bool
+        Whether it is below the table.
+    """
+
+    of: Literal["rows", "total"] = "rows"
+    analysis: str = ""
+    height: float = 0.0
+    below: bool = False
+
+    def title(self, table: ReportTable) -> str:
+        """Return its title: that of the table, or what the total is divided by."""
+        drawn = analyses()[self.analysis or table.analysis].chart
+        if self.of == "total" and drawn:
+            return f"{drawn.title} by {drawn.age[0]}"
+        return f"{drawn.title}, {table.title.lower()}" if self.analysis and drawn else table.title
+
+
+@dataclass(frozen=True, kw_only=True)
 class ReportTable:
     """
-    One table of the report.
+    One table of the report, with all its rows in order.
 
     Parameters
     ----------
     title : str
-        The heading of its section, and the name of its sheet.
-    analysis : str
+        Its heading, and the name of its sheet.
     label : str
-        The column that names the rows.
-    rows : DataFrame
-        All rows, in the order of the report.
-    total : DataFrame
-        One row, or none.
-    order : str
-        The column by which the largest rows are chosen; empty if the rows are sorted already.
-    units : tuple of str
-        The units of the columns to show; all columns if empty.
-    without : tuple of str
-        Columns not to show.
+        The column that names the rows on the page.
+    rows, total : DataFrame
+        The total is one row, or none.
+    columns, brief : tuple
+        The measures that the workbook shows, and the names of those that the page shows; empty for all.
+    labels : tuple of str
+        The columns of texts and dates that identify the rows in the workbook.
+    analysis, meaning : str, tuple of str
+        The analysis; or what the figures mean, in paragraphs, if they are not of one analysis.
+    order, top : str, int
+        The column by which the page chooses the largest rows, and how many it shows; 0 for all.
+    notes : tuple of str
+        Sentences that readers must not overlook.
+    charts : tuple of Chart
     """
 
     title: str
-    analysis: str
     label: str
     rows: pd.DataFrame
     total: pd.DataFrame
+    columns: tuple[Measure, ...]
+    brief: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    analysis: str = ""
+    meaning: tuple[str, ...] = ()
     order: str = ""
-    units: tuple[str, ...] = ()
-    without: tuple[str, ...] = ()
+    top: int = 10
+    notes: tuple[str, ...] = ()
+    charts: tuple[Chart, ...] = ()
 
     @property
     def noun(self) -> str:
@@ -98,208 +151,372 @@ class ReportTable:
         return title_of_key(self.label)
 
     @property
-    def declared(self) -> TableOf:
-        """The table that the analysis declares."""
-        declared: TableOf = getattr(tables, self.analysis)
-        return declared
+    def page_columns(self) -> list[Measure]:
+        """The figures that the page shows."""
+        return [each for each in self.columns if not self.brief or each.name in self.brief]
 
-    def columns(self, *, brief: bool) -> list[Measure]:
-        """Return the columns of the page (brief) or of the workbook."""
-        found = [each for each in self.declared.measures(self.rows) if each.name not in self.without]
-        found = [each for each in found if not self.units or each.unit in self.units]
-        chosen = self.declared.page_columns(self.rows) if brief else [each.name for each in found]
-        return [each for each in found if each.name in chosen]
+    @property
+    def headings(self) -> list[str]:
+        """The headings of the workbook's columns."""
+        return [*(title_of_key(each).capitalize() for each in self.labels), *(each.title for each in self.columns)]
+
+    def row_name(self, label: object) -> str:
+        """Return the name of a row."""
+        return month_name(pd.Timestamp(f"{label}-01"), short=True) if self.label == "month" else str(label)
+
+    def page_rows(self, top: int | None = None) -> pd.DataFrame:
+        """Return the largest rows, and below them the sum of all others if the table has a total."""
+        top = self.top if top is None else top
+        if not top:
+            return self.rows
+        if self.total.empty:
+            return self.rows.head(top)
+        return top_and_rest(self.rows, self.label, self.order, top=top, rest=f"All other {self.noun}s")
 
 
-def timekeepers(month: Month) -> tuple[ReportTable, list[str]]:
-    """Return utilization by timekeeper, and a note on people without hours, who are only in the total."""
+MakeTable = Callable[[Month], ReportTable | None]
+"""Makes a table of a month; None if the month has none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """
+    A table of one analysis; call it with a month.
+
+    Parameters
+    ----------
+    analysis, by : str
+        The analysis, and the key to group by; empty for a list. The report of one client has matters, not clients.
+    title : str
+        Its heading, in which `{by}` is the title of the key; empty for the one that the analysis declares.
+    order : tuple of str
+        The column by which rows are sorted, largest first, and others in case it is hidden.
+    options : callable, optional
+        Takes the month and returns the arguments for the analysis, in place of its days.
+    prepare : callable
+        Takes the rows and returns those to show.
+    label : str
+        The column that names the rows; by default the first name or label.
+    notes : callable
+        Takes the month and returns sentences that readers must not overlook.
+    charts : tuple of Chart
+    """
+
+    analysis: str
+    by: str = ""
+    title: str = ""
+    order: tuple[str, ...] = ()
+    options: Callable[[Month], Mapping[str, Any]] | None = None
+    prepare: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows
+    label: str = ""
+    notes: Callable[[Month], Iterable[str]] = lambda _month: ()
+    charts: tuple[Chart, ...] = ()
+
+    def __call__(self, month: Month) -> ReportTable:
+        """Return the table of a month."""
+        options = dict(self.options(month) if self.options else _days(month, self.analysis))
+        by = month.grouping_key(self.by)
+        rows = month.result(self.analysis, **options, **({"by": by} if by else {}))
+        rows = self.prepare(month.with_distinct_names(rows))
+        total = month.result(self.analysis, **options, by=None) if by else rows.iloc[:0]
+        known = (each for each in self.order if total.empty or total[each].notna().all())
+        order = next(known, self.order[-1] if self.order else "")
+        title = self.title or f"{_declared(self.analysis).title}{' by {by}' if by else ''}"
+        return of_analysis(
+            self.analysis,
+            title.format(by=title_of_key(by)),
+            _largest_first(rows, order) if order else rows,
+            total,
+            order=order,
+            label=self.label,
+            notes=tuple(self.notes(month)),
+            charts=self.charts,
+        )
+
+
+def _days(month: Month, analysis: str) -> dict[str, Any]:
+    """Return the days for an analysis: the month's first and last day, and a day of balances if it needs one."""
+    takes = inspect.signature(analyses()[analysis].function).parameters
+    days = {"start": month.first, "end": month.last} if "start" in takes else {}
+    needs_day = "as_of" in takes and takes["as_of"].default is inspect.Parameter.empty
+    return days | ({"as_of": month.as_of} if needs_day else {})
+
+
+def _declared(analysis: str) -> TableOf:
+    """Return the table that an analysis declares."""
+    declared: TableOf = getattr(tables, analysis)
+    return declared
+
+
+def of_analysis(
+    analysis: str, title: str, rows: pd.DataFrame, total: pd.DataFrame, *, label: str = "", **more: Any
+) -> ReportTable:
+    """Return a table with the columns that the analysis declares."""
+    names = [name for name in map(str, rows.columns) if measure(name) is None and not name.endswith("_id")]
+    return ReportTable(
+        title=title,
+        analysis=analysis,
+        label=label or next(name for name in names if name.endswith(("_name", "_label"))),
+        rows=rows,
+        total=total,
+        **{
+            "columns": tuple(_declared(analysis).measures(rows)),
+            "brief": tuple(_declared(analysis).page_columns(rows)),
+            "labels": _declared(analysis).keys or tuple(names),
+            **more,
+        },
+    )
+
+
+def realization(by: str, *charts: Chart) -> Table:
+    """Return a table of realization by a key. If rates are hidden, the worth of work is missing."""
+    return Table(analysis="realization", by=by, order=("worked_amount", "billed_amount"), charts=charts)
+
+
+def wip(by: str, *charts: Chart) -> Table:
+    """Return a table of work in progress by a key."""
+    return Table(analysis="wip", by=by, title="Work in progress by {by}", order=("total",), charts=charts)
+
+
+def balances(month: Month) -> list[str]:
+    """Say that the balances are of a later day than the day they are aged to, if they are."""
+    return [later_balances(month.balances_day, month.as_of)] if month.balances_day else []
+
+
+def later_balances(loaded: dt.date, as_of: dt.date) -> str:
+    """Say that the balances are those of the day they were loaded, which is after `as_of`."""
+    return (
+        f"Balances are those of {long_date(loaded)}, when they were loaded. Payments since {long_date(as_of)} are "
+        "already deducted, so this is not what was owed on that day."
+    )
+
+
+receivables = Table(
+    analysis="aging",
+    title="Receivables by {by}",
+    by="client",
+    order=("total",),
+    notes=balances,
+    charts=(Chart(of="total", height=1.8), Chart(below=True)),
+)
+
+
+def _with_invoice(rows: pd.DataFrame) -> pd.DataFrame:
+    client = rows["client_name"].astype("str").fillna("No client")
+    return rows.assign(invoice=client + ", " + rows["invoice_number"].astype("str").fillna(""))
+
+
+overdue_invoices = Table(analysis="overdue_invoices", order=("balance",), label="invoice", prepare=_with_invoice)
+
+
+def _with_finding(rows: pd.DataFrame) -> pd.DataFrame:
+    findings = rows["finding"].astype("str").str.capitalize()
+    return rows.assign(finding_and_matter=findings + ": " + rows["matter_name"].astype("str"))
+
+
+stale = Table(analysis="stale", order=("open_amount",), label="finding_and_matter", prepare=_with_finding)
+_BUDGETS = Table(
+    analysis="budget_burn",
+    title="Budgets",
+    label="matter_name",
+    order=("budget_burn",),
+    prepare=lambda rows: rows[rows["budget_amount"].notna()],
+    notes=lambda _month: [
+        "The used part of a budget is fees billed, fixed fees, prebills and unbilled time over the matter’s whole life."
+    ],
+)
+
+
+def budgets(month: Month) -> ReportTable | None:
+    """Return the matters that have a budget; None if the firm's settings have none."""
+    return _BUDGETS(month) if month.settings.budgets else None
+
+
+def timekeepers(month: Month) -> ReportTable:
+    """Return utilization by timekeeper, with a note on people without hours, who are only in the total."""
     rows, total = month.with_distinct_names(month.utilization), month.utilization_total
     idle = rows["total_hours"].abs() < LEAST_HOURS
-    note = [] if month.scope or month.is_empty else _without_hours(rows[idle])
-    order = "client_hours" if month.scope else "utilization"
-    rows = _largest_first(rows[~idle], order)
-    table = ReportTable(
-        title="Utilization by timekeeper",
-        analysis="utilization",
-        label="user_name",
-        rows=rows.iloc[:0] if month.is_empty else rows,
-        total=total,
-        order="client_hours",
+    rows, without = _largest_first(rows[~idle], "client_hours" if month.scope else "utilization"), rows[idle]
+    table = of_analysis(
+        "utilization",
+        "Utilization by timekeeper",
+        rows.iloc[:0] if month.is_empty else rows,
+        total,
+        notes=() if month.scope or month.is_empty else _without_hours(without),
+        top=0,
+        charts=(Chart(),),
     )
     if not month.scope:
-        return table, note
+        return table
     # Available hours are not divided among matters.
     unknown = ("capacity_hours", "idle_capacity_hours", "target_hours")
-    return replace(table, title="Hours by timekeeper", units=("hours",), without=unknown), note
+    hours = tuple(each for each in table.columns if each.unit == "hours" and each.name not in unknown)
+    return replace(table, title="Hours by timekeeper", columns=hours, meaning=(SCOPE_HOURS,))
 
 
-def _without_hours(idle: pd.DataFrame) -> list[str]:
+def _without_hours(idle: pd.DataFrame) -> tuple[str, ...]:
     """Name the people without hours, and say how much of the total is theirs, so that readers can add it up."""
     if idle.empty:
-        return []
+        return ()
     parts = (("capacity_hours", "{} available hours"), ("target_hours", "target of {} hours"))
     sums = [(float(idle[name].sum()), words) for name, words in parts if name in idle]
     included = " and ".join(words.format(format_number(found, "hours")) for found, words in sums if found)
     names = ", ".join(idle["user_name"].astype("str"))
-    return [f"No hours recorded: {names}." + (f" The total includes their {included}." if included else "")]
+    return (f"No hours recorded: {names}." + (f" The total includes their {included}." if included else ""),)
 
 
-def realization(month: Month, by: str) -> ReportTable:
-    """Return realization of the month's invoices by a key; in a report of one client, by matter and not by client."""
-    by = month.grouping_key(by)
-    rows, total = month.realization(by), month.realization(None)
-    order = "worked_amount" if total["worked_amount"].notna().all() else "billed_amount"
-    return _by("realization", f"Realization by {title_of_key(by)}", month, rows, total, order)
-
-
-def receivables(month: Month) -> ReportTable:
-    """Return receivables by client; in a report of one client, by matter."""
-    by = month.grouping_key("client")
-    title = f"Receivables by {title_of_key(by)}"
-    return _by("aging", title, month, month.receivables(by), month.receivables(None), "total")
-
-
-def wip(month: Month, by: str) -> ReportTable:
-    """Return work in progress by a key."""
-    by = month.grouping_key(by)
-    title = f"Work in progress by {title_of_key(by)}"
-    return _by("wip", title, month, month.wip(by), month.wip(None), "total")
-
-
-def lockup(month: Month, by: str = "responsible") -> ReportTable:
-    """Return lock-up by a key."""
-    by = month.grouping_key(by)
-    title = f"Lock-up by {title_of_key(by)}"
-    return _by("lockup", title, month, month.lockup(by), month.lockup(), "wip_amount")
-
-
-def change(month: Month, measure: str) -> ReportTable | None:
-    """Return the change of a figure since last month by client; None if last month is not fully known."""
-    if not month.is_known(month.same_days(1)):
-        return None
-    by = month.grouping_key("client")
-    rows, total = month.changes(measure, by)
+def change(measure: str, *charts: Chart) -> MakeTable:
+    """Return a table of the change of a figure since last month by client; None if last month is not fully known."""
     figure = {"billed_amount": "fees billed", "billing_realization": "realization"}[measure]
-    title = f"Change of {figure} by {title_of_key(by)}"
-    return _by("bridge", title, month, rows, total, "")
+
+    def make(month: Month) -> ReportTable | None:
+        if not month.is_known(month.same_days(1)):
+            return None
+        by = month.grouping_key("client")
+        rows, total = month.changes(measure, by)
+        title = f"Change of {figure} by {title_of_key(by)}"
+        return of_analysis("bridge", title, month.with_distinct_names(rows), total, charts=charts)
+
+    return make
 
 
-def write_downs(month: Month, by: str = "responsible") -> ReportTable:
-    """Return the firm's write-downs by a key, the largest first."""
-    rows, total = (month.result("write_downs", by=key, start=month.first, end=month.last) for key in (by, None))
-    title = f"Write-downs by {title_of_key(by)}"
-    return _by("write_downs", title, month, rows, total, "write_down_amount")
+change_of_fees = change("billed_amount", Chart(height=1.9))
+change_of_realization = change("billing_realization")
 
 
-def overdue_invoices(month: Month) -> ReportTable:
-    """Return the firm's overdue invoices, the largest balance first."""
-    rows = month.result("overdue_invoices", as_of=month.as_of)
-    rows = _largest_first(month.with_distinct_names(rows), "balance")
-    client = rows["client_name"].astype("str").fillna("No client")
-    rows = rows.assign(invoice=client + ", " + rows["invoice_number"].astype("str").fillna(""))
-    none = rows.iloc[:0]
+def month_by_month(measure: str) -> MakeTable:
+    """Return a table of a figure for twelve months, each beside the month before and the year before."""
+    figure = {"billed_amount": "Fees billed", "billing_realization": "Realization"}[measure]
+
+    def make(month: Month) -> ReportTable:
+        rows = month.month_by_month(measure)
+        return of_analysis("compare", f"{figure} month by month", rows, rows.iloc[:0], label="month", top=0)
+
+    return make
+
+
+def twelve_months(month: Month) -> ReportTable:
+    """Return hours, utilization, fees billed and realization for twelve months."""
+    rows = month.by_month.iloc[-YEAR:].rename_axis("month").reset_index()
+    # Available hours are not divided among matters.
+    unknown = {"capacity_hours", "utilization"} if month.scope else set()
+    columns = dict.fromkeys(name for names in _TRENDS.values() for name in names if name not in unknown)
+    drawn = [each for each in _TRENDS if each not in unknown]
     return ReportTable(
-        title="Overdue invoices", analysis="overdue_invoices", label="invoice", rows=rows, total=none, order="balance"
+        title="Twelve months",
+        label="month",
+        labels=("month",),
+        rows=rows,
+        total=rows.iloc[:0],
+        columns=tuple(measures()[name] for name in columns),
+        meaning=(BY_MONTH,),
+        top=0,
+        charts=tuple(Chart(analysis=each, height=1.8) for each in drawn),
     )
 
 
-def exposure(month: Month) -> ReportTable:
-    """Return the firm's work in progress and receivables together by client."""
-    rows, total = (month.result("exposure", by=key, as_of=month.as_of) for key in ("client", None))
-    return _by("exposure", "Exposure by client", month, rows, total, "exposure_amount")
-
-
-def scorecard(month: Month) -> tuple[ReportTable, list[str]]:
-    """Return the firm's scorecard by timekeeper, and a note on people without figures."""
+def scorecard(month: Month) -> ReportTable:
+    """Return the firm's scorecard by timekeeper, with a note on people without figures."""
     rows = month.result("scorecard", by="user", start=month.first, end=month.last, as_of=month.as_of)
     rows = month.with_distinct_names(rows)
-    idle = rows["client_hours"].abs() < LEAST_HOURS
     amounts = rows[["billed_amount", "wip_amount", "receivable_amount"]].fillna(0)
-    empty = idle & (amounts == 0).all(axis=1)
-    table = _by("scorecard", "Scorecard by timekeeper", month, rows[~empty], rows.iloc[:0], "")
+    empty = (rows["client_hours"].abs() < LEAST_HOURS) & (amounts == 0).all(axis=1)
     names = ", ".join(rows.loc[empty, "user_name"].astype("str"))
     note = (
         f"Not listed, because they have neither client hours nor amounts: {names}. Amounts of peers are the mean of "
         "everyone with available hours."
     )
-    return table, [note] if names else []
+    notes = (note,) if names else ()
+    return of_analysis("scorecard", "Scorecard by timekeeper", rows[~empty], rows.iloc[:0], notes=notes)
 
 
-def effective_rates(month: Month) -> ReportTable:
-    """Return the firm's rates by timekeeper and year. There is no total, because growth has none."""
-    rows = month.result("effective_rates", by=["user", "year"], end=month.last)
-    return _by("effective_rates", "Rates by timekeeper and year", month, rows, rows.iloc[:0], "")
-
-
-def new_business(month: Month) -> ReportTable:
-    """Return the firm's new business by practice area."""
-    keys = ("practice_area", None)
-    rows, total = (month.result("new_business", by=key, start=month.first, end=month.last) for key in keys)
-    return _by("new_business", "New business by practice area", month, rows, total, "fees_amount")
-
-
-def month_by_month(month: Month, measure: str) -> ReportTable:
-    """Return a figure for twelve months, each beside the month before and the year before."""
-    figure = {"billed_amount": "Fees billed", "billing_realization": "Realization"}[measure]
-    rows = month.month_by_month(measure)
-    rows = rows.assign(month=pd.to_datetime(rows["month"]))
-    return ReportTable(
-        title=f"{figure} month by month", analysis="compare", label="month", rows=rows, total=rows.iloc[:0]
-    )
-
-
-def prebills(month: Month, *, narratives: bool) -> ReportTable:
-    """Return the items on the firm's invoices that are not final, with or without their narratives."""
+def prebills(month: Month) -> ReportTable:
+    """Return the items on the firm's invoices that are not final."""
     # Codes are checked for e-billing only.
     rows = month.with_distinct_names(month.result("prebill_review", codes=None, code_sets=None))
+    who = ("invoice_number", "client_name", "responsible_name", "date", "user_name", "matter_name")
+    labels = (*who, "description", "findings")
+    as_of = f" as of {long_date(month.loaded_on)}" if month.loaded_on else ""
+    note = f"Items of any date on invoices that are drafts, in review or approved{as_of}. Flags show possible errors."
+    columns = tuple(each for each in _declared("prebill_review").measures(rows) if each.name not in labels)
     none = rows.iloc[:0]
-    without = () if narratives else ("description",)
-    return ReportTable(
-        title="Items on prebills", analysis="prebill_review", label="item_id", rows=rows, total=none, without=without
+    return of_analysis(
+        "prebill_review",
+        "Items on prebills",
+        rows,
+        none,
+        label="item_id",
+        labels=labels,
+        columns=columns,
+        notes=(note,),
     )
 
 
-def stale(month: Month) -> ReportTable:
-    """Return the firm's old work, archived and idle matters, the largest open amount first."""
-    rows = month.result("stale", as_of=month.as_of)
-    rows = _largest_first(month.with_distinct_names(rows), "open_amount")
-    findings = rows["finding"].astype("str").str.capitalize()
-    rows = rows.assign(finding_and_matter=findings + ": " + rows["matter_name"].astype("str"))
-    none = rows.iloc[:0]
+def e_billing(month: Month) -> ReportTable | None:
+    """Return the findings of the LEDES check; None if no matter needs LEDES."""
+    if not month.e_billing.needed:
+        return None
+    labels = ("responsible_name", "matter_name", "date", "item", "field", "problem", "value", "fix", "item_id")
+    rows = month.e_billing.findings.reindex(columns=[*labels])
+    rows = rows.sort_values(["responsible_name", "matter_name", "date"], kind="stable", ignore_index=True)
     return ReportTable(
-        title="Stale work and matters",
-        analysis="stale",
-        label="finding_and_matter",
+        title="E-billing",
+        label="item_id",
+        labels=labels,
+        rows=rows.assign(findings=1.0),
+        total=rows.iloc[:0],
+        columns=(_FINDINGS,),
+        meaning=(_E_BILLING, month.e_billing.summary),
+    )
+
+
+def at_risk(month: Month) -> ReportTable | None:
+    """Return what clients may refuse or cut by client and rule; None if the firm has no guideline files."""
+    if month.guidelines.findings is None:
+        return None
+    rows = month.guidelines.by_rule
+    items = Measure("items", "Items", "count", "Time entries, expenses and fixed fees with findings.", adds_up=False)
+    return ReportTable(
+        title="At risk by rule",
+        label="rule",
+        labels=("client", "rule"),
+        rows=rows.iloc[:-1],
+        total=rows.iloc[-1:],
+        columns=(items, _FINDINGS, measures()["at_risk"]),
+        meaning=(_GUIDELINES,),
+    )
+
+
+def client_guidelines(month: Month) -> ReportTable | None:
+    """Return the findings of the clients' guidelines; None if the firm has no guideline files."""
+    findings = month.guidelines.findings
+    if findings is None:
+        return None
+    labels = ("client_name", "responsible_name", "user_name", "matter_name", "date", "severity", "name", "clause")
+    amounts = {name: findings[name].astype("float64") for name in ("at_risk", "item_amount")}
+    return ReportTable(
+        title="Client guidelines",
+        label="item_id",
+        labels=(*labels, "problem", "value", "fix", "changeable", "item_id"),
+        rows=findings.assign(**amounts, severity=findings["severity"].astype("str")),
+        total=month.guidelines.by_rule.iloc[-1:],
+        columns=(measures()["at_risk"], measures()["item_amount"]),
+        meaning=(_GUIDELINES,),
+    )
+
+
+def time_entries(month: Month) -> ReportTable:
+    """Return the month's time entries with their descriptions."""
+    rows = month.narratives()
+    return ReportTable(
+        title="Time entries",
+        label="description",
+        labels=("date", "user_name", "client_name", "matter_name", "billing_type", "description"),
         rows=rows,
-        total=none,
-        order="open_amount",
+        total=pd.DataFrame({"hours": [rows["hours"].sum()]}),
+        columns=(measures()["hours"],),
+        meaning=("Time dated in the month, of every billing type, with its descriptions.",),
     )
-
-
-def budgets(month: Month) -> ReportTable:
-    """Return the matters that have a budget, those with the largest used share first."""
-    rows = month.with_distinct_names(month.result("budget_burn"))
-    rows = _largest_first(rows[rows["budget_amount"].notna()], "budget_burn")
-    return ReportTable(title="Budgets", analysis="budget_burn", label="matter_name", rows=rows, total=rows.iloc[:0])
-
-
-def invoices(month: Month) -> ReportTable:
-    """Return the month's invoices beside the sums of their items; without a total, as some are not final."""
-    rows = month.with_distinct_names(month.reconcile())
-    return ReportTable(title="Invoices", analysis="reconcile", label="invoice_number", rows=rows, total=rows.iloc[:0])
-
-
-def _by(analysis: str, title: str, month: Month, rows: pd.DataFrame, total: pd.DataFrame, order: str) -> ReportTable:
-    label = next(name for name in map(str, rows.columns) if name.endswith(("_name", "_label")))
-    rows = month.with_distinct_names(rows)
-    if order:
-        rows = _largest_first(rows, order)
-    return ReportTable(title=title, analysis=analysis, label=label, rows=rows, total=total, order=order)
-
-
-def trend_columns(analysis: str) -> list[Measure]:
-    """Return the columns of the twelve months that an analysis has."""
-    return [measures()[name] for name in TRENDS[analysis]]
 
 
 def top_and_rest(frame: pd.DataFrame, label: str, order: str, *, top: int, rest: str) -> pd.DataFrame:

@@ -24,9 +24,11 @@ from billframes.analysis.frames.checked_frames import share_checks
 from billframes.config.firm import describe_settings
 from billframes.errors import ConfigError
 from billframes.report import footnotes
+from billframes.report.definitions import meaning_of, sheet_name
 from billframes.report.headline_sheet import headline_sheet
 from billframes.report.month import Month
-from billframes.report.sheets import Sheet, sheets
+from billframes.report.outline import sheets
+from billframes.report.report_tables import ReportTable, balances
 
 __all__ = ["WRITER_OPTIONS", "check_writer", "number_formats", "workbook", "write_cell"]
 
@@ -101,8 +103,8 @@ def workbook(
         first = book.add_worksheet("Headlines")
         writer.write_definitions(book.add_worksheet("Definitions"), about, tables)
         for each in tables:
-            writer.write_sheet(book.add_worksheet(each.name), each)
-        headline_sheet(book, first, month, {each.name: each for each in tables}, title=title, remark=remark)
+            writer.write_sheet(book.add_worksheet(sheet_name(each.title)), each)
+        headline_sheet(book, first, month, tables, title=title, remark=remark)
     return buffer.getvalue()
 
 
@@ -131,7 +133,7 @@ class _SheetWriter:
         self._total = book.add_format({"bold": True, "top": 1})
         self._no_change = book.add_format({"num_format": "0.0%;0.0%;0.0%"})
 
-    def write_definitions(self, page: Any, about: Iterable[tuple[str, str]], sheets: Sequence[Sheet]) -> None:
+    def write_definitions(self, page: Any, about: Iterable[tuple[str, str]], sheets: Sequence[ReportTable]) -> None:
         """Write what the report is, what each sheet shows, and what each column means."""
         rows: list[tuple[str, str, str]] = [(name, text, "") for name, text in about]
         rows += [("", "", ""), ("Sheet", "What it shows", "")]
@@ -148,11 +150,11 @@ class _SheetWriter:
         page.set_column(2, 2, 20)
         fit_landscape(page)
 
-    def write_sheet(self, page: Any, sheet: Sheet) -> None:
+    def write_sheet(self, page: Any, sheet: ReportTable) -> None:
         """Write the note, headings, rows and total of a sheet."""
-        columns = [*sheet.labels, *(each.name for each in sheet.measures)]
-        top = 1 if sheet.note else 0
-        write_cell(page, 0, 0, sheet.note, self._bold)
+        columns = [*sheet.labels, *(each.name for each in sheet.columns)]
+        top = 1 if sheet.notes else 0
+        write_cell(page, 0, 0, " ".join(sheet.notes), self._bold)
         widths = list(_widths(sheet, columns, self._money))
         for place, heading in enumerate(sheet.headings):
             write_cell(page, top, place, heading, self._heading if place < len(sheet.labels) else self._figure)
@@ -176,30 +178,31 @@ class _SheetWriter:
         page.repeat_rows(0, top)
         _set_up_printing(page, sum(widths))
 
-    def _formats(self, sheet: Sheet) -> list[Any]:
+    def _formats(self, sheet: ReportTable) -> list[Any]:
         texts = [self._wrapped if name == "description" else self._top for name in sheet.labels]
-        return [*texts, *(self._cells[each.unit] for each in sheet.measures)]
+        return [*texts, *(self._cells[each.unit] for each in sheet.columns)]
 
     def _write_column(self, page: Any, start: tuple[int, int], values: pd.Series[Any], form: Any, label: bool) -> None:
         # Days that name a row are aligned to the left, other days to the right.
         day = self._days["month" if values.name == "month" else "date"] if label else form
+        values = pd.to_datetime(values) if values.name == "month" else values
         for row, value in enumerate(values, start=start[0]):
             write_cell(page, row, start[1], value, day if isinstance(value, pd.Timestamp) else form)
 
-    def _hide_signs_of_zero(self, page: Any, sheet: Sheet, rows: tuple[int, int]) -> None:
+    def _hide_signs_of_zero(self, page: Any, sheet: ReportTable, rows: tuple[int, int]) -> None:
         """Show changes of 0.0% without a sign. Their cells keep the exact figures, so that parts add up."""
         between = {"type": "cell", "criteria": "between", "format": self._no_change}
         ends = {"minimum": -_SMALLEST_POINTS * 0.9999, "maximum": _SMALLEST_POINTS * 0.9999}
-        for place, each in enumerate(sheet.measures, start=len(sheet.labels)):
+        for place, each in enumerate(sheet.columns, start=len(sheet.labels)):
             if each.unit == "points":
                 page.conditional_format(rows[0], place, rows[1], place, {**between, **ends})
 
-    def _write_total(self, page: Any, row: int, sheet: Sheet) -> None:
+    def _write_total(self, page: Any, row: int, sheet: ReportTable) -> None:
         if sheet.total.empty or not sheet.labels:
             return
         for place in range(len(sheet.labels)):
             write_cell(page, row, place, "" if place else "Total", self._total)
-        for place, each in enumerate(sheet.measures, start=len(sheet.labels)):
+        for place, each in enumerate(sheet.columns, start=len(sheet.labels)):
             value = sheet.total[each.name].iloc[0] if each.name in sheet.total else None
             write_cell(page, row, place, value, self._sums[each.unit])
 
@@ -221,7 +224,7 @@ def _about(month: Month, *, title: str, remark: str, generated: str) -> Iterator
     yield "", remark
     money = f"Amounts are in {month.currency}" if month.currency else _NO_CURRENCY
     yield "", f"{money}. Unknown figures are empty cells."
-    for text in (*footnotes.scope(month), *footnotes.balances(month), footnotes.LIMITS, *month.notes):
+    for text in (*footnotes.scope(month), *balances(month), footnotes.LIMITS, *month.notes):
         yield "", text
     yield "Made by", f"billframes {__version__}"
 
@@ -243,15 +246,15 @@ def number_formats(currency: str) -> dict[str, str]:
     }
 
 
-def _measures(sheets: Sequence[Sheet]) -> list[Measure]:
-    return list({(each.name, each.title): each for sheet in sheets for each in sheet.measures}.values())
+def _measures(sheets: Sequence[ReportTable]) -> list[Measure]:
+    return list({(each.name, each.title): each for sheet in sheets for each in sheet.columns}.values())
 
 
-def _names_by_meaning(sheets: Sequence[Sheet]) -> list[tuple[list[str], tuple[str, ...]]]:
+def _names_by_meaning(sheets: Sequence[ReportTable]) -> list[tuple[list[str], tuple[str, ...]]]:
     """Group the names of sheets with the same meaning, so that it is written once."""
     names: dict[tuple[str, ...], list[str]] = {}
     for each in sheets:
-        names.setdefault(each.meaning, []).append(each.name)
+        names.setdefault(meaning_of(each), []).append(sheet_name(each.title))
     return [(found, meaning) for meaning, found in names.items()]
 
 
@@ -276,7 +279,7 @@ def _lines(heading: str, width: float) -> int:
     return len(textwrap.wrap(heading, max(1, int(width) - _HEADING_EXTRA))) or 1
 
 
-def _widths(sheet: Sheet, columns: Sequence[str], money: str) -> Iterator[float]:
+def _widths(sheet: ReportTable, columns: Sequence[str], money: str) -> Iterator[float]:
     """Return column widths for the longest text or figure, and at least the longest word of the heading."""
     for place, name in enumerate(columns):
         values = sheet.rows[name]
@@ -284,7 +287,7 @@ def _widths(sheet: Sheet, columns: Sequence[str], money: str) -> Iterator[float]
             longest = max(map(len, values.dropna().astype("str")), default=0)
             yield min(_WIDEST, max(_NARROWEST, longest + 2))
             continue
-        each = sheet.measures[place - len(sheet.labels)]
+        each = sheet.columns[place - len(sheet.labels)]
         total = sheet.total[name] if name in sheet.total else values.iloc[:0]
         figures = (_length(value, each.unit, money) for value in (*values, *total))
         word = max(map(len, sheet.headings[place].split()), default=0)

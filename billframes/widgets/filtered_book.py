@@ -20,7 +20,7 @@ from billframes.analysis.results.result_rows import total_of
 from billframes.book import Book
 from billframes.config.firm import describe_settings
 from billframes.periods import CALENDAR_YEAR, Period, period_before
-from billframes.report.footnotes import later_balances
+from billframes.report.report_tables import later_balances
 from billframes.widgets.filtered_analyses import calculate
 from billframes.widgets.filtered_frames import BookFilters, FilteredFrames, criteria_by_record
 from billframes.widgets.state import FilterState, Range

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-from importlib import resources
 
 import nbformat
 import pytest
@@ -14,6 +13,7 @@ from billframes._export import write
 from billframes.errors import AuthenticationError, BillframesError, ConfigError, ParameterError
 from billframes.report import building
 from billframes.report.building import build, chromium, print_pages
+from billframes.report.notebook import new_notebook
 
 OTHER = "<title>Report</title><body>Another page"
 
@@ -63,8 +63,7 @@ def test_a_failed_write_leaves_no_file(monkeypatch, out):
 
 
 def test_for_several_scopes_the_cells_after_the_load_are_repeated_and_split_again():
-    source = resources.files("billframes.report").joinpath("monthly.ipynb").read_text(encoding="utf-8")
-    notebook = nbformat.reads(source, as_version=4)
+    notebook = new_notebook()
     first = [cell.source for cell in notebook.cells]
     shown = first[3:]
     repeated = building._repeat_cells(notebook, ["responsible:u1", "responsible:"])

@@ -9,7 +9,7 @@ import pytest
 import billframes as bf
 from billframes import report
 from billframes.report.client_guidelines import ClientGuidelines, check_client_guidelines
-from billframes.report.sheets import sheets
+from billframes.report.outline import sheets
 from billframes.report.to_do import to_do
 from billframes.sandbox import Sandbox
 
@@ -37,7 +37,7 @@ def test_the_to_do_list_and_the_workbook_have_the_amounts(month):
     cut = month.guidelines.findings.query("severity != 'review'")
     assert [each.person for each in rows] == ["Thomas Whitfield", "Grace Nakamura"]
     assert sum(each.amount for each in rows) == pytest.approx(ClientGuidelines(cut).at_risk)
-    by_rule, findings = (each for each in sheets(month) if each.name in ("At risk by rule", "Client guidelines"))
+    by_rule, findings = (each for each in sheets(month) if each.title in ("At risk by rule", "Client guidelines"))
     assert by_rule.total["at_risk"].iloc[0] == findings.total["at_risk"].iloc[0] == month.guidelines.at_risk
     assert len(findings.rows) == len(month.guidelines.findings) == by_rule.rows["findings"].sum()
 

@@ -8,8 +8,8 @@ from contextlib import closing
 import pandas as pd
 import pytest
 
+from billframes import report
 from billframes.report.e_billing import EBilling, check_e_billing
-from billframes.report.report_tables import overdue_invoices, write_downs
 
 
 def findings(*rows):
@@ -99,7 +99,7 @@ def test_overdue_invoices_equal_the_database(october, firm):
             """select sum(balance) / 1e4, count(*) from invoice where invoice_state = 'final' and balance <> 0
             and invoice_date <= '2026-10-31' and due_date < '2026-10-31'"""
         )
-    rows = overdue_invoices(october).rows
+    rows = report.overdue_invoices.made(october)[0].rows
     assert (rows["balance"].sum(), len(rows)) == (pytest.approx(wanted), count)
     assert october.receivables(None)["overdue"].iloc[0] == pytest.approx(wanted)
 
@@ -108,7 +108,7 @@ def test_write_downs_equal_the_database(october, firm):
     """Write-downs are the worth of billable time on the month's invoices less their time fees."""
     with closing(sqlite3.connect(firm.database)) as database:
         ((worth, down),) = database.execute(DOWN)
-    row = write_downs(october).total.iloc[0]
+    row = report.write_downs.made(october)[0].total.iloc[0]
     assert row["worked_amount"] == pytest.approx(worth)
     assert row["write_down_amount"] == pytest.approx(down)
 

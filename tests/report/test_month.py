@@ -21,12 +21,10 @@ from billframes.book.methods import call_analysis
 from billframes.config.firm import FirmSettings
 from billframes.errors import ConfigError, ParameterError
 from billframes.periods import month_end
-from billframes.report import report_tables
 from billframes.report.figures import figures
 from billframes.report.footnotes import as_of
-from billframes.report.points import key_points
+from billframes.report.outline import key_points, sheets
 from billframes.report.report_tables import top_and_rest
-from billframes.report.sheets import sheets
 
 
 def sections(month: report.Month) -> list[str]:
@@ -36,7 +34,7 @@ def sections(month: report.Month) -> list[str]:
         report.headlines(month),
         report.utilization(month),
         report.realization(month),
-        report.realization(month, by="client", chart=False),
+        report.realization_by_client(month),
         report.receivables(month),
         report.trends(month),
         report.notes(month),
@@ -113,7 +111,7 @@ def test_before_the_first_day_of_the_data_no_figure_is_compared(october):
     assert len(month.by_month) == 3
     assert month.month_by_month("billed_amount")["twelve_months_amount"].isna().all()
     august = report.Month(dt.date(2026, 8, 1), dt.date(2026, 8, 31), dt.date(2026, 8, 31), book)
-    assert report_tables.change(august, "billed_amount") is None
+    assert report.changes.made(august) == []
     assert key_points(august)
 
 
@@ -352,16 +350,15 @@ def test_notes_name_only_columns_that_the_page_has(october):
 
 
 def test_a_shared_name_has_its_reference_even_if_the_other_client_has_no_row(october):
-    owed = report_tables.overdue_invoices(october).rows["client_id"]
+    owed = report.overdue_invoices.made(october)[0].rows["client_id"]
     clients = october.book.clients
     other_one = clients[~clients["client_id"].isin(owed)].index[0]
     (one, reference), *_ = clients.loc[clients["client_id"] == owed.iloc[0], ["name", "reference"]].to_numpy()
     month = other(october, october.first, october.as_of)
     month.book = copy.copy(october.book)
     month.book.__dict__["clients"] = clients.assign(name=clients["name"].where(clients.index != other_one, one))
-    assert any(
-        each.startswith(f"{one} ({reference}), ") for each in report_tables.overdue_invoices(month).rows["invoice"]
-    )
+    invoices = report.overdue_invoices.made(month)[0].rows["invoice"]
+    assert any(each.startswith(f"{one} ({reference}), ") for each in invoices)
 
 
 def test_currency_floor_and_targets_are_shown_only_if_the_settings_have_them(october):

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 from billframes.analysis.declare.metrics import Measure
-from billframes.report import sections
+from billframes.report.report_tables import ReportTable
+from billframes.report.section_spec import _outside_notes
 
 SCALE = 10_000
 OCTOBER = "BETWEEN '2026-10-01' AND '2026-10-31'"
@@ -224,10 +225,11 @@ def test_no_caption_is_repeated_and_nobody_without_hours_is_listed(page):
 def test_a_total_outside_0_to_100_percent_is_named_in_the_explanation():
     pace = Measure("pace", "Pace", "ratio", "", above="more than the target")
     people, total = pd.DataFrame({"user_name": ["Ada", "Ben"], "pace": [1.2, 0.9]}), pd.DataFrame({"pace": [1.1]})
-    notes = sections._outside_notes([pace], people, "user_name", total)
+    table = ReportTable(title="", label="user_name", rows=people, total=total, columns=(pace,))
+    notes = _outside_notes(table, people)
     assert notes == ["‡ Pace above 100%: Ada, Total (more than the target)."]
     # A table of one row has no total.
-    alone = sections._outside_notes([pace], people.head(1), "user_name", total)
+    alone = _outside_notes(table, people.head(1))
     assert alone == ["‡ Pace above 100%: Ada (more than the target)."]
 
 

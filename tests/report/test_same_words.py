@@ -21,11 +21,12 @@ from billframes._format import MISSING, format_number, month_name
 from billframes.analysis.declare.metrics import BUCKET
 from billframes.analysis.declare.spec import analyses
 from billframes.analysis.frames.checked_frames import share_checks
-from billframes.report import prebill_sheets, sections, workbook as writing
+from billframes.report import prebill_sheets, section_spec, workbook as writing
+from billframes.report.definitions import sheet_name
 from billframes.report.figures import figures
 from billframes.report.loading import load
 from billframes.report.month import Month
-from billframes.report.sheets import sheet_name, sheets
+from billframes.report.outline import OUTLINE, sheets
 from billframes.report.workbook import workbook
 from billframes.sandbox import Sandbox
 from billframes.widgets.filtered_book import FilteredBooks
@@ -160,12 +161,9 @@ def texts_of(view: str, title: str, table) -> Iterator[Seen]:
 
 
 def on_the_page(month: Month) -> Iterator[Seen]:
-    made = [
-        *(report.headlines(month), report.changes(month), report.utilization(month), report.targets(month)),
-        *(report.realization(month, by=key) for key in ("practice_area", "client")),
-        *(report.write_downs(month), report.work_in_progress(month), report.receivables(month), report.trends(month)),
-    ]
-    for section in filter(None, made):
+    lists = {"overdue_invoices", "stale"}
+    shown = [each for each in OUTLINE if each.name == "headlines" or (each.tables and not each.narratives)]
+    for section in filter(None, (each(month) for each in shown if each.on_page and each.name not in lists)):
         page = BeautifulSoup(section._repr_html_(), "html.parser")
         for each in page.select("span.unit, span.mark"):
             each.decompose()
@@ -187,14 +185,14 @@ def in_the_workbook(month: Month, monkeypatch) -> Iterator[Seen]:
     monkeypatch.setattr(writing, "sheets", lambda *_given, **_options: made)
     book = openpyxl.load_workbook(io.BytesIO(workbook(month)), read_only=True)
     for sheet in made:
-        _note, *lines = [(), *book[sheet.name].iter_rows(values_only=True)][1 if sheet.note else 0 :]
+        _note, *lines = [(), *book[sheet_name(sheet.title)].iter_rows(values_only=True)][1 if sheet.notes else 0 :]
         heads, *rows = lines
         for row in filter(any, rows):
             count = len(sheet.labels)
             name = ", ".join(str(each) for each in row[:count] if each is not None)
-            for each, words, value in zip(sheet.measures, heads[count:], row[count:], strict=True):
+            for each, words, value in zip(sheet.columns, heads[count:], row[count:], strict=True):
                 if each.unit not in {"text", "date"}:
-                    yield Seen("workbook", sheet.name, name, words, format_number(value, each.unit))
+                    yield Seen("workbook", sheet_name(sheet.title), name, words, format_number(value, each.unit))
     shown = {str(row[0]): row[1] for row in book["Headlines"].iter_rows(values_only=True) if row and row[0]}
     for each, words in headlines(month):
         value = shown["   " + each.name if each.is_part else each.name]
@@ -286,7 +284,7 @@ def test_the_day_of_the_data_is_in_the_firms_time_zone_everywhere(month, monkeyp
 def seen(month) -> list[Seen]:
     with pytest.MonkeyPatch.context() as monkeypatch, warnings.catch_warnings(), share_checks():
         # Charts are drawn from the rows of the tables, and take most of the time.
-        monkeypatch.setattr(sections, "_chart", lambda *_given, **_options: "")
+        monkeypatch.setattr(section_spec, "_draw", lambda *_given, **_options: "")
         monkeypatch.setattr("billframes.widgets.views.picture", lambda *_given, **_options: ("", []))
         warnings.simplefilter("ignore")
         shown = [*on_the_page(month), *in_the_workbook(month, monkeypatch), *in_the_explorer(month)]

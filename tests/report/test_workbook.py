@@ -11,10 +11,11 @@ import pandas as pd
 import pytest
 from openpyxl.utils import get_column_letter
 
+from billframes import report
 from billframes.analysis.declare.spec import measures
-from billframes.report import report_tables, workbook as writing
+from billframes.report import workbook as writing
 from billframes.report.figures import figures
-from billframes.report.sheets import Sheet
+from billframes.report.report_tables import ReportTable
 from billframes.report.workbook import number_formats, workbook
 from tests.report.conftest import HOSTILE_NAME
 
@@ -37,14 +38,19 @@ def test_headlines_and_definitions_are_followed_by_one_sheet_per_table(book):
     assert book.sheetnames == [
         "Headlines",
         "Definitions",
+        "Change of fees billed by client",
+        "Change of realization by client",
         "Utilization by timekeeper",
         "Realization by practice area",
         "Realization by client",
         "Realization by timekeeper",
         "Realization by responsible",
-        "Change of fees billed by client",
-        "Change of realization by client",
         "Write-downs by responsible",
+        "Work in progress by responsible",
+        "Lock-up by responsible lawyer",
+        "Work in progress by client",
+        "Work in progress by timekeeper",
+        "Receivables by client",
         "Overdue invoices",
         "Stale work and matters",
         "Exposure by client",
@@ -52,11 +58,6 @@ def test_headlines_and_definitions_are_followed_by_one_sheet_per_table(book):
         "Rates by timekeeper and year",
         "New business by practice area",
         "Items on prebills",
-        "Work in progress by responsible",
-        "Work in progress by client",
-        "Work in progress by timekeeper",
-        "Lock-up by responsible lawyer",
-        "Receivables by client",
         "Invoices",
         "E-billing",
         "Fees billed month by month",
@@ -80,14 +81,14 @@ def test_the_first_sheet_has_the_headline_figures_as_numbers_and_charts_of_the_o
     charts = book["Headlines"]._charts
     assert len(charts) == 4
     ranges = [series.val.numRef.f for chart in charts for series in chart.series]
-    assert "'Twelve months'!" in ranges[0]
+    assert "'Twelve months'!" in ranges[-1]
     owed = october.receivables(None).iloc[0]
-    (cells,) = book["Receivables by client"][ranges[4].partition("!")[2].replace("$", "")]
+    (cells,) = book["Receivables by client"][ranges[1].partition("!")[2].replace("$", "")]
     assert [cell.value for cell in cells] == pytest.approx(owed[["current", "1-30", "31-60", "61-90", "91+"]].tolist())
 
 
 def test_a_sheet_has_the_rows_of_the_analysis_and_its_total_below_the_filters(book, october):
-    rows, total = report_tables.realization(october, "client").rows, october.realization(None).iloc[0]
+    rows, total = report.realization_by_client.made(october)[0].rows, october.realization(None).iloc[0]
     sheet = book["Realization by client"]
     headings, *cells = sheet.iter_rows(values_only=True)
     read = pd.DataFrame(cells[: len(rows)], columns=headings)
@@ -143,7 +144,11 @@ def test_formulas_and_control_characters_from_the_api_are_text(october, monkeypa
     rows = pd.DataFrame(
         {"client_name": ["=HYPERLINK(1)", "+1", "@x", "a\x00b"], "hours": [-1e-13, 2.0, 3.0, float("inf")]}
     )
-    sheet = Sheet("Time", ("=1+1",), ("client_name",), (measures()["hours"],), rows, rows.iloc[:0])
+    none, hours = rows.iloc[:0], (measures()["hours"],)
+    label, labels = "client_name", ("client_name",)
+    sheet = ReportTable(
+        title="Time", label=label, labels=labels, rows=rows, total=none, columns=hours, meaning=("=1+1",)
+    )
     monkeypatch.setattr(writing, "sheets", lambda _month, narratives: [sheet])
     read = opened(workbook(october, title="=2+2"))
     cells = list(read["Time"].iter_rows(min_row=2))

@@ -1,0 +1,175 @@
+"""The report's sections, in order.
+
+The page and its contents, the sheets of the workbook and the notebook are made from this list.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from billframes._format import long_date
+from billframes.report import figures, footnotes, report_tables, sections
+from billframes.report.month import Month
+from billframes.report.report_tables import Chart, ReportTable, Table
+from billframes.report.section_spec import FIRM, SectionSpec
+
+__all__ = ["OUTLINE", "sheets"]
+
+
+def sheets(month: Month, *, narratives: bool = False) -> list[ReportTable]:
+    """
+    Return the tables of the month's workbook.
+
+    Parameters
+    ----------
+    month : Month
+    narratives : bool
+        Whether they have descriptions of time entries.
+    """
+    found = [table for each in OUTLINE if narratives or not each.narratives for table in each.made(month)]
+    if not narratives:
+        found = [replace(each, labels=tuple(name for name in each.labels if name != "description")) for each in found]
+    # A part of the firm can have the same key for two tables.
+    return list({each.title: each for each in found if each.columns}.values())
+
+
+OUTLINE = (
+    SectionSpec(name="cover", show=sections.cover, options=", title=title, remark=remark, generated=generated"),
+    SectionSpec(name="page_one", show=sections.page_one, step="Comparing with last month and a year ago"),
+    SectionSpec(name="headlines", show=sections.headlines),
+    SectionSpec(
+        name="changes",
+        title="What changed",
+        tables=(
+            report_tables.change_of_fees,
+            report_tables.change_of_realization,
+        ),
+        notes=footnotes.changes,
+        empty="The month before is not known, or nothing was billed, so nothing is compared.",
+        step="What changed",
+    ),
+    SectionSpec(
+        name="utilization",
+        tables=(report_tables.timekeepers,),
+        notes=footnotes.utilization,
+        empty="No time is recorded in {month}.",
+        step="Utilization",
+    ),
+    SectionSpec(
+        name="targets",
+        title="Targets and budgets",
+        tables=(
+            *(figures.targets("hours"), figures.targets("fees")),
+            report_tables.budgets,
+        ),
+        notes=lambda _month, _table: (),
+        scopes=FIRM,
+    ),
+    SectionSpec(
+        name="realization",
+        tables=(report_tables.realization("practice_area", Chart()),),
+        notes=footnotes.realization,
+        empty="No final invoice is dated in {month}.",
+        step="Realization",
+    ),
+    SectionSpec(
+        name="realization_by_client",
+        tables=(report_tables.realization("client"),),
+        notes=footnotes.same_invoices,
+        empty="No final invoice is dated in {month}.",
+    ),
+    SectionSpec(
+        name="more_realization",
+        tables=(report_tables.realization("user"), report_tables.realization("responsible")),
+        on_page=False,
+    ),
+    SectionSpec(
+        name="write_downs",
+        tables=(Table(analysis="write_downs", by="responsible", order=("write_down_amount",)),),
+        empty="No final invoice is dated in {month}.",
+        scopes=FIRM,
+    ),
+    SectionSpec(
+        name="work_in_progress",
+        title="Work in progress and lock-up",
+        tables=(
+            report_tables.wip("responsible", Chart(of="total", height=1.8)),
+            Table(analysis="lockup", by="responsible", order=("wip_amount",), notes=report_tables.balances),
+        ),
+        notes=footnotes.work_in_progress,
+        empty="There is no work in progress: all work is on final invoices.",
+        step="Work in progress",
+    ),
+    SectionSpec(
+        name="more_work_in_progress", tables=(report_tables.wip("client"), report_tables.wip("user")), on_page=False
+    ),
+    SectionSpec(
+        name="receivables",
+        tables=(report_tables.receivables,),
+        notes=footnotes.receivables,
+        empty="Nothing is owed: no final invoice has an open balance.",
+        of_load=True,
+        step="Receivables",
+    ),
+    SectionSpec(
+        name="overdue_invoices",
+        tables=(report_tables.overdue_invoices,),
+        empty="No invoice is overdue.",
+        scopes=FIRM,
+    ),
+    SectionSpec(
+        name="stale",
+        tables=(report_tables.stale,),
+        empty="Nothing is stale.",
+        scopes=FIRM,
+    ),
+    SectionSpec(
+        name="exposure",
+        tables=(Table(analysis="exposure", by="client", order=("exposure_amount",)),),
+        scopes=FIRM,
+        on_page=False,
+    ),
+    SectionSpec(name="scorecard", tables=(report_tables.scorecard,), scopes=FIRM, on_page=False),
+    SectionSpec(
+        name="rates",
+        tables=(
+            Table(
+                analysis="effective_rates",
+                title="Rates by timekeeper and year",
+                options=lambda month: {"by": ["user", "year"], "end": month.last},
+                notes=lambda month: [f"{month.last.year} counts up to {long_date(month.last)}."],
+            ),
+        ),
+        scopes=FIRM,
+        on_page=False,
+    ),
+    SectionSpec(
+        name="new_business",
+        tables=(Table(analysis="new_business", by="practice_area", order=("fees_amount",)),),
+        scopes=FIRM,
+        on_page=False,
+    ),
+    SectionSpec(name="prebills", tables=(report_tables.prebills,), scopes=FIRM, on_page=False),
+    SectionSpec(
+        name="invoices",
+        tables=(Table(analysis="reconcile", title="Invoices", label="invoice_number"),),
+        # Another part of the firm has only a share of some invoices.
+        scopes=(*FIRM, "client"),
+        on_page=False,
+    ),
+    SectionSpec(name="rejected_items", tables=(report_tables.e_billing,), on_page=False),
+    SectionSpec(name="guidelines", tables=(report_tables.at_risk, report_tables.client_guidelines), on_page=False),
+    SectionSpec(
+        name="month_by_month",
+        tables=tuple(map(report_tables.month_by_month, ("billed_amount", "billing_realization"))),
+        on_page=False,
+    ),
+    SectionSpec(
+        name="trends",
+        tables=(report_tables.twelve_months,),
+        notes=lambda _month, _table: [report_tables.BY_MONTH],
+        step="Trends",
+    ),
+    SectionSpec(name="narratives", tables=(report_tables.time_entries,), show=sections.narratives, narratives=True),
+    SectionSpec(name="notes", show=sections.notes),
+)
