@@ -15,6 +15,9 @@ ROOT = Path(__file__).parents[2]
 USE = """
 import sys
 import billframes as bf
+from billframes import report
+from billframes.report.notebook import new_notebook
+from billframes.report.outline import sheets
 
 with bf.Client(*sys.argv[1:]) as client:
     entries = client.time_entries("2026-10")
@@ -25,6 +28,11 @@ with bf.Client(*sys.argv[1:]) as client:
     hours = entries.loc[entries["date"].dt.day_of_week >= 5, "hours"].sum()
     assert hours > 0 and abs(hours - row["weekend_hours"]) < 1e-6, (hours, row)
     assert bf.explain("weekend_work").question == "Who works at weekends?"
+    month = report.load("2026-10", client=client)
+    page = report.leverage(month)._repr_html_()
+    assert all(words in page for words in ("Leverage by practice area</h2>", 'alt="Chart: ', ">Total<", "Litigation"))
+    assert "Leverage by practice area" in [table.title for table in sheets(month)]
+    assert "report.leverage(firm)" in [cell.source for cell in new_notebook().cells]
 """
 
 
@@ -32,7 +40,7 @@ with bf.Client(*sys.argv[1:]) as client:
 def test_the_additions_of_the_diffs_can_be_used(sandbox, tmp_path):
     shutil.copytree(ROOT / "billframes", tmp_path / "billframes", ignore=shutil.ignore_patterns("__pycache__"))
     diffs = re.findall(r"^```diff\n(.*?)^```$", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)
-    assert len(diffs) == 3
+    assert len(diffs) == 4
     subprocess.run(["git", "apply"], cwd=tmp_path, input="".join(diffs), text=True, check=True)
     env = os.environ | {"PYTHONPATH": str(tmp_path)}
     command = [sys.executable, "-c", USE, sandbox.base_url, sandbox.tokens["full"]]
