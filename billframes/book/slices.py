@@ -153,9 +153,16 @@ class BookSlice:
         """Receivables by days past due; see `Book.aging`."""
         return self._rows("aging", by, as_of=as_of)
 
-    def wip(self, by: By = None, *, as_of: DateLike | None = None) -> pd.DataFrame:
+    def wip(
+        self,
+        by: By = None,
+        *,
+        as_of: DateLike | None = None,
+        include_prebill: bool = True,
+        buckets: Sequence[int] = (30, 60, 90),
+    ) -> pd.DataFrame:
         """Work in progress by age; see `Book.wip`."""
-        return self._rows("wip", by, as_of=as_of)
+        return self._rows("wip", by, as_of=as_of, include_prebill=include_prebill, buckets=buckets)
 
     def lockup(self, by: By = None, *, as_of: DateLike | None = None, days: int = 365) -> pd.DataFrame:
         """Days of the slice's fees tied up in its work in progress and receivables; see `Book.lockup`."""

@@ -6,6 +6,7 @@ import pandas as pd
 
 from billframes._format import format_number, short_date
 from billframes.analysis.declare.metrics import title_of_key
+from billframes.config.firm import describe_settings
 from billframes.report import figures, footnotes
 from billframes.report.first_page import budget, tiles
 from billframes.report.html import Section
