@@ -23,7 +23,8 @@ from billframes.errors import ConfigError, ParameterError
 from billframes.periods import month_end
 from billframes.report.figures import figures
 from billframes.report.footnotes import as_of
-from billframes.report.outline import key_points, sheets
+from billframes.report.outline import sheets
+from billframes.report.points import key_points
 from billframes.report.report_tables import top_and_rest
 
 
