@@ -98,6 +98,10 @@ class FirmSettings:
         that are named differently from the client, and the items and accounts of write-offs, discounts, trust money,
         expenses and tax.
 
+    report : mapping of str to str
+        The look of the monthly report: `title`, the firm's name; `logo`, a PNG, JPEG or SVG file; `accent`, a colour
+        such as "#1f4e79"; `paper`, "A4" or "Letter". Without `paper`, amounts in USD and CAD are printed on Letter.
+
     Raises
     ------
     ParameterError
@@ -133,6 +137,7 @@ class FirmSettings:
     roles: Mapping[str, str] = field(default_factory=dict)
     taxes: Sequence[Tax | Mapping[str, Any]] = ()
     payment_order: PaymentOrder | Sequence[str] = "proportional"
+    report: Mapping[str, str] = field(default_factory=dict)
     guidelines: str = ""
     guidelines_field: str = "cf_outside_counsel_guidelines"
     ledger: LedgerSettings | Mapping[str, Any] = field(default_factory=LedgerSettings)
@@ -177,6 +182,11 @@ class FirmSettings:
         return {user: (each[measure], each["period"]) for user, each in people.items() if measure in each}
 
     @property
+    def paper_size(self) -> str:
+        """The paper of printed reports, "A4" or "Letter"."""
+        return self.report.get("paper") or ("Letter" if self.currency in {"USD", "CAD"} else "A4")
+
+    @property
     def firm_target(self) -> Mapping[str, Any]:
         """The target of the whole firm; empty if there is none."""
         return self.targets.get(FIRM, {})
@@ -200,6 +210,8 @@ class FirmSettings:
         values = read_keys(path, "firm settings", [each.name for each in fields(cls)])
         if isinstance(values.get("guidelines"), str):
             values["guidelines"] = str(Path(path).parent / values["guidelines"])
+        if isinstance(values.get("report"), dict) and isinstance(values["report"].get("logo"), str):
+            values["report"]["logo"] = str(Path(path).parent / values["report"]["logo"])
         try:
             settings = cls(**values)
         except ParameterError as error:

@@ -166,6 +166,28 @@ def _role(value: Any, key: str) -> str:
     return str(value)
 
 
+_REPORT = ("title", "logo", "accent", "paper")
+_LOGOS = (".png", ".jpg", ".jpeg", ".svg")
+
+
+def _report(value: Any, key: str) -> dict[str, str]:
+    looks = _mapping(lambda each, name: each if isinstance(each, str) else _not_text(each, name))(value, key)
+    for name, text in looks.items():
+        if name not in _REPORT:
+            raise ParameterError(f"{key} has no {name!r}; it takes {', '.join(_REPORT)}.{closest(name, _REPORT)}")
+        if name == "accent" and not re.fullmatch("#[0-9a-fA-F]{6}", text):
+            raise ParameterError(f"{key}['accent']={text!r} is not a colour; write six digits such as '#1f4e79'.")
+        if name == "logo" and not text.lower().endswith(_LOGOS):
+            raise ParameterError(f"{key}['logo']={text!r} is not a picture; it takes {', '.join(_LOGOS)}.")
+        if name == "paper" and text.lower() not in {"a4", "letter"}:
+            raise ParameterError(f"{key}['paper']={text!r} is not a size of paper; it takes 'A4' or 'Letter'.")
+    return {**looks, **({"paper": looks["paper"].capitalize()} if "paper" in looks else {})}
+
+
+def _not_text(value: Any, key: str) -> str:
+    raise ParameterError(f"{key}={value!r} is not a text; put it in quotes.")
+
+
 def read_list(value: Any, key: str) -> Iterable[Any]:
     """Return a list, or another iterable that is neither a text nor a mapping."""
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
@@ -202,6 +224,7 @@ READERS: dict[str, Callable[[Any, str], Any]] = {
     "budgets": _mapping(read_number),
     "originator_weights": _mapping(_weights),
     "roles": _mapping(_role),
+    "report": _report,
     "guidelines": _text,
     "guidelines_field": _text,
 }

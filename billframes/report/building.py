@@ -22,6 +22,7 @@ from typing import Any, Literal
 
 from billframes import errors
 from billframes._export import check_output, write
+from billframes.config.firm import FirmSettings
 from billframes.errors import BillframesError, ConfigError
 from billframes.report.kernel import (
     NO_PRIVATE_SOCKETS,
@@ -42,6 +43,7 @@ _NEXT_SCOPE = "billframes_next_scope"
 CELL_TIMEOUT = 3600
 _HEADING = re.compile(r'<section[^>]* id="([^"]+)"[^>]*>\s*<h2[^>]*>(.*?)</h2>', re.DOTALL)
 _KEY_POINTS = "key-points"
+_DEFINED = re.compile(r'<th scope="col"[^>]* title="([^"]+)">([^<]+?) *<')
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -119,7 +121,8 @@ def build_each(
     announce("Writing the page" if len(outs) == 1 else f"Writing {len(outs)} pages")
     title = f"Billing report {parameters['month']}"
     pages = [_render(each, title) for each in _split(notebook)]
-    contents = print_pages(pages) if format == "pdf" else [each.encode() for each in pages]
+    paper = _paper(str(parameters.get("settings", "")))
+    contents = print_pages(pages, paper=paper) if format == "pdf" else [each.encode() for each in pages]
     for out, content in zip(outs.values(), contents, strict=True):
         write(out, content)
 
@@ -217,7 +220,16 @@ def _with_contents(html: str) -> str:
     points = html.find(f'id="{_KEY_POINTS}"')
     end = "</section>" if points >= 0 else "</header>"
     place = html.find(end, max(points, 0)) + len(end)
-    return html[:place] + contents + html[place:] if found and place >= len(end) else html
+    html = html[:place] + contents + html[place:] if found and place >= len(end) else html
+    return _with_definitions(html)
+
+
+def _with_definitions(html: str) -> str:
+    """Append what the columns mean, which a screen shows beside a heading, for readers on paper."""
+    meanings = {title: meaning for meaning, title in _DEFINED.findall(html)}
+    rows = "".join(f"<dt>{title}</dt><dd>{meanings[title]}</dd>" for title in sorted(meanings))
+    section = f'<section class="definitions" aria-hidden="true"><h2>Definitions</h2><dl>{rows}</dl></section>'
+    return html.replace("</main>", f"{section}</main>") if rows else html
 
 
 # The first one has no window and starts in a third of the time.
@@ -261,6 +273,11 @@ def chromium() -> str:
     return found
 
 
+def _paper(settings: str) -> str:
+    """Return the paper's size, as the firm's settings name it."""
+    return (FirmSettings.load(settings) if settings else FirmSettings()).paper_size
+
+
 def print_pages(pages: Sequence[str], *, paper: str = "A4") -> list[bytes]:
     """
     Print each page to its own PDF.
@@ -289,7 +306,7 @@ def print_pages(pages: Sequence[str], *, paper: str = "A4") -> list[bytes]:
 
 def _print(page: Any, text: str, paper: str) -> bytes:
     # The page's own CSS sets margins and page numbers.
-    page.set_content(text)
+    page.set_content(text.replace("<details", "<details open"))
     pdf: bytes = page.pdf(format=paper, print_background=True, outline=True, tagged=True)
     page.close()
     return _PDF_DATE.sub(rb"\g<1>" + _FIXED_DATE + rb"\g<2>", pdf)

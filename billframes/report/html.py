@@ -11,6 +11,7 @@ import pandas as pd
 
 from billframes._format import format_value
 from billframes.analysis.declare.metrics import PRICED, Measure
+from billframes.analysis.results.explain import plain_words
 
 if TYPE_CHECKING:
     import jinja2  # Workbooks and the explorer need this module, but not jinja2.
@@ -59,8 +60,8 @@ class PageTable:
     ----------
     caption : str
         Empty if the section's heading is enough.
-    headings : sequence of (str, str)
-        Titles and the units beside them.
+    headings : sequence of (str, str, str)
+        Titles, the units beside them, and what the figures mean.
     rows : sequence of (str, sequence of Cell)
         The rows' names and cells.
     total : sequence of Cell
@@ -68,7 +69,7 @@ class PageTable:
     """
 
     caption: str
-    headings: Sequence[tuple[str, str]]
+    headings: Sequence[tuple[str, str, str]]
     rows: Sequence[tuple[str, Sequence[Cell]]]
     total: Sequence[Cell] = ()
 
@@ -80,8 +81,8 @@ def page_table(table: ReportTable, rows: pd.DataFrame, *, caption: str = "", cur
     return PageTable(
         caption,
         [
-            (heading[:1].upper() + heading[1:], ""),
-            *((each.title, unit_of(each.title, each.unit, currency)) for each in columns),
+            (heading[:1].upper() + heading[1:], "", ""),
+            *((each.title, unit_of(each.title, each.unit, currency), plain_words(each.meaning)) for each in columns),
         ],
         [(str(row[table.label]), [_cell(row, each) for each in columns]) for row in rows.to_dict("records")],
         [_cell(row, each) for row in below for each in columns],

@@ -11,7 +11,7 @@ import pandas as pd
 from billframes._format import long_date
 from billframes.analysis.declare.spec import analyses
 from billframes.analysis.results.explain import plain_words
-from billframes.report.html import Section, anchor, outside_notes, page_table
+from billframes.report.html import PageTable, Section, anchor, outside_notes, page_table
 from billframes.report.month import Month
 from billframes.report.report_tables import Chart, MakeTable, ReportTable, Table
 
@@ -137,6 +137,8 @@ class SectionSpec:
             name=anchor(self.title or tables[0].title),
             title=heading,
             blocks=blocks,
+            # On a screen, what follows the first table is folded.
+            first=next((place for place, each in enumerate(blocks, 1) if isinstance(each, PageTable)), 0),
             notes=notes,
             empty=empty,
         )
@@ -157,6 +159,10 @@ def _draw(month: Month, table: ReportTable, rows: pd.DataFrame, chart: Chart) ->
     from billframes.report.pictures import picture, side_by_side
 
     rows = table.total if chart.of == "total" else rows
+    if chart.analysis:
+        # The other analyses' figures would be keys of this one's rows.
+        own = analyses()[chart.analysis].measure_names
+        rows = rows[[table.label, *(name for name in rows.columns if name in own)]]
     if len(rows) < 2 and not chart.height:
         return ""
     draw = getattr(plots, chart.analysis or table.analysis)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+from pathlib import Path
+
 import pandas as pd
 
 from billframes._format import format_number, short_date
 from billframes.analysis.declare.metrics import title_of_key
 from billframes.config.firm import describe_settings
+from billframes.errors import ConfigError
 from billframes.report import figures, footnotes
 from billframes.report.first_page import budget, tiles
 from billframes.report.html import Section
@@ -26,14 +30,33 @@ def cover(month: Month, *, title: str = "", remark: str = "", generated: str = "
     ----------
     month : Month
     title : str
-        The firm's name.
+        The firm's name; by default the one in the settings.
     remark : str
         A line in a box, for example that the figures are a demonstration.
     generated : str
         When the report was made, as text.
     """
-    as_of = footnotes.data_day(month)
-    return Section("cover.html", month=month, title=title, remark=remark, generated=generated, as_of=as_of)
+    look = month.settings.report
+    return Section(
+        "cover.html",
+        month=month,
+        title=title or look.get("title", ""),
+        remark=remark,
+        generated=generated,
+        as_of=footnotes.data_day(month),
+        logo=_picture(look["logo"]) if look.get("logo") else "",
+        accent=look.get("accent", ""),
+    )
+
+
+def _picture(path: str) -> str:
+    """Return a picture as an address that holds it, so that the page needs no other file."""
+    kind = {".svg": "svg+xml", ".png": "png"}.get(Path(path).suffix.lower(), "jpeg")
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise ConfigError(f"The logo {path} can't be read: {error.strerror}.") from error
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
 
 
 def headlines(month: Month) -> Section:
