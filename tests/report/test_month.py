@@ -344,7 +344,7 @@ def test_notes_name_only_columns_that_the_page_has(october):
     ]
     for section in made:
         page = BeautifulSoup(section._repr_html_(), "html.parser")
-        notes = page.select_one("div.about").get_text()
+        notes = page.select_one(".about").get_text()
         headings = " | ".join(each.get_text() for each in page.select("thead th"))
         assert [name for name in re.findall("“(.+?)”", notes) if name not in headings] == []
         assert not re.search("separate column|full table|effort", notes)
