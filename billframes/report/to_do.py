@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import pandas as pd
@@ -19,8 +20,6 @@ __all__ = ["MOST", "ToDo", "to_do"]
 MOST = 10
 # Work in progress older than this number of days should be billed, or written down.
 _OLD_DAYS = 90
-# The rows of each kind that come first; the largest others fill the rest.
-_FIRST_OF_EACH = 2
 
 
 @dataclass(frozen=True)
@@ -59,9 +58,8 @@ def to_do(month: Month) -> list[ToDo]:
     if month.is_empty:
         return []
     found = [sorted(kind(month), key=lambda each: -each.amount) for kind in _KINDS]
-    first = [each for rows in found for each in rows[:_FIRST_OF_EACH]]
-    rest = sorted((each for rows in found for each in rows[_FIRST_OF_EACH:]), key=_size)
-    chosen = [*first, *rest][:MOST]
+    # The largest of each kind come first, then the second of each, and so on.
+    chosen = [each for rank in zip_longest(*found) for each in rank if each is not None][:MOST]
     people = pd.Series([-_size(each) for each in chosen]).groupby([each.person for each in chosen]).sum()
     return sorted(chosen, key=lambda each: (-people[each.person], each.person, _size(each)))
 
