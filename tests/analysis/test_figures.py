@@ -12,10 +12,11 @@ from billframes import FirmSettings, plots, tables
 from billframes.analysis.results.figures import figures
 from billframes.analysis.results.names import figure_names, find_figure
 from billframes.analysis.results.result_rows import key_columns
-from billframes.errors import ParameterError
+from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.loading.load_info import attached
 from tests.analysis import golden
-from tests.analysis.conftest import rows_of
+from tests.analysis.conftest import ENGINES, rows_of
+from tests.firms import make_firm, on
 
 COLUMNS = list(dict.fromkeys(each.column for each in figure_names().values()))
 TIMES = {"month", "quarter", "year"}
@@ -189,6 +190,9 @@ def test_a_period_that_is_not_over_is_compared_with_the_same_days(client):
         (["realization"], {}, "'realization' is an analysis. Write the names of its figures"),
         ([], {}, "figures needs the names of figures"),
         (["wip"], {"where": {"client": "Nobody"}}, "where={'client': 'Nobody'}: no row has this value"),
+        (["wip"], {"where": {"client": []}}, "has no values, so "),
+        (["wip"], {"where": "client"}, "where takes keys with their values"),
+        (["receivables"], {"by": ["billing_type", "client"], "top": 2}, "by='billing_type'"),
         (["wip"], {"where": {"month": "2026-10"}}, "days are chosen by start= and end="),
         (["wip"], {"by": "colour"}, "by='colour' is neither a short name nor a column"),
         (["wip"], {"top": 3}, "top= needs rows to choose from: pass by="),
@@ -218,3 +222,24 @@ def test_tables_charts_and_explanations_show_figures(book):
     assert ax.get_title(loc="left") == "Fees billed, work in progress and billing realization by practice area"
     assert "contribution.billed_amount" in repr(bf.explain("billed_amount"))
     assert "wip_amount" in repr(bf.explain("figures"))
+
+
+def test_made_up_firms_have_right_figures_or_a_reason():
+    """One warning a cause, the trade's words in filters, and nothing known before the first record."""
+    frames = {name: each for name, each in on(make_firm(2), ENGINES["pandas"]).items() if name in FRAMES}
+    days = {"start": "2025-10", "compare": "previous"}
+    first = figures("client_hours", "billed_amount", **days, **frames)
+    assert first["client_hours_previous"].isna().all()
+    assert first.attrs["missing"]["client_hours_previous"] == "The data begin on 2025-10-01."
+    partner = figures("wip", by="partner", where={"lawyer": "Person 0"}, start="2026-10", **frames)
+    assert partner["responsible_name"].tolist() == ["Person 0"]
+    twice = {name: pd.concat([each, each]) for name, each in frames.items()}
+    with pytest.warns(IncompleteDataWarning) as said:
+        doubled = figures("wip", "billed_amount", "client_hours", start="2026-10", **twice)
+    texts = [str(each.message) for each in said]
+    assert len(texts) == len(set(texts))
+    assert doubled["wip_amount"][0] == figures("wip", start="2026-10", **frames)["wip_amount"][0]
+    hidden = {name: each for name, each in on(make_firm(hidden=True), ENGINES["pandas"]).items() if name in FRAMES}
+    known = figures("billed_amount", "worked_amount", "wip", by="user", start="2026-10", **hidden)
+    assert known["billed_amount"].notna().all()
+    assert {*known.attrs["missing"]} == {"worked_amount", "wip_amount"}

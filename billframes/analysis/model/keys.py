@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import NoReturn
@@ -24,6 +24,7 @@ __all__ = [
     "By",
     "Key",
     "Sources",
+    "columns_of",
     "find_keys",
     "matter_type_key",
     "names_in",
@@ -90,6 +91,13 @@ FIGURES = frozenset({"amount", "balance", "fixed_fee_amount", "hours"})
 """Columns of loaders that some analysis has as a figure; as keys, they have another name in results."""
 # A key by name is replaced by the pair of id and name: two clients with the same name stay two rows.
 _ALIASES = {column: name for name, pair in PEOPLE_AND_MATTERS.items() for column in pair}
+
+
+def columns_of(name: str, there: Collection[str]) -> list[str]:
+    """Return those columns of a result that the key of this name made: an id and its label, or a single value."""
+    other = name if name in there and name not in _ALIASES else _OTHER_WORDS.get(name.lower(), name)
+    key = _ALIASES.get(other, other)
+    return [each for each in PEOPLE_AND_MATTERS.get(key, (key, f"{KEY_PREFIX}{key}")) if each in there]
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +214,9 @@ def find_keys(by: By, sources: Sources) -> tuple[Key, ...]:
     MissingColumnError
         A short name needs a column or a frame that was not passed.
     """
-    names = names_in(by)
-    return tuple(_find(name, sources) for name in dict.fromkeys(_ALIASES.get(name, name) for name in names))
+    keys = [_find(_ALIASES.get(name, name), sources) for name in names_in(by)]
+    # Two words of the trade can name the same key.
+    return tuple({key.columns: key for key in keys}.values())
 
 
 def matter_type_key(sources: Sources, *, prefer_matters: bool = False) -> Key | None:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import inspect
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -17,16 +19,17 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 import pyarrow as pa
 
+from billframes._messages import warn
 from billframes._names import closest
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.frames.checked_frames import share_checks
-from billframes.analysis.frames.data_span import covers, first_day, read_period
+from billframes.analysis.frames.data_span import covers, first_date, first_day, read_period
 from billframes.analysis.frames.engine import to_arrow
 from billframes.analysis.frames.native import nan_to_null, to_native
 from billframes.analysis.frames.values import tell_once
 from billframes.analysis.model.arguments import check_choice, read_date, read_whole_number
-from billframes.analysis.model.keys import PEOPLE_AND_MATTERS, TIMES, By, names_in
+from billframes.analysis.model.keys import TIMES, By, columns_of, names_in
 from billframes.analysis.results.names import Figure, find_figures
 from billframes.analysis.results.result_rows import key_columns, total_of
 from billframes.config.firm import FirmSettings
@@ -45,6 +48,7 @@ FIGURES, MISSING, TOTAL = "figures", "missing", "total"
 
 Compare = Literal["previous", "year_ago"]
 _FRAMES = ("time_entries", "expenses", "fixed_fees", "invoices", "matters", "users", "clients")
+_DATES = {"time_entries": "date", "invoices": "invoice_date"}
 _LABEL, _PLACE = "Others ({})", "_place"
 _PAST = "Balances of earlier days are not known: they are as loaded. A mirror keeps those of earlier days."
 
@@ -211,7 +215,7 @@ def _joined(wanted: Sequence[Figure], source: Source, by: Sequence[str]) -> _Joi
         unknown = [name for name in used if len(rows) and rows[name].isna().all()]
         for each in figures:
             if reason or each.measure.name in unknown or each.measure.name not in used:
-                joined.missing[each.column] = reason or _why(each, given=each.measure.name in used)
+                joined.missing[each.column] = reason or _why(each, rows, keyed=bool(by))
         # A figure of which some rows are unknown stays missing there.
         adds_up = {each.name for each in analysis.columns if each.adds_up}
         zeros[analysis.name] = [] if reason else [name for name in used if name in adds_up and name not in unknown]
@@ -244,14 +248,20 @@ def _is_label(name: str, keys: Iterable[str]) -> bool:
     return name.endswith(("_name", "_label")) and f"{name.rpartition('_')[0]}_id" in keys
 
 
-def _why(figure: Figure, *, given: bool) -> str:
+def _why(figure: Figure, rows: pd.DataFrame, *, keyed: bool) -> str:
     """Say why a whole column is missing."""
-    names = (f"`{figure.measure.name}`", "By ")
-    said = [text for text in figure.analysis.left_out if given and text.startswith(names)]
-    more = (
-        f"bf.explain({figure.column!r}) explains it." if given else f"It needs options: call {figure.analysis.name}()."
+    given = figure.measure.name in rows
+    for part, whole in figure.measure.ratios if given else ():
+        if {part, whole} <= {*rows} and rows[whole].notna().any():
+            return f"Its denominator, {whole}, is 0." if rows[part].notna().any() else f"{part} is not known."
+    starts = (f"`{figure.measure.name}`", *(["By "] if keyed else []))
+    if said := [text for text in figure.analysis.left_out if given and text.startswith(starts)]:
+        return said[0]
+    if not given:
+        return f"It needs options: call {figure.analysis.name}()."
+    return (
+        f"It is missing in all rows of {figure.analysis.name}; its warnings or bf.explain({figure.column!r}) say why."
     )
-    return said[0] if said else f"It is not known by these keys, or with these frames and settings. {more}"
 
 
 def _sorted(rows: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
@@ -264,11 +274,16 @@ def _sorted(rows: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
 
 def _kept(joined: _Joined, key: str, wanted: Any) -> _Joined:
     """Keep the rows with one of the values, which are ids or labels; None is a missing value."""
-    columns = [each for each in PEOPLE_AND_MATTERS.get(key, (key,)) if each in joined.keys]
+    columns = columns_of(key, joined.keys)
+    wanted = [*wanted] if isinstance(wanted, (list, tuple, set, frozenset)) else [wanted]
+    if not wanted:
+        raise ParameterError(
+            f"where={{{key!r}: []}} has no values, so every sum would be 0. Leave the key out for all."
+        )
     if not columns:
         raise ParameterError(f"where={{{key!r}: …}}: none of the figures is known by {key!r}.")
     rows, found = joined.rows, pd.Series(data=False, index=joined.rows.index)
-    for value in wanted if isinstance(wanted, (list, tuple, set, frozenset)) else [wanted]:
+    for value in wanted:
         if value is None:
             found |= rows[columns[0]].isna()
             continue
@@ -288,7 +303,8 @@ def _rows(wanted: Sequence[Figure], source: Source, by: Sequence[str], where: Ma
     joined = _joined(wanted, source, list(dict.fromkeys([*by, *where])))
     for key, values in where.items():
         joined = _kept(joined, key, values)
-    filters = {column for key in where if key not in by for column in PEOPLE_AND_MATTERS.get(key, (key,))}
+    shown = {column for key in by for column in columns_of(key, joined.keys)}
+    filters = {column for key in where for column in columns_of(key, joined.keys)} - shown
     keys = [each for each in joined.keys if each not in filters]
     return joined.add_up(keys, wanted) if filters else replace(joined, rows=_sorted(joined.rows, keys))
 
@@ -311,6 +327,9 @@ def _top(joined: _Joined, wanted: Sequence[Figure], ranks: Mapping[Any, int], to
 
 def _ranks(joined: _Joined, other: _Joined | None, wanted: Sequence[Figure]) -> dict[Any, int]:
     """Return the place of each group of the first key that is not a period, by the first figure, largest first."""
+    if joined.rows[_source(wanted[0])].isna().all() and len(joined.rows):
+        reason = joined.missing.get(wanted[0].column, "Its denominators are 0.")
+        raise ParameterError(f"top= chooses by the first figure, and {wanted[0].column!r} is missing: {reason}")
     keys = [each for each in joined.keys if each not in TIMES]
     if not keys:
         raise ParameterError("top= needs rows to choose from: pass by=, such as by='client'.")
@@ -388,13 +407,13 @@ def figures_of(
     top: int | None = None,
 ) -> Any:
     """Calculate figures from any source, as `figures` does from frames; the result is of the kind of `like`."""
-    wanted, keys, filters = find_figures(names), names_in(by), dict(where or {})
+    wanted, keys, filters = find_figures(names), names_in(by), where or {}
     _check(keys, filters, compare, top, source)
     rows_of = functools.partial(_rows, by=keys, where=filters)
     if compare:
         # Both periods then have the same number of days.
         source = replace(source, period=Period(source.period.start, source.until(source.period.end)))
-    with share_checks(), tell_once():
+    with _each_warning_once(), share_checks(), tell_once():
         joined = rows_of(wanted, source)
         other = _before(joined, wanted, source, compare, rows_of) if compare else None
     if top:
@@ -414,8 +433,20 @@ def figures_of(
     return attach(result, TOTAL, {str(name): None if pd.isna(value) else float(value) for name, value in sums.items()})
 
 
+@contextmanager
+def _each_warning_once() -> Iterator[None]:
+    """Give equal warnings of several analyses once."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for each in {str(each.message): each for each in caught}.values():
+        warn(str(each.message), each.category)
+
+
 def _check(keys: Sequence[str], where: Mapping[str, Any], compare: str | None, top: int | None, source: Source) -> None:
     """Refuse arguments that don't fit together."""
+    if not isinstance(where, Mapping):
+        raise ParameterError(f"where takes keys with their values, such as {{'client': 'Acme'}}; it is {where!r}.")
     if compare is not None:
         check_choice(compare, "compare", ("previous", "year_ago"))
         if {*keys} & {*TIMES}:
@@ -527,7 +558,7 @@ def figures(
             )
     if not given:
         raise ParameterError("figures needs frames, such as time_entries= and invoices=; or call it on bf.book(...).")
-    dated = {name: given[name] for name in ("time_entries", "invoices") if name in given}
+    dated = {name: given[name] for name in _DATES if name in given}
     period = read_period(start, end, settings, *dated.values())
     zone = (settings or FirmSettings()).time_zone
     loaded = min((day for each in dated.values() if (day := load_day(each, zone)) is not None), default=None)
@@ -542,7 +573,12 @@ def figures(
 
     day = None if as_of is None else read_date(as_of, "as_of")
     year = (settings and settings.fiscal_year) or CALENDAR_YEAR
-    source = Source(call, period, day, loaded, first_day(**dated), year)
+    first = first_day(**dated)
+    if first is None and (compare or period.start is None):
+        # Before the first record nothing is known.
+        days = (first_date(frame, _DATES[name]) for name, frame in dated.items())
+        first = min((each for each in days if each is not None), default=None)
+    source = Source(call, period, day, loaded, first, year)
     return figures_of(names, source, next(iter(given.values())), by=by, where=where, compare=compare, top=top)
 
 
