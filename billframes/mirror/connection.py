@@ -6,7 +6,7 @@ balances) are returned as the JSON that the server would send, so that their loa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NoReturn
 from urllib.parse import unquote
 
@@ -26,7 +26,7 @@ from billframes.schema.records import ClientBalances
 from billframes.schema.resources import CLIENTS, CODES, CUSTOM_FIELDS
 from billframes.schema.sources import json_names
 from billframes.transport.connections import CancelScope
-from billframes.transport.http import OutcomeCheck, QueryPairs, Response
+from billframes.transport.http import QueryPairs, Response
 
 __all__ = ["MirrorConnection"]
 
@@ -87,15 +87,7 @@ class MirrorConnection:
         """Return a cancel scope for the requests of one load."""
         return CancelScope(_LOAD_SECONDS)
 
-    def fetch(
-        self,
-        path: str,
-        query: QueryPairs = (),
-        *,
-        resource: str,
-        scope: CancelScope | None = None,
-        may_be_empty: bool = False,
-    ) -> Response:
+    def fetch(self, path: str, query: QueryPairs = (), *, resource: str, **_options: Any) -> Response:
         """Answer a GET of a list without filters; raise `MirrorError` for other paths."""
         snapshot = self._snapshot()
         if path == CODES.path:
@@ -109,16 +101,7 @@ class MirrorConnection:
             f"A mirror holds the API's lists; {resource} can't be answered from it. Connect to the server for it."
         )
 
-    def send(
-        self,
-        method: str,
-        path: str,
-        body: bytes | None = None,
-        *,
-        resource: str,
-        headers: Mapping[str, str] | None = None,
-        check_outcome: OutcomeCheck | None = None,
-    ) -> NoReturn:
+    def send(self, method: str, path: str, body: bytes | None = None, *, resource: str, **_options: Any) -> NoReturn:
         """Raise `MirrorError`, because a mirror can only be read."""
         raise MirrorError(f"A mirror can't be written to ({resource}). Connect to the server, then refresh the mirror.")
 

@@ -37,7 +37,6 @@ __all__ = [
     "ENCODED_TEXT",
     "REPEATED_TEXT",
     "Column",
-    "arrow_schema",
     "decode_dictionary",
     "dictionary_encode",
     "enum_column",
@@ -103,11 +102,6 @@ class Column:
 def enum_type(value_count: int) -> pa.DataType:
     """Return the type of an enum of that many values: one byte per row for up to 128 of them."""
     return pa.dictionary(pa.int8() if value_count <= 128 else pa.int32(), pa.string())
-
-
-def arrow_schema(columns: tuple[Column, ...]) -> pa.Schema:
-    """Return the Arrow schema of a table with these columns."""
-    return pa.schema([column.field for column in columns])
 
 
 def decode_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:

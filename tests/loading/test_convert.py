@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from billframes.loading.convert import to_pandas, to_polars
-from billframes.schema.columns import Column, arrow_schema
+from billframes.schema.columns import Column
 
 COLUMNS = (
     Column("id", "id", required=True),
@@ -50,7 +50,7 @@ def table(rows: int) -> pa.Table:
     arrays["state"] = pa.DictionaryArray.from_arrays(
         pa.array([1, None][:rows], pa.int8()), pa.array(["draft", "final"])
     )
-    return pa.table([arrays[column.name] for column in COLUMNS], schema=arrow_schema(COLUMNS))
+    return pa.table([arrays[column.name] for column in COLUMNS], schema=pa.schema([column.field for column in COLUMNS]))
 
 
 def kind_of(name: str) -> str:
