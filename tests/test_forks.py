@@ -55,7 +55,7 @@ def test_a_parent_and_its_children_get_their_own_records(rounds, each):
 
 @pytest.mark.slow
 def test_children_that_end_normally_leave_their_parent_alone():
-    command = [sys.executable, "-W", "error", "-m", "tests.faults.forks", "--rounds", "10", "--latency", "5"]
+    command = [sys.executable, "-W", "error", "-m", "tests.faults.forks", "--rounds", "5", "--latency", "5"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
