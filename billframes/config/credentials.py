@@ -97,9 +97,9 @@ def find_api(
         _same_address(url, each) for each in (os.environ.get("BILLFRAMES_BASE_URL"), chosen.get("base_url"))
     )
     tokens = (
-        _Token("argument", token, may_be_sent=True),
-        _Token("BILLFRAMES_TOKEN", hide(os.environ.get("BILLFRAMES_TOKEN")), may_be_sent=is_of_environment),
-        _Token(f"profile {name!r}", chosen.get("token"), may_be_sent=is_of_profile),
+        _FoundToken("argument", token, may_be_sent=True),
+        _FoundToken("BILLFRAMES_TOKEN", hide(os.environ.get("BILLFRAMES_TOKEN")), may_be_sent=is_of_environment),
+        _FoundToken(f"profile {name!r}", chosen.get("token"), may_be_sent=is_of_profile),
     )
     secret, token_source = _first(*((each.source, each.text) for each in tokens if each.may_be_sent))
     missing = "none" if wants_token else "auth="
@@ -129,7 +129,7 @@ def _address(base_url: str | None, name: str | None, profile: Mapping[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
-class _Token:
+class _FoundToken:
     """A source's token, and whether it may be sent to the address."""
 
     source: str

@@ -13,11 +13,11 @@ from billframes.loading.load_info import attach_load_info, load_attrs
 
 __all__ = ["flatten"]
 
-Frame = TypeVar("Frame")
+FrameT = TypeVar("FrameT")
 _LISTS = (list, tuple, np.ndarray)
 
 
-def flatten(frame: Frame, separator: str = "; ") -> Frame:
+def flatten(frame: FrameT, separator: str = "; ") -> FrameT:
     """
     Turn each column of lists, such as `originator_names`, into text.
 
@@ -52,7 +52,7 @@ def flatten(frame: Frame, separator: str = "; ") -> Frame:
     """
     kind, _ = kind_and_columns(frame)
     of_kind: Any = {"pandas": _flatten_pandas, "arrow": _flatten_arrow}.get(kind, _flatten_polars)
-    result: Frame = of_kind(frame, separator)
+    result: FrameT = of_kind(frame, separator)
     info = load_attrs(frame)
     return attach_load_info(result, info) if info else result
 

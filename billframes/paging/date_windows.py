@@ -40,7 +40,7 @@ TRIES = 3
 
 
 @dataclass(eq=False, slots=True)
-class _Window:
+class _DateWindow:
     """Days still to be read, both ends included; `awaited` is True while a page of it is under way."""
 
     low: dt.date
@@ -172,7 +172,7 @@ class _Windows:
         query, added_filters = query_for_days(self._query, window.low, window.high)
         return PageRequest(query, self._scheduler.page_size, added_filters=added_filters, tag=window)
 
-    def _split_largest(self) -> _Window | None:
+    def _split_largest(self) -> _DateWindow | None:
         """Split off the later half of the largest window; None if no window is large enough."""
         largest = max(self._windows, key=lambda each: each.days, default=None)
         # The page that is under way will prove about one page of the window.
@@ -181,20 +181,20 @@ class _Windows:
             return None
         first_page = min(largest.days - 2, int(self._scheduler.page_size / self._density))
         middle = largest.low + DAY * ((first_page + largest.days) // 2)
-        half = _Window(middle, largest.high)
+        half = _DateWindow(middle, largest.high)
         largest.high = middle - DAY
         self._windows.append(half)
         return half
 
     def _handle(self, request: PageRequest, page: Page) -> tuple[PageRequest, ...]:
-        window: _Window = request.tag
+        window: _DateWindow = request.tag
         self._store.add(page)
         window.awaited = False
         if page.is_whole or self._advance(window, self._scheduler.schema.date_of(page.records[-1])):
             self._windows.remove(window)
         return ()
 
-    def _advance(self, window: _Window, last: dt.date) -> bool:
+    def _advance(self, window: _DateWindow, last: dt.date) -> bool:
         """Move the window's start after a full page that ends on day `last`; return whether the window is complete."""
         if last == window.low:
             self._overfull.append(last)
@@ -205,12 +205,12 @@ class _Windows:
         return window.low > window.high
 
 
-def _cut_days(low: dt.date, high: dt.date, parts: int) -> list[_Window]:
+def _cut_days(low: dt.date, high: dt.date, parts: int) -> list[_DateWindow]:
     """Divide days into windows of about equal length."""
     days = (high - low).days + 1
     parts = min(parts, days)
     cuts = [low + DAY * (days * part // parts) for part in range(parts)]
-    return [_Window(one, other - DAY) for one, other in pairwise(cuts)] + [_Window(cuts[-1], high)]
+    return [_DateWindow(one, other - DAY) for one, other in pairwise(cuts)] + [_DateWindow(cuts[-1], high)]
 
 
 def _read_day(scheduler: Scheduler, query: Query, day: dt.date, store: RecordStore) -> None:

@@ -66,7 +66,7 @@ def read_list(resource: Resource, pairs: Iterable[tuple[str, str]]) -> ListQuery
     HttpProblem
         400, with all faults.
     """
-    reader = _Reader(pairs)
+    reader = _ParameterReader(pairs)
     filters = {each.name: reader.read(each.name, partial(_read_filter, each), None) for each in _filters(resource)}
     select: frozenset[str] = reader.read("select", lambda text: _read_select(resource, text), frozenset())
     query = ListQuery({name: value for name, value in filters.items() if value is not None}, select)
@@ -87,7 +87,7 @@ def read_id(text: str) -> str | None:
     return text.lower() if _ID.fullmatch(text) else None
 
 
-class _Reader:
+class _ParameterReader:
     """The values of a query string, and their faults."""
 
     def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:

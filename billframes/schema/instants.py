@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["UnreadableError", "read_instants", "read_times"]
 
-Rows: TypeAlias = "npt.NDArray[np.int64]"
+RowNumbers: TypeAlias = "npt.NDArray[np.int64]"
 Characters: TypeAlias = "npt.NDArray[np.uint8]"
 
 # Up to this many texts of one layout are parsed one by one, which is as fast.
@@ -115,7 +115,7 @@ def _read(
     return pa.array(values, mask=written.is_null().to_numpy(zero_copy_only=False) if written.null_count else None)
 
 
-def _groups(written: pa.StringArray) -> Iterator[tuple[Rows, Characters | None]]:
+def _groups(written: pa.StringArray) -> Iterator[tuple[RowNumbers, Characters | None]]:
     """Yield the rows of each layout with a matrix of their characters, or None if they are parsed one by one."""
     _, places, data = written.buffers()
     ends = np.frombuffer(places, np.int32, len(written) + 1)
@@ -134,7 +134,7 @@ def _groups(written: pa.StringArray) -> Iterator[tuple[Rows, Characters | None]]
             yield from _split(found, np.frombuffer(data, np.uint8)[ends[found][:, None] + np.arange(length)])
 
 
-def _split(rows: Rows, characters: Characters) -> Iterator[tuple[Rows, Characters | None]]:
+def _split(rows: RowNumbers, characters: Characters) -> Iterator[tuple[RowNumbers, Characters | None]]:
     """Split texts of one length by their layout."""
     layouts = np.where(characters - _ZERO < 10, _ZERO, characters)
     for _ in range(LAYOUTS):

@@ -21,10 +21,10 @@ from billframes.periods import FixedCalendar, parse_period
 from billframes.widgets.describe import describe_range
 from billframes.widgets.fields import FilterField
 from billframes.widgets.html import button, escape_text, html_widget, set_visible
-from billframes.widgets.options import Codes, Options
+from billframes.widgets.options import ColumnOptions, Positions
 from billframes.widgets.state import Criterion, Range, Value
 
-__all__ = ["Choices", "Control", "Dates", "Numbers", "OnChoose"]
+__all__ = ["Choices", "Control", "Dates", "NumberControl", "OnChoose"]
 
 OnChoose = Callable[[str, Criterion | None], None]
 
@@ -117,12 +117,14 @@ class Choices(Control):
     ----------
     field : FilterField
     on_choose : callable
-    options : Options
+    options : ColumnOptions
     counts : callable
         Returns for each option the number of rows that pass the filters on all other columns.
     """
 
-    def __init__(self, field: FilterField, on_choose: OnChoose, options: Options, counts: Callable[[], Codes]) -> None:
+    def __init__(
+        self, field: FilterField, on_choose: OnChoose, options: ColumnOptions, counts: Callable[[], Positions]
+    ) -> None:
         self._options = options
         self._counts = counts
         self._boxes: dict[int, w.Checkbox] = {}
@@ -252,7 +254,7 @@ class _RangeControl(Control):
         self._choose(span)
 
 
-class Numbers(_RangeControl):
+class NumberControl(_RangeControl):
     """A range of numbers."""
 
     def _end(self, words: str) -> w.Text:

@@ -18,7 +18,7 @@ from billframes.errors import MissingColumnError
 
 __all__ = ["FilterField", "filter_fields"]
 
-Kind = Literal["dates", "numbers", "choice"]
+FieldKind = Literal["dates", "numbers", "choice"]
 
 _PERIODS = ("date", "invoice_date", "opened")
 # Column, title, and the column with the names of its values.
@@ -45,7 +45,7 @@ class FilterField:
 
     column: str
     title: str
-    kind: Kind
+    kind: FieldKind
     label: str | None = None
     reference: str | None = None
 
@@ -124,7 +124,7 @@ def _other(frame: pd.DataFrame, column: str, name: str) -> FilterField | None:
     return FilterField(column, _title(column, custom, name), kind)
 
 
-def _kind(values: pd.Series[Any], *, custom: bool) -> Kind | None:
+def _kind(values: pd.Series[Any], *, custom: bool) -> FieldKind | None:
     if _is_date(values):
         return "dates"
     if isinstance(values.dtype, pd.CategoricalDtype):

@@ -16,7 +16,7 @@ from billframes.analysis.declare.columns import IDS
 from billframes.analysis.frames.native import without_attrs
 from billframes.errors import ParameterError
 from billframes.widgets.fields import filter_fields
-from billframes.widgets.options import Codes, Mask, Options, options_of
+from billframes.widgets.options import ColumnOptions, Mask, Positions, options_of
 from billframes.widgets.state import Criterion, FilterState, Range
 
 __all__ = ["Filters"]
@@ -60,7 +60,7 @@ class Filters:
         self.data = frame
         self.fields = filter_fields(frame, period)
         self._columns = without_attrs(frame)
-        self._options: dict[str, Options] = {}
+        self._options: dict[str, ColumnOptions] = {}
         self._masks: dict[str, tuple[Criterion, Mask]] = {}
 
     @functools.cached_property
@@ -75,7 +75,7 @@ class Filters:
         name = loaded.get(str(self.data.columns[0]) if len(self.data.columns) else "", "rows")
         return {"time_entries": "entries", "users": "people"}.get(name, name.replace("_", " "))
 
-    def options(self, column: str) -> Options:
+    def options(self, column: str) -> ColumnOptions:
         """Return the options of a column, which are found when they are first needed."""
         if column not in self._options:
             field = next(each for each in self.fields if each.column == column)
@@ -90,7 +90,7 @@ class Filters:
         """Return the rows that pass, with their index; the frame itself if there are no filters."""
         return self.data[self.mask(state)] if state.criteria else self.data
 
-    def counts(self, state: FilterState, column: str) -> Codes:
+    def counts(self, state: FilterState, column: str) -> Positions:
         """Return for each option of a column the number of rows that pass the filters on all *other* columns."""
         failed = self._failed_criteria(state)
         if column in state.criteria:

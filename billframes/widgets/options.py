@@ -20,17 +20,17 @@ from billframes.analysis.model.keys import UNASSIGNED
 from billframes.widgets.fields import FilterField
 from billframes.widgets.state import Value, Values
 
-__all__ = ["Options", "options_of"]
+__all__ = ["ColumnOptions", "options_of"]
 
 _BILLED = ("Not billed", "Billed")
 _FLAG = ("No", "Yes")
 
-Codes = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
+Positions = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 @dataclass(frozen=True)
-class Options:
+class ColumnOptions:
     """
     The options of a column.
 
@@ -41,8 +41,8 @@ class Options:
 
     keys: tuple[Value, ...]
     labels: tuple[str, ...]
-    codes: Codes
-    totals: Codes
+    codes: Positions
+    totals: Positions
     order: tuple[int, ...]
 
     @functools.cached_property
@@ -60,7 +60,7 @@ class Options:
         wanted[[self.place[value] for value in choice if value in self.place]] = True
         return wanted[self.codes]
 
-    def counts(self, mask: Mask) -> Codes:
+    def counts(self, mask: Mask) -> Positions:
         """Count the rows in the mask by position."""
         return np.bincount(self.codes[mask], minlength=len(self.keys))
 
@@ -97,7 +97,7 @@ def fold(text: str) -> str:
     return "".join(each for each in decomposed if not unicodedata.combining(each)).casefold()
 
 
-def options_of(frame: pd.DataFrame, field: FilterField) -> Options:
+def options_of(frame: pd.DataFrame, field: FilterField) -> ColumnOptions:
     """
     Encode a column.
 
@@ -118,7 +118,7 @@ def options_of(frame: pd.DataFrame, field: FilterField) -> Options:
     if not isinstance(frame[field.column].dtype, pd.CategoricalDtype):
         present.sort(key=lambda place: _sort_key(values[place], labels[place]))
     order = (*present, *([len(values)] if totals[-1] else []))
-    return Options((*values, None), tuple(labels), codes, totals, order)
+    return ColumnOptions((*values, None), tuple(labels), codes, totals, order)
 
 
 def _encode(column: pd.Series[Any]) -> tuple[Any, list[Value]]:
@@ -128,7 +128,7 @@ def _encode(column: pd.Series[Any]) -> tuple[Any, list[Value]]:
     return codes, [bool(value) if pd.api.types.is_bool_dtype(column.dtype) else value for value in values]
 
 
-def _labels(frame: pd.DataFrame, field: FilterField, codes: Codes, values: Sequence[Value]) -> list[str]:
+def _labels(frame: pd.DataFrame, field: FilterField, codes: Positions, values: Sequence[Value]) -> list[str]:
     if field.label is None:
         return [_value_label(value, field) for value in values]
     names = _first_of(frame[field.label], codes, len(values))
@@ -139,7 +139,7 @@ def _labels(frame: pd.DataFrame, field: FilterField, codes: Codes, values: Seque
     return distinct_names(labels, values, references)
 
 
-def _first_of(column: pd.Series[Any], codes: Codes, size: int) -> list[str | None]:
+def _first_of(column: pd.Series[Any], codes: Positions, size: int) -> list[str | None]:
     """Return for each value the name in the first row that has one."""
     known = np.flatnonzero((column.notna() & (column != "")).to_numpy() & (codes < size))
     names: list[str | None] = [None] * size

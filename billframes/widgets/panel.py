@@ -13,7 +13,7 @@ from typing import Any
 import ipywidgets as w
 import pandas as pd
 
-from billframes.widgets.controls import Choices, Control, Dates, Numbers
+from billframes.widgets.controls import Choices, Control, Dates, NumberControl
 from billframes.widgets.describe import code, describe
 from billframes.widgets.fields import FilterField
 from billframes.widgets.filters import Filters
@@ -122,7 +122,7 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
             counts = partial(self._counts, field.column)
             return Choices(field, self._choose, self._filters.options(field.column), counts)
         if field.kind == "numbers":
-            return Numbers(field, self._choose, self._filters.rows)
+            return NumberControl(field, self._choose, self._filters.rows)
         return Dates(field, self._choose, self._filters.rows, today if field == self._filters.fields[0] else None)
 
     def _counts(self, column: str) -> Any:

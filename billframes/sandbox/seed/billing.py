@@ -28,7 +28,7 @@ from billframes.sandbox.seed.basics import (
     working_days,
 )
 from billframes.sandbox.seed.clients import SeedClient
-from billframes.sandbox.seed.matters import Matter
+from billframes.sandbox.seed.matters import SeedMatter
 
 __all__ = ["SeedBill", "bill_month"]
 
@@ -55,14 +55,14 @@ class SeedBill:
     """An invoice with all its items."""
 
     invoice: Invoice
-    matters: list[Matter]
+    matters: list[SeedMatter]
     time_entries: list[TimeEntry] = field(default_factory=list)
     expenses: list[Expense] = field(default_factory=list)
     fixed_fees: list[FixedFee] = field(default_factory=list)
 
 
 def bill_month(
-    by_client: list[tuple[SeedClient, list[Matter]]], month: int, numbers: Iterator[int], rng: SeededRandom
+    by_client: list[tuple[SeedClient, list[SeedMatter]]], month: int, numbers: Iterator[int], rng: SeededRandom
 ) -> list[SeedBill]:
     """Bill the matters that are due this month, and return the bills in the order in which they are created."""
     bills = [
@@ -77,7 +77,7 @@ def bill_month(
     return bills
 
 
-def _is_due(matter: Matter, month: int, rng: SeededRandom) -> bool:
+def _is_due(matter: SeedMatter, month: int, rng: SeededRandom) -> bool:
     if not (matter.time_entries or matter.expenses or matter.fixed_fees):
         return False
     if month == LAST_MONTH and rng.chance() < 0.4:
@@ -94,14 +94,14 @@ def _is_due(matter: Matter, month: int, rng: SeededRandom) -> bool:
     return matter.billing_habit == "monthly" and rng.chance() > 0.04
 
 
-def _groups(client: SeedClient, due: list[Matter]) -> Iterator[list[Matter]]:
+def _groups(client: SeedClient, due: list[SeedMatter]) -> Iterator[list[SeedMatter]]:
     """Yield the matters of each invoice."""
     size = 3 if client.shares_invoices else 1
     for start in range(0, len(due), size):
         yield due[start : start + size]
 
 
-def _draw_bill(client: SeedClient, group: list[Matter], month: int, rng: SeededRandom) -> SeedBill | None:
+def _draw_bill(client: SeedClient, group: list[SeedMatter], month: int, rng: SeededRandom) -> SeedBill | None:
     """Return the bill of a group of matters; None if its amount is too small."""
     created, dated = _draw_dates(month, rng)
     worked = sum(entry.amount or 0 for matter in group for entry in matter.time_entries if entry.created_at < created)
@@ -130,7 +130,7 @@ def _draw_dates(month: int, rng: SeededRandom) -> tuple[str, int]:
     return instant(first, 50_400 + rng.below(28_000), rng.below(1_000_000)), dated
 
 
-def _move_items(bill: SeedBill, matter: Matter) -> None:
+def _move_items(bill: SeedBill, matter: SeedMatter) -> None:
     """Move the items created before the invoice from the matter to the bill; the others stay unbilled."""
     for unbilled, billed in (
         (matter.time_entries, bill.time_entries),

@@ -12,7 +12,7 @@ from typing import Any
 from billframes.sandbox.seed.basics import SeededRandom, iso
 from billframes.sandbox.seed.clients import SeedClient
 from billframes.sandbox.seed.data_files import load_toml
-from billframes.sandbox.seed.matters import Matter
+from billframes.sandbox.seed.matters import SeedMatter
 from billframes.sandbox.seed.people import Person
 
 __all__ = ["OptionIds", "draw_options", "draw_value_rows", "field_rows", "option_rows"]
@@ -46,7 +46,7 @@ ValueRow = tuple[str, str, str | None, str | None]
 
 
 def draw_value_rows(
-    clients: list[SeedClient], matters: list[Matter], people: list[Person], options: OptionIds, rng: SeededRandom
+    clients: list[SeedClient], matters: list[SeedMatter], people: list[Person], options: OptionIds, rng: SeededRandom
 ) -> Iterator[ValueRow]:
     """Draw the rows of the table `custom_value`."""
     records: tuple[tuple[list[Any], str, Callable[[Any, SeededRandom], dict[str, Any]]], ...] = (
@@ -88,7 +88,7 @@ def _draw_client_values(client: SeedClient, rng: SeededRandom) -> dict[str, Any]
     }
 
 
-def _draw_matter_values(matter: Matter, rng: SeededRandom) -> dict[str, Any]:
+def _draw_matter_values(matter: SeedMatter, rng: SeededRandom) -> dict[str, Any]:
     is_dispute = matter.area.code_set == "UTBMS-LIT"
     trial = iso(min(matter.created + rng.between(400, 900), matter.created + 720)) if is_dispute else None
     if matter.name.startswith("Castellane"):
@@ -104,7 +104,7 @@ def _draw_matter_values(matter: Matter, rng: SeededRandom) -> dict[str, Any]:
     }
 
 
-def _client_number(matter: Matter) -> str | None:
+def _client_number(matter: SeedMatter) -> str | None:
     """Return the insurer's own number of a matter, which its electronic bills require."""
     is_insured = matter.client.name.startswith("Granite Mutual") and matter.ledes[0]
     return f"GM-{matter.reference}" if is_insured and matter.reference else None

@@ -28,7 +28,7 @@ from billframes.sandbox.seed.clients import COMPANY_HEADS, SeedClient
 from billframes.sandbox.seed.data_files import AREAS, Area, load_toml
 from billframes.sandbox.seed.people import LAST_NAMES, Person
 
-__all__ = ["Matter", "Staffing", "draw_matter", "matter_rows", "originator_rows"]
+__all__ = ["SeedMatter", "Staffing", "draw_matter", "matter_rows", "originator_rows"]
 
 _DATA = load_toml("matters")
 
@@ -37,7 +37,7 @@ _BILLING_WEIGHTS = (83, 9, 4, 2, 2)
 
 
 @dataclass(slots=True, eq=False)
-class Matter:
+class SeedMatter:
     """A matter's record, how it develops, and its unbilled items."""
 
     matter_id: str
@@ -106,7 +106,7 @@ class Staffing:
             self.leads[area.key] = leads or self.principals
             self.lead_weights[area.key] = list(accumulate(_lead_weight(lead, area) for lead in self.leads[area.key]))
 
-    def staff(self, matter: Matter, rng: SeededRandom, *, is_large: bool = False) -> None:
+    def staff(self, matter: SeedMatter, rng: SeededRandom, *, is_large: bool = False) -> None:
         """Choose a matter's responsible attorney, team and originators."""
         key = matter.area.key
         matter.responsible = rng.random.choices(self.leads[key], cum_weights=self.lead_weights[key])[0]
@@ -123,14 +123,14 @@ def _lead_weight(lead: Person, area: Area) -> float:
     return (3.0 if lead.role == "principal" else 1.0) * (2.0 if lead.areas[0] == area.key else 1.0)
 
 
-def draw_matter(rng: SeededRandom, client: SeedClient, staffing: Staffing, number: int) -> Matter:
+def draw_matter(rng: SeededRandom, client: SeedClient, staffing: Staffing, number: int) -> SeedMatter:
     """Draw a matter: its area, name, dates, team and billing."""
     area = _draw_area(rng, client)
     first, last = _draw_months(rng, area)
     other = rng.pick(LAST_NAMES) if area.key in {"family", "employment"} else rng.pick(COMPANY_HEADS)
     matter_id = rng.uuid()
     name = _draw_name(rng, area, client, other, number)
-    matter = Matter(matter_id, name, client, area, first, last, other_party=other)
+    matter = SeedMatter(matter_id, name, client, area, first, last, other_party=other)
     matter.weight = min(6.0, rng.random.lognormvariate(0.0, 0.75))
     matter.billing_habit = rng.weighted(_BILLING_HABITS, _BILLING_WEIGHTS)
     matter.matter_type = _draw_type(rng, matter)
@@ -154,7 +154,7 @@ def _draw_area(rng: SeededRandom, client: SeedClient) -> Area:
     return rng.weighted(suitable, [area.share for area in suitable])
 
 
-def _draw_type(rng: SeededRandom, matter: Matter) -> str:
+def _draw_type(rng: SeededRandom, matter: SeedMatter) -> str:
     chance, area = rng.chance(), matter.area
     if area.key == "estate":
         # Plans have a fixed fee. The administration of an estate or a trust is billed by the hour, and takes longer.
@@ -185,7 +185,7 @@ def _draw_name(rng: SeededRandom, area: Area, client: SeedClient, other: str, nu
     )
 
 
-def _draw_intake(rng: SeededRandom, matter: Matter, number: int) -> None:
+def _draw_intake(rng: SeededRandom, matter: SeedMatter, number: int) -> None:
     """Draw the fields that are recorded when a matter is opened; some stay empty."""
     # Matters are opened before their first work.
     opened = month_days(matter.first_month)[0] - 1 - rng.below(20)
@@ -208,7 +208,7 @@ def _draw_intake(rng: SeededRandom, matter: Matter, number: int) -> None:
 MatterRow = tuple[str | int | None, ...]
 
 
-def matter_rows(matters: list[Matter], areas: dict[str, str], rng: SeededRandom) -> Iterator[MatterRow]:
+def matter_rows(matters: list[SeedMatter], areas: dict[str, str], rng: SeededRandom) -> Iterator[MatterRow]:
     """Return the rows of the table `matter`; `areas` gives practice area ids by key."""
     for matter in matters:
         assert matter.responsible is not None  # noqa: S101 - every matter has been staffed
@@ -226,11 +226,11 @@ def matter_rows(matters: list[Matter], areas: dict[str, str], rng: SeededRandom)
         )
 
 
-def _code_sets(matter: Matter) -> list[str]:
+def _code_sets(matter: SeedMatter) -> list[str]:
     return ["UTBMS-ACT", matter.area.code_set, "UTBMS-EXP"] if matter.ledes[0] else []
 
 
-def _conflict(matter: Matter) -> str | None:
+def _conflict(matter: SeedMatter) -> str | None:
     """Return the conflict information as JSON: parties and counsel of disputes, and a company's officers."""
     if matter.internal_topic or not matter.other_party:
         return None
@@ -245,11 +245,11 @@ def _conflict(matter: Matter) -> str | None:
     return json.dumps(found, ensure_ascii=False) if found else None
 
 
-def _referral(matter: Matter, rng: SeededRandom) -> str | None:
+def _referral(matter: SeedMatter, rng: SeededRandom) -> str | None:
     return None if matter.internal_topic or rng.chance() < 0.45 else rng.pick(_DATA["referrals"])
 
 
-def originator_rows(matters: list[Matter]) -> Iterator[MatterRow]:
+def originator_rows(matters: list[SeedMatter]) -> Iterator[MatterRow]:
     """Return the rows of the table `matter_originator`."""
     for matter in matters:
         for position, person in enumerate(matter.originators):

@@ -25,7 +25,7 @@ from billframes.sandbox.seed.basics import (
 from billframes.sandbox.seed.billing import SeedBill
 from billframes.sandbox.seed.clients import FIRM_NAME, SeedClient
 from billframes.sandbox.seed.data_files import AREA_BY_KEY, load_toml
-from billframes.sandbox.seed.matters import Matter, Staffing
+from billframes.sandbox.seed.matters import SeedMatter, Staffing
 from billframes.sandbox.seed.people import Person
 
 __all__ = ["adjust_invoices", "draw_showcase_matters", "invoices_without_items", "set_auditor_write_downs"]
@@ -35,13 +35,13 @@ _DATA = load_toml("matters")
 
 def draw_showcase_matters(
     rng: SeededRandom, clients: list[SeedClient], people: list[Person], staffing: Staffing
-) -> Iterator[Matter]:
+) -> Iterator[SeedMatter]:
     """Yield the internal matters, then the showcase matters of clients."""
     yield from _draw_internal_matters(rng, clients[0], people)
     for number, listed in enumerate(_DATA["showcase"], start=1):
         named = [each for each in clients[1:40] if each.name.startswith(listed["client"])]
         client = named[listed.get("client_index", 0)]
-        matter = Matter(rng.uuid(), client=client, **_matter_arguments(listed))
+        matter = SeedMatter(rng.uuid(), client=client, **_matter_arguments(listed))
         matter.reference = f"{client.reference or '9999'}-{number:03d}"
         matter.created = matter.opened = month_days(min(matter.first_month, LAST_MONTH))[0] - 3
         client.create_before(matter.created)
@@ -50,7 +50,7 @@ def draw_showcase_matters(
 
 
 def _matter_arguments(listed: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of `Matter` for a showcase matter, with its area, and with months as integers."""
+    """Return the arguments of `SeedMatter` for a showcase matter, with its area, and with months as integers."""
     arguments = {name: value for name, value in listed.items() if name not in {"client", "client_index"}}
     arguments |= {name: _month(listed[name]) for name in ("first_month", "last_month")}
     busier_months = _by_month(listed.get("busier_months", {}))
@@ -66,7 +66,7 @@ def _month(text: str) -> int:
     return int(year) * 12 + int(month) - 1
 
 
-def set_auditor_write_downs(matters: list[Matter]) -> None:
+def set_auditor_write_downs(matters: list[SeedMatter]) -> None:
     """Set the extra write-downs of an insurer's auditor on all of the insurer's matters."""
     write_downs = _by_month(_DATA["auditor"]["write_downs"])
     for matter in matters:
@@ -74,10 +74,10 @@ def set_auditor_write_downs(matters: list[Matter]) -> None:
             matter.extra_write_downs = write_downs
 
 
-def _draw_internal_matters(rng: SeededRandom, firm: SeedClient, people: list[Person]) -> Iterator[Matter]:
+def _draw_internal_matters(rng: SeededRandom, firm: SeedClient, people: list[Person]) -> Iterator[SeedMatter]:
     assert firm.name == FIRM_NAME  # noqa: S101 - the firm is its own first client
     for name, topic in _DATA["internal"]:
-        matter = Matter(rng.uuid(), name, firm, AREA_BY_KEY["corporate"], FIRST_MONTH, LAST_MONTH)
+        matter = SeedMatter(rng.uuid(), name, firm, AREA_BY_KEY["corporate"], FIRST_MONTH, LAST_MONTH)
         matter.matter_type, matter.billing_habit, matter.internal_topic = "internal", "never", topic
         matter.area_is_recorded, matter.responsible = False, people[0]
         matter.created = matter.opened = month_days(FIRST_MONTH - 96)[0] + 4
@@ -85,7 +85,7 @@ def _draw_internal_matters(rng: SeededRandom, firm: SeedClient, people: list[Per
         yield matter
 
 
-def invoices_without_items(matters: list[Matter], numbers: Iterator[int], rng: SeededRandom) -> Iterator[SeedBill]:
+def invoices_without_items(matters: list[SeedMatter], numbers: Iterator[int], rng: SeededRandom) -> Iterator[SeedBill]:
     """Yield the invoices without items: an opening balance from a former system, and the credit notes."""
     matter = next(each for each in matters if each.name == _DATA["opening_balance"])
     yield _without_items(matter, "2024-01-02", 4_820.0, 1_320.0, numbers, rng)
@@ -95,7 +95,7 @@ def invoices_without_items(matters: list[Matter], numbers: Iterator[int], rng: S
 
 
 def _without_items(
-    matter: Matter, date: str, amount: float, balance: float, numbers: Iterator[int], rng: SeededRandom
+    matter: SeedMatter, date: str, amount: float, balance: float, numbers: Iterator[int], rng: SeededRandom
 ) -> SeedBill:
     ordinal = day(date)
     at = rng.office_instant(ordinal)

@@ -23,7 +23,7 @@ from billframes.sandbox.seed.billing import SeedBill, bill_month
 from billframes.sandbox.seed.clients import SeedClient, client_rows, draw_clients
 from billframes.sandbox.seed.custom_fields import draw_options, draw_value_rows, field_rows, option_rows
 from billframes.sandbox.seed.data_files import AREA_LABELS, code_rows, code_set_rows, load_toml
-from billframes.sandbox.seed.matters import Matter, Staffing, draw_matter, matter_rows, originator_rows
+from billframes.sandbox.seed.matters import SeedMatter, Staffing, draw_matter, matter_rows, originator_rows
 from billframes.sandbox.seed.people import draw_people, person_rows
 from billframes.sandbox.seed.showcase import (
     adjust_invoices,
@@ -114,8 +114,8 @@ class Simulation:
             _insert(connection, table, rows)
 
 
-def _by_client(matters: list[Matter]) -> list[tuple[SeedClient, list[Matter]]]:
-    groups: dict[str, tuple[SeedClient, list[Matter]]] = {}
+def _by_client(matters: list[SeedMatter]) -> list[tuple[SeedClient, list[SeedMatter]]]:
+    groups: dict[str, tuple[SeedClient, list[SeedMatter]]] = {}
     for matter in matters:
         if not matter.internal_topic:
             groups.setdefault(matter.client.client_id, (matter.client, []))[1].append(matter)

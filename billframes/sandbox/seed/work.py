@@ -28,7 +28,7 @@ from billframes.sandbox.seed.basics import (
     working_days,
 )
 from billframes.sandbox.seed.data_files import AREAS, load_toml
-from billframes.sandbox.seed.matters import Matter
+from billframes.sandbox.seed.matters import SeedMatter
 from billframes.sandbox.seed.people import Person
 
 __all__ = ["Workload", "charge_fixed_fees", "draw_expenses", "draw_intensities", "draw_month"]
@@ -63,7 +63,7 @@ _DISPUTES: tuple[_ExpenseKind, ...] = _DATA["dispute_expenses"]
 _DEALS: tuple[_ExpenseKind, ...] = _DATA["deal_expenses"]
 
 
-def draw_intensities(matters: list[Matter], month: int, rng: SeededRandom) -> list[Matter]:
+def draw_intensities(matters: list[SeedMatter], month: int, rng: SeededRandom) -> list[SeedMatter]:
     """Draw how much work each matter has this month, and return the matters with work."""
     active = []
     for matter in matters:
@@ -80,7 +80,7 @@ class Workload:
 
     __slots__ = ("cumulative_weights", "internal", "is_support", "matters", "person", "rate")
 
-    def __init__(self, person: Person, month: int, matters: list[Matter], internal: list[Matter]) -> None:
+    def __init__(self, person: Person, month: int, matters: list[SeedMatter], internal: list[SeedMatter]) -> None:
         self.person = person
         self.rate = person.rate_in(month // 12)
         self.is_support = person.role in {"paralegal", "timekeeper"}
@@ -90,11 +90,11 @@ class Workload:
 
     @classmethod
     def by_person(
-        cls, people: list[Person], month: int, active: list[Matter], internal: list[Matter], rng: SeededRandom
+        cls, people: list[Person], month: int, active: list[SeedMatter], internal: list[SeedMatter], rng: SeededRandom
     ) -> Iterator[Workload]:
         """Yield each timekeeper's workload: the active matters of their teams, and others if those are few."""
-        by_user: dict[str, list[Matter]] = {person.user_id: [] for person in people}
-        by_area: dict[str, list[Matter]] = {}
+        by_user: dict[str, list[SeedMatter]] = {person.user_id: [] for person in people}
+        by_area: dict[str, list[SeedMatter]] = {}
         for matter in active:
             if matter.matter_type == "hourly":
                 by_area.setdefault(matter.area.key, []).append(matter)
@@ -113,7 +113,7 @@ class Workload:
         return any(matter.busier_months.get(month, 1.0) > 3 for matter in self.matters)
 
 
-def draw_month(load: Workload, month: int, rng: SeededRandom) -> Iterator[tuple[Matter, TimeEntry]]:
+def draw_month(load: Workload, month: int, rng: SeededRandom) -> Iterator[tuple[SeedMatter, TimeEntry]]:
     """Draw a person's entries of a month, and yield them with their matters, day by day."""
     person = load.person
     hours = person.client_hours * _SEASON[month % 12] * _TREND[month // 12]
@@ -131,7 +131,7 @@ def draw_month(load: Workload, month: int, rng: SeededRandom) -> Iterator[tuple[
             yield from _draw_day(load, ordinal, 0.6 + 3.6 * rng.chance(), rng)
 
 
-def _draw_day(load: Workload, ordinal: int, hours: float, rng: SeededRandom) -> Iterator[tuple[Matter, TimeEntry]]:
+def _draw_day(load: Workload, ordinal: int, hours: float, rng: SeededRandom) -> Iterator[tuple[SeedMatter, TimeEntry]]:
     tenths = max(1, round(hours * 10))
     count = min(tenths, max(1, round(tenths / (13 + 21 * rng.chance()))))
     chosen = rng.random.choices(load.matters, cum_weights=load.cumulative_weights, k=count)
@@ -155,7 +155,9 @@ def _split(tenths: int, count: int, rng: SeededRandom) -> list[int]:
     return [after - before for before, after in pairwise(marks)]
 
 
-def _draw_entry(load: Workload, matter: Matter, ordinal: int, hours: int, start: int, rng: SeededRandom) -> TimeEntry:
+def _draw_entry(
+    load: Workload, matter: SeedMatter, ordinal: int, hours: int, start: int, rng: SeededRandom
+) -> TimeEntry:
     person, chance = load.person, rng.chance
     text, activity, task = _draw_narrative(rng, matter, is_support=load.is_support)
     billing_type, rate, amount, fee = BILLING_TYPES[matter.matter_type], None, None, None
@@ -176,7 +178,7 @@ def _draw_entry(load: Workload, matter: Matter, ordinal: int, hours: int, start:
     )
 
 
-def _draw_narrative(rng: SeededRandom, matter: Matter, *, is_support: bool) -> _Narrative:
+def _draw_narrative(rng: SeededRandom, matter: SeedMatter, *, is_support: bool) -> _Narrative:
     """
     Draw a narrative for work by a lawyer or by support staff, with its codes.
 
@@ -201,7 +203,7 @@ def _draw_time_of_day(person: Person, start: int, rng: SeededRandom) -> str | No
     return f"{minutes // 60:02d}:{minutes % 60:02d}:00"
 
 
-def _draw_codes(matter: Matter, activity: str, task: str, rng: SeededRandom) -> tuple[str | None, str | None]:
+def _draw_codes(matter: SeedMatter, activity: str, task: str, rng: SeededRandom) -> tuple[str | None, str | None]:
     """Return an entry's codes on a matter that uses them: nearly always both, sometimes missing or wrong."""
     if not matter.uses_codes:
         return None, None
@@ -244,7 +246,7 @@ def _draw_correction(entry: TimeEntry, rng: SeededRandom) -> TimeEntry:
     )
 
 
-def _draw_internal_work(load: Workload, ordinal: int, rng: SeededRandom) -> Iterator[tuple[Matter, TimeEntry]]:
+def _draw_internal_work(load: Workload, ordinal: int, rng: SeededRandom) -> Iterator[tuple[SeedMatter, TimeEntry]]:
     """Yield a day's work for the firm itself, which most people record about once a week."""
     if rng.chance() > 0.22:
         return
@@ -266,7 +268,7 @@ def _draw_internal_work(load: Workload, ordinal: int, rng: SeededRandom) -> Iter
         )
 
 
-def draw_expenses(matter: Matter, month: int, check_numbers: Iterator[int], rng: SeededRandom) -> None:
+def draw_expenses(matter: SeedMatter, month: int, check_numbers: Iterator[int], rng: SeededRandom) -> None:
     """Add a month's expenses to a matter with work."""
     chance = matter.area.expense_chance * (0.55 + min(matter.intensity, 4) * 0.28)
     days = month_days(month)
@@ -277,7 +279,7 @@ def draw_expenses(matter: Matter, month: int, check_numbers: Iterator[int], rng:
             matter.expenses.append(expense)
 
 
-def _draw_expense(matter: Matter, ordinal: int, check_numbers: Iterator[int], rng: SeededRandom) -> Expense:
+def _draw_expense(matter: SeedMatter, ordinal: int, check_numbers: Iterator[int], rng: SeededRandom) -> Expense:
     options = _DISPUTES if matter.area.code_set == "UTBMS-LIT" else _DEALS
     text, code, low, high, is_personal, _ = rng.weighted(options, [option[5] for option in options])
     ordinal = min(ordinal, END)
@@ -292,7 +294,7 @@ def _draw_expense(matter: Matter, ordinal: int, check_numbers: Iterator[int], rn
     )
 
 
-def charge_fixed_fees(matter: Matter, month: int, rng: SeededRandom) -> None:
+def charge_fixed_fees(matter: SeedMatter, month: int, rng: SeededRandom) -> None:
     """Add a month's fixed fee to a matter, if one is due: the retainer, or the next stage."""
     if matter.matter_type != "fixedFee" or not matter.first_month <= month <= matter.last_month:
         return
@@ -312,7 +314,7 @@ def _month_name(month: int) -> str:
     return f"{names.split()[month % 12]} {month // 12}"
 
 
-def _charge(matter: Matter, month: int, text: str, dollars: int, rng: SeededRandom) -> None:
+def _charge(matter: SeedMatter, month: int, text: str, dollars: int, rng: SeededRandom) -> None:
     ordinal = next_working_day(month_days(month)[0])
     created = rng.office_instant(ordinal)
     user = matter.responsible.user_id if matter.responsible and rng.chance() < 0.7 else None
