@@ -92,5 +92,5 @@ def _problems_of(at: int, number: int, kind: str, code: str) -> Iterator[Problem
             yield Problem(at, number, REJECTED, f"is {_ARTICLES[other]}, not {_ARTICLES[own]}", code)
             return
     if not _SHAPES[own].fullmatch(code):
-        problem = f"does not look like {_ARTICLES[own]} of UTBMS; clients also use codes of their own"
+        problem = f"does not have the form of {_ARTICLES[own]} of UTBMS; the client may have codes of its own"
         yield Problem(at, number, NOTE, problem, code)

@@ -219,7 +219,7 @@ class _Checks:
                     first = values[same[0]]
                     other = next((at for at in same if values[at] != first), None)
                     if other is not None:
-                        counts = "; the first counts" if field.differs == OFTEN else ""
+                        counts = "; the first value counts" if field.differs == OFTEN else ""
                         problem = f"differs between lines of one {field.same_on}{counts}"
                         different = f"{first}; {values[other]}"
                         yield Problem(other, field.number, field.differs, problem, different)
@@ -239,7 +239,7 @@ class _Checks:
         if stated is None:
             return
         if stated < 0:
-            yield Problem(first, 5, OFTEN, "is negative; some portals take credits only on screen", text)
+            yield Problem(first, 5, OFTEN, "is negative; some portals take credits only on their website", text)
         numbers = self._decimals(13)
         added = exact_sum(numbers[at] if totals[at] else None for at in places)
         if added is not None and not self._form.is_xml and to_cents(added) != to_cents(stated):

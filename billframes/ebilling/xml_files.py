@@ -135,7 +135,9 @@ class _Reader:
 
     def _document_type(self, name: str, _system: str | None, _public: str | None, has_declarations: bool) -> None:
         if has_declarations or name != LEDES_2000.first_line:
-            raise LedesFormatError("This LEDES file is refused: its document type could define entities.")
+            raise LedesFormatError(
+                "This LEDES file is refused: its document type could define entities. Ask for a file without DOCTYPE."
+            )
 
     def _entity(self, name: str, _is_parameter: object = None) -> None:
         raise LedesFormatError(f"This LEDES file is refused: it uses the entity {name[:40]!r}, which is not defined.")
@@ -308,7 +310,7 @@ class _Sums:
             return
         if unknown := self._taxes.count(None):
             self._parsed.unknown_taxes += unknown
-            self._report(28, "its tax is not a rate of each item, so the totals are not checked", "", NOTE)
+            self._report(28, "some taxes are more than a rate of each item, so the totals are not checked", "", NOTE)
             return
         stated = read_number(self._shared.get("invoice_tax_total", "") or "0")
         net, tax, due = (

@@ -41,6 +41,7 @@ def test_the_months_unbilled_work_is_checked(capsys):
     shown = capsys.readouterr().out
     assert "15 LINE_ITEM_TASK_CODE" in shown
     assert "2 findings that portals reject, 0 that they often reject." in shown
+    assert max(map(len, shown.splitlines())) <= 80
 
 
 def test_an_invoice_is_checked_without_a_profile(capsys):

@@ -114,6 +114,8 @@ def test_a_write_down_has_its_own_tax():
     ]
     spread = ledes(invoice_of(1369.68), "96542", profile=replace(profile, adjustments="lines")).lines
     assert spread["line_item_tax_total"].tolist() == ["182.70", "28.50", "17.08"]
+    noted = ledes_check(invoice_of(1369.68), "96542", profile=profile, notes=True)
+    assert noted["value"].tolist() == ["100.00 less than the items, without tax"]
     mixed = [{"type": "VAT", "rate": 0.2, "matters": ["0528"]}]
     given = invoice_of(500.0, [(1.0, 350.0, 350.0), {"matter_id": "m2"}])
     assert rejections(given, replace(profile, tax=mixed)) == [

@@ -142,6 +142,7 @@ def make_bases(folder: Path) -> None:
         client.time_entries.plan(entries.head(30).assign(description="New")).apply(folder / "base.journal")
         mirror(folder / "base.mirror", client=client).refresh()
     lines = [f"{LINE} {number}|06-1|350.00|Lovelace, Ada|PARTNR|C-1[]" for number in range(40)]
+    shutil.copyfile(Path(__file__).parents[1] / "ebilling" / "samples" / "ledesxml_2_1.xml", folder / "base.xml")
     (folder / "base.txt").write_bytes("\r\n".join(["LEDES1998B[]", LEDES_1998B.heading, *lines]).encode())
 
 
@@ -281,6 +282,29 @@ def mutate_ledes(base: Path, out: Path, chance: random.Random) -> str:
             ("other line ends", lambda: content.replace(b"\r\n", chance.choice([b"\n", b"\r", b"\n\r", b"\x0b", b""]))),
             ("lines in another order", lambda: b"\r\n".join(chance.sample(content.split(b"\r\n"), 42))),
             ("columns removed", lambda: content.replace(b"|", b"", chance.choice([1, 30, 500]))),
+        ]
+    )
+    out.write_bytes(change())
+    return mutation
+
+
+def mutate_xml(base: Path, out: Path, chance: random.Random) -> str:
+    """Change an e-bill in XML."""
+    content = base.read_bytes()
+    many = chance.choice([10, 1000, 300_000])
+    piece = chance.choice(
+        [b"<fee/>", b"<fee>", b"<tax/>", b"<tk_sum/>", b"<matter/>", b"<a/>", b"&a;", b"<!-- -->", b"]]>"]
+    )
+    number = chance.choice(NUMBERS).encode()
+    entity = b'<!DOCTYPE ledesxml [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
+    mutation, change = chance.choice(
+        [
+            ("flipped", lambda: flip(content, chance)),
+            (f"{piece!r} repeated", lambda: content.replace(b"<tk_sum>", piece * many + b"<tk_sum>", 1)),
+            ("another number", lambda: content.replace(chance.choice([b"2.50", b"1489.68", b"0.2", b"2026"]), number)),
+            ("cut", lambda: content[: chance.randrange(len(content))]),
+            ("a long text", lambda: content.replace(b"Draft", b"x" * many * 40, 1)),
+            ("must refuse: an entity", lambda: entity + content.partition(b"?>")[2]),
         ]
     )
     out.write_bytes(change())
@@ -440,6 +464,7 @@ def read_mutated_mirror(path: Path) -> None:
 KINDS: dict[str, tuple[str, Callable[[Path, Path, random.Random], str], Callable[[Path], None]]] = {
     "workbooks": (".xlsx", mutate_workbook, read_mutated_workbook),
     "LEDES files": (".txt", mutate_ledes, read_mutated_ledes),
+    "XML e-bills": (".xml", mutate_xml, read_mutated_ledes),
     "journals": (".journal", mutate_journal, read_mutated_journal),
     "mirrors": (".mirror", mutate_mirror, read_mutated_mirror),
 }
