@@ -25,10 +25,11 @@ from billframes.analysis.model.keys import By
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
-__all__ = ["ANALYSIS", "contribution", "with_shares"]
+__all__ = ["ANALYSIS", "SHARES", "contribution", "with_shares"]
 
 C = nw.col
 
+SHARES = ("share", "running_share")
 _AMOUNTS = ("billed_amount", "fixed_fee_amount", "fees_amount")
 
 
@@ -134,7 +135,7 @@ def contribution(
     )
     period = frames.period(start, end, settings)
     totals, grouping = fees_by("contribution", by, period, settings, frames)
-    shared = with_shares(grouping.finish(totals, _AMOUNTS), grouping, "fees_amount", _AMOUNTS)
+    shared = with_shares(grouping.finish(totals, _AMOUNTS), grouping, "fees_amount", ANALYSIS.measure_names)
     return frames.to_native(shared, time_entries, period, settings)
 
 
@@ -151,7 +152,7 @@ def with_shares(totals: Frame, grouping: Grouping, amount: str, columns: Sequenc
     amount : str
         The column to calculate shares of.
     columns : sequence of str
-        The measures in order; the shares are inserted after `amount`.
+        The measures in order, with the shares.
     """
     rows = cast("nw.DataFrame[Any]", nan_to_null(collect(totals)))
     # Rounded, because equal amounts can differ in the last digits of a float; they are sorted by label.
@@ -163,9 +164,7 @@ def with_shares(totals: Frame, grouping: Grouping, amount: str, columns: Sequenc
     whole = float(rows[amount].sum() or 0.0) if known else 0.0
     share = C(amount) / whole if abs(whole) > RESIDUE else nw.lit(None).cast(nw.Float64)
     shared = rows.with_columns(share=share).with_columns(running_share=C("share").cum_sum())
-    at = columns.index(amount) + 1
-    shared = shared.select(*grouping.columns, *columns[:at], "share", "running_share", *columns[at:])
-    return cast("Frame", shared)
+    return cast("Frame", shared.select(*grouping.columns, *columns))
 
 
 ANALYSIS = Analysis(

@@ -230,12 +230,7 @@ def _result(totals: Frame, grouping: Grouping, limits: Sequence[str], day: dt.da
             for name in ("work", "invoice")
         },
     )
-    columns = (
-        *("unbilled_amount", "prebill_amount", "wip_amount", *limits, "receivable_amount", "overdue"),
-        *("exposure_amount", *_DATES, "days_since_work", "days_since_invoice"),
-        *("contingent_amount", "unknown_amount", "unknown_balance_amount"),
-    )
-    return grouping.finish(totals, columns)
+    return grouping.finish(totals, ANALYSIS.columns_with(limits))
 
 
 ANALYSIS = Analysis(

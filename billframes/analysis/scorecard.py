@@ -203,7 +203,7 @@ def scorecard(
     totals = _with_known_figures(totals, capacity_known=grouping.capacity_known)
     totals = _with_peers(totals, peers_lag, peer_key)
     targets = bool(grouping.settings.targets_of("hours"))
-    columns = [each for each in (*_FIGURES, *(f"peer_{name}" for name in _PEERS)) if targets or each not in _TARGETS]
+    columns = [each for each in ANALYSIS.measure_names if targets or each not in _TARGETS]
     return frames.to_native(grouping.finish(totals, columns), time_entries, Period(first, last), settings)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.declare.columns import ITEMS
-from billframes.analysis.declare.metrics import BUCKET, Measure, bucket_measures, retitled, shared_measures, sum_measure
+from billframes.analysis.declare.metrics import Measure, bucket_measures, retitled, shared_measures, sum_measure
 from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, RecordsSpec, TableSpec, TabSpec
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import bucket_names, read_date, read_matter_types
@@ -162,7 +162,7 @@ def wip(
         raise MissingColumnError("matter_types= needs matters= with 'matter_id' and 'matter_type' (loader matters()).")
     warn_of_cut_frames("wip", frames, day, "their open amounts are not counted")
     load_known = frames.is_inner or load_info(frames.natives["time_entries"]) is not None
-    columns = (*names, *(name for name in ANALYSIS.measure_names if not BUCKET.fullmatch(name)))
+    columns = ANALYSIS.columns_with(names)
     options = WipOptions(day, tuple(buckets), tuple(names), grouping, include_prebill, types, load_known, columns)
     return frames.to_native(open_items(frames, options), time_entries, as_of=day)
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.contribution import with_shares
+from billframes.analysis.contribution import SHARES, with_shares
 from billframes.analysis.declare.columns import ITEMS, Frame, column_names, source_of
 from billframes.analysis.declare.metrics import Measure, ratio_measure, retitled, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
@@ -45,19 +45,6 @@ _AMOUNTS = (
     "left_out_hours",
 )
 _COUNTS = ("write_up_amount", "no_time_amount", "invoices", "written_down_invoices")
-_COLUMNS = (
-    "worked_amount",
-    "billed_amount",
-    "write_down_amount",
-    "write_down_ratio",
-    "write_up_amount",
-    "no_time_amount",
-    "invoices",
-    "written_down_invoices",
-    "unknown_amount",
-    "left_out_amount",
-    "left_out_billed_amount",
-)
 # Smaller write-downs come from adding floats.
 _HALF_A_CENT = 0.005
 
@@ -194,10 +181,9 @@ def write_downs(
         rows = _with_sizes(rows, frames, bounds)
         grouping = grouping.with_key(_SIZE)
     totals = grouping.combine([_with_counts(rows)], (*_AMOUNTS, *_COUNTS))
-    finished = grouping.finish(totals, _COLUMNS, named=True)
-    return frames.to_native(
-        with_shares(finished, grouping, "write_down_amount", _COLUMNS), time_entries, period, settings
-    )
+    names = ANALYSIS.measure_names
+    finished = grouping.finish(totals, [each for each in names if each not in SHARES], named=True)
+    return frames.to_native(with_shares(finished, grouping, "write_down_amount", names), time_entries, period, settings)
 
 
 def _other_items(frames: Frames, grouping: Grouping, period: Period) -> Frame:

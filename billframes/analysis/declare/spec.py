@@ -363,6 +363,16 @@ class Analysis(Explanation):
         """The names of the columns, in order."""
         return [each.name for each in self.columns]
 
+    def columns_with(self, buckets: Sequence[str]) -> list[str]:
+        """Return the names of the columns, in order, with these buckets of days instead of the declared ones."""
+        own = [*buckets, *(name for name in self.measure_names if bucket_measure(name))]
+        first = next(place for place, name in enumerate(self.measure_names) if name in own)
+        return [
+            *self.measure_names[:first],
+            *buckets,
+            *(each for each in self.measure_names[first:] if each not in own),
+        ]
+
     def measure(self, name: str) -> Measure | None:
         """Look up a column of its results, with its title in this analysis; None if the column is a key."""
         return next((each for each in self.columns if each.name == name), None) or measure(name)
