@@ -80,12 +80,10 @@ def aging(
         With `invoice_id`, `invoice_date`, `invoice_state`, `due_date`, `balance`, and the columns that `by` needs.
     time_entries, expenses, fixed_fees : frame, optional
         All items of the invoices. Required to group by matter, user or a key that depends on them.
-    matters, users : frame, optional
-        With `matter_id` or `user_id` and the columns that `by` names.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
+    matters, users, clients : frame, optional
+        For the columns that `by` names, matter types and roles.
     as_of : str or date
-        The day to measure from.
+        The day to measure from; what is dated on it counts.
     by : str or list of str, optional
         Keys to group by; None gives one row. Months are those of the invoice's date.
     basis : {"due_date", "invoice_date"}
@@ -93,38 +91,24 @@ def aging(
     buckets : sequence of int
         Upper bounds of the buckets in days, rising; the last bucket has no upper bound.
     settings : FirmSettings, optional
-        Used are `originator_weights`, `roles`, the time zone, in which the day of the load is calculated, and by matter
-        or user `taxes` and `payment_order`.
+        The firm's settings. Used are `originator_weights`, `roles`, the time zone, and by matter or user `taxes` and
+        `payment_order`.
 
     Returns
     -------
     frame
-        Of the same kind as the input, sorted by label: the keys and, as float64 money, `current`, `1-30`, `31-60`,
-        `61-90`, `91+` (for the invoice-date basis `0-30`, `31-60`, `61-90`, `91+`), `total`, `overdue` (past
-        its due date, whatever the basis) and `weighted_days_overdue` (Σ days overdue * balance ÷ Σ balance, of
-        the overdue balances above 0, because a credit does not make debts younger; missing without such balances); and
-        `unknown_amount`, the balance of invoices whose state is missing or unknown, which is in no other column.
+        Of the kind of the input, sorted by label: the keys, then `current`, `1-30`, `31-60`, `61-90`, `91+`, `0-30`,
+        `total`, `overdue`, `weighted_days_overdue`, `unknown_amount`. `bf.explain("aging")` says what each is.
 
     Raises
     ------
-    ParameterError
-        An argument is unknown, `by` needs items and none were passed, or frames are of different engines.
-    MissingColumnError
-        A column is missing.
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid.
 
     Warns
     -----
-    IncompleteDataWarning
-        The state of an invoice is missing or unknown, a final invoice has no due date (its invoice date is used),
-        `as_of` is before the day the frame was loaded or more than 31 days after it, or only some kinds of items
-        were passed.
-    RatesHiddenWarning
-        By matter or user: time on open invoices has no amount, so balances are spread over hours.
-
-    Notes
-    -----
-    On lazy frames this runs up to four queries (by matter or user seven), and one more for each of `matters`, `users`
-    and `clients` that `by` needs. One query adds up the rows. The rest is done in memory, and the result is lazy again.
+    IncompleteDataWarning, RatesHiddenWarning
+        The notes of the result say what was seen, how much, and what to do.
 
     Examples
     --------
@@ -250,6 +234,13 @@ ANALYSIS = Analysis(
         "Which of several matters a balance belongs to: it is spread in proportion to the amount billed for each, with "
         "tax, or in the firm's `payment_order`.",
     ),
+    own=("expenses", "fixed_fees"),
+    arguments={
+        "by": "Months are those of the invoice's date.",
+        "settings": (
+            "Used are `originator_weights`, `roles`, the time zone, and by matter or user `taxes` and `payment_order`."
+        ),
+    },
     columns=(
         *shared_measures("current"),
         *bucket_measures("1-30", "31-60", "61-90", "91+", "0-30", of="receivables"),

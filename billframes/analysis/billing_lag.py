@@ -62,52 +62,32 @@ def billing_lag(
         With `date`, `hours`, `billing_type`, `amount` and `invoice_id`, and the columns that `by` needs; of any period.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
-    matters, users : frame, optional
-        With `matter_id` or `user_id` and the columns that `by` names.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
+    matters, users, clients : frame, optional
+        For the columns that `by` names, matter types and roles.
     by : str or list of str, optional
         Keys to group by; None gives one row. Months are those of the invoice.
     start, end : str or date, optional
-        First and last day of the invoices, inclusive; None leaves an end open. `start` also takes a whole period
-        such as "2026-Q3".
+        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open. The
+        days are those of the invoices.
     settings : FirmSettings, optional
-        `originator_weights` divide entries among originators.
+        The firm's settings. `originator_weights` divide entries among originators.
 
     Returns
     -------
     frame
-        Of the same kind as the input, sorted by label: the keys and, as float64,
-
-        - `entries`: billable entries on the invoices; by originator, an entry can be divided
-        - `total_lag_days`: Σ days; `mean_lag_days`: `total_lag_days` ÷ `entries`
-        - `worked_amount`; `amount_days`: Σ (days * amount); `amount_weighted_lag_days`: `amount_days` ÷
-          `worked_amount`. All three are missing if rates are hidden
-        - `billable_hours`; `hour_days`: Σ (days * hours); `hours_weighted_lag_days`: `hour_days` ÷ `billable_hours`.
-          All three are known even if rates are hidden
-        - `postdated_entries`: entries dated after their invoice. Their days are negative and are added as such
-
-        Ratios are missing if the denominator is 0.
+        Of the kind of the input, sorted by label: the keys, then `entries`, `total_lag_days`, `mean_lag_days`,
+        `worked_amount`, `amount_days`, `amount_weighted_lag_days`, `billable_hours`, `hour_days`,
+        `hours_weighted_lag_days`, `postdated_entries`. `bf.explain("billing_lag")` says what each is.
 
     Raises
     ------
-    ParameterError
-        `by` is unknown, the period can't be read, or frames are of different engines.
-    MissingColumnError
-        A column is missing.
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid.
 
     Warns
     -----
-    RatesHiddenWarning
-        Entries have no amount: the figures weighted by amount are missing.
-    IncompleteDataWarning
-        Entries name an invoice that was not passed, unless their own `invoice_date` is in another period.
-
-    Notes
-    -----
-    On lazy frames this runs two queries, with a period up to three more, and one more for each of `matters`,
-    `users` and `clients` that `by` needs. One of them adds up the rows; the rest is done in memory, and the result
-    is lazy again.
+    RatesHiddenWarning, IncompleteDataWarning
+        The notes of the result say what was seen, how much, and what to do.
 
     Examples
     --------
@@ -219,6 +199,11 @@ ANALYSIS = Analysis(
         "entries on an invoice that was not passed; a warning states how many",
     ),
     cannot_tell=("when an invoice was sent: the invoice date counts",),
+    arguments={
+        "start": "The days are those of the invoices.",
+        "by": "Months are those of the invoice.",
+        "settings": "`originator_weights` divide entries among originators.",
+    },
     columns=(
         retitled(
             "entries",

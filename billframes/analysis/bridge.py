@@ -99,20 +99,13 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
 
     Raises
     ------
-    ParameterError
-        The measure can't be split; the results have different keys, the same keys twice, or a key that is a month,
-        quarter or year; or frames are of different engines.
-    MissingColumnError
-        A column is missing.
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid.
 
     Warns
     -----
-    RatesHiddenWarning
-        Worth is missing. For fees billed, the parts due to rate and realization are then missing; the parts due to
-        hours and mix are known.
-    IncompleteDataWarning
-        A figure is missing in some rows, so the change can't be split; or fees billed of periods of different lengths
-        are compared, as far as the results remember their periods.
+    RatesHiddenWarning, IncompleteDataWarning
+        The notes of the result say what was seen, how much, and what to do.
 
     Examples
     --------
@@ -334,6 +327,7 @@ ANALYSIS = Analysis(
         "The worth of a lawyer's hour if it had been worked in another matter: mix depends on the groups, so the "
         "results by client and by timekeeper differ.",
     ),
+    own=("by", "returns"),
     columns=split_columns(),
     table=TableSpec(title="What changed", columns=_SHOWN, optional=_SHOWN),
     chart=ChartSpec(

@@ -72,7 +72,7 @@ def budget_burn(
     time_entries : frame
         With `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`.
     expenses, fixed_fees : frame, optional
-        With `invoice_id` and `amount`, the fixed fees also with `matter_id`. None counts as no rows, with a warning.
+        None counts as no rows, with a warning; if there are none, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     matters : frame, optional
@@ -83,39 +83,20 @@ def budget_burn(
     Returns
     -------
     frame
-        Of the same kind as the input, with one row per matter that has a budget (also without work), sorted by label
-        then id: `matter_id`, `matter_name` (the id if no frame has the name) and, as float64 money,
-
-        - `budget_amount`
-        - `billed_amount`: net billed time fees, as in `realization`; `fixed_fee_amount`: fixed fees on final invoices
-        - `prebill_amount`: worth of time, and fixed fees, on draft, review and approved invoices
-        - `unbilled_amount`: worth of the time on no invoice; `unknown_amount`: worth of time and fixed fees on invoices
-          that were not passed or whose state is unknown, and of time of unknown billing type
-        - `used_amount`: the sum of these five; missing if rates are hidden
-        - `remaining_amount`: budget - used; `budget_burn`: used ÷ budget, missing for a budget of 0
-        - `unbilled_fixed_fee_amount`: fixed fees on no invoice, which do not count
-        - `unbudgeted_matters`: number of matters that have fees and no budget; `unbudgeted_amount`: the fees of these
-          matters, and fees on no matter. Both are figures of the firm, the same in every row, so they don't add up
+        Of the kind of the input, one row per matter with a budget, sorted by label then id: `matter_id`, `matter_name`,
+        `budget_amount`, `billed_amount`, `fixed_fee_amount`, `prebill_amount`, `unbilled_amount`, `unknown_amount`,
+        `used_amount`, `remaining_amount`, `budget_burn`, `unbilled_fixed_fee_amount`, `unbudgeted_matters`,
+        `unbudgeted_amount`. `bf.explain("budget_burn")` says what each is.
 
     Raises
     ------
-    ParameterError
-        The settings have no budgets, or frames are of different engines.
-    MissingColumnError
-        A column is missing.
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid.
 
     Warns
     -----
-    RatesHiddenWarning
-        Billable entries have no amount: the worth of work on no final invoice is missing, and fees of final invoices
-        are spread over hours.
-    IncompleteDataWarning
-        The settings name a matter that the matters frame lacks, items name an invoice that was not passed, or
-        expenses or fixed fees were not passed; or, without `matters`, no item is on a matter that has a budget.
-
-    Notes
-    -----
-    Lazy frames are added up by matter first, and these sums are collected. The result is lazy again.
+    RatesHiddenWarning, IncompleteDataWarning
+        The notes of the result say what was seen, how much, and what to do.
 
     Examples
     --------
@@ -346,6 +327,8 @@ ANALYSIS = Analysis(
         "Credit notes: they belong to no matter, and are in `unbudgeted_amount`.",
     ),
     cannot_tell=("Whether a budget was changed: the present budget in the settings counts.",),
+    own=("matters", "settings"),
+    rows="one row per matter with a budget, sorted by label then id: `matter_id`, `matter_name`,",
     columns=(
         sum_measure("budget_amount", "Budget", "money", "The matter’s budget in the firm’s settings."),
         retitled("billed_amount", "Fees billed to date", "Net billed time fees of the matter, whatever their date."),

@@ -100,8 +100,8 @@ def code_check(
     expenses : frame, optional
         With `expense_id`, `date`, `matter_id` and `expense_code`.
     fixed_fees : frame, optional
-        With `fixed_fee_id`, `date`, `matter_id`, `activity_code` and `task_code`. The API's lists of expenses and
-        fixed fees have no codes; single records have them (`expenses.get(id)`).
+        With `fixed_fee_id`, `date`, `matter_id`, `activity_code` and `task_code`. The API's lists of expenses and fixed
+        fees have no codes; single records have them (`expenses.get(id)`).
     matters : frame
         With `matter_id`, `ledes_enabled`, `ledes_activity_code_required`, `ledes_task_code_required`,
         `ledes_expense_code_required` and `ledes_code_set_ids` (the loader's `select` "ledesConfiguration").
@@ -110,8 +110,8 @@ def code_check(
     code_sets : frame, optional
         With `code_set_id`, to check that the code sets of the matters exist.
     start, end : str or date, optional
-        First and last day of the items, inclusive; None leaves an end open. `start` also takes a whole period such
-        as "2026-10".
+        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open. The
+        days are those of the items.
 
     Returns
     -------
@@ -123,21 +123,13 @@ def code_check(
 
     Raises
     ------
-    ParameterError
-        The period can't be read, or frames are of different engines.
-    MissingColumnError
-        A column is missing.
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid.
 
     Warns
     -----
     IncompleteDataWarning
-        Items are on matters that were not passed or whose LEDES configuration is missing, so they can't be checked; or
-        matters have code sets that don't exist.
-
-    Notes
-    -----
-    On lazy frames the matters, the codes and the combinations of matter and code in use are collected. The result
-    stays lazy.
+        The notes of the result say what was seen, how much, and what to do.
 
     Examples
     --------
@@ -281,6 +273,8 @@ ANALYSIS = Analysis(
     formula="one row per item and field whose code is missing, unknown, outside the code sets or not selectable",
     left_out=("items on matters without LEDES billing",),
     cannot_tell=("codes of expenses and fixed fees in lists: only single records have them",),
+    own=("expenses", "fixed_fees", "returns"),
+    arguments={"start": "The days are those of the items."},
     columns=(
         *shared_measures("item", "item_id"),
         Measure("field", "Field", "text", "The field of the finding."),

@@ -130,16 +130,13 @@ def compare(
 
     Raises
     ------
-    ParameterError
-        Periods can't be read or are of different lengths, results have different keys or a key that is a period, or the
-        measure is a balance of one day.
-    MissingColumnError
-        A result lacks the measure, or the columns that a ratio is calculated from.
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid.
 
     Warns
     -----
     IncompleteDataWarning
-        A period is not over, and no result counts the same days of an earlier period.
+        The notes of the result say what was seen, how much, and what to do.
 
     Examples
     --------
@@ -375,6 +372,7 @@ ANALYSIS = Analysis(
         "The figure as it was when the period ended: entries and invoices are as they are today.",
         "The full figure of a period that is not over yet: it counts up to the day in `until`.",
     ),
+    own=("returns",),
     columns=_COLUMNS,
     table=TableSpec(title="Compared", columns=("until", PERIODS, *_NAMES[1:]), optional=_NAMES, adds_up=False),
     chart=ChartSpec(

@@ -59,49 +59,34 @@ def contribution(
     time_entries : frame
         With `hours`, `billing_type`, `amount` and `invoice_id`, and the columns that `by` needs.
     expenses, fixed_fees : frame, optional
-        With `invoice_id` and `amount`, the fixed fees also with the ids that `by` needs. None counts as no rows,
-        with a warning.
+        None counts as no rows, with a warning; if there are none, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
-    matters, users : frame, optional
-        With `matter_id` or `user_id` and the columns that `by` names.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
+    matters, users, clients : frame, optional
+        For the columns that `by` names, matter types and roles.
     by : str or list of str, optional
         Keys to group by; None gives one row. Months are those of the invoices' dates.
     start, end : str or date, optional
-        First and last day of the invoices' dates, inclusive; None leaves an end open. `start` also takes a whole
-        period.
+        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open. The
+        days are those of the invoices.
     settings : FirmSettings, optional
-        `originator_weights` and `roles`.
+        The firm's settings. Used are `originator_weights` and `roles`.
 
     Returns
     -------
     frame
-        Of the same kind as the input, largest fees first, then by label: the keys and, as float64,
-
-        - `billed_amount`: net billed time fees
-        - `fixed_fee_amount`: fixed fees
-        - `fees_amount`: the sum of both, in money
-        - `share`: fees ÷ the fees of all rows, negative if credits exceed fees; `running_share`: the share of this row
-          and all rows above it. Shares are missing if all fees add up to 0
-
-        Lazy frames are collected after rows are added up by key, because running shares need sorted rows. The result
-        is lazy again.
+        Of the kind of the input, largest fees first, then by label: the keys, then `billed_amount`, `fixed_fee_amount`,
+        `fees_amount`, `share`, `running_share`. `bf.explain("contribution")` says what each is.
 
     Raises
     ------
-    ParameterError
-        An argument is unknown, or frames are of different engines.
-    MissingColumnError
-        A column is missing.
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid.
 
     Warns
     -----
-    RatesHiddenWarning
-        Billable entries have no amount: their invoices' fees are spread over hours.
-    IncompleteDataWarning
-        Entries name an invoice that was not passed, or expenses or fixed fees were not passed.
+    RatesHiddenWarning, IncompleteDataWarning
+        The notes of the result say what was seen, how much, and what to do.
 
     Examples
     --------
@@ -191,6 +176,12 @@ ANALYSIS = Analysis(
         "The cash received, and when it was received.",
         "Who did the work for a fixed fee: it counts for the user of the fee.",
     ),
+    arguments={
+        "by": "Months are those of the invoices' dates.",
+        "start": "The days are those of the invoices.",
+        "settings": "Used are `originator_weights` and `roles`.",
+    },
+    rows="largest fees first, then by label: the keys, then",
     columns=(
         *of_all_types("billed_amount"),
         *shared_measures("fixed_fee_amount", "fees_amount"),

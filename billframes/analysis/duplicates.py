@@ -52,7 +52,7 @@ def duplicates(
         ids. Case, spaces and punctuation of a description are ignored, numbers are rounded to a millionth, and other
         columns are compared exactly. Two missing values are equal.
     start, end : str or date, optional
-        First and last day, inclusive; None leaves an end open. `start` also takes a whole period such as "2026-Q3".
+        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open.
 
     Returns
     -------
@@ -63,15 +63,8 @@ def duplicates(
 
     Raises
     ------
-    ParameterError
-        `by` is empty or names a column that the entries do not have, or the period can't be read.
-    MissingColumnError
-        `time_entry_id` or `date` is missing.
-
-    Notes
-    -----
-    On lazy frames the ids and the compared columns are collected. The result stays lazy. Warnings never quote a
-    description.
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid.
 
     Examples
     --------
@@ -169,6 +162,7 @@ ANALYSIS = Analysis(
         "`by=['user', 'matter', 'date', 'hours']`",
     ),
     cannot_tell=("whether time was entered twice or the work was done twice",),
+    own=("by", "returns"),
     columns=(Measure("duplicate_group", "Group", "count", "Number of the group of equal entries, starting at 1."),),
     book=FromBook(ends_with_load=False),
 )

@@ -53,12 +53,14 @@ def effective_rates(
 
     Parameters
     ----------
-    time_entries, expenses, fixed_fees, invoices : frame
+    time_entries : frame
         As for `realization`. By year, the time entries also need `rate`; without it, the rates in use are missing.
-    matters, users : frame, optional
-        With `matter_id` and `matter_type`, or `user_id` and `name`, and the columns that `by` names.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
+    expenses, fixed_fees : frame, optional
+        None counts as no rows, with a warning; if there are none, pass an empty frame.
+    invoices : frame
+        As for `realization`. By year, the time entries also need `rate`; without it, the rates in use are missing.
+    matters, users, clients : frame, optional
+        For the columns that `by` names, matter types and roles.
     by : str or list of str, optional
         Keys to group by; None gives one row. With "year", and without "month" and "quarter", rows are compared with
         those of the year before.
@@ -66,36 +68,27 @@ def effective_rates(
         "invoice_date": final invoices dated in the period, with all the work on them. "work_date": time dated in the
         period that is now on a final invoice.
     start, end : str or date, optional
-        First and last day, inclusive; None leaves an end open. `start` also takes a whole period such as "2026-Q3".
+        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open.
     settings : FirmSettings, optional
-        `standard_rates` add the standard columns, and may have dates from which they are valid.
+        The firm's settings. `standard_rates` add the standard columns, and may have dates from which they are valid.
     matter_types : collection of str, optional
-        Types of matter that count; all but contingency, pro bono and internal by default.
+        Types of matter that count; by default all but contingency, pro bono and internal.
     discounts : {"time", "items"}
-        Which items bear an invoice's discount, as in `realization`.
+        Which items bear an invoice's discount: only time, or time and fixed fees by their worth ("items").
 
     Returns
     -------
     frame
-        Of the same kind as the input, sorted by label: the keys and, as float64,
+        Of the kind of the input, sorted by label: the keys, then `billable_hours`, `billed_amount`, `effective_rate`,
+        `effective_rate_growth`, `worked_amount`, `worked_rate`, `worked_rate_growth`, `standard_amount`,
+        `standard_rate`, `standard_rate_growth`, `lowest_rate`, `highest_rate`, `rates_in_use`, `rate_spread`,
+        `left_out_hours`, `left_out_amount`, `left_out_billed_amount`. `bf.explain("effective_rates")` says what each
+        is.
 
-        - `billable_hours`: hours of the billable time on the final invoices counted
-        - `billed_amount`: net billed time fees of this time; `effective_rate`: billed ÷ hours, known even if rates are
-          hidden
-        - `worked_amount`: worth of this time at its rates; `worked_rate`: worth ÷ hours; both missing if rates are
-          hidden
-        - with standard rates: `standard_amount` (hours at the standard rate of their day; missing if a person has no
-          rate), `standard_rate` (÷ hours)
-        - by year: `effective_rate_growth`, `worked_rate_growth` and, with standard rates, `standard_rate_growth`: the
-          rate ÷ the rate of the year before − 1; 0.03 is 3% more. Missing if the year before has no row or no rate
-          above 0
-        - by year: `lowest_rate`, `highest_rate`: the lowest and highest rate in use; `rates_in_use`: the number of
-          rates in use. A rate is in use if its entries have more than 0 hours in total. The number of hours does not
-          matter here; `worked_rate` is the average weighted by hours. `rate_spread`: (highest − lowest) ÷ worked
-          rate. Missing if rates are hidden, even of a few entries only
-        - `left_out_hours`, `left_out_amount`, `left_out_billed_amount`: time on matters whose type does not count
-
-        Rates are missing if there are no hours.
+    Raises
+    ------
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid.
 
     Examples
     --------
@@ -208,6 +201,10 @@ ANALYSIS = Analysis(
         "Why a rate grew: the average also changes if more of the work is done at other rates or by other people.",
         "The growth of a year that is not over: the part of the year so far is compared with the whole year before.",
     ),
+    arguments={
+        "by": 'With "year", and without "month" and "quarter", rows are compared with those of the year before.',
+        "settings": "`standard_rates` add the standard columns, and may have dates from which they are valid.",
+    },
     columns=(
         BILLED_HOURS,
         *shared_measures("billed_amount", "effective_rate"),

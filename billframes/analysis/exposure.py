@@ -74,58 +74,38 @@ def exposure(
     time_entries : frame
         With `date`, `billing_type`, `hours`, `amount` and `invoice_id`, and the columns that `by` needs; all of them.
     expenses, fixed_fees : frame, optional
-        With `date`, `amount` and `invoice_id`, and the ids that `by` needs. None counts as no rows, with a warning;
-        if there are no rows, pass an empty frame.
+        None counts as no rows, with a warning; if there are none, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `due_date`, `amount`, `balance` and `client_id`.
-    matters, users : frame, optional
-        With `matter_id` or `user_id` and the columns that `by` names.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
+    matters, users, clients : frame, optional
+        For the columns that `by` names, matter types and roles.
     as_of : str or date
-        The day to measure from; items and invoices dated on it count.
+        The day to measure from; what is dated on it counts.
     by : str or list of str, optional
-        Keys to group by, except months, quarters and years; None gives one row.
+        Keys to group by; None gives one row. Months, quarters and years are refused.
     buckets : sequence of int
-        Upper bounds of the receivables' buckets in days past due, rising; the last bucket has no upper bound.
+        Upper bounds of the buckets in days, rising; the last bucket has no upper bound. They are those of receivables,
+        in days past due.
     settings : FirmSettings, optional
-        `originator_weights` and `roles`.
+        The firm's settings. Used are `originator_weights` and `roles`.
 
     Returns
     -------
     frame
-        Of the same kind as the input, sorted by label: the keys and, as float64 money,
-
-        - `unbilled_amount`, `prebill_amount`: work in progress on no invoice, and on a prebill; `unknown_amount`: work
-          in progress in an unknown billing state, as in `wip`; `wip_amount`: the sum of the three
-        - `current`, `1-30`, `31-60`, `61-90`, `91+`: open balances by days past due; `receivable_amount`: the sum of
-          these; `overdue`: the part past due
-        - `exposure_amount`: `wip_amount` + `receivable_amount`; missing if rates are hidden
-        - `last_work_date`, `last_invoice_date`: datetime64; missing if there is no such entry or invoice
-        - `days_since_work`, `days_since_invoice`: days from these dates to `as_of`, float64
-        - `contingent_amount`: the part of `wip_amount` on contingency matters, whose fee depends on the outcome
-        - `unknown_balance_amount`: balances of invoices whose state is unknown; they are in no other column
+        Of the kind of the input, sorted by label: the keys, then `unbilled_amount`, `prebill_amount`, `wip_amount`,
+        `current`, `1-30`, `31-60`, `61-90`, `91+`, `receivable_amount`, `overdue`, `exposure_amount`, `last_work_date`,
+        `last_invoice_date`, `days_since_work`, `days_since_invoice`, `contingent_amount`, `unknown_amount`,
+        `unknown_balance_amount`. `bf.explain("exposure")` says what each is.
 
     Raises
     ------
-    ParameterError
-        `by` is unknown or a period, frames are of different engines, or a frame was loaded for too short a period.
-    MissingColumnError
-        A column is missing.
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid.
 
     Warns
     -----
-    RatesHiddenWarning
-        As in `wip` and `aging`: amounts of work are missing, and receivables are known.
-    IncompleteDataWarning
-        As in `wip` and `aging`, for example if `as_of` is before the day of the load. Also if rows were removed from
-        some of the frames after their load, or if the invoices bill far more than the work passed.
-
-    Notes
-    -----
-    On lazy frames this runs up to ten queries, and one more for each of `matters`, `users` and `clients` that `by`
-    needs, for work, for balances and for last days. They add up the rows; the rest is done in memory, and the
-    result is lazy again.
+    RatesHiddenWarning, IncompleteDataWarning
+        The notes of the result say what was seen, how much, and what to do.
 
     Examples
     --------
@@ -261,6 +241,11 @@ ANALYSIS = Analysis(
         "Past balances: balances are as loaded.",
         "Money held in trust for the client.",
     ),
+    arguments={
+        "by": "Months, quarters and years are refused.",
+        "buckets": "They are those of receivables, in days past due.",
+        "settings": "Used are `originator_weights` and `roles`.",
+    },
     columns=(
         *shared_measures("unbilled_amount", "prebill_amount", "wip_amount", "current"),
         *bucket_measures("1-30", "31-60", "61-90", "91+", of="receivables"),

@@ -71,44 +71,32 @@ def fixed_fee_realization(
         period.
     fixed_fees : frame
         With `fixed_fee_id`, `date` and `amount`, and the client, matter or user id that `by` needs; of any period.
-    matters, users : frame, optional
-        With `matter_id` or `user_id` and the columns that `by` names.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
+    matters, users, clients : frame, optional
+        For the columns that `by` names, matter types and roles.
     by : str or list of str, optional
         Keys to group by; None gives one row. Months are those of the fee.
     start, end : str or date, optional
-        First and last day of the fees, inclusive; None leaves an end open. `start` also takes a whole period such
-        as "2026-Q3".
+        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open. The
+        days are those of the fees.
     settings : FirmSettings, optional
-        `standard_rates`, money per hour by user. Without them, the columns that need them are missing.
+        The firm's settings. Without `standard_rates`, the columns that need them are missing.
 
     Returns
     -------
     frame
-        Of the same kind as the input, sorted by label: the keys and, as float64, money unrounded,
-
-        - `fee_amount`: fees that have linked time, invoiced or not
-        - `linked_hours`: hours of this time; `effective_rate`: `fee_amount` ÷ `linked_hours`
-        - `standard_amount`: linked hours at standard rates; missing if a person has no standard rate
-        - `fixed_fee_realization`: `fee_amount` ÷ `standard_amount`
-        - `unrated_hours`: linked hours of people without a standard rate
-        - `unlinked_fee_amount`: fees without linked time (or whose hours are nearly cancelled by hours below 0), by the
-          fee's own matter, client and user
-        - `unlinked_hours`: time dated in the period that is `fixedFee` without a fee, or has a fee that was not passed
+        Of the kind of the input, sorted by label: the keys, then `fee_amount`, `linked_hours`, `effective_rate`,
+        `standard_amount`, `fixed_fee_realization`, `unrated_hours`, `unlinked_fee_amount`, `unlinked_hours`.
+        `bf.explain("fixed_fee_realization")` says what each is.
 
     Raises
     ------
-    ParameterError
-        `by` is unknown, the period can't be read, or frames are of different engines.
-    MissingColumnError
-        A column is missing.
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid.
 
     Warns
     -----
     IncompleteDataWarning
-        The settings have standard rates, but not for everyone with linked hours; or entries name a fee that was not
-        passed.
+        The notes of the result say what was seen, how much, and what to do.
 
     Examples
     --------
@@ -240,6 +228,11 @@ ANALYSIS = Analysis(
         "fixed-fee time in the period without a fee: it is in `unlinked_hours`",
     ),
     cannot_tell=("standard rates: they are in the firm's settings", "hours that will still be worked for a fee"),
+    arguments={
+        "by": "Months are those of the fee.",
+        "start": "The days are those of the fees.",
+        "settings": "Without `standard_rates`, the columns that need them are missing.",
+    },
     columns=(
         sum_measure(
             "fee_amount", "Fixed fees with hours", "money", "Fixed fees that have linked time, invoiced or not."

@@ -56,50 +56,42 @@ def leverage(
     time_entries : frame
         With `date`, `user_id`, `matter_id`, `hours` and `billing_type`; of any period, it is filtered here.
     matters : frame, optional
-        With `matter_id` and `matter_type`; needed if the entries have no `matter_type`.
+        For the columns that `by` names, matter types and roles.
     users : frame, optional
         With `user_id`, `name` and `role`. Required unless the settings have `roles`, or the entries have a column
         `user_role`.
     clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
-    start : str or date
-        First day, inclusive; or a whole period such as "2026-10" or "2026-Q3".
-    end : str or date, optional
-        Last day, inclusive. Needed if `start` is a date.
+        For the columns that `by` names, matter types and roles.
+    start, end : str or date
+        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3".
     by : str or list of str, optional
         Keys to group by; None gives one row.
     settings : FirmSettings, optional
-        `roles` take precedence over the users list.
-    include_fixed_fee, include_probono, roster
-        As in `utilization`. By keys of people, the roster decides who has a row without client hours.
+        The firm's settings. `roles` take precedence over the users list.
+    include_fixed_fee : bool
+        Whether `fixedFee` entries are client hours.
+    include_probono : bool
+        Whether `nonBillable` entries on pro bono matters are client hours.
+    roster : {"timekeepers", "active"}
+        "timekeepers": everyone whose role is principal, attorney, paralegal or timekeeper, and others with client
+        hours. "active": only those of them with an entry in the period.
 
     Returns
     -------
     frame
-        Of the same kind as the input, sorted by label, with the keys and, as float64,
-
-        - `principal_hours`, `non_principal_hours`, `unknown_role_hours`: client hours, which add up to the whole
-        - `hours_leverage`: non-principal hours ÷ principal hours; missing if principals have no hours
-        - `principals`, `non_principals`, `unknown_role_people`: the number of people with client hours in the row. The
-          same person can count in several rows, so people of several clients or months don't add up
-        - `heads_leverage`: non-principals ÷ principals; missing if there are no principals
+        Of the kind of the input, sorted by label: the keys, then `principal_hours`, `non_principal_hours`,
+        `unknown_role_hours`, `hours_leverage`, `principals`, `non_principals`, `unknown_role_people`, `heads_leverage`.
+        `bf.explain("leverage")` says what each is.
 
     Raises
     ------
-    ParameterError
-        The period has an open end, `by` or `roster` is unknown, or frames are of different engines.
-    MissingColumnError
-        A column is missing, or no frame has roles or matter types.
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid.
 
     Warns
     -----
     IncompleteDataWarning
-        People with client hours have no known role, or entries are on matters that the matters frame lacks.
-
-    Notes
-    -----
-    On lazy frames this runs five queries, and one more for each of `matters` and `clients` that `by` needs. One of
-    them adds up the rows; the rest is done in memory, and the result is lazy again.
+        The notes of the result say what was seen, how much, and what to do.
 
     Examples
     --------
@@ -184,6 +176,8 @@ ANALYSIS = Analysis(
     denominator="client hours (or number) of principals",
     left_out=("people of unknown role: they are in `unknown_role_hours` and `unknown_role_people`",),
     cannot_tell=("the earlier role of a person: roles are those of today, or of the settings",),
+    own=("users",),
+    arguments={"settings": "`roles` take precedence over the users list."},
     columns=(
         sum_measure("principal_hours", "Principals’ hours", "hours", "Client hours of principals."),
         sum_measure(

@@ -43,8 +43,8 @@ def lockup(
     days : float
         The number of days in which the fees were billed, above 0; a year by default.
     contingent_amount : float
-        The part of `wip_amount` on contingency matters, which is left out: the `contingent_amount` of `wip`. None if
-        it is unknown.
+        The part of `wip_amount` on contingency matters, which is left out: the `contingent_amount` of `wip`. None if it
+        is unknown.
 
     Returns
     -------
@@ -200,6 +200,7 @@ ANALYSIS = Analysis(
         "The fees before the first day of the data. A book divides by the days since then, if these are fewer: `days` "
         "says how many.",
     ),
+    own=("returns", "raises"),
     columns=(
         Measure("as_of", "As of", "date", "The day of the amounts, in the result of a book."),
         Measure("fees_start", "Fees from", "date", "First day of the fees, in the result of a book."),

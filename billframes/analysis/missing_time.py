@@ -59,47 +59,36 @@ def missing_time(
     ----------
     time_entries : frame
         With `date`, `user_id`, `matter_id`, `hours` and `billing_type`; of any period, it is filtered here.
-    matters : frame, optional
-        With `matter_id` and `matter_type`, for the roster; needed if the entries have no `matter_type`.
-    users : frame, optional
-        With `user_id`, `name` and `role`: the people on the roster, also those without entries.
-    start : str or date
-        First day, inclusive; or a whole period such as "2026-10" or "2026-Q3".
-    end : str or date, optional
-        Last day, inclusive. Required if `start` is a date. Days after the load of the entries are left out. If the
-        day of the load is unknown (for example for merged frames), they are listed, so end the period today.
+    matters, users : frame, optional
+        For the columns that `by` names, matter types and roles.
+    start, end : str or date
+        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". Days after the load of the
+        entries are left out; if the day of the load is unknown, end the period today.
     threshold : float, optional
-        A day with fewer hours is listed; above 0 and at most 24. By default half of the person's hours a day, so that
-        a day which is only a little short is not listed.
+        A day with fewer hours is listed; above 0 and at most 24. By default half of the person's hours a day, so that a
+        day which is only a little short is not listed.
     settings : FirmSettings, optional
-        The calendar, people's hours, start, end and leave.
+        The firm's settings. Used are the calendar, people's hours, start, end and leave.
     roster : {"timekeepers", "active"}
-        As in `utilization`. People who left need their `user_end` in the settings.
+        "timekeepers": everyone whose role is principal, attorney, paralegal or timekeeper, and others with client
+        hours. "active": only those of them with an entry in the period.
 
     Returns
     -------
     frame
-        Of the same kind as the input, one row per person and day, sorted by name, id and day: `date`, `user_id`,
-        `user_name`, `hours` (entered on the day, 0 if there is no entry; corrections can make them negative),
-        `threshold_hours`, `available_hours` (the person's hours a day) and `missing_hours` (available - entered).
-        People without available hours have no missing days.
+        Of the kind of the input, one row per person and day, sorted by name, id and day: `date`, `user_id`,
+        `user_name`, `hours`, `threshold_hours`, `available_hours`, `missing_hours`. `bf.explain("missing_time")` says
+        what each is.
 
     Raises
     ------
-    ParameterError
-        The period has an open end, the threshold is not above 0 and at most 24, or frames are of different engines.
-    MissingColumnError
-        A column is missing, or no frame has matter types.
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid.
 
     Warns
     -----
     IncompleteDataWarning
-        As in `utilization`.
-
-    Notes
-    -----
-    On lazy frames the roster and the hours by person and day are collected. The result is of the same
-    kind as the input, also if that is lazy.
+        The notes of the result say what was seen, how much, and what to do.
 
     Examples
     --------
@@ -199,6 +188,13 @@ ANALYSIS = Analysis(
         "whether time was worked and not entered, or not worked",
         "leave: it is in the firm's settings",
     ),
+    arguments={
+        "start": (
+            "Days after the load of the entries are left out; if the day of the load is unknown, end the period today."
+        ),
+        "settings": "Used are the calendar, people's hours, start, end and leave.",
+    },
+    rows="one row per person and day, sorted by name, id and day: `date`, `user_id`, `user_name`,",
     columns=(
         *shared_measures("hours"),
         Measure("threshold_hours", "Threshold", "hours", "A day with fewer hours is listed."),

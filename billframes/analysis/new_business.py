@@ -77,75 +77,45 @@ def new_business(
     Parameters
     ----------
     time_entries : frame
-        All of them, with `date`, `client_id`, `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and
-        the columns that `by` needs.
+        All of them, with `date`, `client_id`, `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and the
+        columns that `by` needs.
     expenses, fixed_fees : frame, optional
-        With `invoice_id` and `amount`, the fixed fees also with `client_id` and `matter_id`. None counts as no
-        rows, with a warning.
+        None counts as no rows, with a warning; if there are none, pass an empty frame.
     invoices : frame
         All of them, with `invoice_id`, `invoice_date`, `invoice_state`, `client_id`, `amount` and `balance`.
     matters : frame
         All of them, archived ones too, with `matter_id`, `client_id`, `opened` and the columns that `by` names;
         `client_name` for labels.
-    users : frame, optional
-        With `user_id` and `name`: the names of originators.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
+    users, clients : frame, optional
+        For the columns that `by` names, matter types and roles.
     start, end : str or date
-        First and last day, inclusive, of the days on which matters were opened and of the invoices' dates; `start` also
-        takes a whole period. If the period is not over, end it on the day of the load: the fees of the year before are
-        then those of the same days.
+        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". Matters count by the day they
+        were opened, and fees by the invoice date.
     by : str or list of str, optional
-        Keys to group by: columns of matters or clients, such as "practice_area", "originator", "responsible" or
-        "client". None gives one row.
+        Keys to group by; None gives one row. Keys of matters and clients, such as "practice_area", "originator" or
+        "client".
     largest : int
         The number of clients that count as the largest.
     settings : FirmSettings, optional
-        `originator_weights`, which also divide the number of matters opened.
+        The firm's settings. `originator_weights` also divide the number of matters opened.
 
     Returns
     -------
     frame
-        Of the same kind as the input, sorted by label: the keys and, as float64 unless said otherwise,
-
-        - `opened_matters`: matters opened in the period; a matter is divided among several originators
-        - `undated_matters`: all matters without a date in `opened`
-        - `fees_amount`: fees on final invoices dated in the period
-        - `new_client_amount`: fees of new clients; `new_client_share`: `new_client_amount` ÷ `fees_amount`
-        - `largest_amount`: fees of the firm's largest clients; `largest_share`: `largest_amount` ÷ `fees_amount`
-        - `fees_before_amount`, `largest_before_amount`, `largest_share_before`: the same for the period a year before,
-          with the clients that were the largest then
-        - `largest_share_change`: `largest_share` - `largest_share_before`; missing unless `by` is None, because the
-          largest clients of both periods can have different keys
-        - `new_clients`: number of new clients; `dormant_clients`: number of clients with work before the twelve months
-          up to `end` and none in them. Missing unless `by` is None, "client" or a column of clients
-        - `client_since`: the date of the client's first matter, work or invoice; `last_work_date`: the date of its last
-          time entry up to `end`. Both are datetime64, and missing unless rows are clients
-
-        A share is missing if the fees are 0.
+        Of the kind of the input, sorted by label: the keys, then `opened_matters`, `undated_matters`, `fees_amount`,
+        `new_client_amount`, `new_client_share`, `largest_amount`, `largest_share`, `fees_before_amount`,
+        `largest_before_amount`, `largest_share_before`, `largest_share_change`, `new_clients`, `dormant_clients`,
+        `client_since`, `last_work_date`. `bf.explain("new_business")` says what each is.
 
     Raises
     ------
-    ParameterError
-        The period has an open end, `by` is a key of people or a period, `largest` is not a whole number above 0, frames
-        are of different engines, or a frame was loaded for too short a period.
-    MissingColumnError
-        A column is missing.
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid.
 
     Warns
     -----
-    RatesHiddenWarning
-        Billable entries have no amount: their invoices' fees are spread over hours.
-    IncompleteDataWarning
-        Entries name an invoice that was not passed, expenses or fixed fees were not passed, the period ends after the
-        day of the load, or no data is older than twelve months, so that every client counts as new. Also if the frames
-        do not say how they were loaded, and work or invoices begin after the year before, or many matters with work
-        were not passed.
-
-    Notes
-    -----
-    On lazy frames the fees by client, and the first and last days of clients, are collected. The result
-    is of the same kind as the input, also if that is lazy.
+    RatesHiddenWarning, IncompleteDataWarning
+        The notes of the result say what was seen, how much, and what to do.
 
     Examples
     --------
@@ -327,6 +297,11 @@ ANALYSIS = Analysis(
         "The originator or practice area when a matter was opened: the present ones count.",
         "Whether a client without work has left.",
     ),
+    arguments={
+        "by": 'Keys of matters and clients, such as "practice_area", "originator" or "client".',
+        "start": "Matters count by the day they were opened, and fees by the invoice date.",
+        "settings": "`originator_weights` also divide the number of matters opened.",
+    },
     columns=(
         sum_measure("opened_matters", "Matters opened", "count", "Matters opened in the period; parts by originator."),
         sum_measure(

@@ -41,49 +41,37 @@ def origination(
     time_entries : frame
         With `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and the columns that `by` needs.
     expenses, fixed_fees : frame, optional
-        With `invoice_id` and `amount`, the fixed fees also with `matter_id`. None counts as no rows, with a warning.
+        None counts as no rows, with a warning; if there are none, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     matters : frame
         With `matter_id` and `originator_ids`, and `originator_names` for labels.
-    users : frame, optional
-        With `user_id` and `name`: the names of originators.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
+    users, clients : frame, optional
+        For the columns that `by` names, matter types and roles.
     by : str or list of str, optional
-        More keys, after the originator, such as "client".
+        Keys to group by; None gives one row. They come after the originator, such as "client".
     start, end : str or date, optional
-        First and last day of the invoices' dates, inclusive; None leaves an end open. `start` also takes a whole
-        period.
+        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open. The
+        days are those of the invoices.
     settings : FirmSettings, optional
-        `originator_weights`, which add up to 1 for each matter.
+        The firm's settings. `originator_weights` add up to 1 for each matter.
 
     Returns
     -------
     frame
-        Of the same kind as the input, sorted by label: `originator_id`, `originator_name`, the other keys and, as
-        float64 money, `worked_amount`, `billed_amount` and `settled_amount` (of time, as in `realization`; worked
-        is missing if rates are hidden), `fixed_fee_amount`, and `fees_amount` (billed and fixed fees).
+        Of the kind of the input, sorted by label: `originator_id`, `originator_name`, the other keys, then
+        `worked_amount`, `billed_amount`, `settled_amount`, `fixed_fee_amount`, `fees_amount`.
+        `bf.explain("origination")` says what each is.
 
     Raises
     ------
-    ParameterError
-        An argument is unknown, or frames are of different engines.
-        Weights that do not add up to 1 are refused by `FirmSettings`.
-    MissingColumnError
-        A column is missing.
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid.
 
     Warns
     -----
-    RatesHiddenWarning
-        Billable entries have no amount.
-    IncompleteDataWarning
-        Entries name an invoice that was not passed, or expenses or fixed fees were not passed.
-
-    Notes
-    -----
-    On lazy frames this runs three queries, and one more for each of `matters`, `users` and `clients` that `by`
-    needs. One of them adds up the rows; the rest is done in memory, and the result is lazy again.
+    RatesHiddenWarning, IncompleteDataWarning
+        The notes of the result say what was seen, how much, and what to do.
 
     Examples
     --------
@@ -151,6 +139,12 @@ ANALYSIS = Analysis(
         "Agreed parts that are not in the settings: without weights, originators share equally.",
         "Who was originator when the work was done: the matter's present originators count.",
     ),
+    arguments={
+        "by": 'They come after the originator, such as "client".',
+        "start": "The days are those of the invoices.",
+        "settings": "`originator_weights` add up to 1 for each matter.",
+    },
+    rows="sorted by label: `originator_id`, `originator_name`, the other keys, then",
     columns=(
         *of_all_types("worked_amount", "billed_amount", "settled_amount"),
         *shared_measures("fixed_fee_amount", "fees_amount"),

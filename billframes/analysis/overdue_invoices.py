@@ -97,45 +97,27 @@ def overdue_invoices(
     matters : frame, optional
         With `matter_id`, `responsible_id` and `responsible_name`. If omitted, no invoice has a responsible lawyer.
     as_of : str or date
-        The day to measure from; work dated on it counts.
+        The day to measure from; what is dated on it counts.
     settings : FirmSettings, optional
-        Only the time zone is used, to calculate the day of the load.
+        The firm's settings. Only the time zone is used, for the day of the load.
 
     Returns
     -------
     frame
-        Of the same kind as the input, largest balance first, then by date and id: `invoice_id`, `invoice_number`,
-        `client_id`, `client_name`, `responsible_id`, `responsible_name` (of the matters of the invoice's items; for
-        several people, all their names and no id), `invoice_date`, `due_date` and, as float64,
-
-        - `balance`: the open amount of the invoice
-        - `days_overdue`: `as_of` - due date; from the invoice date if there is no due date
-        - `other_balance`: the balances of the client's other open invoices, due or not; `other_overdue`: the overdue
-          part. Missing if the invoice has no client
-        - `hours_since_due`: billable and fixed-fee hours for the client, on any matter, dated after the due date up
-          to `as_of`; `worked_since_due`: worth of the billable hours among them. Both are figures of the client, so
-          rows of one client don't add up
-        - `last_date_since_due`: datetime64, the last day of that work; missing if there is no such work
+        Of the kind of the input, largest balance first, then by date and id: `invoice_id`, `invoice_number`,
+        `client_id`, `client_name`, `responsible_id`, `responsible_name`, `invoice_date`, `due_date`, `balance`,
+        `days_overdue`, `other_balance`, `other_overdue`, `hours_since_due`, `worked_since_due`, `last_date_since_due`.
+        `bf.explain("overdue_invoices")` says what each is.
 
     Raises
     ------
-    ParameterError
-        A frame was loaded for too short a period, or frames are of different engines.
-    MissingColumnError
-        A column is missing.
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid.
 
     Warns
     -----
-    RatesHiddenWarning
-        Billable time after a due date has no amount: its worth is missing.
-    IncompleteDataWarning
-        As in `aging`. Also if rows were removed from some of the frames after their load, or if the invoices bill far
-        more than the work passed.
-
-    Notes
-    -----
-    On lazy frames the overdue invoices and the sums by client and day are collected.
-    The result is of the same kind as the input, also if that is lazy.
+    RatesHiddenWarning, IncompleteDataWarning
+        The notes of the result say what was seen, how much, and what to do.
 
     Examples
     --------
@@ -319,6 +301,12 @@ ANALYSIS = Analysis(
         "Promises, disputes and reminders: they are not in the billing system.",
         "When and how something was paid: balances are as loaded.",
         "Who should collect the invoice if several people are responsible for its matters: all their names are shown.",
+    ),
+    own=("expenses", "fixed_fees", "matters"),
+    arguments={"settings": "Only the time zone is used, for the day of the load."},
+    rows=(
+        "largest balance first, then by date and id: `invoice_id`, `invoice_number`, `client_id`, `client_name`, "
+        "`responsible_id`, `responsible_name`, `invoice_date`, `due_date`,"
     ),
     columns=(
         retitled("balance", SHARED["overdue"].title, "The open balance of the invoice."),

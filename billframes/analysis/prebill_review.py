@@ -91,8 +91,7 @@ def prebill_review(
         All of them, with `time_entry_id`, `date`, `user_id`, `matter_id`, `description`, `billing_type`, `hours`,
         `amount` and `invoice_id`; optionally with names, `rate`, `created_at` and codes.
     expenses, fixed_fees : frame, optional
-        With `expense_id` or `fixed_fee_id`, `date`, `matter_id`, `amount` and `invoice_id`. None counts as no rows,
-        with a warning.
+        None counts as no rows, with a warning; if there are none, pass an empty frame.
     invoices : frame
         All of them, with `invoice_id`, `invoice_date`, `invoice_state`, `due_date`, `amount`, `balance`, `client_id`
         and `client_name`; optionally with `invoice_number`.
@@ -112,7 +111,7 @@ def prebill_review(
     guidelines : DataFrame, optional
         The result of `guideline_check` for the same invoices. Its findings join the others.
     settings : FirmSettings, optional
-        Used are the time zone, to calculate the day on which an entry was made, and `taxes`.
+        The firm's settings. Used are the time zone, for the day on which an entry was made, and `taxes`.
 
     Returns
     -------
@@ -133,22 +132,13 @@ def prebill_review(
 
     Raises
     ------
-    ParameterError
-        The invoice or responsible lawyer does not exist, the invoice is final, a frame was loaded for too short a
-        period, or frames are of different engines.
-    MissingColumnError
-        A column is missing.
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid.
 
     Warns
     -----
     RatesHiddenWarning, IncompleteDataWarning
-        As in `reconcile`, `aging` and `code_check`. Also if rows were removed from some of the frames after their load,
-        or if the invoices bill far more than the work passed.
-
-    Notes
-    -----
-    On lazy frames the items on prebills are collected. The result is of the same kind as the input, also if that is
-    lazy.
+        The notes of the result say what was seen, how much, and what to do.
 
     Examples
     --------
@@ -365,6 +355,8 @@ ANALYSIS = Analysis(
         "Whether a flagged item is a mistake: two calls of the same length on one day are possible.",
         "Which items a discount on the invoice is for.",
     ),
+    own=("as_of", "matters", "returns"),
+    arguments={"settings": "Used are the time zone, for the day on which an entry was made, and `taxes`."},
     columns=(
         *shared_measures("item", "item_id"),
         Measure("description", "Narrative", "text", "Description of the work, in full."),

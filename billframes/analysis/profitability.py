@@ -73,59 +73,43 @@ def profitability(
     Parameters
     ----------
     time_entries : frame
-        With `date`, `user_id`, `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and the columns
-        that `by` needs; of any date, as for `realization`.
+        With `date`, `user_id`, `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and the columns that
+        `by` needs; of any date, as for `realization`.
     expenses, fixed_fees : frame, optional
-        With `invoice_id` and `amount`, fixed fees also with `date` (by work date) and the ids that `by` needs.
-        None counts as no rows, with a warning.
+        None counts as no rows, with a warning; if there are none, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
-    matters, users : frame, optional
-        With `matter_id` or `user_id` and the columns that `by` names.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
+    matters, users, clients : frame, optional
+        For the columns that `by` names, matter types and roles.
     by : str or list of str, optional
-        Keys to group by; None gives one row. A fixed fee counts for its own matter, client and user, not for
-        the people who did the work under it.
+        Keys to group by; None gives one row. A fixed fee counts for its own matter, client and user, not for the people
+        who did the work under it.
     basis : {"invoice_date", "work_date"}
         "invoice_date": fees on final invoices dated in the period, and all hours worked in the period. "work_date":
         hours worked in the period, their fees on final invoices of any date, and fixed fees dated in the period. By
-        work date, fees of invoices without time (such as credit notes) are left out; without `start` and `end`, this
-        is the only difference.
+        work date, fees of invoices without time (such as credit notes) are left out; without `start` and `end`, this is
+        the only difference.
     start, end : str or date, optional
-        First and last day, inclusive; None leaves an end open. `start` also takes a whole period such as "2026-Q3".
+        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open.
     settings : FirmSettings, optional
-        `cost_rates`, money per hour by user.
+        The firm's settings. `cost_rates`: money per hour by user.
 
     Returns
     -------
     frame
-        Of the same kind as the input, sorted by label: the keys and, as float64, money unrounded,
-
-        - `billed_amount`: net billed time fees
-        - `fixed_fee_amount`: fixed fees on final invoices
-        - `fees_amount`: the sum of both
-        - `total_hours`: hours worked
-        - `cost_amount`: hours * cost rates; missing if a person with hours has no cost rate
-        - `profit_amount`: fees - cost
-        - `margin_ratio`: profit ÷ fees; missing if fees are 0
-        - `uncosted_hours`: hours of people without a cost rate
-        - `unbilled_amount`: worth of the billable time dated in the period that is on no invoice. Its hours are in the
-          cost, but it has no fees yet. Missing if rates are hidden
+        Of the kind of the input, sorted by label: the keys, then `billed_amount`, `fixed_fee_amount`, `fees_amount`,
+        `total_hours`, `cost_amount`, `profit_amount`, `margin_ratio`, `uncosted_hours`, `unbilled_amount`.
+        `bf.explain("profitability")` says what each is.
 
     Raises
     ------
-    ParameterError
-        An argument is unknown, or frames are of different engines.
-    MissingColumnError
-        A column is missing.
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid.
 
     Warns
     -----
-    IncompleteDataWarning
-        People have no cost rate (the warning names them and their hours); also as in `realization`.
-    RatesHiddenWarning
-        As in `realization`; fees are then spread over hours.
+    IncompleteDataWarning, RatesHiddenWarning
+        The notes of the result say what was seen, how much, and what to do.
 
     Examples
     --------
@@ -266,6 +250,10 @@ ANALYSIS = Analysis(
         "by invoice date, whether the fees pay for the hours: the fees are those of the invoices dated in the period, "
         "and the hours those of the work done in it",
     ),
+    arguments={
+        "by": "A fixed fee counts for its own matter, client and user, not for the people who did the work under it.",
+        "settings": "`cost_rates`: money per hour by user.",
+    },
     columns=(
         *of_all_types("billed_amount"),
         *shared_measures("fixed_fee_amount", "fees_amount", "total_hours"),

@@ -67,87 +67,50 @@ def realization(
     time_entries : frame
         With `date`, `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and the columns that `by` needs.
     expenses, fixed_fees : frame, optional
-        With `invoice_id` and `amount`. None counts as no rows, with a warning; if there are no rows, pass an empty
-        frame.
+        None counts as no rows, with a warning; if there are none, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
-    matters, users : frame, optional
-        With `matter_id` and `matter_type`, or `user_id`, `name` and `role`, and the columns that `by` names.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
+    matters, users, clients : frame, optional
+        For the columns that `by` names, matter types and roles.
     by : str or list of str, optional
         Keys to group by; None gives one row. Months are those of the basis.
     basis : {"invoice_date", "work_date"}
         "invoice_date": final invoices dated in the period, with all the work on them. "work_date": billable time dated
         in the period, on invoices of any date or on none; invoices without time are left out.
     start, end : str or date, optional
-        First and last day, inclusive; None leaves an end open. `start` also takes a whole period such as "2026-Q3".
+        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open.
     settings : FirmSettings, optional
-        `standard_rates` add the standard columns; `originator_weights` divide fees among originators; `taxes` are
-        not fees; `payment_order` decides how much of the fees a part payment settles.
+        The firm's settings. `standard_rates` add the standard columns; `originator_weights` divide fees among
+        originators; `taxes` are not fees; `payment_order` decides how much of the fees a part payment settles.
     matter_types : collection of str, optional
-        Types of matter that count; all but contingency, pro bono and internal by default. "Unknown" selects work
+        Types of matter that count; by default all but contingency, pro bono and internal. "Unknown" selects work
         without a known type, and credit notes; it is included if all five types are given.
     discounts : {"time", "items"}
-        Which items bear the difference between an invoice's items and its amount. "time": only time, so that fixed fees
-        are billed in full. "items": time and fixed fees, in proportion to their worth. Expenses are always billed in
-        full. The two differ only for invoices with both time and fixed fees (`mixed_amount`).
+        Which items bear an invoice's discount: only time, or time and fixed fees by their worth ("items"). Expenses are
+        billed in full. The two differ only for invoices with both (`mixed_amount`).
     as_of : str or date, optional
-        Adds the fees on invoices due on or before this day, because little of recent invoices is settled yet.
-        Balances are as loaded, so pass the day of the load.
+        Adds the fees on invoices due on or before this day, because little of recent invoices is settled yet. Balances
+        are as loaded, so pass the day of the load.
 
     Returns
     -------
     frame
-        Of the same kind as the input, sorted by label: the keys and, as float64, money unrounded,
-
-        - `worked_amount`: worth of billed work, which is the billable time on the final invoices counted; missing if
-          rates are hidden
-        - `billed_amount`: net billed time fees
-        - `write_down_amount`: worth - billed; negative is a write-up
-        - `billing_realization`: billed ÷ worth; missing if the worth is 0, for example on invoices of fixed fees only
-        - `settled_amount`: Σ net billed time fees * (amount - balance) ÷ amount of each invoice, 0 if the amount is 0
-          (with a `payment_order`, what is left for fees after the parts before them); it includes payments, credits
-          and write-offs, which the API does not distinguish
-        - `settlement_ratio`: settled ÷ billed
-        - `overall_realization`: settled ÷ worth; missing if the worth is 0
-        - `billable_hours`: hours on those invoices
-        - `effective_rate`: billed ÷ hours, known even if rates are hidden
-        - with `basis="work_date"`: `unbilled_amount` (worth of time on no invoice), `prebill_amount` (worth of time
-          on a draft, review or approved invoice), `cohort_amount` (fees worked: these two, `unknown_amount` and
-          `worked_amount`), and `billed_to_worked` (billed ÷ fees worked)
-        - `unknown_amount`: worth of time of unknown billing type, or on an invoice whose state is unknown; with
-          `basis="work_date"` also of time on an invoice that was not passed
-        - with standard rates: `standard_amount` (hours at standard rates; missing if a person has no rate),
-          `worked_to_standard`, `billed_to_standard`
-        - `left_out_hours`, `left_out_amount`, `left_out_billed_amount`: time on matters whose type does not count
-        - `mixed_amount`: the part of `worked_amount` on invoices that also bill fixed fees
-        - with `as_of`: `due_amount` and `due_settled_amount`, the parts of `billed_amount` and `settled_amount` on
-          invoices due on or before that day, and `due_settlement_ratio`, their ratio
-
-        With `discounts="items"`, billed amounts are missing if invoices that also bill fixed fees have time without an
-        amount.
+        Of the kind of the input, sorted by label: the keys, then `worked_amount`, `billed_amount`, `write_down_amount`,
+        `billing_realization`, `settled_amount`, `settlement_ratio`, `overall_realization`, `billable_hours`,
+        `effective_rate`, `unbilled_amount`, `prebill_amount`, `unknown_amount`, `cohort_amount`, `billed_to_worked`,
+        `standard_amount`, `worked_to_standard`, `billed_to_standard`, `left_out_hours`, `left_out_amount`,
+        `left_out_billed_amount`, `mixed_amount`, `due_amount`, `due_settled_amount`, `due_settlement_ratio`.
+        `bf.explain("realization")` says what each is.
 
     Raises
     ------
-    ParameterError
-        An argument is unknown, or frames are of different engines.
-    MissingColumnError
-        A column is missing.
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid.
 
     Warns
     -----
-    RatesHiddenWarning
-        Billable entries have no amount: figures that need it are missing.
-    IncompleteDataWarning
-        Entries name an invoice that was not passed (by invoice date: unless the entry's own `invoice_date` is in
-        another period), matter types are unknown, expenses or fixed fees were not passed, or, with `as_of`, final
-        invoices have no due date (the invoice date is used).
-
-    Notes
-    -----
-    On lazy frames this runs three queries, and one more for each of `matters`, `users` and `clients` that `by`
-    needs. One of them adds up the rows; the rest is done in memory, and the result is lazy again.
+    RatesHiddenWarning, IncompleteDataWarning
+        The notes of the result say what was seen, how much, and what to do.
 
     Examples
     --------
@@ -270,6 +233,18 @@ ANALYSIS = Analysis(
         "Hours as billed, and the entry that a write-down was for: it is spread over the whole invoice.",
         "Standard rates: the firm's settings can have them (`standard_amount`).",
     ),
+    own=("as_of",),
+    arguments={
+        "by": "Months are those of the basis.",
+        "matter_types": (
+            '"Unknown" selects work without a known type, and credit notes; it is included if all five types are given.'
+        ),
+        "discounts": "Expenses are billed in full. The two differ only for invoices with both (`mixed_amount`).",
+        "settings": (
+            "`standard_rates` add the standard columns; `originator_weights` divide fees among originators; `taxes` "
+            "are not fees; `payment_order` decides how much of the fees a part payment settles."
+        ),
+    },
     columns=(
         *shared_measures("worked_amount", "billed_amount", "write_down_amount"),
         ratio_measure(

@@ -77,55 +77,38 @@ def reconcile(
     time_entries : frame
         With `invoice_id`, `matter_id`, `billing_type`, `hours` and `amount`.
     expenses, fixed_fees : frame, optional
-        With `invoice_id`, `matter_id` and `amount`. None counts as no rows, with a warning; if there are no rows,
-        pass an empty frame.
+        None counts as no rows, with a warning; if there are none, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`; optionally with `invoice_number`,
         `client_id` and `client_name`.
     clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
+        For the columns that `by` names, matter types and roles.
     by : str or list of str, optional
         "invoice" gives one row per invoice. Else the keys to add up invoices by: "client", "month", "quarter", "year"
         (of the invoice date), `invoice_state`, or another column of the invoices or clients. None gives one row.
     start, end : str or date, optional
-        First and last day of the invoices' dates, inclusive; None leaves an end open. `start` also takes a whole
-        period.
+        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open. The
+        days are those of the invoices.
     settings : FirmSettings, optional
-        `taxes`, which are part of the amounts.
+        The firm's settings. `taxes` are part of the amounts.
 
     Returns
     -------
     frame
-        Of the same kind as the input. By invoice, sorted by date then id: `invoice_id`, the optional columns,
-        `invoice_date` and `invoice_state`. Else, sorted by label: the keys and `invoices`, the number of invoices.
-        Then, as float64 money,
-
-        - `time_amount` (worth of billable time), `expense_amount`, `fixed_fee_amount`, and their sum `items_amount`;
-          if rates are hidden, time and the sum are missing
-        - with taxes in the settings: `tax_amount`, the tax in the amount
-        - `amount`: of the invoice; `unexplained_amount`: amount - tax - items, negative if time was written down
-        - `balance`: the open part of the amount
-        - `matter_count`: the number of matters of its items, int64; only by invoice
+        Of the kind of the input, by invoice sorted by date, with its id, number, client, date and state; else by label,
+        with the keys and `invoices`; then `time_amount`, `expense_amount`, `fixed_fee_amount`, `items_amount`,
+        `tax_amount`, `amount`, `unexplained_amount`, `balance`, `invoices`, `matter_count`. `bf.explain("reconcile")`
+        says what each is.
 
     Raises
     ------
-    ParameterError
-        `by` is unknown or a key of matters or people (the amount of an invoice is not divided; see `write_downs`),
-        the period can't be read, or frames are of different engines.
-    MissingColumnError
-        A column is missing.
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid.
 
     Warns
     -----
-    RatesHiddenWarning
-        Billable entries on invoices have no amount.
-    IncompleteDataWarning
-        Items name an invoice that was not passed, or expenses or fixed fees were not passed.
-
-    Notes
-    -----
-    On lazy frames this runs two queries for the warnings. By invoice the result stays lazy. By other keys a third
-    query adds up the rows, the rest is done in memory, and the result is lazy again.
+    RatesHiddenWarning, IncompleteDataWarning
+        The notes of the result say what was seen, how much, and what to do.
 
     Examples
     --------
@@ -306,6 +289,12 @@ ANALYSIS = Analysis(
     cannot_tell=(
         "Tax: it is calculated by the `taxes` of the settings. Without them, it is part of the unexplained amount.",
         "Whether the unexplained amount is a write-down, write-up, discount or credit.",
+    ),
+    own=("by",),
+    arguments={"start": "The days are those of the invoices.", "settings": "`taxes` are part of the amounts."},
+    rows=(
+        "by invoice sorted by date, with its id, number, client, date and state; else by label, with the keys and "
+        "`invoices`; then"
     ),
     columns=(
         *shared_measures("time_amount", "expense_amount", "fixed_fee_amount", "items_amount"),

@@ -85,67 +85,52 @@ def scorecard(
     Parameters
     ----------
     time_entries : frame
-        With `date`, `user_id`, `matter_id`, `hours`, `billing_type`, `amount`, `invoice_id` and `created_at`, and
-        the columns that `by` needs; of all days.
+        With `date`, `user_id`, `matter_id`, `hours`, `billing_type`, `amount`, `invoice_id` and `created_at`, and the
+        columns that `by` needs; of all days.
     expenses, fixed_fees : frame, optional
-        With `date`, `amount`, `invoice_id` and the ids that `by` needs. None counts as no rows, with a warning.
+        None counts as no rows, with a warning; if there are none, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `due_date`, `amount`, `balance` and `client_id`.
-    matters, users : frame, optional
-        With `matter_id` and `matter_type`, or `user_id`, `name` and `role`, and the columns that `by` names.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
+    matters, users, clients : frame, optional
+        For the columns that `by` names, matter types and roles.
     start, end : str or date
-        First and last day, inclusive; `start` also takes a whole period such as "2026-Q3".
+        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3".
     as_of : str or date, optional
-        The day of the open amounts, and the last day on which hours are expected; the period's last day by default.
-        If the period is not over, pass the day of the load.
+        The day of the open amounts, and the last day on which hours are expected; the period's last day by default. If
+        the period is not over, pass the day of the load.
     by : str or list of str, optional
-        Keys to group by, except months, quarters and years; None gives one row. By keys that do not depend on the
+        Keys to group by; None gives one row. Months, quarters and years are refused. By keys that do not depend on the
         person, available hours, utilization and missing days are missing.
     beside : {"firm", "role"}
         Whether the columns `peer_…` are figures of all rows, or of the rows of the same role. For "role", `by` needs
         "user", and the result has a column `role`.
     settings : FirmSettings, optional
-        The calendar, targets, roles and people's hours.
+        The firm's settings. Used are the calendar, targets, roles and people's hours.
     matter_types : collection of str, optional
-        Types of matter whose fees count, as in `realization`. Hours and open amounts are of all types.
+        Types of matter that count; by default all but contingency, pro bono and internal. Hours and open amounts are of
+        all types.
     discounts : {"time", "items"}
-        Which items bear an invoice's discount, as in `realization`.
+        Which items bear an invoice's discount: only time, or time and fixed fees by their worth ("items").
 
     Returns
     -------
     frame
-        Of the same kind as the input, sorted by label: the keys and, as float64,
-
-        - `client_hours`, `capacity_hours`, `utilization`: as in `utilization`; with targets of hours, also
-          `target_hours` and `pace`
-        - `worked_amount`, `billed_amount`, `billing_realization`, `billable_hours`, `effective_rate`: as in
-          `realization`, by invoice date
-        - `wip_amount`, `receivable_amount`: the totals of `wip` and `aging`
-        - `median_lag_days`: as in `timekeeping_lag`
-        - `missing_days`: working days with less than half of the person's hours, as in `missing_time`
-        - `peer_utilization`, `peer_billing_realization`, `peer_effective_rate` and, with targets, `peer_pace`: the
-          ratios of the sums of the firm or the role; `peer_median_lag_days`: the median of all its entries
-        - `peer_client_hours`, `peer_worked_amount`, `peer_billed_amount`, `peer_wip_amount`, `peer_receivable_amount`,
-          `peer_missing_days`: the mean of its rows with available hours
+        Of the kind of the input, sorted by label: the keys, then `client_hours`, `target_hours`, `pace`,
+        `capacity_hours`, `utilization`, `worked_amount`, `billed_amount`, `billing_realization`, `billable_hours`,
+        `effective_rate`, `wip_amount`, `receivable_amount`, `median_lag_days`, `missing_days`, `peer_client_hours`,
+        `peer_worked_amount`, `peer_billed_amount`, `peer_wip_amount`, `peer_receivable_amount`, `peer_missing_days`,
+        `peer_utilization`, `peer_billing_realization`, `peer_effective_rate`, `peer_pace`, `peer_median_lag_days`.
+        `bf.explain("scorecard")` says what each is.
 
     Raises
     ------
-    ParameterError
-        `by` or `beside` is unknown, `by` has a period, the period has an open end, frames are of different engines, or
-        a frame was loaded for too short a period.
-    MissingColumnError
-        A column is missing, or no frame has matter types.
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid.
 
     Warns
     -----
     RatesHiddenWarning, IncompleteDataWarning
-        As in the analyses named above.
-
-    Notes
-    -----
-    On lazy frames the lags, the roster and the hours by person and day are collected; the result is lazy.
+        The notes of the result say what was seen, how much, and what to do.
 
     Examples
     --------
@@ -351,6 +336,15 @@ ANALYSIS = Analysis(
         "Whether the person is the reason for a low figure: fees also depend on the work they were given, and on the "
         "clients' rates.",
     ),
+    own=("as_of",),
+    arguments={
+        "by": (
+            "Months, quarters and years are refused. By keys that do not depend on the person, available hours, "
+            "utilization and missing days are missing."
+        ),
+        "matter_types": "Hours and open amounts are of all types.",
+        "settings": "Used are the calendar, targets, roles and people's hours.",
+    },
     columns=(*(_MEASURES[name] for name in _FIGURES), *map(_peer_measure, _PEERS)),
     table=TableSpec(
         title="Scorecard",

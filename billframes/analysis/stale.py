@@ -84,9 +84,11 @@ def stale(
 
     Parameters
     ----------
-    time_entries, expenses, fixed_fees : frame
+    time_entries : frame
         All of them, with the columns that `wip` needs and `matter_id`; time entries and fixed fees also with
         `fixed_fee_id`. None for expenses or fees counts as no rows, with a warning.
+    expenses, fixed_fees : frame, optional
+        None counts as no rows, with a warning; if there are none, pass an empty frame.
     invoices : frame
         All of them, with the columns that `aging` needs.
     matters : frame
@@ -95,13 +97,13 @@ def stale(
     users : frame, optional
         With `user_id` and `email`, for settings that name people by their e-mail address.
     as_of : str or date
-        The day to measure from.
+        The day to measure from; what is dated on it counts.
     wip_days : int
         Work in progress is old if it is older than this number of days.
     idle_days : int
         A matter is idle if it was opened, worked on and invoiced for the last time more than this number of days ago.
     settings : FirmSettings, optional
-        `standard_rates`, for the effort on fixed fees.
+        The firm's settings. `standard_rates`: for the effort on fixed fees.
 
     Returns
     -------
@@ -126,22 +128,13 @@ def stale(
 
     Raises
     ------
-    ParameterError
-        A limit is not a whole number above 0, a frame was loaded for too short a period, or frames are of different
-        engines.
-    MissingColumnError
-        A column is missing.
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid.
 
     Warns
     -----
     RatesHiddenWarning, IncompleteDataWarning
-        As in `wip` and `aging`. Also if rows were removed from some of the frames after their load, if many matters
-        with work were not passed, or if the invoices bill far more than the work passed.
-
-    Notes
-    -----
-    On lazy frames the sums by matter and fee, and the matters, are collected. The result is of the same
-    kind as the input, also if that is lazy.
+        The notes of the result say what was seen, how much, and what to do.
 
     Examples
     --------
@@ -347,6 +340,8 @@ ANALYSIS = Analysis(
         "Whether a matter was already archived on the day: the status is as loaded.",
         "The hours planned for a fixed fee: they are not in the billing system.",
     ),
+    own=("users", "returns"),
+    arguments={"settings": "`standard_rates`: for the effort on fixed fees."},
     columns=(
         Measure("finding", "Finding", "text", "The reason for the row, such as old work in progress."),
         Measure("since", "Waiting since", "date", "The day from which the days count."),

@@ -523,6 +523,7 @@ ANALYSIS = Analysis(
         "sent.",
         "Deleted invoices of the books, which leave no trace.",
     ),
+    own=("as_of", "by", "settings", "returns", "raises", "warns"),
     columns=(
         sum_measure("amount", "Amount of the invoice", "money", "Amount of the invoice in the billing system."),
         sum_measure("ledger_amount", "Amount in the books", "money", "Amount of the invoice in the firm’s books."),

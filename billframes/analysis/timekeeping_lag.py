@@ -109,50 +109,32 @@ def timekeeping_lag(
     ----------
     time_entries : frame
         With `date` and `created_at` (UTC; the loader's `select` "meta" supplies it), and the columns that `by` needs.
-    matters, users : frame, optional
-        With `matter_id` or `user_id` and the columns that `by` names.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
+    matters, users, clients : frame, optional
+        For the columns that `by` names, matter types and roles.
     start, end : str or date, optional
-        First and last day of the work, inclusive; None leaves an end open. `start` also takes a whole period such
-        as "2026-Q3".
+        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open. The
+        days are those of the work.
     by : str or list of str, optional
         Keys to group by; None gives one row.
     settings : FirmSettings, optional
-        `time_zone`, in which the day of creation is calculated; UTC by default.
+        The firm's settings. `time_zone`: in which the day of creation is calculated; UTC by default.
 
     Returns
     -------
     frame
-        Of the same kind as the input, sorted by label: the keys and, as float64,
-
-        - `entries`: entries whose time of creation is known; by originator, an entry can be divided
-        - `median_lag_days`, `p90_lag_days`: median and 90th percentile of the days, interpolated as in pandas
-        - `same_day_entries`, `same_day_ratio`: created on the day of the work or before
-        - `next_day_entries`, `next_day_ratio`: created at most 1 day after the work
-        - `late_entries`, `late_ratio`: created more than 7 days after the work
-        - `future_dated_entries`: created before the date of the work; they have a negative lag and also count in
-          `same_day_entries`
-        - `unknown_entries`: entries without `created_at`; they are in no other column
-
-        Ratios and percentiles are missing if there are no entries.
+        Of the kind of the input, sorted by label: the keys, then `entries`, `median_lag_days`, `p90_lag_days`,
+        `same_day_entries`, `same_day_ratio`, `next_day_entries`, `next_day_ratio`, `late_entries`, `late_ratio`,
+        `future_dated_entries`, `unknown_entries`. `bf.explain("timekeeping_lag")` says what each is.
 
     Raises
     ------
-    ParameterError
-        `by` is unknown, the period can't be read, or frames are of different engines.
-    MissingColumnError
-        A column is missing.
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid.
 
     Warns
     -----
     IncompleteDataWarning
-        Entries have no `created_at`, or it has no time zone and the firm's time zone is not UTC (UTC is assumed).
-
-    Notes
-    -----
-    On lazy frames the columns needed are collected, because engines differ in time zones and percentiles. The
-    result is of the same kind as the input, also if that is lazy.
+        The notes of the result say what was seen, how much, and what to do.
 
     Examples
     --------
@@ -253,6 +235,10 @@ ANALYSIS = Analysis(
         "later changes: only the creation of an entry counts",
         "time that was noted on paper before it was entered",
     ),
+    arguments={
+        "start": "The days are those of the work.",
+        "settings": "`time_zone`: in which the day of creation is calculated; UTC by default.",
+    },
     columns=(
         *shared_measures("entries"),
         Measure("median_lag_days", "Median lag", "days", "Half of the entries were made within this number of days."),

@@ -78,28 +78,22 @@ def utilization(
     ----------
     time_entries : frame
         With `date`, `user_id`, `matter_id`, `hours` and `billing_type`; of any period, it is filtered here.
-    matters : frame, optional
-        With `matter_id` and `matter_type`; needed if the entries have no `matter_type`.
-    users : frame, optional
-        With `user_id`, `name` and `role`: the people on the roster, also those without hours.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
-    start : str or date
-        First day, inclusive; or a whole period such as "2026-10" or "2026-Q3".
-    end : str or date, optional
-        Last day, inclusive. Needed if `start` is a date.
+    matters, users, clients : frame, optional
+        For the columns that `by` names, matter types and roles.
+    start, end : str or date
+        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3".
     by : str or list of str, optional
         Keys to group by; None gives one row. By keys of the work (client, matter, practice area), `capacity_hours`,
         `utilization` and targets are missing, because a person's day is not divided among them.
     settings : FirmSettings, optional
-        The calendar, people's hours, leave and targets.
+        The firm's settings. Used are the calendar, people's hours, leave and targets.
     include_fixed_fee : bool
         Whether `fixedFee` entries are client hours.
     include_probono : bool
         Whether `nonBillable` entries on pro bono matters are client hours.
     roster : {"timekeepers", "active"}
-        "timekeepers": users whose role is principal, attorney, paralegal or timekeeper, and anyone else with client
-        hours. "active": only those of them with an entry in the period. Hours of other people are left out.
+        "timekeepers": everyone whose role is principal, attorney, paralegal or timekeeper, and others with client
+        hours. "active": only those of them with an entry in the period.
     as_of : str or date, optional
         The last day that counts, inclusive, if it is before the end of the period. Hours, available hours and targets
         end on this day, which is useful for a month that is not over. The whole period by default.
@@ -107,36 +101,19 @@ def utilization(
     Returns
     -------
     frame
-        Of the same kind as the input, sorted by label, with the keys and, as float64 hours, `billable_hours`,
-        `fixed_fee_hours`, `non_billable_hours`, `unknown_hours` (by billing type, internal matters included; unknown
-        is any other type or a missing one), `total_hours` (the sum of these), `client_hours`, `capacity_hours`, and
-        `utilization` (client ÷ capacity; missing without capacity). With targets in the settings, also `target_hours`
-        (of the people with a target, prorated by working days; missing if nobody has a target) and `pace` (client
-        hours of these people ÷ target). Last, `idle_capacity_hours`: the part of `capacity_hours` of people on the
-        roster without entries in the period; missing if `capacity_hours` is missing.
+        Of the kind of the input, sorted by label: the keys, then `billable_hours`, `fixed_fee_hours`,
+        `non_billable_hours`, `unknown_hours`, `total_hours`, `client_hours`, `capacity_hours`, `utilization`,
+        `target_hours`, `pace`, `idle_capacity_hours`. `bf.explain("utilization")` says what each is.
 
     Raises
     ------
-    ParameterError
-        The period has an open end, `by` or `roster` is unknown, or frames are of different engines.
-    MissingColumnError
-        A column is missing, or no frame has matter types.
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid.
 
     Warns
     -----
     IncompleteDataWarning
-        Entries are on matters that the matters frame lacks: their matter type is unknown, and they count. Also if there
-        are more hours than the days of the period have, if fewer than a third of the timekeepers have entries, if many
-        people with entries are not among the users passed, if the period ends after the day of the load and `as_of` is
-        omitted, or if the settings have holidays, but none in the year of the period. Hours and available hours may be
-        of other people or days if `users` is omitted, if the first of all entries of a person is inside the period, if
-        entries are before `user_start` or after `user_end`, and, in frames that don't remember their load, if a month
-        has no entries or all entries are billable.
-
-    Notes
-    -----
-    On lazy frames this runs up to six queries, and one more for each of `matters`, `users` and `clients` that `by`
-    needs. One of them adds up the rows; the rest is done in memory, and the result is lazy again.
+        The notes of the result say what was seen, how much, and what to do.
 
     Examples
     --------
@@ -246,6 +223,14 @@ ANALYSIS = Analysis(
         "are not guessed.",
         "Time that was never recorded, and entries that were deleted.",
     ),
+    own=("as_of",),
+    arguments={
+        "by": (
+            "By keys of the work (client, matter, practice area), `capacity_hours`, `utilization` and targets are "
+            "missing, because a person's day is not divided among them."
+        ),
+        "settings": "Used are the calendar, people's hours, leave and targets.",
+    },
     columns=(
         retitled("billable_hours", "Billable hours", "Hours of billable time, by the day of the work."),
         *shared_measures("fixed_fee_hours"),

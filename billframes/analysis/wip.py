@@ -58,67 +58,42 @@ def wip(
     time_entries : frame
         With `date`, `billing_type`, `hours`, `amount` and `invoice_id`, and the columns that `by` needs.
     expenses, fixed_fees : frame, optional
-        With `date`, `amount` and `invoice_id`, and the ids that `by` needs. None counts as no rows, with a warning;
-        if there are no rows, pass an empty frame. Those without a user are `Unassigned`.
+        None counts as no rows, with a warning; if there are none, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_state` and `invoice_date`.
-    matters, users : frame, optional
-        With `matter_id` or `user_id` and the columns that `by` names.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
+    matters, users, clients : frame, optional
+        For the columns that `by` names, matter types and roles.
     as_of : str or date
-        The day to measure from; items dated on it count.
+        The day to measure from; what is dated on it counts.
     by : str or list of str, optional
         Keys to group by; None gives one row. Months are those of the items' dates.
     include_prebill : bool
         Whether items on draft, review and approved invoices count. If False, only items on no invoice count.
     buckets : sequence of int
-        Upper bounds of the buckets in days since the item's date, rising; the last bucket has no upper bound.
+        Upper bounds of the buckets in days, rising; the last bucket has no upper bound.
     matter_types : collection of str, optional
         Types of matter that count; all types by default. "Unknown" selects items on matters without a known type, and
         is included if all five types are given.
     settings : FirmSettings, optional
-        `originator_weights` and `roles`.
+        The firm's settings. Used are `originator_weights` and `roles`.
 
     Returns
     -------
     frame
-        Of the same kind as the input, sorted by label: the keys and, as float64 money and hours,
-
-        - `0-30`, `31-60`, `61-90`, `91+`: worth of the items by days since their date; `total`: the sum of these
-        - `unbilled_amount`: on no invoice; `prebill_amount`: on a draft, review or approved invoice, or on a final
-          one dated after `as_of`; `unknown_amount`: on an invoice that was not passed or whose state is unknown, and
-          time of unknown billing type. The three add up to `total`
-        - `time_amount`, `expense_amount`, `fixed_fee_amount`: the same total by kind of item
-        - `hours`: of billable time; `fixed_fee_hours`: of fixed-fee time
-        - `oldest_date`: datetime64, the date of the oldest item, fixed-fee time included; missing if there are no
-          items
-        - `unpriced_hours`: hours of billable time without an amount; they are in `hours` and in no amount
-        - `contingent_amount`: the part of `total` on contingency matters; missing if no frame has matter types
-
-        If no billable time entry has an amount, rates are hidden: amounts that include time are missing, the others
-        are known. If only some entries have no amount, amounts are the sum of the others.
+        Of the kind of the input, sorted by label: the keys, then `0-30`, `31-60`, `61-90`, `91+`, `total`,
+        `unbilled_amount`, `prebill_amount`, `unknown_amount`, `time_amount`, `expense_amount`, `fixed_fee_amount`,
+        `hours`, `fixed_fee_hours`, `oldest_date`, `unpriced_hours`, `contingent_amount`. `bf.explain("wip")` says what
+        each is.
 
     Raises
     ------
-    ParameterError
-        An argument is unknown, or frames are of different engines.
-    MissingColumnError
-        A column is missing, or `matter_types` is given and no frame has matter types.
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid.
 
     Warns
     -----
-    RatesHiddenWarning
-        No billable entry has an amount.
-    IncompleteDataWarning
-        Only some billable entries have no amount (the warning names them), items name an invoice that was not passed,
-        items are on matters of unknown type, no expenses or fixed fees were passed, or a filter left no time entry.
-
-    Notes
-    -----
-    On lazy frames this runs up to four queries, one more to name an invoice that was not passed, and one more for each
-    of `matters`, `users` and `clients` that `by` needs. One query adds up the rows. The rest is done in memory, and the
-    result is lazy again.
+    RatesHiddenWarning, IncompleteDataWarning
+        The notes of the result say what was seen, how much, and what to do.
 
     Examples
     --------
@@ -192,6 +167,8 @@ ANALYSIS = Analysis(
         "(`contingent_amount`).",
         "How the work looked on a past day: entries may have been changed, deleted or added since then.",
     ),
+    own=("matter_types",),
+    arguments={"by": "Months are those of the items' dates.", "settings": "Used are `originator_weights` and `roles`."},
     columns=(
         *bucket_measures("0-30", "31-60", "61-90", "91+", of="work in progress"),
         *shared_measures("total", "unbilled_amount", "prebill_amount", "unknown_amount"),

@@ -77,64 +77,44 @@ def write_downs(
     time_entries : frame
         With `hours`, `billing_type`, `amount`, `matter_id` and `invoice_id`, and the columns that `by` needs.
     expenses, fixed_fees : frame, optional
-        With `invoice_id` and `amount`. None counts as no rows, with a warning.
+        None counts as no rows, with a warning; if there are none, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
-    matters, users : frame, optional
-        With `matter_id` or `user_id` and the columns that `by` names.
-    clients : frame, optional
-        With `client_id` and the columns that `by` names, such as custom fields (`client_cf_…`).
+    matters, users, clients : frame, optional
+        For the columns that `by` names, matter types and roles.
     by : str or list of str, optional
-        Keys to group by; None gives one row. Months are those of the invoices' dates. "size" is the size of the
-        invoice (see `sizes`).
+        Keys to group by; None gives one row. Months are those of the invoices' dates. "size" is the size of the invoice
+        (see `sizes`).
     start, end : str or date, optional
-        First and last day of the invoices' dates, inclusive; None leaves an end open. `start` also takes a whole
-        period.
+        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open. The
+        days are those of the invoices.
     sizes : sequence of float
         Bounds of invoice sizes in money, rising. An invoice with the amount of a bound is in the larger size. Invoices
         below 0 have the size `credit`.
     matter_types : collection of str, optional
-        Types of matter that count; all but contingency, pro bono and internal by default, as in `realization`.
+        Types of matter that count; by default all but contingency, pro bono and internal.
     discounts : {"time", "items"}
-        Which items bear an invoice's discount, as in `realization`.
+        Which items bear an invoice's discount: only time, or time and fixed fees by their worth ("items").
     settings : FirmSettings, optional
-        `originator_weights` and `roles`.
+        The firm's settings. Used are `originator_weights` and `roles`.
 
     Returns
     -------
     frame
-        Of the same kind as the input, largest write-down first, then by label: the keys and, as float64,
-
-        - `worked_amount`, `billed_amount`, `write_down_amount`: as in `realization`; `write_down_amount` is
-          `worked_amount` - `billed_amount`, so write-ups are deducted
-        - `share`: write-down ÷ write-down of all rows; `running_share`: the share of this row and all rows above it.
-          Missing if all write-downs add up to 0
-        - `write_down_ratio`: write-down ÷ worth
-        - `write_up_amount`: the row's part of the amount that invoices bill above the worth of all work on them that
-          counts, as a positive amount; it is already deducted from `write_down_amount`
-        - `no_time_amount`: the part of the write-down on invoices without time: credit notes, and fixed fees that are
-          billed at less than their amount; negative for amounts billed without an item
-        - `invoices`: number of final invoices with an item in the row, of any kind and type of matter, or with fees in
-          it, such as credit notes; `written_down_invoices`: number of those that are billed at least a cent below the
-          worth of the work on them. An invoice for several matters or people counts in each of their rows
-        - `unknown_amount`, `left_out_amount`, `left_out_billed_amount`: as in `realization`
-
-        Lazy frames are collected after rows are added up by key, because running shares need sorted rows. The result
-        is lazy again.
+        Of the kind of the input, largest write-down first, then by label: the keys, then `worked_amount`,
+        `billed_amount`, `write_down_amount`, `share`, `running_share`, `write_down_ratio`, `write_up_amount`,
+        `no_time_amount`, `invoices`, `written_down_invoices`, `unknown_amount`, `left_out_amount`,
+        `left_out_billed_amount`. `bf.explain("write_downs")` says what each is.
 
     Raises
     ------
-    ParameterError
-        An argument is unknown, `sizes` do not rise, or frames are of different engines.
-    MissingColumnError
-        A column is missing.
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid.
 
     Warns
     -----
-    RatesHiddenWarning
-        Billable entries have no amount: worth and write-downs that include them are missing.
-    IncompleteDataWarning
-        As in `realization`.
+    RatesHiddenWarning, IncompleteDataWarning
+        The notes of the result say what was seen, how much, and what to do.
 
     Examples
     --------
@@ -277,6 +257,12 @@ ANALYSIS = Analysis(
         "Whether it is a discount or a cap: an invoice has only one amount. Tax is known from the firm's settings.",
         "Write-offs after the invoice: they look like payments.",
     ),
+    arguments={
+        "by": 'Months are those of the invoices\' dates. "size" is the size of the invoice (see `sizes`).',
+        "start": "The days are those of the invoices.",
+        "settings": "Used are `originator_weights` and `roles`.",
+    },
+    rows="largest write-down first, then by label: the keys, then",
     columns=(
         *shared_measures("worked_amount", "billed_amount", "write_down_amount"),
         retitled("share", "Share of write-downs", "The row’s part of the write-downs of all rows."),

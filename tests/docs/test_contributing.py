@@ -28,6 +28,9 @@ with bf.Client(*sys.argv[1:]) as client:
     hours = entries.loc[entries["date"].dt.day_of_week >= 5, "hours"].sum()
     assert hours > 0 and abs(hours - row["weekend_hours"]) < 1e-6, (hours, row)
     assert bf.explain("weekend_work").question == "Who works at weekends?"
+    work = bf.book("2026-10", client=client).wip("client")
+    assert (work["prebill_share"] - work["prebill_amount"] / work["total"]).abs().max() < 1e-9
+    assert "On prebills ÷ total." in str(bf.explain("wip"))
     month = report.load("2026-10", client=client)
     page = report.leverage(month)._repr_html_()
     assert all(words in page for words in ("Leverage by practice area</h2>", 'alt="Chart: ', ">Total<", "Litigation"))
@@ -40,7 +43,7 @@ with bf.Client(*sys.argv[1:]) as client:
 def test_the_additions_of_the_diffs_can_be_used(sandbox, tmp_path):
     shutil.copytree(ROOT / "billframes", tmp_path / "billframes", ignore=shutil.ignore_patterns("__pycache__"))
     diffs = re.findall(r"^```diff\n(.*?)^```$", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)
-    assert len(diffs) == 4
+    assert len(diffs) == 5
     subprocess.run(["git", "apply"], cwd=tmp_path, input="".join(diffs), text=True, check=True)
     env = os.environ | {"PYTHONPATH": str(tmp_path)}
     command = [sys.executable, "-c", USE, sandbox.base_url, sandbox.tokens["full"]]

@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 import billframes as bf
+from billframes.analysis.declare.spec import analyses
 from tests.typing.make_analysis_stubs import stubs
+from tests.typing.make_docstrings import docstring, sources
 from tests.typing.make_stub import FRAMES, STUB, stub
 
 HERE = Path(__file__).parent
@@ -99,3 +101,15 @@ def without_default(method):
 
 def annotations(signature):
     return {name: each.annotation for name, each in signature.parameters.items() if name != "self"}
+
+
+def test_the_docstrings_of_the_analyses_are_as_the_script_writes_them():
+    changed = [path.name for path, text in sources().items() if path.read_text(encoding="utf-8") != text]
+    assert changed == [], "run python -m tests.typing.make_docstrings"
+
+
+def test_the_help_of_an_analysis_fits_two_screens():
+    lines = {
+        name: sum(len(line) // 100 + 1 for line in docstring(each).splitlines()) for name, each in analyses().items()
+    }
+    assert {name: count for name, count in lines.items() if count > 115} == {}

@@ -70,9 +70,14 @@ class Explanation:
         first = {"In short": (self.summary,), "Example": (self.example,), "Formula": (self.formula,)}
         return first | {heading: texts for heading, texts in sentences.items() if texts}
 
+    @property
+    def shown_parts(self) -> dict[str, tuple[str, ...]]:
+        """The texts by heading, as they are shown."""
+        return self.parts
+
     def __repr__(self) -> str:
         lines = [self.title, "=" * len(self.title), *textwrap.wrap(self.question, _WIDTH)]
-        for heading, texts in self.parts.items():
+        for heading, texts in self.shown_parts.items():
             lines += ["", heading]
             for text in texts:
                 first = "  - " if len(texts) > 1 else "  "
@@ -86,7 +91,7 @@ class Explanation:
 
     def _repr_markdown_(self) -> str:
         blocks = [f"### {self.title}", self.question]
-        for heading, texts in self.parts.items():
+        for heading, texts in self.shown_parts.items():
             if len(texts) > 1:
                 blocks += [f"**{heading}**", "\n".join(f"- {text}" for text in texts)]
             else:
@@ -95,7 +100,7 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         head = f"<h3>{as_html(self.title)}</h3><p>{as_html(self.question)}</p>"
-        return f'<div style="max-width: 46em; text-align: left">{head}{definition_list(self.parts)}</div>'
+        return f'<div style="max-width: 46em; text-align: left">{head}{definition_list(self.shown_parts)}</div>'
 
 
 def definition_list(parts: Mapping[str, Sequence[str]]) -> str:

@@ -330,6 +330,13 @@ class Analysis(Explanation):
         The name of its column `total` among the figures of other analyses, and other words for it.
     as_loaded : bool
         Whether its figures are only known for the day of the load, because balances are as loaded.
+    arguments : mapping of str to str
+        What an argument means here, after the text that all analyses share (`options`). `start` stands for the period.
+    own : tuple of str
+        The arguments that have a shared name and another meaning here, "returns" and "raises": what the docstring says
+        about them is written by hand.
+    rows : str
+        The order of the rows and the keys before the columns, for the docstring.
     """
 
     columns: tuple[Measure, ...]
@@ -340,6 +347,9 @@ class Analysis(Explanation):
     book: FromBook = FromBook()
     short: tuple[str, ...] = ()
     as_loaded: bool = False
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    own: tuple[str, ...] = ()
+    rows: str = "sorted by label: the keys, then"
 
     def __post_init__(self) -> None:
         if self.table is not None and not self.table.columns:
@@ -357,6 +367,11 @@ class Analysis(Explanation):
         """The function with this name."""
         function: Callable[..., Any] = getattr(importlib.import_module(f"{PACKAGE}.{self.name}"), self.name)
         return function
+
+    @property
+    def shown_parts(self) -> dict[str, tuple[str, ...]]:
+        """The texts by heading, with the meaning of each column."""
+        return self.parts | {"Columns": tuple(f"`{each.name}` ({each.unit}): {each.meaning}" for each in self.columns)}
 
     @property
     def measure_names(self) -> list[str]:
