@@ -58,7 +58,8 @@ def figures(result: Any, ax: Axes | None = None, *, currency: str = "") -> Axes:
     earlier = [name for name in of_unit[1:] if name.startswith(f"{first}_")]
     bars = [first, *(earlier or of_unit[1:])][:_MOST_BARS]
     text = next((name for name, unit in units.items() if unit == "ratio"), first)
-    titles = [found.title for name in dict.fromkeys([*bars, text]) if (found := measure(name))]
+    named = [first, text] if earlier else [*bars, text]
+    titles = [found.title for name in dict.fromkeys(named) if (found := measure(name))]
     words = join_names([titles[0], *(each[:1].lower() + each[1:] for each in titles[1:])])
     chart = Chart(
         analysis="figures",

@@ -37,6 +37,7 @@ def test_each_question_has_its_notebook():
         "getting-started",
         "month-end-pack",
         "old-receivables",
+        "one-table",
         "realization-fell",
         "realization-leaks",
         "receipts",
