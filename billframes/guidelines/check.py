@@ -16,7 +16,7 @@ from billframes._names import join_names
 from billframes.analysis.model.arguments import read_date
 from billframes.analysis.rules.amounts import warn_of_hidden_rates
 from billframes.client import Client
-from billframes.config.firm import FirmSettings
+from billframes.config.firm import FirmSettings, check_settings
 from billframes.ebilling.source import Source
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.guidelines.declare import BEYOND, SEVERITIES, Rule, RuleKind, within
@@ -57,6 +57,7 @@ def guideline_check(
     as_of: DateLike | None = None,
     client: Client | None = None,
     progress: bool | Progress | None = None,
+    settings: FirmSettings | None = None,
 ) -> pd.DataFrame:
     """
     Find the items that a client may refuse or cut by its billing guidelines, and the amount at risk.
@@ -72,7 +73,7 @@ def guideline_check(
     invoice : str or list of str, optional
         Numbers or ids of invoices.
     guidelines : str, Path, Guidelines or list of them, optional
-        A guideline file, or a folder of them. By default `guidelines` in the settings of the book.
+        A guideline file, or a folder of them. By default `guidelines` in the settings.
     start, end : str or date, optional
         First and last day of the unbilled work, inclusive, or a whole period as `start`. By default all days.
     as_of : str or date, optional
@@ -81,6 +82,8 @@ def guideline_check(
         The client to read codes of expenses with, if frames are given and a rule has `codes` of expenses.
     progress : bool or callable, optional
         Progress of reading codes, as for the loaders.
+    settings : FirmSettings, optional
+        The firm's settings, by default the book's: used are the currency, the time zone, roles and days off.
 
     Returns
     -------
@@ -118,7 +121,8 @@ def guideline_check(
     >>> bf.guideline_summary(findings).iloc[-1]["at_risk"]
     Decimal('29319.34')
     """
-    settings: FirmSettings = getattr(given, "settings", None) or FirmSettings()
+    check_settings(settings)
+    settings = settings or getattr(given, "settings", None) or FirmSettings()
     if guidelines is None and not settings.guidelines:
         raise ParameterError(
             "Pass guidelines=, a file or a folder, or name one with guidelines in the firm's settings."
@@ -264,6 +268,6 @@ def _warn_of_silence(checked: list[Work]) -> None:
     silent = {name: int(counts.get(name, 0)) for name in (FOREIGN, UNCLEAR, EMPTY)}
     words = [f"{count:,} {name}" for name, count in silent.items() if count]
     if words:
-        more = "; of unclear ones, only words are looked for" if silent[UNCLEAR] else ""
+        more = " For unclear ones, only word lists are used." if silent[UNCLEAR] else ""
         count = f"{sum(silent.values()):,} of {total:,} narratives"
-        warn(f"{count} were not judged: {join_names(words)}{more}.", IncompleteDataWarning)
+        warn(f"{count} were not judged: {join_names(words)}.{more}", IncompleteDataWarning)

@@ -111,7 +111,7 @@ def rates(rule: Rule, rows: pd.DataFrame, _work: Work) -> pd.DataFrame:
         agreed.isna(),
         rows["user_name"],
         severity=rule.get("unlisted"),
-        problem="the client has not agreed a rate",
+        problem="no agreed rate is listed for this person",
     )
     return pd.concat([hits, unlisted])
 

@@ -348,14 +348,9 @@ def test_rules_apply_from_and_until_their_dates_and_only_to_their_scope(tmp_path
 
 
 def test_another_currency_of_the_firm_refuses_all_items(tmp_path):
-    class Book:
-        settings = bf.FirmSettings(currency="EUR")
-        client = None
-
-    book = Book()
-    vars(book).update(frames(entries({}, {"hours": 2.0})))
-    text = 'max = 24\nseverity = "review"'
-    found = one_rule(tmp_path, "entry_hours", text, [], top='currency = "USD"', given=book)
+    given, text = frames(entries({}, {"hours": 2.0})), 'max = 24\nseverity = "review"'
+    euros = bf.FirmSettings(currency="EUR")
+    found = one_rule(tmp_path, "entry_hours", text, [], top='currency = "USD"', given=given, settings=euros)
     assert found["at_risk"].tolist() == [Decimal("800.00"), Decimal("400.00")]
     assert found["rule"].unique().tolist() == ["currency"]
 
@@ -380,7 +375,7 @@ def test_narratives_of_fixed_fee_time_are_judged_only_on_request(tmp_path):
     rule = ("barred", 'words = ["clerical"]\nseverity = "refused"', [])
     with pytest.warns(IncompleteDataWarning, match="1 of 1 narratives"):
         assert one_rule(tmp_path, *rule, given=given).empty
-    with pytest.warns(IncompleteDataWarning, match="of unclear ones, only words are looked for"):
+    with pytest.warns(IncompleteDataWarning, match="For unclear ones, only word lists are used"):
         found = one_rule(tmp_path, *rule, given=given, top="fixed_fee_time = true")
     assert found["at_risk"].tolist() == [Decimal("0.00")]
 
