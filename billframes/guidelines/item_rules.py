@@ -55,7 +55,7 @@ def increment(rule: Rule, rows: pd.DataFrame, _work: Work) -> pd.DataFrame:
     rest = hours - np.floor(hours / step + _LEAST) * step if step else hours
     is_odd = (rest > _LEAST) if step else pd.Series(False, index=rows.index)
     excess = (rest * rows["rate"]).where(is_odd)
-    return found(rows, is_odd | (hours < least - _LEAST), hours_text(hours), excess)
+    return found(rows, is_odd | ((hours > 0) & (hours < least - _LEAST)), hours_text(hours), excess)
 
 
 def entry_hours(rule: Rule, rows: pd.DataFrame, _work: Work) -> pd.DataFrame:

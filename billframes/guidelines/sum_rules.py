@@ -109,7 +109,7 @@ def rates(rule: Rule, rows: pd.DataFrame, _work: Work) -> pd.DataFrame:
     unlisted = found(
         rows,
         agreed.isna(),
-        rows["user_name"],
+        rows["user_name"].fillna("no person"),
         severity=rule.get("unlisted"),
         problem="no agreed rate is listed for this person",
     )

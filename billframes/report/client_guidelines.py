@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
 
 import pandas as pd
 
-from billframes._format import format_number
+from billframes._export import to_csv, write
+from billframes._format import format_number, long_date
 from billframes._messages import warn
 from billframes._names import first_few
 from billframes.book import Book
-from billframes.errors import IncompleteDataWarning
+from billframes.errors import ConfigError, IncompleteDataWarning
 from billframes.guidelines import guideline_check, guideline_summary
 from billframes.guidelines.file import read_guidelines
 from billframes.guidelines.rules import rule_title
 from billframes.report.distinct_names import DistinctNames
 
-__all__ = ["ClientGuidelines", "check_client_guidelines"]
+__all__ = ["ClientGuidelines", "check_client_guidelines", "compare_with_saved", "save_check"]
 
 
 @dataclass(frozen=True)
@@ -30,9 +32,12 @@ class ClientGuidelines:
     ----------
     findings : DataFrame, optional
         The rows of `guideline_check`; None if the firm has no guideline files.
+    since_last_check : str
+        A sentence about the findings that were saved by `billframes guidelines --save`; empty if none were.
     """
 
     findings: pd.DataFrame | None = None
+    since_last_check: str = ""
 
     @property
     def by_rule(self) -> pd.DataFrame:
@@ -59,13 +64,15 @@ class ClientGuidelines:
         work = "of the work that is not on a final invoice"
         have = f"1 item {work} has" if items == 1 else f"{items:,} items {work} have"
         known = f"; clients may refuse or cut {format_number(self.at_risk, 'money')} of it" if self.at_risk else ""
-        return f"Client guidelines: {have} findings{known}. Each item counts once, with its largest finding."
+        counted = f"{have} findings{known}. Each item counts once, with its largest finding."
+        return f"Client guidelines: {counted} {self.since_last_check}".strip()
 
     def for_matters(self, matter_ids: Collection[str]) -> ClientGuidelines:
         """Return the findings on some of the matters."""
         if self.findings is None:
             return self
-        return replace(self, findings=self.findings[self.findings["matter_id"].isin(matter_ids)].reset_index(drop=True))
+        findings = self.findings[self.findings["matter_id"].isin(matter_ids)].reset_index(drop=True)
+        return ClientGuidelines(findings)
 
 
 def check_client_guidelines(book: Book, last: dt.date) -> ClientGuidelines:
@@ -80,7 +87,40 @@ def check_client_guidelines(book: Book, last: dt.date) -> ClientGuidelines:
     files = read_guidelines(settings.guidelines)
     _warn_of_clients_without_file(book, settings.guidelines_field, {each.client.casefold() for each in files})
     findings = guideline_check(book, guidelines=files, end=last, as_of=last, progress=False)
-    return ClientGuidelines(DistinctNames(book.clients, book.matters, book.users)(findings))
+    named = DistinctNames(book.clients, book.matters, book.users)(findings)
+    return ClientGuidelines(named, compare_with_saved(findings, _saved_in(settings.guidelines)))
+
+
+def save_check(findings: pd.DataFrame, guidelines: str, day: dt.date) -> None:
+    """Save which items have findings, beside the guideline files. The next report says how many are unchanged."""
+    rows = findings[[*_SAME]].dropna().drop_duplicates().assign(day=day.isoformat())
+    write(_saved_in(guidelines), to_csv(rows))
+
+
+_SAME = ("item_id", "rule")
+
+
+def _saved_in(guidelines: str) -> Path:
+    path = Path(guidelines)
+    return (path if path.is_dir() else path.parent) / "last-check.csv"
+
+
+def compare_with_saved(findings: pd.DataFrame, path: Path) -> str:
+    """Say how many of the saved findings are still there."""
+    if not path.is_file():
+        return ""
+    try:
+        saved = pd.read_csv(path, dtype="str", encoding="utf-8-sig")
+        days = saved["day"].map(dt.date.fromisoformat)
+        same = saved[[*_SAME]].merge(findings[[*_SAME]].drop_duplicates(), on=list(_SAME))
+    except (KeyError, ValueError, OSError) as error:
+        raise ConfigError(
+            f"{path} is not a saved check; delete it, and save one with billframes guidelines --save."
+        ) from error
+    if saved.empty:
+        return ""
+    day = long_date(days.max())
+    return f"Of the {len(saved):,} findings on items that were saved on {day}, {len(same):,} are unchanged."
 
 
 def _warn_of_clients_without_file(book: Book, field: str, named: Collection[str]) -> None:

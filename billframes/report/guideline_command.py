@@ -18,6 +18,7 @@ from billframes.errors import ConfigError, ParameterError
 from billframes.guidelines import guideline_check
 from billframes.guidelines.declare import SEVERITIES
 from billframes.periods import Period, resolve
+from billframes.report.client_guidelines import save_check
 from billframes.report.distinct_names import DistinctNames
 from billframes.report.guideline_sheets import KEYS, describe_findings, guideline_page, guideline_workbook
 
@@ -56,6 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out", metavar="FOLDER", default="guideline-check", help="the folder to write to (default: guideline-check)"
     )
     parser.add_argument("--overwrite", action="store_true", help="replace existing files")
+    parser.add_argument(
+        "--save", action="store_true", help="save the findings beside the guideline files, for the monthly report"
+    )
     parser.add_argument("--settings", metavar="FILE", help="the firm's settings (default: the profile's)")
     add_connection(parser)
 
@@ -66,14 +70,15 @@ def run(args: argparse.Namespace) -> int:
     _check_options(args, out)
     with connected(args) as client:
         settings = FirmSettings.load(args.settings) if args.settings else getattr(client, "settings", None)
-        if not args.folder and not (settings and settings.guidelines):
+        folder = args.folder or (settings.guidelines if settings else "")
+        if not folder:
             raise ParameterError(
                 "Give the folder of the guideline files, or name it in the firm's settings (guidelines)."
             )
         book = Book(Period(), settings=settings, client=client)
         day = resolve(None, args.as_of, names=("", "as_of")).end if args.as_of else book.loaded_on("time_entries")
         start = _start(args.since, day or dt.date.max)
-        findings = guideline_check(book, guidelines=args.folder, start=start, as_of=day)
+        findings = guideline_check(book, guidelines=folder, start=start, as_of=day)
         findings = DistinctNames(book.clients, book.matters, book.users)(findings)
     work = f"Unbilled work and drafts{f' since {long_date(start)}' if start else ''}"
     page = guideline_page(
@@ -84,6 +89,8 @@ def run(args: argparse.Namespace) -> int:
     for name, content in files.items():
         write(out / name, content)
         say(out / name)
+    if args.save and day:
+        save_check(findings, folder, day)
     say(describe_findings(findings))
     worst = SEVERITIES[: SEVERITIES.index(args.fail_on) + 1] if args.fail_on else ()
     return int(findings["severity"].isin(worst).any())

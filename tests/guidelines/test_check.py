@@ -165,7 +165,12 @@ RULES = {
         [{"description": "Travel to court"}, {"description": "Travel to court; attend hearing"}],
         {"x2": "0.00"},
     ),
-    "a minimum": ("increment", 'minimum = 0.2\nseverity = "cut"', [{"hours": 0.1}, {"hours": 0.2}], {"x1": "40.00"}),
+    "a minimum": (
+        "increment",
+        'minimum = 0.2\nseverity = "cut"',
+        [{"hours": 0.1}, {"hours": 0.2}, {"hours": -0.1}],
+        {"x1": "40.00"},
+    ),
     "tenths": ("increment", 'hours = 0.1\nseverity = "cut"', [{"hours": each / 10} for each in range(1, 30)], {}),
     "long entries": ("entry_hours", 'max = 8\nseverity = "cut"', [{"hours": 8.0}, {"hours": 9.5}], {"x2": "600.00"}),
     "days on a matter": (

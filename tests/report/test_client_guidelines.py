@@ -8,7 +8,13 @@ import pytest
 
 import billframes as bf
 from billframes import report
-from billframes.report.client_guidelines import ClientGuidelines, check_client_guidelines
+from billframes.errors import ConfigError
+from billframes.report.client_guidelines import (
+    ClientGuidelines,
+    check_client_guidelines,
+    compare_with_saved,
+    save_check,
+)
 from billframes.report.outline import sheets
 from billframes.report.to_do import to_do
 from billframes.sandbox import Sandbox
@@ -52,3 +58,22 @@ def test_a_part_of_the_firm_has_its_own_findings(month):
 def test_a_firm_without_guideline_files_sees_nothing_of_them(october):
     found = check_client_guidelines(october.firm_book, october.last)
     assert (found.findings, found.summary, found.at_risk) == (None, "", 0.0)
+
+
+def test_the_month_says_how_many_saved_findings_are_unchanged(month, tmp_path):
+    found = month.guidelines.findings
+    path = tmp_path / "last-check.csv"
+    save_check(
+        found.assign(item_id=found["item_id"].where(found["rule"] != "rates", "mended")), str(tmp_path), month.last
+    )
+    same = found[found["rule"] != "rates"][["item_id", "rule"]].dropna().drop_duplicates()
+    said = compare_with_saved(found, path)
+    assert (
+        said
+        == f"Of the {len(same) + 1} findings on items that were saved on 31 October 2026, {len(same)} are unchanged."
+    )
+    assert not set(path.read_text("utf-8-sig").split(",")) & set(month.book.time_entries["description"])
+    path.write_text("a,b", "utf-8")
+    with pytest.raises(ConfigError, match="is not a saved check"):
+        compare_with_saved(found, path)
+    assert compare_with_saved(found, tmp_path / "none.csv") == ""
