@@ -30,23 +30,10 @@ _PERIODS = ("now", "before", "year_ago", "to_date", "year_ago_to_date")
 @dataclass(frozen=True)
 class Headline:
     """
-    One headline figure.
+    One headline figure of five periods, which are NaN if it is unknown.
 
-    Parameters
-    ----------
-    name : str
-    unit : str
-        As `billframes._format.format_number` takes it.
-    now, before, year_ago, to_date, year_ago_to_date : float
-        The figure of this month, last month, the same month a year ago, and both years to date. NaN if it is unknown.
-    mark : str
-        "*" if earlier months are shown as of today, "†" if no earlier figure is known.
-    group : str
-        The heading above it.
-    column : str
-        The analysis column of the figure; empty if there is none.
-    shown_unit : str
-        The unit beside its name: the currency or "days"; empty for other units.
+    The mark is "*" if earlier months are shown as of today, and "†" if no earlier figure is known. `group` is the
+    heading above it, `column` that of an analysis, and `shown_unit` the unit beside its name.
     """
 
     name: str

@@ -53,20 +53,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class PageTable:
-    """
-    The texts of a table of the page.
-
-    Parameters
-    ----------
-    caption : str
-        Empty if the section's heading is enough.
-    headings : sequence of (str, str, str)
-        Titles, the units beside them, and what the figures mean.
-    rows : sequence of (str, sequence of Cell)
-        The rows' names and cells.
-    total : sequence of Cell
-        Empty for a table without a total.
-    """
+    """The texts of a table of the page: titles with units and meanings, and the name and cells of each row."""
 
     caption: str
     headings: Sequence[tuple[str, str, str]]

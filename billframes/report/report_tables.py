@@ -79,19 +79,7 @@ _TRENDS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Chart:
-    """
-    A chart of a table's rows or of its total.
-
-    Parameters
-    ----------
-    of : {"rows", "total"}
-    analysis : str
-        The function of `billframes.plots` that draws it; empty for that of the table's analysis.
-    height : float
-        In inches; 0 for one bar per row.
-    below : bool
-        Whether it is below the table.
-    """
+    """A chart of a table's rows or of its total. Without a height in inches, it has one bar per row."""
 
     of: Literal["rows", "total"] = "rows"
     analysis: str = ""
@@ -111,25 +99,9 @@ class ReportTable:
     """
     One table of the report, with all its rows in order.
 
-    Parameters
-    ----------
-    title : str
-        Its heading, and the name of its sheet.
-    label : str
-        The column that names the rows on the page.
-    rows, total : DataFrame
-        The total is one row, or none.
-    columns, brief : tuple
-        The measures that the workbook shows, and the names of those that the page shows; empty for all.
-    labels : tuple of str
-        The columns of texts and dates that identify the rows in the workbook.
-    analysis, meaning : str, tuple of str
-        The analysis; or what the figures mean, in paragraphs, if they are not of one analysis.
-    order, top : str, int
-        The column by which the page chooses the largest rows, and how many it shows; 0 for all.
-    notes : tuple of str
-        Sentences that readers must not overlook.
-    charts : tuple of Chart
+    The page shows the measures named in `brief` and the `top` largest rows by `order`, named by the column `label`.
+    The workbook shows all `columns` and all rows, identified by the columns `labels`. No `brief` and 0 mean all.
+    `meaning` says what figures mean that are not those of one analysis. Readers must not overlook `notes`.
     """
 
     title: str
@@ -184,23 +156,10 @@ class Table:
     """
     A table of one analysis; call it with a month.
 
-    Parameters
-    ----------
-    analysis, by : str
-        The analysis, and the key to group by; empty for a list. The report of one client has matters, not clients.
-    title : str
-        Its heading, in which `{by}` is the title of the key; empty for the one that the analysis declares.
-    order : tuple of str
-        The column by which rows are sorted, largest first, and others in case it is hidden.
-    options : callable, optional
-        Takes the month and returns the arguments for the analysis, in place of its days.
-    prepare : callable
-        Takes the rows and returns those to show.
-    label : str
-        The column that names the rows; by default the first name or label.
-    notes : callable
-        Takes the month and returns sentences that readers must not overlook.
-    charts : tuple of Chart
+    Without `by`, it is a list; the report of one client has matters in place of clients. Rows are sorted by the first
+    column of `order` that is not hidden, largest first. `options` are the arguments of the analysis in place of the
+    month's days, and `prepare` takes the rows and returns those to show. `{by}` in the title is the title of the key;
+    without a title, it is the one that the analysis declares.
     """
 
     analysis: str
