@@ -16,13 +16,20 @@ import pyarrow.compute as pc
 
 from billframes.ebilling.findings import Finding
 from billframes.ebilling.format import FIELDS_1998B, LEDES_98BI, REJECTED, LedesFormat, Severity
+from billframes.errors import LedesFormatError
 
-__all__ = ["ParsedFile", "Part", "StopError"]
+__all__ = ["ParsedFile", "Part", "StopError", "unknown_format"]
 
 # Lines, and characters, that are packed at once.
 _LINES, _CHARACTERS = 10_000, 20_000_000
 # Of so many lines, the least average of characters, so that memory is in proportion to the file's size.
 _MANY = 200_000
+
+
+def unknown_format(text: str) -> LedesFormatError:
+    """Return the error for a file of another format, which begins with `text`."""
+    known, begins = "1998B, 98BI, XML 2.0 to 2.2, 2000", " ".join(text[:40].split())
+    return LedesFormatError(f"This is not a LEDES file of a known format ({known}). It begins with: {begins}")
 
 
 class StopError(Exception):

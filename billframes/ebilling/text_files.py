@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from billframes.ebilling.findings import OFTEN
 from billframes.ebilling.format import END, FIELDS, LEDES_98BI, LEDES_98BI_51, LEDES_1998B, LedesFormat
-from billframes.ebilling.parsed_file import ParsedFile
+from billframes.ebilling.parsed_file import ParsedFile, unknown_format
 from billframes.errors import LedesFormatError
 
 __all__ = ["MARKS", "parse_text"]
@@ -93,10 +93,7 @@ def _format_of(before: _Record | None, record: _Record | None) -> LedesFormat:
     if found and (labels or said is None or said.has_taxes == found.has_taxes):
         return found
     if said is None:
-        begins = " ".join((before or record or (0, ""))[1][:40].split())
-        raise LedesFormatError(
-            f"This is not a LEDES file of a known format (1998B, 98BI, XML 2.0 to 2.2, 2000). It begins with: {begins}"
-        )
+        raise unknown_format((before or record or (0, ""))[1])
     return said
 
 

@@ -17,7 +17,7 @@ from xml.parsers import expat
 from billframes.ebilling.amounts import ZERO, exact_sum, money_text, product, read_number
 from billframes.ebilling.findings import NOTE, OFTEN, REJECTED, Finding, Severity
 from billframes.ebilling.format import LEDES_2000, TAGS, XML_ROOTS, LedesFormat
-from billframes.ebilling.parsed_file import ParsedFile
+from billframes.ebilling.parsed_file import ParsedFile, unknown_format
 from billframes.errors import LedesFormatError
 
 __all__ = ["parse_xml"]
@@ -114,7 +114,7 @@ class _Reader:
 
     def __init__(self, parsed: ParsedFile, beginning: bytes, encoding: str | None, *, only_format: bool) -> None:
         self._parsed = parsed
-        self._beginning = " ".join(beginning.decode("latin-1").split())
+        self._beginning = beginning.decode("latin-1")
         self._only_format = only_format
         self.form: LedesFormat | None = None
         self._depth = self._characters = self._numbered = self._item_start = self._segments = self._items = 0
@@ -157,10 +157,7 @@ class _Reader:
         if self._depth == 1:
             self.form = XML_ROOTS.get(tag)
             if self.form is None:
-                raise LedesFormatError(
-                    f"This is not a LEDES file of a known format (1998B, 98BI, XML 2.0 to 2.2, 2000). It begins with: "
-                    f"{self._beginning}"
-                )
+                raise unknown_format(self._beginning)
             if self._only_format:
                 raise _KnownError
         elif self._depth > _DEEPEST:
@@ -288,7 +285,8 @@ class _Sums:
             self._report(
                 13, "its total_amount is not a number", item.values.get("total_amount", ""), REJECTED, item.line
             )
-        texts = [item.values.get(name, "") for name in ("base_amount", *_FACTORS)]
+        names = ("base_amount", "line_item_number_of_units", "line_item_unit_cost")
+        texts = [item.values.get(name, "") for name in names]
         base, units, rate = map(read_number, texts)
         if base is not None and units is not None and rate is not None and not _are_near(base, units * rate, 1):
             self._report(13, "its base_amount is not units × rate", texts[0], OFTEN, item.line)
@@ -330,9 +328,6 @@ class _Sums:
         fix = "Correct it where the file is made."
         invoice = self._shared.get("invoice_number") or None
         self._parsed.add(Finding(number, severity, problem, value, fix, invoice, line=line or self._line))
-
-
-_FACTORS = ("line_item_number_of_units", "line_item_unit_cost")
 
 
 def _are_near(one: Decimal, other: Decimal, lines: int) -> bool:
