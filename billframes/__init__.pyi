@@ -26,8 +26,10 @@ from .analysis.billing_lag import billing_lag as billing_lag
 from .analysis.bridge import bridge as bridge
 from .analysis.budget_burn import budget_burn as budget_burn
 from .analysis.code_check import code_check as code_check
+from .analysis.collected import collected as collected
 from .analysis.compare import compare as compare
 from .analysis.contribution import contribution as contribution
+from .analysis.days_to_pay import days_to_pay as days_to_pay
 from .analysis.duplicates import duplicates as duplicates
 from .analysis.effective_rates import effective_rates as effective_rates
 from .analysis.exposure import exposure as exposure
@@ -38,6 +40,7 @@ from .analysis.missing_time import missing_time as missing_time
 from .analysis.new_business import new_business as new_business
 from .analysis.origination import origination as origination
 from .analysis.overdue_invoices import overdue_invoices as overdue_invoices
+from .analysis.payments import payment_gaps as payment_gaps, payments as payments
 from .analysis.prebill_review import prebill_review as prebill_review
 from .analysis.profitability import profitability as profitability
 from .analysis.realization import realization as realization
@@ -104,6 +107,9 @@ from .guidelines import (
 )
 from .ledger.demo import (
     sandbox_reports as sandbox_reports,
+)
+from .ledger.quickbooks import (
+    ledger_from_quickbooks as ledger_from_quickbooks,
 )
 from .ledger.reading import (
     read_ledger as read_ledger,

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Literal
 
+import pandas as pd
+import pyarrow.compute as pc
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import BILLED_HOURS, ratio_measure, retitled, shared_measures, sum_measure
 from billframes.analysis.declare.spec import (
     Analysis,
@@ -17,15 +22,19 @@ from billframes.analysis.declare.spec import (
     TableSpec,
     TabSpec,
 )
+from billframes.analysis.frames.engine import collect, eager_from_arrow, to_arrow
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import check_choice, read_date, read_matter_types
 from billframes.analysis.model.billed_work import RealizationOptions, realized_fees
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
 from billframes.analysis.model.missing_work import warn_of_absent_items
+from billframes.analysis.model.paid_fees import FEE_KINDS, invoices_settled_by
 from billframes.analysis.model.recorded_time import warn_of_empty_months
+from billframes.analysis.payments import check_payments
 from billframes.analysis.rules.loads import is_whole, need_work_on_invoices
 from billframes.config.firm import FirmSettings
+from billframes.errors import BillframesWarning
 from billframes.periods import DateLike
 
 __all__ = ["ANALYSIS", "realization"]
@@ -48,6 +57,7 @@ def realization(
     matter_types: Collection[str] | None = None,
     discounts: Literal["time", "items"] = "time",
     as_of: DateLike | None = None,
+    payments: pd.DataFrame | None = None,
 ) -> IntoFrameT:
     """
     Billed time fees on final invoices ÷ worth of the billed work at its rates.
@@ -91,6 +101,8 @@ def realization(
     as_of : str or date, optional
         Adds the fees on invoices due on or before this day, because little of recent invoices is settled yet. Balances
         are as loaded, so pass the day of the load.
+    payments : DataFrame, optional
+        From `payments`: adds the fees that were collected, credited and written off.
 
     Returns
     -------
@@ -99,7 +111,8 @@ def realization(
         `billing_realization`, `settled_amount`, `settlement_ratio`, `overall_realization`, `billable_hours`,
         `effective_rate`, `unbilled_amount`, `prebill_amount`, `unknown_amount`, `cohort_amount`, `billed_to_worked`,
         `standard_amount`, `worked_to_standard`, `billed_to_standard`, `left_out_hours`, `left_out_amount`,
-        `left_out_billed_amount`, `mixed_amount`, `due_amount`, `due_settled_amount`, `due_settlement_ratio`.
+        `left_out_billed_amount`, `mixed_amount`, `collected_amount`, `credited_amount`, `written_off_amount`,
+        `open_fees_amount`, `collected_ratio`, `due_amount`, `due_settled_amount`, `due_settlement_ratio`.
         `bf.explain("realization")` says what each is.
 
     Raises
@@ -164,7 +177,32 @@ def realization(
         basis, period, grouping, types, discounts, day, is_whole(frames.natives), ANALYSIS.measure_names
     )
     warn_of_absent_items(frames)
-    return frames.to_native(realized_fees(frames, options), time_entries, period, settings)
+    rows = realized_fees(frames, options)
+    if payments is not None:
+        rows = _with_payments(rows, check_payments(payments), frames, options)
+    return frames.to_native(rows, time_entries, period, settings)
+
+
+def _with_payments(rows: Frame, payments: pd.DataFrame, frames: Frames, options: RealizationOptions) -> Frame:
+    """Add the fees that payments settled: those of a realization in which just these payments were made."""
+    table = to_arrow(collect(rows))
+    sources = options.grouping.sources
+    firm = replace(sources.settings, payment_order="proportional")
+    proportional = replace(options, grouping=replace(options.grouping, sources=replace(sources, settings=firm)))
+    billed = table["billed_amount"]
+    left = billed
+    for name, kinds in FEE_KINDS.items():
+        settled = frames.with_rows(invoices=invoices_settled_by(payments, frames, kinds, sources.settings))
+        with warnings.catch_warnings():
+            # Said already for the same frames.
+            warnings.simplefilter("ignore", BillframesWarning)
+            part = to_arrow(collect(realized_fees(settled, proportional)))["settled_amount"]
+        table = table.append_column(name, part)
+        left = pc.subtract(left, part)
+    table = table.append_column("open_fees_amount", left)
+    worth = pc.if_else(pc.equal(table["worked_amount"], 0.0), None, table["worked_amount"])
+    table = table.append_column("collected_ratio", pc.divide(table["collected_amount"], worth))
+    return eager_from_arrow(frames["time_entries"], table)
 
 
 _ALWAYS_SHOWN = (
@@ -178,6 +216,11 @@ _ALWAYS_SHOWN = (
     "settlement_ratio",
 )
 _SHOWN_IF_KNOWN = (
+    "collected_amount",
+    "credited_amount",
+    "written_off_amount",
+    "open_fees_amount",
+    "collected_ratio",
     "due_amount",
     "due_settled_amount",
     "due_settlement_ratio",
@@ -312,6 +355,14 @@ ANALYSIS = Analysis(
             "Worth on mixed invoices",
             "money",
             "Worth of the work on invoices that also bill fixed fees.",
+        ),
+        *shared_measures("collected_amount", "credited_amount", "written_off_amount"),
+        sum_measure("open_fees_amount", "Open fees", "money", "Fees billed that are not settled by the payments."),
+        ratio_measure(
+            "collected_ratio",
+            "Collected realization",
+            "collected_amount / worked_amount",
+            "Fees collected ÷ worth of billed work.",
         ),
         sum_measure(
             "due_amount",

@@ -191,7 +191,7 @@ def tie_out(
     ours.sort(key=lambda each: (each["invoice_date"] or midnight(day), each["invoice_id"]))
     names = ClientNames(
         {(each["client_id"], each["client_name"], each.get("client_reference")) for each in ours},
-        firm.ledger.customers,  # type: ignore[union-attr]
+        firm.books.customers,
     )
     theirs = _records(ledger)
     rows = _compare(ours, theirs, _records(history), names, firm.currency, has_history=history is not None)

@@ -65,6 +65,24 @@ class BookAnalyses:
         codes: pd.DataFrame | None = None,
         code_sets: pd.DataFrame | None = None,
     ) -> pd.DataFrame: ...
+    def collected(
+        self,
+        payments: pd.DataFrame | None = None,
+        *,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        by: By = "client",
+        basis: Literal["payment_date", "invoice_date"] = "payment_date",
+        as_of: DateLike | None = None,
+        time_entries: pd.DataFrame | None = None,
+        expenses: pd.DataFrame | None = None,
+        fixed_fees: pd.DataFrame | None = None,
+        invoices: pd.DataFrame | None = None,
+        matters: pd.DataFrame | None = None,
+        users: pd.DataFrame | None = None,
+        clients: pd.DataFrame | None = None,
+        settings: FirmSettings | None = None,
+    ) -> pd.DataFrame: ...
     def compare(
         self,
         measure: str = "billing_realization",
@@ -86,6 +104,18 @@ class BookAnalyses:
         invoices: pd.DataFrame | None = None,
         matters: pd.DataFrame | None = None,
         users: pd.DataFrame | None = None,
+        clients: pd.DataFrame | None = None,
+        settings: FirmSettings | None = None,
+    ) -> pd.DataFrame: ...
+    def days_to_pay(
+        self,
+        payments: pd.DataFrame | None = None,
+        *,
+        start: DateLike | None = None,
+        end: DateLike | None = None,
+        by: By = "client",
+        as_of: DateLike | None = None,
+        invoices: pd.DataFrame | None = None,
         clients: pd.DataFrame | None = None,
         settings: FirmSettings | None = None,
     ) -> pd.DataFrame: ...
@@ -245,6 +275,7 @@ class BookAnalyses:
         matter_types: Collection[str] | None = None,
         discounts: Literal["time", "items"] = "time",
         as_of: DateLike | None = None,
+        payments: pd.DataFrame | None = None,
         expenses: pd.DataFrame | None = None,
         fixed_fees: pd.DataFrame | None = None,
         invoices: pd.DataFrame | None = None,

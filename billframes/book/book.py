@@ -23,6 +23,7 @@ from billframes.book.days import DATES, BookDays
 from billframes.book.denied import load_details
 from billframes.book.figures import figures_of_book
 from billframes.book.methods import FRAME_NAMES, analysis_methods
+from billframes.book.payments import BookPayments
 from billframes.client import Client
 from billframes.config.firm import FirmSettings, check_settings, describe_settings
 from billframes.errors import DecodeError, ParameterError
@@ -37,7 +38,7 @@ else:
 __all__ = ["Book"]
 
 
-class Book(BookAnalyses, SuggestsNames):
+class Book(BookAnalyses, BookPayments, SuggestsNames):
     """
     The frames that the analyses of one period need, and the analyses as methods.
 

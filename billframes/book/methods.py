@@ -125,7 +125,7 @@ def _signature(analysis: Analysis) -> inspect.Signature:
     """Make the method's signature: start and end first, frames and settings last."""
     how = analysis.book
     own = inspect.signature(how.method or analysis.function).parameters
-    keywords = {each.name: each for each in own.values() if each.kind is _KEYWORD}
+    keywords = {each.name: each for each in own.values() if each.kind is _KEYWORD or each.name == how.first}
     for name in {*_PERIOD, "as_of"} & keywords.keys():
         keywords[name] = keywords[name].replace(default=None, annotation="DateLike | None")
     of_book = [*FRAME_NAMES, "settings"]

@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
         with connected(args) as client:
             settings = FirmSettings.load(args.settings) if args.settings else client.settings
             book = Book(Period(), settings=settings, client=client)
-            as_of = args.as_of or ledger.attrs["ledger"]["as_of"] or book.loaded_on("invoices")
+            as_of = args.as_of or ledger.attrs["ledger"]["as_of"]
             rows = book.tie_out(ledger, as_of=as_of, history=history, control=args.control)
     except (LedgerError, ParameterError) as error:
         say_error(error, args)

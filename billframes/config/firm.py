@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, cast
 
 from billframes._messages import warn
 from billframes._names import type_in_words
@@ -162,6 +162,11 @@ class FirmSettings:
                 f"{self.hours_per_day:g} hours has {hours * self.hours_per_day:g}.",
                 IncompleteDataWarning,
             )
+
+    @property
+    def books(self) -> LedgerSettings:
+        """The names in the firm's books."""
+        return cast("LedgerSettings", self.ledger)
 
     @property
     def fiscal_year(self) -> FiscalYear | None:

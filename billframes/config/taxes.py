@@ -17,7 +17,7 @@ from billframes._names import closest, first_few
 from billframes.config.firm_values import read_date, read_list, read_number
 from billframes.errors import ParameterError
 
-__all__ = ["KINDS", "PARTS", "TAX_READERS", "PaymentOrder", "Tax"]
+__all__ = ["KINDS", "PARTS", "TAX_READERS", "PaymentOrder", "Tax", "read_payment_order"]
 
 KINDS = ("time", "fixed_fees", "expenses")
 PARTS = ("tax", "expenses", "fees")
@@ -146,7 +146,8 @@ def _common_days(one: Tax, other: Tax) -> tuple[dt.date, dt.date]:
     return max(starts, default=dt.date.min), min(ends, default=dt.date.max)
 
 
-def _payment_order(value: Any, key: str) -> PaymentOrder:
+def read_payment_order(value: Any, key: str) -> PaymentOrder:
+    """Return "proportional" or a tuple of all parts; refuse other values."""
     if value == "proportional":
         return "proportional"
     if isinstance(value, str):
@@ -163,5 +164,5 @@ def _payment_order(value: Any, key: str) -> PaymentOrder:
     return order
 
 
-TAX_READERS = {"taxes": _taxes, "payment_order": _payment_order}
+TAX_READERS = {"taxes": _taxes, "payment_order": read_payment_order}
 """The function for each key of the firm's settings. It raises a ParameterError that names the key."""

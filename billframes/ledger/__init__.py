@@ -7,6 +7,7 @@
 `rows`      transactions, groups and totals, which are added up again
 `frame`     the columns that every report gives
 `reading`   `read_ledger`
+`quickbooks` the same frame from objects of the API of QuickBooks Online
 `writing`   write such reports, for the sandbox's firm and for tests
 `demo`      the reports of the sandbox's firm
 ==========  ============================================================================

@@ -43,12 +43,12 @@ def write_report(
     --------
     >>> rows = {"Acme": [[dt.date(2026, 10, 1), "Invoice", "7", 150_000]]}
     >>> text = write_report("Open Invoices", "All Dates", ["Date", "Transaction type", "Num", "Open balance"], rows)
-    >>> print(text.decode().replace("\r\n", "\n").partition("\n\n")[2][:123])
+    >>> print(text.decode().replace("\r\n", "\n").partition("\n\n")[2][:114])
     ,Date,Transaction type,Num,Open balance
     Acme,,,,
     ,10/01/2026,Invoice,7,"1,500.00"
     Total for Acme,,,,"$1,500.00"
-    TOTAL,,,
+    TOTAL
     """
     grouped = any(groups)
     shift = int(grouped)

@@ -5,8 +5,10 @@ aging: Plot
 billing_lag: Plot
 bridge: Plot
 budget_burn: Plot
+collected: Plot
 compare: Plot
 contribution: Plot
+days_to_pay: Plot
 effective_rates: Plot
 exposure: Plot
 fixed_fee_realization: Plot

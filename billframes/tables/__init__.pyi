@@ -5,8 +5,10 @@ aging: TableOf
 billing_lag: TableOf
 bridge: TableOf
 budget_burn: TableOf
+collected: TableOf
 compare: TableOf
 contribution: TableOf
+days_to_pay: TableOf
 effective_rates: TableOf
 exposure: TableOf
 fixed_fee_realization: TableOf

@@ -10,6 +10,8 @@ import datetime as dt
 from collections.abc import Callable
 from typing import Any
 
+import pandas as pd
+
 from billframes import FirmSettings
 from billframes.analysis import (
     aging,
@@ -17,8 +19,10 @@ from billframes.analysis import (
     bridge,
     budget_burn,
     code_check,
+    collected,
     compare,
     contribution,
+    days_to_pay,
     duplicates,
     effective_rates,
     exposure,
@@ -197,6 +201,24 @@ def ledger() -> Any:
     return read_ledger(text)
 
 
+def payments_of(_: Frames | None) -> pd.DataFrame:
+    """Return payments of some invoices, from a trust account, on no invoice, and a credit."""
+    rows = [
+        ("2026-10-20", "cash", "i1", 1000.0, 900.0, 100.0, 0.0, False),
+        ("2026-11-02", "cash", "i1", 275.0, 275.0, 0.0, 0.0, True),
+        ("2026-10-21", "credit", "i2", 100.0, 96.0, 4.0, 0.0, False),
+        ("2026-10-22", "cash", None, 50.0, None, None, None, False),
+    ]
+    names = ["payment_date", "kind", "invoice_id", "amount", "fee_amount", "expense_amount", "tax_amount", "from_trust"]
+    frame = pd.DataFrame(rows, columns=names)
+    dates = pd.to_datetime(["2026-10-05", "2026-10-05", "2026-10-06", None])
+    others = dict.fromkeys(("invoice_number", "customer", "matched_by", "reference", "account"))
+    frame = frame.assign(
+        invoice_date=dates, client_id=["c1", "c1", "c2", "c3"], client_name="Acme", ledger_row=1, **others
+    )
+    return frame.assign(payment_date=pd.to_datetime(frame["payment_date"]))
+
+
 PEOPLE = ("matters", "users")
 BILLS = ("invoices", "expenses", "fixed_fees")
 ITEMS = ("time_entries", *BILLS)
@@ -252,6 +274,12 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
     "wip by client and month": call(wip, *WORK, as_of="2026-11-01", by=["client", "month"], include_prebill=False),
     "tie-out": lambda firm: tie_out(firm["invoices"], ledger=ledger(), as_of="2026-10-31"),
     "tie-out by reason": lambda firm: tie_out(firm["invoices"], ledger=ledger(), as_of="2026-10-31", by="reason"),
+    **{
+        f"collected by {key or 'nothing'}": call(collected, *WORK, payments=payments_of(None), by=key)
+        for key in (None, "user", "client", "month", "originator")
+    },
+    "days to pay": call(days_to_pay, "invoices", payments=payments_of(None), by=None),
+    "realization with payments": call(realization, *WORK, payments=payments_of(None), by="matter"),
     "reconcile": call(reconcile, *ITEMS),
     "reconcile by month and state": call(reconcile, *ITEMS, by=["month", "invoice_state"], start="2026-10"),
     "write-downs by responsible": call(write_downs, *WORK, start="2026-10"),

@@ -21,6 +21,12 @@ from billframes.analysis.results.names import figure_names, name_to_write
 from billframes.book.methods import analysis_methods
 
 ROOT = Path(billframes.__file__).parent
+# Functions of the analyses' folder that are not analyses, by module.
+_MORE = {
+    "payments": ("payment_gaps", "payments"),
+    "results.explain": ("explain",),
+    "results.figures": ("figures",),
+}
 HEAD = "# Written by `python -m tests.typing.make_analysis_stubs` from what the analyses declare; not edited by hand."
 
 
@@ -44,8 +50,11 @@ def stubs() -> dict[Path, str]:
 
 def _root(text: str) -> str:
     """Replace the lines of the analyses by one line per analysis."""
-    modules = {**{name: name for name in analyses()}, "explain": "results.explain", "figures": "results.figures"}
-    lines = "".join(sorted(f"from .analysis.{module} import {name} as {name}\n" for name, module in modules.items()))
+    functions = {name: (name,) for name in analyses()} | _MORE
+    lines = "".join(
+        f"from .analysis.{module} import {', '.join(f'{name} as {name}' for name in names)}\n"
+        for module, names in sorted(functions.items(), key=lambda each: each[0])
+    )
     return re.sub(r"(from \.analysis\..*\n)+", lines, text)
 
 

@@ -1,0 +1,174 @@
+"""Days to pay: the time from invoice and due date to payment, weighted by cash."""
+
+from __future__ import annotations
+
+import narwhals.stable.v2 as nw
+import pandas as pd
+from narwhals.stable.v2.typing import IntoFrameT
+
+from billframes.analysis.collected import in_period
+from billframes.analysis.declare.metrics import Measure, sum_measure
+from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
+from billframes.analysis.frames.engine import collect, from_arrow, join_by_id, sum_by
+from billframes.analysis.frames.frames import Frames
+from billframes.analysis.model.arguments import read_date, without_people
+from billframes.analysis.model.grouping import Grouping
+from billframes.analysis.model.keys import By
+from billframes.analysis.model.paid_fees import payments_table
+from billframes.analysis.payments import check_payments
+from billframes.config.firm import FirmSettings
+from billframes.periods import DateLike
+
+__all__ = ["ANALYSIS", "days_to_pay"]
+
+C = nw.col
+
+_LIMITS = (30, 60, 90)
+_WITHIN = tuple(f"paid_within_{limit}_amount" for limit in _LIMITS)
+_MEASURES = ("paid_amount", "paid_days", "late_days", "last_days", *_WITHIN)
+_RATIOS = {"days_to_pay": "paid_days", "days_past_due": "late_days", "days_to_last_payment": "last_days"}
+_SHARES = {f"paid_within_{limit}": f"paid_within_{limit}_amount" for limit in _LIMITS}
+
+
+def days_to_pay(
+    payments: pd.DataFrame | None = None,
+    *,
+    invoices: IntoFrameT,
+    clients: IntoFrameT | None = None,
+    by: By = "client",
+    start: DateLike | None = None,
+    end: DateLike | None = None,
+    as_of: DateLike | None = None,
+    settings: FirmSettings | None = None,
+) -> IntoFrameT:
+    """
+    Calculate how long clients take to pay, weighted by cash.
+
+    Parameters
+    ----------
+    payments : DataFrame
+        From `payments`. Cash on an invoice counts.
+    invoices : frame
+        With `invoice_id`, `invoice_date`, `client_id` and `client_name`; optionally with `due_date`, by default the
+        date of the invoice.
+    clients : frame, optional
+        For the columns that `by` names, matter types and roles.
+    by : str or list of str, optional
+        Keys to group by; None gives one row.
+    start, end : str or date, optional
+        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open.
+    as_of : str or date, optional
+        The day to measure from; what is dated on it counts.
+    settings : FirmSettings, optional
+        The firm's settings.
+
+    Returns
+    -------
+    frame
+        Of the kind of the input, sorted by label: the keys, then `paid_amount`, `days_to_pay`, `days_past_due`,
+        `days_to_last_payment`, `paid_within_30`, `paid_within_60`, `paid_within_90`. `bf.explain("days_to_pay")` says
+        what each is.
+
+    Raises
+    ------
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid.
+
+    Examples
+    --------
+    600 after 20 days and 530 after 40:
+
+    >>> invoices = pd.DataFrame({
+    ...     "invoice_id": ["i1"], "invoice_date": pd.to_datetime(["2026-09-01"]),
+    ...     "due_date": pd.to_datetime(["2026-10-01"]), "client_id": ["c1"], "client_name": ["Acme"],
+    ... })
+    >>> paid = pd.DataFrame({
+    ...     "payment_date": pd.to_datetime(["2026-09-21", "2026-10-11"]), "kind": ["cash"] * 2,
+    ...     "invoice_id": ["i1"] * 2, "invoice_number": ["1001"] * 2,
+    ...     "invoice_date": pd.to_datetime(["2026-09-01"] * 2), "client_id": ["c1"] * 2, "client_name": ["Acme"] * 2,
+    ...     "customer": ["Acme"] * 2, "amount": [600.0, 530.0], "fee_amount": [600.0, 530.0],
+    ...     "expense_amount": [0.0] * 2, "tax_amount": [0.0] * 2, "matched_by": ["only"] * 2, "reference": [None] * 2,
+    ...     "account": [None] * 2, "from_trust": [False] * 2, "ledger_row": [7, 8],
+    ... })
+    >>> result = days_to_pay(paid, invoices=invoices)
+    >>> result[["client_name", "days_to_pay", "days_past_due", "days_to_last_payment"]].round(2)
+      client_name  days_to_pay  days_past_due  days_to_last_payment
+    0        Acme        29.38          -0.62                  40.0
+    """
+    day, firm = None if as_of is None else read_date(as_of, "as_of"), without_people(settings)
+    frames = Frames.of(invoices=invoices, clients=clients)
+    period = frames.period(start, end, settings)
+    whole = [name for name in frames["invoices"].collect_schema().names() if not name.startswith(("matter_", "user_"))]
+    grouping = Grouping.of(by, frames.only("clients"), firm, whole)
+    cash = in_period(check_payments(payments), period, "payment_date", day)
+    cash = cash[(cash["kind"] == "cash") & cash["invoice_id"].notna()]
+    table = cash.groupby(["invoice_id", "payment_date"])["amount"].sum().rename("paid_amount").reset_index()
+    table["last_date"] = table.groupby("invoice_id")["payment_date"].transform("max")
+    rows = from_arrow(frames["invoices"], payments_table(table))
+    columns = ("invoice_id", "invoice_date", *grouping.row_columns)
+    details = frames.select("invoices", columns, ("due_date",))
+    rows = collect(join_by_id(rows, details, "invoice_id", "inner"), frames["invoices"])
+    rows = grouping.with_periods(rows, "payment_date").with_columns(**_measures(dated="due_date" in rows.columns))
+    totals = grouping.add_up(sum_by(rows, grouping.base, _MEASURES), _MEASURES)
+    whole_cash = nw.when(C("paid_amount") != 0).then(C("paid_amount"))
+    ratios = {name: C(part) / whole_cash for name, part in (_RATIOS | _SHARES).items()}
+    result = grouping.finish(totals.with_columns(**ratios), ("paid_amount", *ratios))
+    return frames.to_native(result, invoices, period, settings)
+
+
+def _measures(*, dated: bool) -> dict[str, nw.Expr]:
+    paid, date = C("paid_amount"), C("invoice_date")
+    due = nw.coalesce("due_date", "invoice_date") if dated else date
+    days = (C("payment_date") - date).dt.total_minutes() / 1440.0
+    late = (C("payment_date") - due).dt.total_minutes() / 1440.0
+    last = (C("last_date") - date).dt.total_minutes() / 1440.0
+    within = {
+        name: nw.when(days <= limit).then(paid).otherwise(nw.lit(0.0))
+        for name, limit in zip(_WITHIN, _LIMITS, strict=True)
+    }
+    return {"paid_days": paid * days, "late_days": paid * late, "last_days": paid * last, **within}
+
+
+ANALYSIS = Analysis(
+    name="days_to_pay",
+    question="How long do clients take to pay?",
+    summary=(
+        "It counts the days from the invoice to each payment, and weighs them by the amount. So a large payment counts "
+        "more than a small one, and an invoice paid in two parts counts with both."
+    ),
+    example=(
+        "An invoice of 1130 is paid with 600 after 20 days and 530 after 40: 29.4 days, and 40 to the last payment."
+    ),
+    formula="Σ cash × (payment date − invoice date) ÷ Σ cash",
+    numerator="each payment's cash, times the days since the invoice's date",
+    denominator="the cash",
+    left_out=("Credits and write-offs, and cash on no invoice.", "What is not paid yet: see aging for that."),
+    cannot_tell=("When the invoice was sent; its date is used.",),
+    columns=(
+        sum_measure("paid_amount", "Cash on invoices", "money", "Cash paid on invoices in the period."),
+        Measure("days_to_pay", "Days to pay", "days", "Days from the invoice to the payment.", weight="paid_amount"),
+        Measure("days_past_due", "Days paid after due date", "days", "Days from the due date.", weight="paid_amount"),
+        Measure("days_to_last_payment", "Days to last payment", "days", "Days to the last one.", weight="paid_amount"),
+        *(
+            Measure(
+                name,
+                f"Paid within {limit} days",
+                "ratio",
+                f"Share of the cash within {limit} days.",
+                weight="paid_amount",
+            )
+            for name, limit in zip(_SHARES, _LIMITS, strict=True)
+        ),
+    ),
+    table=TableSpec(title="Days to pay", brief=("paid_amount", "days_to_pay", "days_past_due", "paid_within_60")),
+    chart=ChartSpec(
+        kind="bars",
+        title="Days to pay",
+        columns=("days_to_pay",),
+        words=["{days_to_pay}"],
+        shows="the days from invoice to payment.",
+        example={"client_name": ["Acme", "Zenith"], "days_to_pay": [20.0, 45.5]},
+        gives=(["20.0", "45.5"], "Days to pay by client"),
+    ),
+    book=FromBook(first="payments", ends_with_load=False),
+)

@@ -1,0 +1,154 @@
+"""Make a ledger frame from objects of QuickBooks Online's API, which state the invoices that each payment pays."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from billframes.analysis.model.payment_split import spread
+from billframes.errors import LedgerError
+from billframes.ledger.frame import frame_of
+
+__all__ = ["ledger_from_quickbooks"]
+
+_KINDS = {"CreditMemo": "credit", "JournalEntry": "journal"}
+
+
+def ledger_from_quickbooks(
+    payments: Iterable[Any],
+    invoices: Iterable[Any],
+    credit_memos: Iterable[Any] = (),
+    journal_entries: Iterable[Any] = (),
+) -> pd.DataFrame:
+    """
+    Make a ledger frame of payments and the credits that they apply, with the invoices that these pay.
+
+    Parameters
+    ----------
+    payments, invoices, credit_memos, journal_entries : iterable of dict
+        Objects of QuickBooks Online's API, as dicts or as objects with `to_dict()`.
+
+    Returns
+    -------
+    DataFrame
+        One row per amount on an invoice, with the columns of `read_ledger`. `amount` is negative, and
+        `invoice_number` is the number of the invoice; it is missing for money on no invoice. If a payment applies a
+        credit to several invoices, cash and credit are divided in proportion, and `attrs["ledger"]["shared"]` has the
+        rows.
+
+    Raises
+    ------
+    LedgerError
+        The lines of a payment don't add up to its amount and credits, or an invoice is missing.
+
+    Examples
+    --------
+    >>> invoice = {"Id": "145", "DocNumber": "1001"}
+    >>> line = {"Amount": 600.0, "LinkedTxn": [{"TxnId": "145", "TxnType": "Invoice"}]}
+    >>> payment = {
+    ...     "Id": "163", "TxnDate": "2026-09-21", "TotalAmt": 650.0, "UnappliedAmt": 50.0,
+    ...     "CustomerRef": {"name": "Juniper Hall"}, "Line": [line],
+    ... }
+    >>> ledger_from_quickbooks([payment], [invoice])[["kind", "invoice_number", "amount"]]
+          kind invoice_number  amount
+    0  payment           1001  -600.0
+    1  payment            NaN   -50.0
+    """
+    numbers = {each["Id"]: each.get("DocNumber") for each in map(_as_dict, invoices)}
+    memos = {each["Id"]: each for each in map(_as_dict, (*credit_memos, *journal_entries))}
+    rows: list[dict[str, Any]] = []
+    shared: list[int] = []
+    for payment in map(_as_dict, payments):
+        for row, is_shared in _rows(payment, numbers, memos):
+            rows.append({"row": len(rows) + 1, "voided": False, **row})
+            shared += [len(rows)] if is_shared else []
+    days = [row["date"] for row in rows]
+    about = {
+        "report": "quickbooks",
+        "file": "QuickBooks",
+        "company": None,
+        "as_of": None,
+        "start": min(days, default=None),
+        "end": max(days, default=None),
+        "basis": None,
+        "open_items": False,
+        "payments": "link",
+        "shared": shared,
+    }
+    return frame_of(rows, about)
+
+
+def _as_dict(thing: Any) -> dict[str, Any]:
+    return dict(thing) if isinstance(thing, Mapping) else thing.to_dict()
+
+
+def _cents(value: Any) -> int:
+    return round(float(value or 0) * 100)
+
+
+def _rows(
+    payment: Mapping[str, Any], numbers: Mapping[str, str | None], memos: Mapping[str, Mapping[str, Any]]
+) -> Iterator[tuple[dict[str, Any], bool]]:
+    """Yield the rows of a payment, and whether cash and credits on several invoices were divided in proportion."""
+    owed, applied = _links(payment)
+    cash = _cents(payment["TotalAmt"]) - _cents(payment.get("UnappliedAmt"))
+    if sum(owed.values()) != cash + sum(applied.values()):
+        raise LedgerError(
+            f"Payment {payment['Id']} applies {sum(owed.values()) / 100:,.2f} to invoices, but has "
+            f"{cash / 100:,.2f} in cash and {sum(applied.values()) / 100:,.2f} in credits."
+        )
+    if unknown := [key for key in owed if key not in numbers]:
+        raise LedgerError(f"Payment {payment['Id']} pays the invoice {unknown[0]}, which was not passed.")
+    is_shared = len(owed) > 1 and bool(applied)
+    for invoice, amount in spread(cash, owed).items():
+        if amount:
+            yield _row(payment, "payment", "Payment", -amount, numbers[invoice]), is_shared
+    for (kind, key), whole in applied.items():
+        for invoice, amount in spread(whole, owed).items():
+            item = {"item": _item(memos.get(key, {})), "number": memos.get(key, {}).get("DocNumber")}
+            if amount:
+                row = _row(payment, _KINDS.get(kind, "other"), kind, -amount, numbers[invoice])
+                yield row | {name: each for name, each in item.items() if each}, is_shared
+    if rest := _cents(payment.get("UnappliedAmt")):
+        yield _row(payment, "payment", "Payment", -rest, None), False
+
+
+def _links(payment: Mapping[str, Any]) -> tuple[dict[str, int], dict[tuple[str, str], int]]:
+    """Return the amounts by invoice, and the amounts by kind and id of credit, in cents."""
+    links: Counter[tuple[str, str]] = Counter()
+    for line in payment.get("Line") or ():
+        # A line has a link to an invoice, to a credit, or to both.
+        for link in line.get("LinkedTxn") or ():
+            links[link["TxnType"], link["TxnId"]] += _cents(line["Amount"])
+    owed = {key: amount for (kind, key), amount in links.items() if kind == "Invoice"}
+    return owed, {link: amount for link, amount in links.items() if link[0] != "Invoice"}
+
+
+def _row(payment: Mapping[str, Any], kind: str, name: str, cents: int, invoice: str | None) -> dict[str, Any]:
+    return {
+        "kind": kind,
+        "type": name,
+        "date": dt.date.fromisoformat(payment["TxnDate"]),
+        "number": payment.get("PaymentRefNum"),
+        "customer": (payment.get("CustomerRef") or {}).get("name"),
+        "amount": cents / 100,
+        "invoice_number": invoice,
+        "account": (payment.get("DepositToAccountRef") or {}).get("name"),
+        "currency": (payment.get("CurrencyRef") or {}).get("value"),
+        "transaction_id": payment["Id"],
+    }
+
+
+def _item(credit: Mapping[str, Any]) -> str | None:
+    """Return the product or service of a credit memo, or the account of a journal entry that is not receivables."""
+    for line in credit.get("Line") or ():
+        for detail in ("SalesItemLineDetail", "JournalEntryLineDetail"):
+            found = line.get(detail) or {}
+            reference = found.get("ItemRef") or found.get("AccountRef") or {}
+            if reference.get("name") and "receivable" not in reference["name"].casefold():
+                return str(reference["name"])
+    return None

@@ -1,0 +1,292 @@
+"""Payments are tied to invoices only if that is stated or certain, and their parts add up to the cent."""
+
+from __future__ import annotations
+
+import json
+import random
+import sqlite3
+
+import pandas as pd
+import pytest
+
+import billframes as bf
+from billframes import FirmSettings
+from billframes.analysis import collected, days_to_pay, realization
+from billframes.analysis.model.payment_split import InvoiceParts, spread
+from billframes.analysis.payments import payment_gaps, payments
+from billframes.errors import IncompleteDataWarning, LedgerError, ParameterError
+from billframes.ledger import read_ledger
+from billframes.ledger.quickbooks import ledger_from_quickbooks
+
+from .test_reading import SAMPLES
+from .test_tie_out import OURS
+
+IN_ORDER = ("tax", "expenses", "fees")
+PROPORTIONAL = "proportional"
+
+
+# Kind and amount of each event; then its parts in the order tax, expenses, fees, and in proportion; then what is open.
+TABLE = {
+    "a part": ([600.0], (130.0, 200.0, 270.0), (69.03, 106.19, 424.78), 530.0),
+    "the rest": ([600.0, 530.0], (0.0, 0.0, 530.0), (60.97, 93.81, 375.22), 0.0),
+    "too much": ([1200.0], (130.0, 200.0, 800.0), (130.0, 200.0, 800.0), 0.0),
+    "a reversal": ([600.0, -600.0], (-130.0, -200.0, -270.0), (-69.03, -106.19, -424.78), 1130.0),
+    "the second reversed": ([600.0, 200.0, -200.0], (0.0, 0.0, -200.0), (-23.01, -35.40, -141.59), 530.0),
+    "a credit": ([("credit", 100.0)], (11.5, 17.7, 70.8), (11.5, 17.7, 70.8), 1030.0),
+    "after a credit": ([("credit", 100.0), 600.0], (118.5, 182.3, 299.2), (69.03, 106.19, 424.78), 430.0),
+    "a write-off": ([600.0, ("write_off", 530.0)], (0.0, 0.0, 530.0), (60.97, 93.81, 375.22), 0.0),
+}
+
+
+@pytest.mark.parametrize(("events", "in_order", "proportional", "left"), TABLE.values(), ids=TABLE)
+def test_each_event_takes_from_what_is_still_open(events, in_order, proportional, left):
+    for order, wanted in ((IN_ORDER, in_order), (PROPORTIONAL, proportional)):
+        invoice = InvoiceParts(13_000, 20_000, 80_000)
+        for event in events:
+            kind, amount = event if isinstance(event, tuple) else ("cash", event)
+            parts, rest = invoice.take(round(amount * 100), order if kind == "cash" else PROPORTIONAL)
+        assert tuple(each / 100 for each in parts.values()) == wanted
+        assert sum(invoice.open.values()) == round(left * 100)
+        assert rest == (7_000 if events == [1200.0] else 0)
+
+
+def test_leanlaws_and_quickbooks_own_examples():
+    for order, expenses, abc, xyz in ((IN_ORDER, 1930, 11_050, 42_360), (PROPORTIONAL, 965, 11_250, 43_125)):
+        parts, _ = InvoiceParts(0, 1930, 108_750).take(55_340, order)
+        assert parts["expenses"] == expenses
+        assert spread(parts["fees"], {"ABC": 22_500, "XYZ": 86_250}) == {"ABC": abc, "XYZ": xyz}
+
+
+def test_random_events_add_up_in_every_order():
+    drawn = random.Random(5)
+    for _ in range(2_000):
+        whole = [drawn.randrange(999), drawn.randrange(9_999), drawn.randrange(1, 99_999)]
+        order = drawn.choice([IN_ORDER, PROPORTIONAL, ("fees", "expenses", "tax")])
+        invoice, left = InvoiceParts(*whole), sum(whole)
+        for _ in range(drawn.randrange(1, 6)):
+            amount = drawn.randrange(-30_000, 60_000)
+            parts, rest = invoice.take(amount, order)
+            left -= sum(parts.values())
+            assert sum(parts.values()) + rest == amount
+            assert sum(invoice.open.values()) == left
+            assert min(invoice.open.values()) >= 0
+
+
+ENTRIES = pd.DataFrame({"billing_type": ["billable"], "hours": [1.0], "amount": [800.0], "invoice_id": ["i1001"]})
+COSTS = pd.DataFrame({"invoice_id": ["i1001"], "amount": [200.0]})
+NAMES = FirmSettings(
+    ledger={"trust_accounts": ["IOLTA clearing"], "write_off_items": ["Bad debts"], "write_off_accounts": ["Bad Debts"]}
+)
+GIVEN = {"time_entries": ENTRIES, "expenses": COSTS, "fixed_fees": COSTS.head(0), "invoices": OURS, "settings": NAMES}
+
+
+def paid(name, **options):
+    ledger = read_ledger(SAMPLES / name) if isinstance(name, str) else name
+    return payments(ledger, **{**GIVEN, "tax": {"1001": 130.0}, **options})
+
+
+def rows_of(frame, *columns):
+    return [tuple(None if each != each else each for each in row) for row in frame[list(columns)].to_numpy(object)]
+
+
+def test_a_cash_report_gives_the_paid_part_of_each_invoice_with_its_tax():
+    frame = paid("qbo_sales_by_customer_detail_cash.csv")
+    assert rows_of(frame, "kind", "invoice_number", "amount", "fee_amount", "expense_amount", "tax_amount") == [
+        ("cash", "1001", 600.0, 424.78, 106.19, 69.03),
+        ("write_off", None, 25.0, None, None, None),
+        ("cash", "1002", 1000.0, 1000.0, 0.0, 0.0),
+    ]
+    for name in ("sales_accrual.csv", "qbo_ar_aging_detail.csv"):
+        with pytest.raises(LedgerError, match="set the accounting method to Cash|has no payments; export Sales by"):
+            paid(name)
+
+
+def test_a_credit_that_pays_an_invoice_is_not_cash():
+    text = (SAMPLES / "qbo_sales_by_customer_detail_cash.csv").read_text(encoding="utf-8")
+    row = ",10/20/2026,Credit Memo,CM-9,Bad debts,,,,{},\n"
+    text = text.replace("Total for Osprey", row.format('"-1,000.00"') + "Total for Osprey")
+    text = text.replace('8.00,,"$1,000.00"', '8.00,,"$0.00"').replace("1,505.97", "505.97")
+    assert rows_of(paid(read_ledger(text.encode())), "kind", "invoice_number", "amount")[2] == (
+        "write_off",
+        "1002",
+        1000.0,
+    )
+
+
+def test_an_unlinked_payment_is_tied_only_to_the_only_invoice_or_the_only_one_of_its_amount():
+    frame = paid("qbo_invoices_and_received_payments.csv")
+    assert rows_of(frame, "invoice_number", "amount", "matched_by") == [
+        ("1013", 100.0, "amount"),
+        ("1001", 600.0, "only"),
+        (None, 1000.0, "none"),
+    ]
+    frame = paid("qbo_invoices_and_received_payments.csv", allocate="oldest")
+    oldest = [("1002", 1000.0, "oldest")]
+    assert rows_of(frame, "invoice_number", "amount", "matched_by")[2:] == oldest
+    frame = paid("qbo_transaction_list_by_date_payments.csv")
+    assert frame["from_trust"].tolist() == [False, False, False, True, False]
+
+
+def test_credits_of_a_second_report_are_added_with_their_kind():
+    report = read_ledger(SAMPLES / "qbo_transaction_detail_by_account_ar.csv")
+    frame = paid("qbo_invoices_and_received_payments.csv", credits=report)
+    added = frame[frame["kind"] != "cash"]
+    assert rows_of(added, "kind", "customer", "amount") == [
+        ("credit", "Marlow & Finch", 80.0),
+        ("write_off", "Tern Valley Trust", 45.0),
+    ]
+
+
+def test_links_of_quickbooks_are_kept_and_shared_credits_are_divided():
+    objects = json.loads((SAMPLES / "qbo_api.json").read_text(encoding="utf-8"))
+    ledger = ledger_from_quickbooks(objects["Payment"], objects["Invoice"], objects["CreditMemo"])
+    assert rows_of(paid(ledger), "kind", "invoice_number", "amount", "fee_amount", "matched_by") == [
+        ("write_off", "1001", 100.0, 70.8, "link"),
+        ("cash", "1001", 600.0, 424.78, "link"),
+        ("cash", None, 50.0, None, "unapplied"),
+    ]
+
+    def line(amount, kind, number):
+        return {"Amount": amount, "LinkedTxn": [{"TxnId": number, "TxnType": kind}]}
+
+    payment = {"Id": "9", "TxnDate": "2026-10-01", "TotalAmt": 300, "UnappliedAmt": 0, "CustomerRef": {"name": "X"}}
+    payment["Line"] = [line(250, "Invoice", "1"), line(150, "Invoice", "2"), line(100, "CreditMemo", "7")]
+    shared = ledger_from_quickbooks([payment], [{"Id": "1", "DocNumber": "A"}, {"Id": "2", "DocNumber": "B"}])
+    assert rows_of(shared, "kind", "invoice_number", "amount") == [
+        ("payment", "A", -187.5),
+        ("payment", "B", -112.5),
+        ("credit", "A", -62.5),
+        ("credit", "B", -37.5),
+    ]
+    assert shared.attrs["ledger"]["shared"] == [1, 2, 3, 4]
+    with pytest.raises(LedgerError, match="Payment 9 applies 400.00 to invoices, but has 310.00 in cash and 100.00"):
+        ledger_from_quickbooks([{**payment, "TotalAmt": 310}], [{"Id": "1"}, {"Id": "2"}])
+    with pytest.raises(LedgerError, match="pays the invoice 1, which was not passed"):
+        ledger_from_quickbooks([payment], [])
+
+
+def test_tax_that_nobody_named_is_warned_of_and_arguments_are_checked():
+    ours = OURS.iloc[:6].assign(invoice_state="final")
+    entries = pd.DataFrame({"billing_type": "billable", "hours": 1.0, "amount": ours["amount"] / 1.13})
+    entries["invoice_id"] = ours["invoice_id"]
+    ledger = read_ledger(SAMPLES / "qbo_transaction_list_by_date_payments.csv")
+    given = {**GIVEN, "time_entries": entries, "expenses": COSTS.head(0), "invoices": ours, "settings": None}
+    with pytest.warns(IncompleteDataWarning, match="6 invoices are .* above their items: that may be tax; pass tax="):
+        payments(ledger, **given)
+    for options, reason in [
+        ({"tax": 13}, "tax=13 is not a rate"),
+        ({"allocate": "newest"}, "allocate='newest'"),
+        ({"order": ("fees",)}, "order lacks 'tax'"),
+    ]:
+        with pytest.raises(ParameterError, match=reason):
+            paid("qbo_transaction_list_by_date_payments.csv", **options)
+    with pytest.raises(ParameterError, match="payments is missing; pass the frame that payments"):
+        collected(None, **{name: GIVEN[name] for name in ("time_entries", "invoices")})
+
+
+@pytest.fixture(scope="module")
+def demo(client, tmp_path_factory):
+    files = bf.sandbox_reports(tmp_path_factory.mktemp("reports"))
+    book = bf.book("2026-10", client=client)
+    return book, book.payments(read_ledger(files["payments"]))
+
+
+def test_the_demos_payments_are_the_settled_parts_of_its_invoices(demo):
+    book, frame = demo
+    assert (frame["fee_amount"] + frame["expense_amount"] + frame["tax_amount"] - frame["amount"]).abs().max() < 0.005
+    gaps = book.payment_gaps(frame)
+    # Credit notes without a payment, and an invoice that was paid twice.
+    assert gaps["invoice_number"].str.startswith("CN-").sum() == len(gaps) - 1
+    assert frame.loc[frame["matched_by"] == "unapplied", "amount"].tolist() == [8481.95]
+
+
+def test_collected_realization_by_originator_equals_sql(demo):
+    book, frame = demo
+    result = book.realization(payments=frame, by="originator", start="2026").set_index("originator_name")
+    database = sqlite3.connect(":memory:")
+    matters = book.matters[["matter_id", "matter_type", "originator_names"]].explode("originator_names")
+    count = matters.groupby("matter_id")["originator_names"].transform("size")
+    tables = {
+        "time": book.time_entries[["matter_id", "billing_type", "amount", "invoice_id"]],
+        "expenses": book.expenses[["invoice_id", "amount"]],
+        "fixed": book.fixed_fees[["invoice_id", "amount"]],
+        "invoices": book.invoices[["invoice_id", "invoice_date", "invoice_state", "amount"]],
+        "paid": frame[["invoice_id", "kind", "fee_amount"]],
+        "matters": matters.assign(weight=1.0 / count),
+    }
+    for name, table in tables.items():
+        table.astype(dict.fromkeys(table.select_dtypes("category"), "str")).to_sql(name, database, index=False)
+    rows = database.execute(
+        """
+        with worth as (select invoice_id, sum(amount) worth from time where billing_type = 'billable' group by 1),
+             fixed_fees as (select invoice_id, sum(amount) fees from fixed group by 1),
+             costs as (select invoice_id, sum(amount) costs from expenses group by 1),
+             cash as (select invoice_id, sum(fee_amount) cash from paid where kind = 'cash' group by 1)
+        select m.originator_names,
+               sum(m.weight * t.amount / w.worth * (i.amount - coalesce(c.costs, 0) - coalesce(f.fees, 0))
+                   / (i.amount - coalesce(c.costs, 0)) * cash.cash)
+        from time t join invoices i using (invoice_id) join worth w using (invoice_id) join cash using (invoice_id)
+             left join costs c using (invoice_id) left join fixed_fees f using (invoice_id)
+             join matters m on m.matter_id = t.matter_id
+        where t.billing_type = 'billable' and i.invoice_state = 'final' and i.invoice_date >= '2026-01-01'
+              and m.matter_type not in ('contingency', 'probono', 'internal') and w.worth <> 0
+              and m.originator_names is not null
+        group by 1
+        """
+    ).fetchall()
+    got = {name: amount for name, amount in result["collected_amount"].items() if name != "Unassigned"}
+    assert got == pytest.approx(dict(rows), abs=0.005)
+    whole = book.realization(payments=frame, by=None, start="2026").iloc[0]
+    parts = whole[["collected_amount", "credited_amount", "written_off_amount", "open_fees_amount"]].sum()
+    assert parts == pytest.approx(whole["billed_amount"], abs=1e-6)
+
+
+def test_a_write_off_and_a_payment_in_order_leave_the_rest_open():
+    """Work worth 1,000 is billed at 800; 100 are written off, then 600 are paid."""
+    day = pd.to_datetime(["2026-10-01", "2026-10-20"])
+    entries = pd.DataFrame(
+        {"date": day[:1], "matter_id": ["m1"], "matter_type": ["hourly"], "billing_type": ["billable"]}
+    )
+    entries = entries.assign(hours=1.0, amount=1000.0, invoice_id="i1001", matter_type="hourly")
+    frame = (
+        paid("qbo_invoices_and_received_payments.csv")
+        .head(2)
+        .assign(invoice_id="i1001", kind=["write_off", "cash"], fee_amount=[70.8, 299.2])
+    )
+    result = realization(
+        entries,
+        **{name: GIVEN[name] for name in ("expenses", "fixed_fees")},
+        invoices=OURS.head(1),
+        payments=frame,
+        settings=FirmSettings(
+            taxes=[{"name": "HST", "rate": 0.13, "on": ["time"]}, {"name": "X", "rate": 0.13, "on": ["expenses"]}]
+        ),
+    ).iloc[0]
+    names = ["billed_amount", "collected_amount", "credited_amount", "written_off_amount", "open_fees_amount"]
+    assert result[names].round(2).to_list() == [800.0, 299.2, 0.0, 70.8, 430.0]
+    assert round(result["collected_ratio"], 4) == 0.2992
+
+
+def test_collected_adds_up_to_the_cash_by_every_key_and_basis(demo):
+    book, frame = demo
+    october = frame[frame["payment_date"].between("2026-10-01", "2026-10-31")]
+    whole = book.collected(frame, by=None).iloc[0]
+    assert whole["cash_amount"] == pytest.approx(october["amount"].sum(), abs=0.005)
+    for key in ("client", "matter", "user", "responsible", "originator", "practice_area", "month"):
+        rows = book.collected(frame, by=key)
+        for name in ("collected_amount", "collected_expense_amount", "cash_amount"):
+            assert rows[name].sum() == pytest.approx(whole[name], abs=0.005), key
+    cohort = frame[frame["invoice_date"].between("2026-09-01", "2026-09-30")]
+    billed = book.collected(frame, by=None, basis="invoice_date", start="2026-09", as_of="2026-10-31").iloc[0]
+    assert billed["cash_amount"] == pytest.approx(cohort["amount"].sum(), abs=0.005)
+
+
+def test_days_to_pay_are_weighted_by_cash(demo):
+    book, frame = demo
+    cash = frame[frame["invoice_id"].notna() & (frame["payment_date"] >= "2026-10-01")]
+    days = (cash["payment_date"] - cash["invoice_date"]).dt.days
+    row = book.days_to_pay(frame, by=None).iloc[0]
+    assert row["days_to_pay"] == pytest.approx((days * cash["amount"]).sum() / cash["amount"].sum())
+    assert row["paid_within_30"] == pytest.approx(cash.loc[days <= 30, "amount"].sum() / cash["amount"].sum())
+    assert days_to_pay(frame, invoices=book.invoices, by="month", start="2026")["paid_amount"].sum() > 0
+    assert payment_gaps(frame, book.invoices, as_of="2024-01-31").empty
