@@ -10,11 +10,12 @@ import pandas as pd
 
 from billframes._names import type_in_words
 from billframes.analysis.declare.metrics import Measure, retitled, shared_measures, sum_measure
-from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec, measure
+from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec, analyses
 from billframes.analysis.frames.expressions import RESIDUE
 from billframes.analysis.frames.values import tell_once
 from billframes.analysis.model.arguments import read_date, read_whole_number
 from billframes.analysis.model.keys import TIMES, By, names_in
+from billframes.analysis.results.result_rows import key_columns
 from billframes.errors import ParameterError
 from billframes.periods import DateLike
 
@@ -141,7 +142,7 @@ def _lockup_by(book: Any, by: By, first: dt.date, last: dt.date, days: int) -> p
     if times := set(TIMES).intersection(names_in(by)):
         raise ParameterError(f"lockup is of one day and can't be by {min(times)}; pass as_of= for each day.")
     work = book.wip(by, as_of=last)
-    keys = [name for name in work.columns if measure(str(name)) is None]
+    keys = key_columns([*work.columns], analyses()["wip"])
     work = work[[*keys, "total", "contingent_amount"]]
     receivables = book.aging(by, as_of=last)[[*keys, "total"]].rename(columns={"total": "receivables"})
     fees = book.contribution(by, start=first, end=last)[[*keys, "fees_amount"]]
