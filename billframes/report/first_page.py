@@ -224,9 +224,9 @@ def _implied_receipts(month: Month) -> float | None:
 
 def _receivables(month: Month) -> Tile:
     found = open_invoices(month)
-    lines = [f"{format_number(found.overdue, 'money')} overdue"]
+    lines = [f"{format_number(month.balances['of which overdue'], 'money')} overdue"]
     if found.credits <= -0.5:
-        lines.append(f"after {format_number(-found.credits, 'money')} of unused credits")
+        lines.append(f"both after {format_number(-found.credits, 'money')} of unused credits")
     return Tile(
         _of_day("Receivables", month.balances_day),
         format_number(found.total, "money"),
@@ -240,11 +240,12 @@ def _work(month: Month) -> Tile:
     """Return the work in progress without contingency work, which is beside it."""
     row = hourly_work(month, None).iloc[0]
     ages = [(str(name), float(row[name])) for name in row.index if str(name) != "total"]
-    lines = [f"{format_number(ages[-1][1], 'money')} older than 90 days"]
+    lines = [f"{format_number(ages[-1][1], 'money')} of it older than 90 days"]
     contingency = float(month.lockup()["left_out_wip_amount"].iloc[0])
     if contingency >= 0.5:
         lines.append(f"+ {format_number(contingency, 'money')} on contingency")
-    return Tile("Work in progress", format_number(float(row["total"]), "money"), "", tuple(lines), ages=tuple(ages))
+    value = format_number(float(row["total"]), "money")
+    return Tile("Work in progress counted", value, "", tuple(lines), ages=tuple(ages))
 
 
 def _lockup(month: Month) -> Tile:

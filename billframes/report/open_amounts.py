@@ -77,8 +77,8 @@ def hourly_work(month: Month, by: str | None) -> pd.DataFrame:
     amounts = [*map(str, rows.columns[list(rows.columns).index("matter_type") + 1 :])]
     amounts = amounts[: amounts.index("total") + 1]
     if not names:
-        return pd.DataFrame([rows[amounts].sum()])
-    found = rows.groupby(names, sort=False, dropna=False, as_index=False)[amounts].sum()
+        return pd.DataFrame([rows[amounts].sum(skipna=False)])
+    found = rows.groupby(names, sort=False, dropna=False, as_index=False)[amounts].sum(skipna=False)
     return month.with_distinct_names(found)
 
 

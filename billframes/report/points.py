@@ -222,7 +222,8 @@ def _overdue(month: Month) -> Iterator[Point]:
         return
     table = report_tables.receivables(month)
     day = f", with the balances of {_day(month)}" if month.balances_day else ""
-    headline = f"{_money(found.overdue)} of {_money(owed)} owed on invoices is overdue{day}."
+    unused = f", before {_money(-found.credits)} of unused credits" if found.credits <= -0.5 else ""
+    headline = f"{_money(found.overdue)} of {_money(owed)} owed on invoices is overdue{unused}{day}."
     detail = _most_of(table, "overdue")
     if not month.scope and len(rows := overdue_by_client(month)):
         first: Any = rows.iloc[0]
@@ -245,7 +246,8 @@ def _old_work(month: Month) -> Iterator[Point]:
     label = next(name for name in map(str, rows.columns) if name.endswith(("_name", "_label")))
     first = rows.sort_values(oldest, ascending=False, kind="stable").head(2)
     names = [f"{each[label]} ({_money(each[oldest])})" for each in first.to_dict("records") if each[oldest] > 0]
-    headline = f"{_money(old)} of the work in progress is older than {int(oldest.rstrip('+')) - 1} days."
+    days = int(oldest.rstrip("+")) - 1
+    headline = f"{_money(old)} of the work in progress, without contingency work, is older than {days} days."
     verb = "is responsible" if len(names) == 1 else "are responsible"
     detail = f"{join_names(names)} {verb} for most of it." if label == "responsible_name" else f"{join_names(names)}."
     yield Point(headline, detail if len(rows) > 1 else "", "Work in progress and lock-up", old / total / _OLD)
