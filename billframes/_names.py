@@ -148,7 +148,7 @@ def join_names(names: Sequence[str]) -> str:
     >>> join_names(["hours", "rate", "date"]), join_names(["hours", "rate"]), join_names(["hours"])
     ('hours, rate and date', 'hours and rate', 'hours')
     """
-    *others, last = names
+    *others, last = names or [""]
     return f"{', '.join(others)} and {last}" if others else last
 
 

@@ -10,14 +10,13 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 
-from billframes._messages import warn
 from billframes._names import join_names
 from billframes.analysis.declare.columns import ITEMS, Frame
 from billframes.analysis.frames.engine import collect, join_by_id, to_dicts
 from billframes.analysis.frames.expressions import as_day, midnight
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.rules.loads import need_all_dates, need_period, need_work_on_invoices, warn_of_removed_rows
-from billframes.errors import IncompleteDataWarning
+from billframes.analysis.rules.loads import need_all_dates, need_period, need_work_on_invoices, note_removed_rows
+from billframes.analysis.rules.periods import LATE_HISTORY, NEW_CLIENTS
 from billframes.loading.load_info import load_info
 from billframes.periods import Period
 
@@ -30,8 +29,8 @@ __all__ = [
     "days_of_clients",
     "final_invoices",
     "need_days_of_clients",
+    "note_short_history",
     "table_of_clients",
-    "warn_of_short_history",
 ]
 
 C = nw.col
@@ -171,13 +170,13 @@ class ClientDays:
 
 
 def need_days_of_clients(frames: Frames, periods: NewBusinessPeriods) -> None:
-    """Refuse loads without the year before, or in which all clients would look new; warn of removed rows."""
+    """Refuse loads without the year before, or in which all clients would look new; note removed rows."""
     both = Period(periods.before.start, periods.period.end)
     need_period("new_business", frames.passed("time_entries"), Period(_year_before(periods.year_start), periods.last))
-    need_work_on_invoices("new_business", frames.natives, both)
-    need_all_dates("new_business", frames.passed("time_entries", "matters"))
-    dated = frames.passed("time_entries", "invoices", "matters")
-    warn_of_removed_rows("new_business", dated, "clients can look new, or without work, that are not")
+    need_work_on_invoices("new_business", frames, both)
+    need_all_dates("new_business", frames, ("time_entries", "matters"))
+    so = "clients can look new, or without work, that are not"
+    note_removed_rows("new_business", frames, so, "time_entries", "invoices", "matters")
 
 
 def days_of_clients(frames: Frames, periods: NewBusinessPeriods) -> dict[str, ClientDays]:
@@ -203,17 +202,12 @@ def _known(*days: dt.datetime | None) -> Iterator[dt.datetime]:
     return (day for day in days if day is not None)
 
 
-def warn_of_short_history(frames: Frames, clients: Mapping[str, ClientDays], periods: NewBusinessPeriods) -> None:
-    """Warn if no record is older than twelve months, or no work or invoice is as old as the year before."""
+def note_short_history(frames: Frames, clients: Mapping[str, ClientDays], periods: NewBusinessPeriods) -> None:
+    """Note that no record is older than twelve months, or no work or invoice is as old as the year before."""
     first = min(_known(*(days.first for days in clients.values())), default=None)
     whole = all(_is_loaded_from_the_start(frames.natives[name]) for name in ("time_entries", "invoices", "matters"))
     if first is not None and first >= midnight(periods.year_start) and not whole:
-        warn(
-            f"new_business: the oldest matter, time entry or invoice passed is of {first.date()}, less than twelve "
-            f"months before {periods.last}, so every client counts as new. Load matters(), time_entries() and "
-            "invoices() without dates, if there are older ones.",
-            IncompleteDataWarning,
-        )
+        frames.notes.add(NEW_CLIENTS, len(clients), "new_business", first=first.date(), last=periods.last)
     if first is None or first >= midnight(periods.year_start):
         return
     begin = midnight(cast("dt.date", periods.before.start))
@@ -229,12 +223,7 @@ def warn_of_short_history(frames: Frames, clients: Mapping[str, ClientDays], per
         if day > begin + _MONTH
     ]
     if late and older >= _SEVERAL:
-        warn(
-            f"new_business: {join_names(late)}, but {older} clients have matters opened before {begin.date()}. So "
-            "fees of the year before and clients without work are incomplete, and old clients can look new. Pass "
-            "all time entries and invoices, whenever they were made.",
-            IncompleteDataWarning,
-        )
+        frames.notes.add(LATE_HISTORY, older, "new_business", late=join_names(late), begin=begin.date())
 
 
 def _is_loaded_from_the_start(native: Any) -> bool:

@@ -12,39 +12,34 @@ from typing import Literal
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._messages import warn
 from billframes.analysis.declare.columns import ITEMS, Frame, column_names
 from billframes.analysis.declare.metrics import bucket_measures, retitled, shared_measures
 from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
 from billframes.analysis.frames.engine import collect_values
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.values import said_once
 from billframes.analysis.model.arguments import check_choice, read_date
 from billframes.analysis.model.keys import By
-from billframes.analysis.model.missing_work import warn_of_absent_items
+from billframes.analysis.model.missing_work import note_absent_items
 from billframes.analysis.model.open_balances import (
     bucket_limits,
     invoice_grouping,
     needs_items,
+    note_joined_matters,
     open_balances,
-    warn_of_joined_matters,
 )
-from billframes.analysis.rules.cut_frames import warn_of_cut_frames
+from billframes.analysis.rules.cut_frames import note_cut_frames
 from billframes.analysis.rules.loads import need_open_on, need_work_on_invoices
+from billframes.analysis.rules.periods import LATER_BALANCES, LONG_AFTER_LOAD
 from billframes.config.firm import FirmSettings
-from billframes.errors import IncompleteDataWarning, ParameterError
+from billframes.errors import ParameterError
 from billframes.loading.load_info import load_info
 from billframes.periods import DateLike, Period, local_day
 
-__all__ = ["ANALYSIS", "LaterBalancesWarning", "aging", "warn_of_later_balances"]
+__all__ = ["ANALYSIS", "aging", "note_later_balances"]
 
 C = nw.col
 # An `as_of` later than this after the load is probably a wrong year, not the end of a month.
 _DAYS_AHEAD = 31
-
-
-class LaterBalancesWarning(IncompleteDataWarning):
-    """Balances are of a later day than `as_of`. The report and the explorer say so in their own words."""
 
 
 def aging(
@@ -140,28 +135,28 @@ def aging(
     )
     grouping = invoice_grouping(by, frames, settings)
     of_invoices = {"client_id": None, "matter_id": None, "invoice_id": None, "invoice_state": "final"}
-    need_open_on("aging", frames.passed("invoices"), day, of_invoices)
-    warn_of_cut_frames("aging", frames, day, "their balances are not counted", dated=("invoices",))
+    need_open_on("aging", frames, ("invoices",), day, of_invoices)
+    note_cut_frames("aging", frames, day, "their balances are not counted", dated=("invoices",))
     itemized = needs_items(grouping)
     if itemized:
         _check_items(frames, by)
-        need_work_on_invoices("aging", frames.natives, Period(None, day))
-    warn_of_joined_matters(frames, grouping)
-    warn_of_later_balances(frames, day, grouping.settings)
+        need_work_on_invoices("aging", frames, Period(None, day))
+    note_joined_matters(frames, grouping)
+    note_later_balances(frames, day, grouping.settings)
     return frames.to_native(open_balances(frames, grouping, limits, basis, day), invoices, as_of=day)
 
 
-def _check_items(frames: dict[str, Frame], by: By) -> None:
+def _check_items(frames: Frames, by: By) -> None:
     if not any(name in frames for name in ITEMS):
         raise ParameterError(
             f"by={by!r} needs all items of the invoices: pass time_entries=, expenses= and fixed_fees= of every date, "
             "from the loaders of these names."
         )
-    warn_of_absent_items(frames, ITEMS)
+    note_absent_items("aging", frames, ITEMS)
 
 
-def warn_of_later_balances(frames: Frames, day: dt.date, settings: FirmSettings) -> None:
-    """Warn if the frame was loaded, or one of its records changed, after `day`; or if `day` is long after the load."""
+def note_later_balances(frames: Frames, day: dt.date, settings: FirmSettings) -> None:
+    """Note if the frame was loaded, or one of its records changed, after `day`; or if `day` is long after the load."""
     info = load_info(frames.natives["invoices"])
     if info is not None and info.time is not None:
         since, instant = "the day the invoices were loaded", info.time
@@ -170,19 +165,11 @@ def warn_of_later_balances(frames: Frames, day: dt.date, settings: FirmSettings)
     else:
         return
     local = local_day(instant, settings.time_zone)
-    if local > day and (info is None or info.rows != 0) and "later balances" not in said_once():
-        said_once().add("later balances")
-        warn(
-            f"as_of={day} is before {since} ({local}). Balances are as loaded, so later payments are already "
-            "deducted. For balances of a past day, use a mirror.",
-            LaterBalancesWarning,
-        )
+    words = {"day": day, "since": since, "loaded": local}
+    if local > day and (info is None or info.rows != 0):
+        frames.notes.add(LATER_BALANCES, (local - day).days, "aging", **words)
     elif info is not None and (day - local).days > _DAYS_AHEAD:
-        warn(
-            f"as_of={day} is {(day - local).days:,} days after {since} ({local}). Invoices and payments between "
-            "these days are not in the frame.",
-            IncompleteDataWarning,
-        )
+        frames.notes.add(LONG_AFTER_LOAD, (day - local).days, "aging", **words)
 
 
 def _last_change(frame: Frame) -> dt.datetime | None:

@@ -19,11 +19,11 @@ from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
 from billframes.analysis.model.missing_work import (
     count_on_unknown_invoices,
-    warn_of_late_start,
-    warn_of_unknown_invoices,
+    note_late_start,
+    note_unknown_invoices,
 )
-from billframes.analysis.rules.amounts import warn_of_hidden_rates
-from billframes.analysis.rules.loads import need_work_on_invoices, warn_of_removed_rows
+from billframes.analysis.rules.amounts import HIDDEN_RATES
+from billframes.analysis.rules.loads import need_work_on_invoices, note_removed_rows
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, Period
 
@@ -109,18 +109,18 @@ def billing_lag(
     """
     frames = Frames.of(time_entries=time_entries, invoices=invoices, matters=matters, users=users, clients=clients)
     period = frames.period(start, end, settings)
-    need_work_on_invoices("billing_lag", frames.natives, period)
+    need_work_on_invoices("billing_lag", frames, period)
     consequence = "work that waited long can be missing"
-    warn_of_removed_rows("billing_lag", frames.passed("time_entries"), consequence)
+    note_removed_rows("billing_lag", frames, consequence, "time_entries")
     grouping = Grouping.of(by, frames, settings)
     entries, dated_invoices = frames["time_entries"], _dated_invoices(frames, period)
     time = billable_time(frames, ("date", *grouping.row_columns), ("invoice_date",), lazily=True)
     lags = _lags(time, dated_invoices, grouping)
     sums = collect(collect(sum_by(lags, grouping.base, (*_SUMS, "_not_passed")), entries))
-    _warn(sums, time, frames, period)
+    _note(sums, time, frames, period)
     billed = dated_invoices.filter(C("_final") & (C("_total") > 0))
     dates = (time, "date"), (billed, "_invoice_date")
-    warn_of_late_start("billing_lag", frames, *dates, period.start, consequence)
+    note_late_start("billing_lag", frames, *dates, period.start, consequence)
     # A group may have only entries whose invoice was not passed.
     sums = sums.filter(C("entries") > 0) if grouping.base else sums
     return frames.to_native(_result(grouping.add_up(sums, _SUMS), grouping), time_entries, period, settings)
@@ -166,17 +166,17 @@ def _result(totals: Frame, grouping: Grouping) -> Frame:
     return grouping.finish(totals.with_columns(**known), ANALYSIS.measure_names)
 
 
-def _warn(sums: Frame, time: Frame, frames: Frames, period: Period) -> None:
-    """Warn of entries without an amount, and of entries whose invoice was not passed."""
+def _note(sums: Frame, time: Frame, frames: Frames, period: Period) -> None:
+    """Note entries without an amount, and of entries whose invoice was not passed."""
     counts = collect_counts((sums, {"hidden": C("_hidden").sum(), "not_passed": C("_not_passed").sum()}))
     if counts["not_passed"] and (period.start or period.end):
         # An entry may have the date of its invoice, which shows whether the invoice is of the period.
         on_invoices = collect(time_on_invoices(time), frames["time_entries"])
         rates = allocation_rates(on_invoices, frames, FirmSettings(), unknown_invoices=True)
         counts |= collect_counts((rates, {"not_passed": count_on_unknown_invoices(rates, period)}))
-    warn_of_unknown_invoices(frames, counts["not_passed"])
-    consequence = "the lag weighted by amount is missing in their rows. The lag weighted by hours is known"
-    warn_of_hidden_rates(counts["hidden"], consequence)
+    note_unknown_invoices(frames, "billing_lag", counts["not_passed"])
+    so = "the lag weighted by amount is missing in their rows. The lag weighted by hours is known"
+    frames.notes.add(HIDDEN_RATES, counts["hidden"], "billing_lag", which="", consequence=so)
 
 
 ANALYSIS = Analysis(

@@ -17,8 +17,8 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._format import long_date
-from billframes._messages import warn
 from billframes._names import closest
+from billframes._notes import Notes
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.declare.spec import (
@@ -34,7 +34,6 @@ from billframes.analysis.frames.data_span import CountedDays, covers, read_count
 from billframes.analysis.frames.engine import to_arrow
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.frames.native import require
-from billframes.analysis.frames.values import tell_once
 from billframes.analysis.model.keys import By
 from billframes.analysis.results.midpoint import BILLED, FeeSplit, RatioSplit, Split, split_columns
 from billframes.analysis.results.side_by_side import (
@@ -46,7 +45,8 @@ from billframes.analysis.results.side_by_side import (
     pair_results,
     result_frame,
 )
-from billframes.errors import IncompleteDataWarning, ParameterError, RatesHiddenWarning
+from billframes.analysis.rules.periods import UNDIVIDED_CHANGE, UNDIVIDED_FEES, UNEQUAL_LENGTHS
+from billframes.errors import ParameterError
 from billframes.periods import CALENDAR_YEAR, DateLike, Period, period_before
 
 __all__ = ["ANALYSIS", "analysis_of", "bridge", "bridge_of_book"]
@@ -131,13 +131,13 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
        before_ratio  after_ratio  change_ratio
     0          0.84          0.7         -0.14
     """
-    _warn_of_lengths(measure, *map(read_counted_days, (before, after)))
     frames = Frames.of(before=before, after=after, ids_only=True)
+    _note_lengths(measure, read_counted_days(before), read_counted_days(after), frames.notes)
     split = _split_of(measure, frames)
     keys = common_keys(frames, by)
     tables = {name: to_arrow(frame) for name, frame in frames.items()}
     groups = pair_results(tables, keys, split.columns)
-    _warn(groups, split)
+    _note(groups, split, frames.notes)
     rows = [{**each.keys, **figures} for each, figures in zip(groups, split.rows(groups), strict=True)]
     rows.sort(key=lambda row: (-_change_size(row[split.change]), *(_label_order(row[name]) for name in reversed(keys))))
     types = key_types(tables, keys) | dict.fromkeys(split.results, pa.float64())
@@ -180,22 +180,13 @@ def _is_ratio(found: Measure | None) -> bool:
     return found is not None and bool(found.ratios) and found.unit in ("ratio", "rate")
 
 
-def _warn(groups: Sequence[Group], split: Split) -> None:
-    """Warn of columns with missing figures."""
+def _note(groups: Sequence[Group], split: Split, notes: Notes) -> None:
+    """Note columns with missing figures."""
     missing = {name: sum(any(map(math.isnan, each.figures[name])) for each in groups) for name in split.columns}
     for name, count in missing.items():
-        if not count:
-            continue
-        rows = f"{count} of {len(groups)} rows"
-        if isinstance(split, FeeSplit) and name == "worked_amount":
-            warn(
-                f"{name} is missing in {rows} (the credential lacks read.rates), so the parts of the change due to "
-                "rate and to realization are missing there. The parts due to hours and mix are known.",
-                RatesHiddenWarning,
-            )
-        else:
-            category = RatesHiddenWarning if name == "worked_amount" else IncompleteDataWarning
-            warn(f"{name} is missing in {rows}, so the change can't be split among the rows.", category)
+        hidden = name == "worked_amount"
+        rule = UNDIVIDED_FEES if hidden and isinstance(split, FeeSplit) else UNDIVIDED_CHANGE
+        notes.add(rule, count, "bridge", about=name, column=f"`{name}`", all=len(groups))
 
 
 def bridge_of_book(
@@ -252,21 +243,17 @@ def bridge_of_book(
             f"The period before begins on {long_date(then.start)}, before the first day of the data, "
             f"{long_date(book.first_day)}, so the change is not known. Choose a later period, or pass before=."
         )
-    with tell_once():
-        earlier, later = (getattr(book, analysis.name)(by, start=each.start, end=each.end) for each in (then, now))
+    earlier, later = (getattr(book, analysis.name)(by, start=each.start, end=each.end) for each in (then, now))
     result: pd.DataFrame = bridge(earlier, later, measure)
     return result
 
 
-def _warn_of_lengths(measure: str, before: CountedDays, after: CountedDays) -> None:
-    """Warn if fees of periods of different lengths are compared; a tenth is normal for months."""
+def _note_lengths(measure: str, before: CountedDays, after: CountedDays, notes: Notes) -> None:
+    """Note fees of periods of different lengths; a tenth is normal for months."""
     days = [(each.until - each.start).days + 1 for each in (before, after) if each.until and each.start]
     if measure == BILLED and len(days) == len(ENDS) and max(days) > 1.15 * min(days):
-        warn(
-            f"bridge: the period before has {days[0]} days and the period {days[1]} (up to {after.until}), so a part "
-            "of the change is due to the length. Compare periods of the same length.",
-            IncompleteDataWarning,
-        )
+        words = {"before": days[0], "after": days[1], "until": after.until}
+        notes.add(UNEQUAL_LENGTHS, abs(days[0] - days[1]), "bridge", **words)
 
 
 def analysis_of(measure: str) -> str:

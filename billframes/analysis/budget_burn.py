@@ -13,7 +13,6 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._messages import warn
 from billframes._names import first_few
 from billframes.analysis.declare.columns import ITEMS, Frame, column_names
 from billframes.analysis.declare.metrics import Measure, ratio_measure, retitled, shared_measures, sum_measure
@@ -29,19 +28,20 @@ from billframes.analysis.model.allocation import (
     time_on_invoices,
     unknown_time,
 )
-from billframes.analysis.model.arguments import warn_of_unknown_ids
+from billframes.analysis.model.arguments import note_unknown_ids
 from billframes.analysis.model.declared_ratios import with_ratios
 from billframes.analysis.model.missing_work import (
+    note_absent_items,
     unknown_state_reasons,
-    warn_of_absent_items,
-    warn_of_items_on_unknown_invoices,
 )
-from billframes.analysis.rules.amounts import warn_of_hidden_rates
-from billframes.analysis.rules.cancelled_work import is_cancelled, warn_of_cancelled
-from billframes.analysis.rules.cut_frames import warn_of_cut_frames
-from billframes.analysis.rules.loads import need_all_dates, warn_of_removed_rows
+from billframes.analysis.rules.amounts import HIDDEN_RATES
+from billframes.analysis.rules.cancelled_work import is_cancelled, note_cancelled
+from billframes.analysis.rules.cut_frames import note_cut_frames
+from billframes.analysis.rules.invoices import UNKNOWN_INVOICE
+from billframes.analysis.rules.loads import need_all_dates, note_removed_rows
+from billframes.analysis.rules.people import NO_BUDGETED_WORK
 from billframes.config.firm import FirmSettings, check_settings
-from billframes.errors import IncompleteDataWarning, ParameterError
+from billframes.errors import ParameterError
 
 __all__ = ["ANALYSIS", "budget_burn"]
 
@@ -124,21 +124,20 @@ def budget_burn(
     frames = Frames.of(
         time_entries=time_entries, invoices=invoices, expenses=expenses, fixed_fees=fixed_fees, matters=matters
     )
-    given = frames.passed("invoices", *ITEMS)
-    need_all_dates("budget_burn", given, {"billing_type": "billable"})
+    need_all_dates("budget_burn", frames, ("invoices", *ITEMS), {"billing_type": "billable"})
     consequence = "budgets can look less used than they are"
-    warn_of_cut_frames("budget_burn", frames, None, consequence)
-    warn_of_removed_rows("budget_burn", given, consequence)
-    warn_of_unknown_ids(settings, frames)
+    note_cut_frames("budget_burn", frames, None, consequence)
+    note_removed_rows("budget_burn", frames, consequence, "invoices", *ITEMS)
+    note_unknown_ids(settings, frames)
     fees = _fees_of_matters(frames, settings)
-    warn_of_absent_items(frames)
+    note_absent_items("budget_burn", frames)
     used = fees.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in _MEASURES])
     used = collect(used)
     counts = _counts(used, budgets)
-    _warn(counts, frames)
+    _note(counts, frames)
     rows, without_work = _with_all_budgets(_with_matters(used, frames), budgets)
     if "matters" not in frames and len(without_work) == len(budgets):
-        _warn_of_no_work(without_work)
+        frames.notes.add(NO_BUDGETED_WORK, len(without_work), "budget_burn", few=first_few(without_work))
     return frames.to_native(_result(rows, budgets, _unbudgeted_fees(counts)), time_entries)
 
 
@@ -230,22 +229,12 @@ def _with_all_budgets(rows: Frame, budgets: dict[str, float]) -> tuple[Frame, li
     return (nw.concat([totals, *extra]) if extra else totals), absent
 
 
-def _warn_of_no_work(matter_ids: list[str]) -> None:
-    """Warn that no matter with a budget has work: the ids in the settings may be wrong."""
-    if matter_ids:
-        warn(
-            f"No item is on a matter that has a budget ({first_few(matter_ids)}), so nothing counts as used. Budgets "
-            "are by matter_id; pass matters= to have the ids checked.",
-            IncompleteDataWarning,
-        )
-
-
 def _ids(frame: Frame) -> set[str]:
     return set(cast("nw.DataFrame[Any]", collect(frame.select("matter_id")))["matter_id"].to_list())
 
 
 def _counts(used: Frame, budgets: dict[str, float]) -> dict[str, float]:
-    """Count the entries to warn of, and add up the fees of matters without a budget."""
+    """Count the entries to note, and add up the fees of matters without a budget."""
     unbudgeted = C("matter_id").is_null() | ~C("matter_id").is_in(list(budgets))
     rows = used.with_columns(
         _unbudgeted=as_float(unbudgeted), _amount=nw.sum_horizontal(*_USED), _hidden=nw.sum_horizontal(*_HIDDEN)
@@ -291,19 +280,22 @@ def _result(rows: Frame, budgets: dict[str, float], unbudgeted: dict[str, float 
     return with_ratios(ordered, columns).select("matter_id", "matter_name", *columns)
 
 
-def _warn(count: Mapping[str, float], frames: Frames) -> None:
-    if count["unknown"]:
-        items = f"{int(count['unknown'])} time entries and fixed fees"
-        warn_of_items_on_unknown_invoices(items, unknown_state_reasons(frames), "counted in unknown_amount")
-    warn_of_cancelled("budget_burn", count, ["matter_id"])
+def _note(count: Mapping[str, float], frames: Frames) -> None:
+    notes = frames.notes
+    items = {"items": f"{int(count['unknown'])} time entries and fixed fees", "reasons": unknown_state_reasons(frames)}
+    notes.add(UNKNOWN_INVOICE, count["unknown"], "budget_burn", consequence="counted in `unknown_amount`", **items)
+    note_cancelled(notes, "budget_burn", count, ["matter_id"])
     if not count["hidden"]:
-        consequence = "the fees of these invoices are spread over the hours of their time"
-        warn_of_hidden_rates(count["spread"], consequence, " on final invoices")
+        words = {
+            "which": " on final invoices",
+            "consequence": "the fees of these invoices are spread over the hours of their time",
+        }
+        notes.add(HIDDEN_RATES, count["spread"], "budget_burn", **words)
         return
-    consequence = "used_amount of their matters is missing"
+    so = "`used_amount` of their matters is missing"
     if count["spread"]:
-        consequence += f", and the fees of {count['spread']:,.0f} entries on final invoices are spread over their hours"
-    warn_of_hidden_rates(count["hidden"], consequence, " on no final invoice")
+        so += f", and the fees of {count['spread']:,.0f} entries on final invoices are spread over their hours"
+    notes.add(HIDDEN_RATES, count["hidden"], "budget_burn", which=" on no final invoice", consequence=so)
 
 
 ANALYSIS = Analysis(

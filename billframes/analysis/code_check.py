@@ -13,7 +13,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._messages import warn
+from billframes._notes import Notes
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.metrics import Measure, shared_measures
 from billframes.analysis.declare.spec import Analysis, FromBook
@@ -21,8 +21,9 @@ from billframes.analysis.frames.engine import to_dicts
 from billframes.analysis.frames.expressions import in_period, map_values, null_column
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.frames.native import require
+from billframes.analysis.rules.codes import UNCHECKED_ITEMS, UNKNOWN_SETS
 from billframes.analysis.rules.loads import ITEM_FILTERS, need_period
-from billframes.errors import IncompleteDataWarning, MissingColumnError
+from billframes.errors import MissingColumnError
 from billframes.periods import DateLike, Period
 from billframes.schema.records import LEDES_CODES
 
@@ -167,7 +168,7 @@ def code_check(
     for name, frame in items.items():
         _check_columns(frame, name)
     rules = _rules(frames)
-    _warn_of_unknown_sets(rules, frames.get("code_sets"))
+    _note_unknown_sets(rules, frames)
     parts = [part for name in items for part in _findings(frames, name, rules, period)]
     return frames.to_native(nw.concat(parts).sort("date", "item", "item_id", "field"), time_entries)
 
@@ -202,7 +203,7 @@ def _findings(frames: Frames, name: str, rules: _Rules, period: Period) -> Itera
     for nth, (field, (kind, required)) in enumerate(fields.items()):
         combinations = to_dicts(items.with_columns(_one=nw.lit(1.0)).group_by("matter_id", field).agg(C("_one").sum()))
         if nth == 0:
-            _warn_of_unknown_matters(combinations, rules, name)
+            _note_unknown_matters(combinations, rules, name, frames.notes)
         problems = {
             _key(row["matter_id"], row[field]): problem
             for row in combinations
@@ -225,21 +226,17 @@ def _key(matter_id: str | None, code: str | None) -> str:
     return f"{matter_id or ''}{_SEP}{code or ''}"
 
 
-def _warn_of_unknown_matters(combinations: Iterable[dict[str, Any]], rules: _Rules, name: str) -> None:
+def _note_unknown_matters(combinations: Iterable[dict[str, Any]], rules: _Rules, name: str, notes: Notes) -> None:
     def unknown(matter_id: str | None) -> bool:
         matter = rules.matters.get(matter_id or "")
         return matter is None or matter["ledes_enabled"] is None
 
     count = round(sum(row["_one"] for row in combinations if unknown(row["matter_id"])))
-    if count:
-        warn(
-            f"{count} {name.replace('_', ' ')} were not checked, because their matters were not passed or have no "
-            "LEDES configuration. Load all matters, with select='ledesConfiguration'.",
-            IncompleteDataWarning,
-        )
+    notes.add(UNCHECKED_ITEMS, count, "code_check", about=name, kind=name.replace("_", " "))
 
 
-def _warn_of_unknown_sets(rules: _Rules, code_sets: Frame | None) -> None:
+def _note_unknown_sets(rules: _Rules, frames: Frames) -> None:
+    code_sets = frames.get("code_sets")
     if code_sets is None:
         return
     require(code_sets, "code_sets", ("code_set_id",))
@@ -251,12 +248,8 @@ def _warn_of_unknown_sets(rules: _Rules, code_sets: Frame | None) -> None:
         for each in matter["ledes_code_set_ids"] or ()
         if each not in there
     }
-    if unknown:
-        warn(
-            f"Matters have code sets that don't exist: {', '.join(sorted(unknown))} (for example the matter_id "
-            f"{min(unknown.values())}). Codes of these sets count as outside the matter's code sets or as unknown.",
-            IncompleteDataWarning,
-        )
+    words = {"sets": ", ".join(sorted(unknown)), "example": min(unknown.values(), default="")}
+    frames.notes.add(UNKNOWN_SETS, len(unknown), "code_check", **words)
 
 
 ANALYSIS = Analysis(

@@ -10,13 +10,14 @@ fully known, so nothing is compared with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, cast
 
 import pandas as pd
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes._notes import Note, Notes
 from billframes.analysis.activity import as_midnight
 from billframes.analysis.bridge import analysis_of
 from billframes.analysis.declare.columns import column_names
@@ -35,7 +36,6 @@ from billframes.analysis.frames.data_span import CountedDays, is_known, read_cou
 from billframes.analysis.frames.engine import to_arrow
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.frames.native import require
-from billframes.analysis.frames.values import tell_once
 from billframes.analysis.model.arguments import check_choice, read_whole_number
 from billframes.analysis.model.keys import TIMES, By
 from billframes.analysis.results.compared_periods import (
@@ -164,9 +164,10 @@ def compare(
     days = {} if of_each_day else {label: known_days(label, read_counted_days(each)) for label, each in results.items()}
     comparison = Comparison(time, days, align=align)
     shown = sorted(results)[-periods:] if periods else sorted(results)
-    comparison.warn(shown)
+    notes = Notes()
+    comparison.note(shown, notes)
     compared: IntoFrameT = compare_results(
-        results, measure, comparison, shown, as_columns=as_columns, of_each_day=of_each_day
+        results, measure, comparison, shown, as_columns=as_columns, of_each_day=of_each_day, notes=notes
     )
     return compared
 
@@ -179,6 +180,7 @@ def compare_results(
     *,
     as_columns: bool = False,
     of_each_day: bool = False,
+    notes: Iterable[Note] = (),
 ) -> Any:
     """
     Compare results as `compare` does, of which the caller knows which are compared with which.
@@ -193,10 +195,13 @@ def compare_results(
         The periods to show. Others are only used to compare.
     as_columns, of_each_day : bool
         As for `compare`.
+    notes : iterable of Note
+        Notes of the comparison.
     """
     time, found = comparison.time, _measure_of(measure, of_each_day=of_each_day)
     named = {f"results[{label!r}]": frame for label, frame in results.items()}
     frames = Frames.of(ids_only=True, **named)
+    frames.notes.merge(notes)
     first = next(iter(frames.values()))
     keys = key_columns(column_names(first))
     pair = _ratio_columns(found, column_names(first))
@@ -320,7 +325,7 @@ def compare_of_book(
     spans |= {named[label, back]: span for back, span in parts.items()}
     known = {each: span for each, span in spans.items() if is_known(book.first_day, span.end)}
     # The book's frames are the same for each period, so they are checked once.
-    with share_checks(), tell_once():
+    with share_checks():
         results = {
             each: getattr(book, analysis.name)(by, start=span.start, end=span.end) for each, span in known.items()
         }

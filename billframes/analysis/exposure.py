@@ -24,9 +24,9 @@ from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import read_date
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import TIMES, By, names_in
-from billframes.analysis.model.missing_work import warn_of_partial_frames
+from billframes.analysis.model.missing_work import note_partial_frames
 from billframes.analysis.model.open_balances import bucket_limits, invoice_grouping, needs_items
-from billframes.analysis.rules.cut_frames import warn_of_cut_frames
+from billframes.analysis.rules.cut_frames import note_cut_frames
 from billframes.analysis.wip import wip
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
@@ -147,8 +147,8 @@ def exposure(
     options: dict[str, Any] = {"as_of": as_of, "by": by, "buckets": buckets, "settings": grouping.settings}
     work = _select(frames.call(wip, **options), grouping, _WIP_COLUMNS)
     balances = _select(frames.call(aging, **options), grouping, _AGING_COLUMNS | {name: name for name in limits})
-    warn_of_cut_frames("exposure", frames, day, "their open amounts are not counted")
-    warn_of_partial_frames("exposure", frames, "amounts and last days are incomplete", settings)
+    note_cut_frames("exposure", frames, day, "their open amounts are not counted")
+    note_partial_frames("exposure", frames, "amounts and last days are incomplete", settings)
     parts = [work, balances, *_last_days(frames, grouping, invoice_grouping(by, frames, grouping.settings), day)]
     measures = (*_WIP_COLUMNS.values(), *_AGING_COLUMNS.values(), *limits, "_open")
     totals = grouping.combine(parts, measures, _DATES)

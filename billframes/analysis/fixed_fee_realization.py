@@ -5,7 +5,6 @@ from __future__ import annotations
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._messages import warn
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.metrics import ratio_measure, retitled, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
@@ -20,13 +19,13 @@ from billframes.analysis.frames.expressions import (
 )
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.allocation import is_nearly_cancelled
-from billframes.analysis.model.arguments import warn_of_missing_rates
+from billframes.analysis.model.arguments import note_missing_rates
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
-from billframes.analysis.model.missing_work import warn_of_details_not_in_all, warn_of_late_start
-from billframes.analysis.rules.loads import need_all_dates, need_period, warn_of_removed_rows
+from billframes.analysis.model.missing_work import note_details_not_in_all, note_late_start
+from billframes.analysis.rules.invoices import UNKNOWN_FEE
+from billframes.analysis.rules.loads import need_all_dates, need_period, note_removed_rows
 from billframes.config.firm import FirmSettings
-from billframes.errors import IncompleteDataWarning
 from billframes.periods import DateLike, Period
 
 __all__ = ["ANALYSIS", "fixed_fee_realization"]
@@ -119,21 +118,20 @@ def fixed_fee_realization(
     frames = Frames.of(time_entries=time_entries, fixed_fees=fixed_fees, matters=matters, users=users, clients=clients)
     period = frames.period(start, end, settings)
     need_period("fixed_fee_realization", frames.passed("fixed_fees"), period)
-    time = frames.passed("time_entries")
-    need_all_dates("fixed_fee_realization", time, {"fixed_fee_id": None})
+    need_all_dates("fixed_fee_realization", frames, ("time_entries",), {"fixed_fee_id": None})
     consequence = "fees can lack hours that are linked to them"
-    warn_of_removed_rows("fixed_fee_realization", time, consequence)
+    note_removed_rows("fixed_fee_realization", frames, consequence, "time_entries")
     grouping = Grouping.of(by, frames, settings)
     fees = grouping.select_items("fixed_fees", ("fixed_fee_id", "date", "amount"))
     entries = frames.select("time_entries", ("date",))
     dates = (entries, "date"), (fees, "date")
-    warn_of_late_start("fixed_fee_realization", frames, *dates, period.start, consequence)
+    note_late_start("fixed_fee_realization", frames, *dates, period.start, consequence)
     counted, unlinked_fees = _spread_fees(_fixed_fee_time(frames, grouping), fees, period)
     unlinked = {"fixed_fees": lambda: (unlinked_fees, "unlinked_fee_amount")}
-    warn_of_details_not_in_all("fixed_fee_realization", grouping, unlinked)
+    note_details_not_in_all("fixed_fee_realization", frames.notes, grouping, unlinked)
     parts = [_add_up(counted, "_period_date", grouping), _add_up(unlinked_fees, "date", grouping)]
     rows = collect(grouping.concat(parts))
-    _warn(rows, counted, grouping)
+    _note(rows, counted, grouping)
     totals = grouping.add_up(rows, _SUMS)
     return frames.to_native(_result(totals, grouping), time_entries, period, settings)
 
@@ -197,18 +195,13 @@ def _result(totals: Frame, grouping: Grouping) -> Frame:
     return grouping.finish(totals.with_columns(standard_amount=standard), ANALYSIS.measure_names)
 
 
-def _warn(sums: Frame, work: Frame, grouping: Grouping) -> None:
-    """Warn of people without a standard rate, if others have one, and of time whose fee was not passed."""
+def _note(sums: Frame, work: Frame, grouping: Grouping) -> None:
+    """Note people without a standard rate, if others have one, and time whose fee was not passed."""
     counts = collect_counts((sums, {"not_passed": C("_not_passed").sum(), "unrated": C("_unrated").sum()}))
     if grouping.settings.standard_rates and counts["unrated"]:
-        missing = "standard_amount and fixed_fee_realization are missing in their rows"
-        warn_of_missing_rates(work.filter(C("_unrated") > 0), "standard", missing)
-    if counts["not_passed"]:
-        warn(
-            f"{int(counts['not_passed'])} time entries name a fixed fee that is not among those passed; they are "
-            "counted in unlinked_hours. Load fixed fees over a wider window.",
-            IncompleteDataWarning,
-        )
+        so = "`standard_amount` and `fixed_fee_realization` are missing in their rows"
+        note_missing_rates(grouping.notes, work.filter(C("_unrated") > 0), "standard", so)
+    grouping.notes.add(UNKNOWN_FEE, counts["not_passed"], "fixed_fee_realization")
 
 
 ANALYSIS = Analysis(

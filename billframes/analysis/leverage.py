@@ -7,7 +7,6 @@ from typing import Literal
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._messages import warn
 from billframes.analysis.declare.columns import ENUMS, Frame
 from billframes.analysis.declare.metrics import Measure, ratio_measure, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
@@ -17,9 +16,10 @@ from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import UNKNOWN, By, names_in
 from billframes.analysis.rules.loads import need_period
+from billframes.analysis.rules.people import UNKNOWN_ROLE
 from billframes.analysis.utilization import utilization
 from billframes.config.firm import FirmSettings
-from billframes.errors import IncompleteDataWarning, MissingColumnError
+from billframes.errors import MissingColumnError
 from billframes.periods import DateLike
 
 __all__ = ["ANALYSIS", "leverage"]
@@ -129,7 +129,8 @@ def leverage(
         roster=roster,
     )
     totals = grouping.combine([_by_role(people)], (*_HOURS, *_HEADS))
-    _warn_of_unknown(totals)
+    count = collect_counts((totals, {"hours": C("unknown_role_hours").sum()}))
+    frames.notes.add(UNKNOWN_ROLE, count["hours"], "leverage")
     return frames.to_native(grouping.finish(totals, ANALYSIS.measure_names, named=True), time_entries, period, settings)
 
 
@@ -150,17 +151,6 @@ def _by_role(people: Frame) -> Frame:
     hours = {name: value_if(role, "client_hours") for name, role in zip(_HOURS, roles, strict=True)}
     heads = {name: as_float(role & counts) for name, role in zip(_HEADS, roles, strict=True)}
     return people.with_columns(C("role").fill_null(UNKNOWN)).with_columns(**hours, **heads)
-
-
-def _warn_of_unknown(totals: Frame) -> None:
-    of_unknown = {"heads": C("unknown_role_people").sum(), "hours": C("unknown_role_hours").sum()}
-    count = collect_counts((totals, of_unknown))
-    if count["heads"]:
-        warn(
-            f"{count['hours']:g} client hours are of people whose role is unknown (not among the users passed); they "
-            "are in unknown_role_hours and in no ratio. Load all users, or set their roles in the settings.",
-            IncompleteDataWarning,
-        )
 
 
 ANALYSIS = Analysis(

@@ -12,7 +12,6 @@ from billframes._names import type_in_words
 from billframes.analysis.declare.metrics import Measure, retitled, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec, analyses
 from billframes.analysis.frames.expressions import RESIDUE
-from billframes.analysis.frames.values import tell_once
 from billframes.analysis.model.arguments import read_date, read_whole_number
 from billframes.analysis.model.keys import TIMES, By, names_in
 from billframes.analysis.results.result_rows import key_columns
@@ -128,12 +127,11 @@ def lockup_of_book(book: Any, *, by: By = None, as_of: DateLike | None = None, d
     first = last - dt.timedelta(days=read_whole_number(days, "days", "days") - 1)
     first = max(first, book.first_day or first)
     days = (last - first).days + 1
-    with tell_once():
-        if by is not None:
-            return _lockup_by(book, by, first, last, days)
-        work, receivables = book.wip(as_of=last).iloc[0], book.aging(as_of=last)["total"].iloc[0]
-        fees = book.contribution(None, start=first, end=last)["fees_amount"].iloc[0]
-        amounts = (work["total"], receivables, fees)
+    if by is not None:
+        return _lockup_by(book, by, first, last, days)
+    work, receivables = book.wip(as_of=last).iloc[0], book.aging(as_of=last)["total"].iloc[0]
+    fees = book.contribution(None, start=first, end=last)["fees_amount"].iloc[0]
+    amounts = (work["total"], receivables, fees)
     return _with_dates(lockup(*amounts, days=days, contingent_amount=work["contingent_amount"]), 0, first, last)
 
 

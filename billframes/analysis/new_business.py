@@ -19,8 +19,8 @@ from billframes.analysis.activity import (
     NewBusinessPeriods,
     days_of_clients,
     need_days_of_clients,
+    note_short_history,
     table_of_clients,
-    warn_of_short_history,
 )
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.metrics import Measure, ratio_measure, shared_measures, sum_measure
@@ -33,8 +33,8 @@ from billframes.analysis.model.declared_ratios import with_ratios
 from billframes.analysis.model.fees import fees_of_periods
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By, names_in
-from billframes.analysis.model.missing_work import warn_of_matters_not_passed
-from billframes.analysis.rules.loads import warn_of_unfinished_period
+from billframes.analysis.model.missing_work import note_matters_not_passed
+from billframes.analysis.rules.loads import note_unfinished_period
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.loading.load_info import load_info
@@ -160,11 +160,11 @@ def new_business(
     need_days_of_clients(frames, spans)
     consequence = "the fees of a part of the period are compared with those of the whole period a year before"
     advice = f"Pass start='{spans.period.start}' and end='{{day}}'."
-    warn_of_unfinished_period("new_business", frames, spans.last, of_matters.settings, consequence, advice)
+    note_unfinished_period("new_business", frames, spans.last, of_matters.settings, consequence, advice)
     fees = _fees(spans, by, of_matters.settings, frames)
     known = days_of_clients(frames, spans)
-    warn_of_short_history(frames, known, spans)
-    _warn_of_matters_not_passed(frames)
+    note_short_history(frames, known, spans)
+    _compare_matters(frames)
     parts = [
         _matters_opened(frames, of_matters, spans.period),
         _fees_of_period(*fees[0], known, spans, largest),
@@ -175,7 +175,7 @@ def new_business(
     return frames.to_native(_result(totals, of_matters), time_entries, spans.period, settings)
 
 
-def _warn_of_matters_not_passed(frames: Frames) -> None:
+def _compare_matters(frames: Frames) -> None:
     """Compare the matters of frames in memory without information about their load; lazy ones need another query."""
     if load_info(frames.natives["matters"]) is not None:
         return
@@ -183,7 +183,7 @@ def _warn_of_matters_not_passed(frames: Frames) -> None:
     if isinstance(worked, nw.DataFrame) and isinstance(passed, nw.DataFrame):
         ids = [each.get_column("matter_id").unique().to_list() for each in (worked, passed)]
         consequence = "the matters opened, and the clients' first days, are incomplete"
-        warn_of_matters_not_passed("new_business", ids[0], ids[1], consequence)
+        note_matters_not_passed("new_business", frames, ids[0], ids[1], consequence)
 
 
 def _refuse_people_and_periods(by: By, grouping: Grouping) -> None:

@@ -32,10 +32,10 @@ from billframes.analysis.frames.expressions import RESIDUE, as_float, midnight
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import read_date, without_people
 from billframes.analysis.model.keys import UNASSIGNED
-from billframes.analysis.model.missing_work import warn_of_partial_frames
+from billframes.analysis.model.missing_work import note_partial_frames
 from billframes.analysis.responsible import responsible_of_invoices
-from billframes.analysis.rules.amounts import warn_of_hidden_rates
-from billframes.analysis.rules.cut_frames import warn_of_cut_frames
+from billframes.analysis.rules.amounts import HIDDEN_RATES
+from billframes.analysis.rules.cut_frames import note_cut_frames
 from billframes.analysis.rules.loads import need_open_on
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
@@ -151,10 +151,10 @@ def overdue_invoices(
         fixed_fees=fixed_fees,
         matters=matters,
     )
-    need_open_on("overdue_invoices", frames.passed("time_entries"), day)
+    need_open_on("overdue_invoices", frames, ("time_entries",), day)
     consequence = "their balances and the work since are not counted"
-    warn_of_cut_frames("overdue_invoices", frames, day, consequence)
-    warn_of_partial_frames("overdue_invoices", frames, "hours and worth since the due date are incomplete", settings)
+    note_cut_frames("overdue_invoices", frames, day, consequence)
+    note_partial_frames("overdue_invoices", frames, "hours and worth since the due date are incomplete", settings)
     overdue, totals = _overdue(frames, day, settings)
     people = responsible_of_invoices({row["invoice_id"]: row["matter_id"] for row in overdue}, frames)
     unknown = [_NO_WORK] * len(overdue)
@@ -202,8 +202,9 @@ def _work_since_due(frames: Frames, overdue: list[dict[str, Any]], day: dt.date)
     begin = np.searchsorted(days, clients * _DAYS + due, side="right")
     end = np.searchsorted(days, (clients + 1) * _DAYS)
     hours, worth, hidden = (_sums_of_ranges(work[name].to_numpy()[order], begin, end) for name in _WORK)
-    consequence = "worked_since_due is missing in the rows that they belong to"
-    warn_of_hidden_rates(work["_hidden"].to_numpy().sum(), consequence, " for clients with overdue invoices")
+    words = {"which": " for clients with overdue invoices"}
+    words["consequence"] = "`worked_since_due` is missing in the rows that they belong to"
+    frames.notes.add(HIDDEN_RATES, work["_hidden"].to_numpy().sum(), "overdue_invoices", **words)
     last_days = [None if low == high else int(days[high - 1] % _DAYS) for low, high in zip(begin, end, strict=True)]
     return [
         _NO_WORK

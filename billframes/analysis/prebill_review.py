@@ -16,7 +16,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._messages import warn
 from billframes._names import closest
 from billframes.analysis.aging import aging
 from billframes.analysis.declare.columns import IDS, ITEMS, column_names
@@ -26,12 +25,13 @@ from billframes.analysis.frames.engine import eager_from_arrow, ids_frame, join_
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.allocation import PREBILL
 from billframes.analysis.model.arguments import read_date, without_people
-from billframes.analysis.model.missing_work import warn_of_partial_frames
+from billframes.analysis.model.missing_work import note_partial_frames
 from billframes.analysis.prebill_flags import GuidelineFlags, ReviewedItems
 from billframes.analysis.reconcile import reconcile
 from billframes.analysis.responsible import responsible_of_matters
+from billframes.analysis.rules.codes import UNCHECKED_CODES
 from billframes.config.firm import FirmSettings
-from billframes.errors import IncompleteDataWarning, ParameterError
+from billframes.errors import ParameterError
 from billframes.periods import DateLike
 
 __all__ = ["ANALYSIS", "prebill_review"]
@@ -182,17 +182,13 @@ def prebill_review(
     people = _responsible_lawyers(frames, responsible)
     prebills = _prebills_of(prebills, items, people, responsible)
     _add_figures(prebills, frames, day, settings)
-    warn_of_partial_frames("prebill_review", frames, "items, findings or overdue balances can be missing", settings)
+    note_partial_frames("prebill_review", frames, "items, findings or overdue balances can be missing", settings)
     items = items.filter(pc.is_in(items["invoice_id"], value_set=pa.array(list(prebills), _TEXT))).combine_chunks()
     invoices_of_items = _invoice_columns(items, prebills)
     reviewed = ReviewedItems(items, frames)
     wrong = {}
     if codes is not None and "matters" not in frames:
-        warn(
-            "prebill_review: codes were not checked, because matters= was not passed; the matters say which codes are "
-            "required.",
-            IncompleteDataWarning,
-        )
+        frames.notes.add(UNCHECKED_CODES, len(items), "prebill_review")
     elif codes is not None:
         wrong = reviewed.wrong_codes()
     of_clients = GuidelineFlags(guidelines)

@@ -18,12 +18,12 @@ from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.frames.expressions import as_float, in_period, value_at_rates, value_if
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.model.arguments import MATTER_TYPES, check_choice, warn_of_missing_rates
+from billframes.analysis.model.arguments import MATTER_TYPES, check_choice, note_missing_rates
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
-from billframes.analysis.model.missing_work import warn_of_details_not_in_all
+from billframes.analysis.model.missing_work import note_details_not_in_all
 from billframes.analysis.realization import realization
-from billframes.analysis.rules.amounts import warn_of_high_rates
+from billframes.analysis.rules.amounts import note_high_rates
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, Period
 
@@ -175,7 +175,8 @@ def _fixed_fees(frames: Frames, options: _Options) -> Frame:
     final = selected.filter(C("invoice_state") == "final")
     rows = join_by_id(items, final.select("invoice_id", _dated=C("invoice_date")), "invoice_id", "inner")
     rows = in_period(rows, "date" if by_work else "_dated", options.period)
-    warn_of_details_not_in_all("profitability", options.grouping, {"fixed_fees": lambda: (rows, "amount")})
+    notes = options.grouping.notes
+    note_details_not_in_all("profitability", notes, options.grouping, {"fixed_fees": lambda: (rows, "amount")})
     rows = options.grouping.with_periods(rows, "date" if by_work else "_dated")
     sums = sum_by(rows.with_columns(fixed_fee_amount=C("amount")), options.grouping.base, ("fixed_fee_amount",))
     return options.grouping.finish(options.grouping.add_up(sums, ("fixed_fee_amount",)), ("fixed_fee_amount",))
@@ -201,17 +202,17 @@ def _cost(frames: Frames, options: _Options) -> Frame:
         _priced_hours=value_if(priced, "hours"),
     )
     costs = collect(sum_by(rows, grouping.base, [*_COST, "_worth", "_priced_hours"]))
-    _warn_of_rates(costs, rows.filter(unrated), grouping.settings)
+    _note_rates(costs, rows.filter(unrated), grouping)
     return grouping.finish(grouping.add_up(costs, _COST), _COST)
 
 
-def _warn_of_rates(sums: Frame, unrated: Frame, settings: FirmSettings) -> None:
-    """Warn of people without a cost rate, and of rates that are too high for an hour."""
+def _note_rates(sums: Frame, unrated: Frame, grouping: Grouping) -> None:
+    """Note people without a cost rate, and of rates that are too high for an hour."""
     counts = collect_counts((sums, {name: C(f"_{name}").sum() for name in ("uncosted", "worth", "priced_hours")}))
     if counts["uncosted"]:
-        warn_of_missing_rates(unrated, "cost", "cost, profit and margin are missing in their rows")
-    if settings.cost_rates:
-        warn_of_high_rates("cost", settings.cost_rates, counts["worth"], counts["priced_hours"])
+        note_missing_rates(grouping.notes, unrated, "cost", "cost, profit and margin are missing in their rows")
+    if rates := grouping.settings.cost_rates:
+        note_high_rates(grouping.notes, "cost", rates, counts["worth"], counts["priced_hours"])
 
 
 def _result(totals: Frame, grouping: Grouping) -> Frame:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Literal
@@ -11,6 +10,7 @@ import pandas as pd
 import pyarrow.compute as pc
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes._notes import Notes
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import BILLED_HOURS, ratio_measure, retitled, shared_measures, sum_measure
 from billframes.analysis.declare.spec import (
@@ -28,13 +28,12 @@ from billframes.analysis.model.arguments import check_choice, read_date, read_ma
 from billframes.analysis.model.billed_work import RealizationOptions, realized_fees
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
-from billframes.analysis.model.missing_work import warn_of_absent_items
+from billframes.analysis.model.missing_work import note_absent_items
 from billframes.analysis.model.paid_fees import FEE_KINDS, invoices_settled_by
-from billframes.analysis.model.recorded_time import warn_of_empty_months
+from billframes.analysis.model.recorded_time import note_empty_months
 from billframes.analysis.payments import check_payments
 from billframes.analysis.rules.loads import is_whole, need_work_on_invoices
 from billframes.config.firm import FirmSettings
-from billframes.errors import BillframesWarning
 from billframes.periods import DateLike
 
 __all__ = ["ANALYSIS", "realization"]
@@ -169,14 +168,14 @@ def realization(
         clients=clients,
     )
     period = frames.period(start, end, settings)
-    need_work_on_invoices("realization", frames.natives, period, dated=basis)
+    need_work_on_invoices("realization", frames, period, dated=basis)
     if basis == "work_date":
-        warn_of_empty_months(frames, period, "the figures lack the work of these days")
+        note_empty_months(frames, period, "the figures lack the work of these days")
     grouping = Grouping.of(by, frames, settings)
     options = RealizationOptions(
         basis, period, grouping, types, discounts, day, is_whole(frames.natives), ANALYSIS.measure_names
     )
-    warn_of_absent_items(frames)
+    note_absent_items("realization", frames)
     rows = realized_fees(frames, options)
     if payments is not None:
         rows = _with_payments(rows, check_payments(payments), frames, options)
@@ -188,15 +187,15 @@ def _with_payments(rows: Frame, payments: pd.DataFrame, frames: Frames, options:
     table = to_arrow(collect(rows))
     sources = options.grouping.sources
     firm = replace(sources.settings, payment_order="proportional")
-    proportional = replace(options, grouping=replace(options.grouping, sources=replace(sources, settings=firm)))
+    # What is wrong with the same frames is noted already.
+    grouping = replace(options.grouping, sources=replace(sources, settings=firm), notes=Notes())
+    proportional = replace(options, grouping=grouping)
     billed = table["billed_amount"]
     left = billed
     for name, kinds in FEE_KINDS.items():
         settled = frames.with_rows(invoices=invoices_settled_by(payments, frames, kinds, sources.settings))
-        with warnings.catch_warnings():
-            # Said already for the same frames.
-            warnings.simplefilter("ignore", BillframesWarning)
-            part = to_arrow(collect(realized_fees(settled, proportional)))["settled_amount"]
+        settled.notes = grouping.notes
+        part = to_arrow(collect(realized_fees(settled, proportional)))["settled_amount"]
         table = table.append_column(name, part)
         left = pc.subtract(left, part)
     table = table.append_column("open_fees_amount", left)

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._messages import warn
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.metrics import Measure, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
@@ -20,16 +19,17 @@ from billframes.analysis.frames.engine import collect_counts, join_by_id
 from billframes.analysis.frames.expressions import as_float, in_period, is_in_period, value_if
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.allocation import billable_time
-from billframes.analysis.model.arguments import warn_of_unknown_ids, without_people
+from billframes.analysis.model.arguments import note_unknown_ids, without_people
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.invoice_parts import columns_for_taxes, with_net_fees, with_tax_rates
 from billframes.analysis.model.keys import PEOPLE_AND_MATTERS, By, names_in
-from billframes.analysis.model.missing_work import warn_of_absent_items, warn_of_missing_work
-from billframes.analysis.rules.amounts import warn_of_hidden_rates
+from billframes.analysis.model.missing_work import note_absent_items, note_missing_work
+from billframes.analysis.rules.amounts import HIDDEN_RATES
+from billframes.analysis.rules.invoices import UNKNOWN_INVOICE
 from billframes.analysis.rules.loads import is_whole, need_work_on_invoices
-from billframes.analysis.rules.tax_share import above_items, count_above_items, warn_of_same_share
+from billframes.analysis.rules.tax_share import above_items, count_above_items, note_same_share
 from billframes.config.firm import FirmSettings
-from billframes.errors import IncompleteDataWarning, ParameterError
+from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period
 
 __all__ = ["ANALYSIS", "reconcile"]
@@ -135,17 +135,17 @@ def reconcile(
     period = frames.period(start, end, settings)
     settings = without_people(settings)
     grouping = None if by == "invoice" else _grouping(by, frames, settings)
-    need_work_on_invoices("reconcile", frames.natives, period)
+    need_work_on_invoices("reconcile", frames, period)
     if grouping is None:
-        warn_of_unknown_ids(settings, frames)
+        note_unknown_ids(settings, frames)
     keys = () if grouping is None else grouping.row_columns
     selected, optional = _invoices(frames, keys, columns_for_taxes(settings))
     rows = nw.concat([_items_on_invoices(frames, kind) for kind in _ITEM_AMOUNTS if kind in frames])
     matters = rows.group_by("invoice_id", "matter_id").agg(*[C(name).sum() for name in (*_SUMS, "_rows")])
     matters = matters.with_columns(matter_count=as_float(~C("matter_id").is_null()))
     totals = matters.group_by("invoice_id").agg(*[C(name).sum() for name in (*_SUMS, "_rows", "matter_count")])
-    warn_of_absent_items(frames)
-    _warn(totals, selected, period, settings, frames)
+    note_absent_items("reconcile", frames)
+    _note(totals, selected, period, settings, frames)
     rows = _with_items(in_period(selected, "invoice_date", period), totals, settings)
     tax = ("tax_amount",) if settings.taxes else ()
     amounts = (*_ITEM_AMOUNTS.values(), "items_amount", *tax, *_OF_INVOICES)
@@ -237,8 +237,8 @@ def _by_keys(rows: Frame, grouping: Grouping, amounts: Sequence[str]) -> Frame:
     return grouping.finish(_without_residue(totals), ("invoices", *amounts))
 
 
-def _warn(totals: Frame, invoices: Frame, period: Period, settings: FirmSettings, frames: Frames) -> None:
-    """Warn of items whose invoice was not passed, of hidden rates, and of amounts far above the items."""
+def _note(totals: Frame, invoices: Frame, period: Period, settings: FirmSettings, frames: Frames) -> None:
+    """Note items whose invoice was not passed, of hidden rates, and of amounts far above the items."""
     is_counted, whole = is_in_period("invoice_date", period), is_whole(frames.natives)
     rows = totals.join(invoices.select("invoice_id", _counted=as_float(is_counted)), on="invoice_id", how="left")
     not_passed, counted = C("_counted").is_null(), C("_counted") > 0
@@ -255,18 +255,15 @@ def _warn(totals: Frame, invoices: Frame, period: Period, settings: FirmSettings
     )
     of_rows = {name: column.sum() for name, column in sums.items()}
     count = collect_counts((rows, of_rows), (invoices, billed), (evidence, count_above_items()))
-    if count["rows"]:
-        warn(
-            f"{int(count['rows'])} items name {int(count['invoices'])} invoices that are not among those passed; they "
-            "are left out. Load invoices over a wider window, by the ids that the work refers to.",
-            IncompleteDataWarning,
-        )
-    warn_of_hidden_rates(count["hidden"], "the items of their invoices can't be added up", " on invoices")
-    if frames.is_inner or warn_of_same_share(count, evidence, taxed=bool(settings.taxes), whole=whole):
+    notes, items = frames.notes, f"{int(count['rows']):,} items on {int(count['invoices']):,} invoices"
+    notes.add(UNKNOWN_INVOICE, count["rows"], "reconcile", items=items, reasons="", consequence="left out")
+    so = "the items of their invoices can't be added up"
+    notes.add(HIDDEN_RATES, count["hidden"], "reconcile", which=" on invoices", consequence=so)
+    if frames.is_inner or note_same_share(notes, count, evidence, taxed=bool(settings.taxes), whole=whole):
         return
     if not count["hidden"] and not whole:
         consequence = "amounts can wrongly look unexplained"
-        warn_of_missing_work("reconcile", count["billed"], count["items"], consequence, settings)
+        note_missing_work(notes, "reconcile", count["billed"], count["items"], consequence, settings)
 
 
 ANALYSIS = Analysis(

@@ -28,8 +28,8 @@ from billframes.analysis.model.capacity import PARTIAL_HOURS
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import TIMES, By, names_in
 from billframes.analysis.realization import ANALYSIS as REALIZATION, realization
-from billframes.analysis.rules.cut_frames import warn_of_cut_frames
-from billframes.analysis.rules.loads import warn_of_unfinished_period
+from billframes.analysis.rules.cut_frames import note_cut_frames
+from billframes.analysis.rules.loads import note_unfinished_period
 from billframes.analysis.timekeeping_lag import ANALYSIS as TIMEKEEPING_LAG, timekeeping_lag
 from billframes.analysis.utilization import ANALYSIS as UTILIZATION, LATER_DAYS, utilization
 from billframes.analysis.wip import wip
@@ -177,11 +177,11 @@ def scorecard(
     day = last if as_of is None else read_date(as_of, "as_of")
     grouping = Grouping.of(keys, frames, settings)
     if as_of is None and grouping.capacity_known:
-        warn_of_unfinished_period("scorecard", frames, last, grouping.settings, *LATER_DAYS)
+        note_unfinished_period("scorecard", frames, last, grouping.settings, *LATER_DAYS)
     of_fees = {"matter_types": matter_types, "discounts": discounts}
     analyses = _Analyses(frames, keys, grouping, Period(first, last), day, of_fees)
     peer_key = "role" if beside == "role" else None
-    warn_of_cut_frames("scorecard", frames, day, "their open amounts are not counted")
+    note_cut_frames("scorecard", frames, day, "their open amounts are not counted")
     parts, peers_lag = analyses.parts(), analyses.lag(peer_key)
     measures = [each for each in dict.fromkeys((*_FIGURES, *_MARKS.values())) if each not in _RATIOS]
     totals = nan_to_null(grouping.combine(parts, measures))

@@ -25,8 +25,8 @@ from billframes.analysis.frames.expressions import RESIDUE, midnight, or_nan, va
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import read_date, read_whole_number, resolve_users
 from billframes.analysis.model.keys import UNASSIGNED
-from billframes.analysis.model.missing_work import warn_of_matters_not_passed, warn_of_partial_frames
-from billframes.analysis.rules.cut_frames import warn_of_cut_frames
+from billframes.analysis.model.missing_work import note_matters_not_passed, note_partial_frames
+from billframes.analysis.rules.cut_frames import note_cut_frames
 from billframes.analysis.wip import wip
 from billframes.config.firm import FirmSettings
 from billframes.loading.load_info import load_info
@@ -179,13 +179,13 @@ def stale(
     )
     resolved = resolve_users(settings, frames)
     findings, open_work = _findings(frames, day, wip_days, resolved)
-    warn_of_cut_frames("stale", frames, day, "their open amounts and their days are not counted")
-    warn_of_partial_frames(
+    note_cut_frames("stale", frames, day, "their open amounts and their days are not counted")
+    note_partial_frames(
         "stale", frames, "matters can wrongly look idle, and amounts are incomplete", settings, "matters"
     )
     if load_info(frames.natives["matters"]) is None:
         consequence = "it is unknown whether they are archived or idle"
-        warn_of_matters_not_passed("stale", findings.activity, findings.matters, consequence)
+        note_matters_not_passed("stale", frames, findings.activity, findings.matters, consequence)
     rows = [*findings.old_work(), *findings.archived(), *findings.idle(idle_days)]
     rows += [findings.row(OPEN_FEE, **fee) for fee in _open_fees(frames, open_work, day, resolved)]
     table = pa.Table.from_pylist(sorted(rows, key=_sort_key), pa.schema(_SCHEMA))

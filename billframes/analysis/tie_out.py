@@ -10,15 +10,15 @@ import datetime as dt
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import pandas as pd
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrame
 
-from billframes._messages import warn
 from billframes._names import type_in_words
-from billframes.analysis.aging import warn_of_later_balances
+from billframes._notes import NOTES, Notes
+from billframes.analysis.aging import note_later_balances
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, sum_measure
 from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
@@ -28,9 +28,11 @@ from billframes.analysis.frames.frames import Frames
 from billframes.analysis.frames.native import to_native, without_attrs
 from billframes.analysis.model.arguments import check_choice, read_date
 from billframes.analysis.model.invoice_matching import MATCHED_BY, ClientNames, Item, match_invoices, plain_number
+from billframes.analysis.rules.ledger import ABSENT_FROM_LEDGER, NO_LEDGER_DAY, OTHER_CURRENCY, UNKNOWN_CUSTOMERS
 from billframes.analysis.rules.loads import need_open_on
 from billframes.config.firm import FirmSettings, check_settings
-from billframes.errors import IncompleteDataWarning, LedgerError, ParameterError
+from billframes.errors import LedgerError, ParameterError
+from billframes.loading.load_info import attach
 from billframes.periods import DateLike
 
 __all__ = ["ANALYSIS", "REASONS", "add_up_reasons", "tie_out"]
@@ -182,10 +184,10 @@ def tie_out(
     check_settings(settings)
     check_choice(by, "by", ("invoice", "reason", "client"))
     day, firm = read_date(as_of, "as_of"), settings or FirmSettings()
-    about = _check_ledger(ledger, day)
     frames = Frames.of(invoices=invoices)
-    need_open_on("tie_out", frames.natives, day)
-    warn_of_later_balances(frames, day, firm)
+    about = _check_ledger(ledger, day, frames.notes)
+    need_open_on("tie_out", frames, ("invoices",), day)
+    note_later_balances(frames, day, firm)
     selected = frames.select("invoices", _OURS, _OPTIONAL)
     ours = [each for each in to_dicts(collect(selected)) if _counts(each, midnight(day))]
     ours.sort(key=lambda each: (each["invoice_date"] or midnight(day), each["invoice_id"]))
@@ -198,7 +200,7 @@ def tie_out(
     _group_unapplied(rows, names)
     if control is not None:
         _add_control(rows, control)
-    _warn(rows, [each["currency"] for each in theirs], about, names, firm.currency)
+    _note(rows, [each["currency"] for each in theirs], about["file"], names, firm.currency, frames.notes)
     frame = _frame(rows)
     frame.attrs["tie_out"] = {
         "as_of": day.isoformat(),
@@ -206,7 +208,9 @@ def tie_out(
         **{name: round(float(frame[name].sum()), 2) for name in _TOTALS},
     }
     result = frame if by == "invoice" else add_up_reasons(frame, by)
-    return result if isinstance(invoices, pd.DataFrame) else _as_kind_of(invoices, frames["invoices"], result)
+    result = result if isinstance(invoices, pd.DataFrame) else _as_kind_of(invoices, frames["invoices"], result)
+    frames.notes.finish()
+    return cast("IntoFrame", attach(result, NOTES, frames.notes.data()))
 
 
 def _as_kind_of(invoices: IntoFrame, like: Frame, result: pd.DataFrame) -> Any:
@@ -214,7 +218,7 @@ def _as_kind_of(invoices: IntoFrame, like: Frame, result: pd.DataFrame) -> Any:
     return to_native(eager_from_arrow(like, pa.Table.from_pandas(without_attrs(plain), preserve_index=False)), invoices)
 
 
-def _check_ledger(ledger: pd.DataFrame | None, day: dt.date) -> dict[str, Any]:
+def _check_ledger(ledger: pd.DataFrame | None, day: dt.date, notes: Notes) -> dict[str, Any]:
     """Refuse a frame that is not a report of what is open on the day; return what is known about the report."""
     if not isinstance(ledger, pd.DataFrame) or "ledger" not in ledger.attrs:
         given = "missing" if ledger is None else type_in_words(ledger)
@@ -226,10 +230,7 @@ def _check_ledger(ledger: pd.DataFrame | None, day: dt.date) -> dict[str, Any]:
             f"{file} is {about['report']}, which does not list all open invoices; export A/R Aging Detail."
         )
     if known is None:
-        warn(
-            f"{file} does not say as of which day it is; it is compared as if it were as of {day}.",
-            IncompleteDataWarning,
-        )
+        notes.add(NO_LEDGER_DAY, 1, "tie_out", file=file, day=day)
     elif known != day.isoformat():
         raise LedgerError(
             f"{file} is as of {known}, not {day}; export it as of that day, with the aging method 'Report date'."
@@ -401,32 +402,19 @@ def _add_control(rows: list[_Row], control: float) -> None:
         rows.append(_Row("not_in_any_customer", ledger_balance=gap, billed=-gap))
 
 
-def _warn(
-    rows: Sequence[_Row], currencies: Sequence[str | None], about: Mapping[str, Any], names: ClientNames, currency: str
+def _note(
+    rows: Sequence[_Row], currencies: Sequence[str | None], file: str, names: ClientNames, currency: str, notes: Notes
 ) -> None:
     absent = sum(row.reason in ("missing_in_ledger", "not_in_report") for row in rows)
     if absent >= _ABSENT and absent > _ABSENT_SHARE * sum(bool(row.balance) for row in rows):
-        warn(
-            f"{absent:,} of our open invoices are not in {about['file']}: it looks filtered by customer, date or "
-            "class.",
-            IncompleteDataWarning,
-        )
+        notes.add(ABSENT_FROM_LEDGER, absent, "tie_out", file=file)
     foreign = [each for each in currencies if currency and each not in (None, currency)]
-    if foreign:
-        warn(
-            f"{len(foreign):,} {'row is' if len(foreign) == 1 else 'rows are'} in {', '.join(sorted(set(foreign)))}; "
-            "compare them in that currency, because the report shows home currency.",
-            IncompleteDataWarning,
-        )
+    notes.add(OTHER_CURRENCY, len(foreign), "tie_out", currencies=", ".join(sorted({*filter(None, foreign)})))
     strangers = [row for row in rows if row.theirs and not row.ours and names.key(row.theirs["customer"]) not in names]
     customers = {row.theirs["customer"] for row in strangers}
-    if customers:
-        amount = sum(row.ledger_balance for row in strangers) / 100
-        match = "customer matches" if len(customers) == 1 else "customers match"
-        warn(
-            f"{len(customers):,} {match} no client, {amount:,.2f} in all; name them in the settings.",
-            IncompleteDataWarning,
-        )
+    notes.add(
+        UNKNOWN_CUSTOMERS, sum(row.ledger_balance for row in strangers) / 100, "tie_out", customers=len(customers)
+    )
 
 
 def _frame(rows: Sequence[_Row]) -> pd.DataFrame:

@@ -14,8 +14,6 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._messages import warn
-from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, ratio_measure, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
 from billframes.analysis.frames.engine import collect, eager_from_arrow, sum_by, to_arrow
@@ -23,10 +21,10 @@ from billframes.analysis.frames.expressions import day_number, in_period, null_c
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By, Key
-from billframes.analysis.model.recorded_time import warn_of_empty_months
+from billframes.analysis.model.recorded_time import note_empty_months
 from billframes.analysis.rules.loads import ITEM_FILTERS, need_period
+from billframes.analysis.rules.periods import NO_TIME_ZONE, NOT_ENTERED
 from billframes.config.firm import FirmSettings
-from billframes.errors import IncompleteDataWarning
 from billframes.periods import DateLike, Period
 
 __all__ = ["ANALYSIS", "timekeeping_lag"]
@@ -153,10 +151,11 @@ def timekeeping_lag(
     frames = Frames.of(time_entries=time_entries, users=users, matters=matters, clients=clients)
     period = frames.period(start, end, settings)
     need_period("timekeeping_lag", frames.passed("time_entries"), period, ITEM_FILTERS)
-    warn_of_empty_months(frames, period, "the figures lack the entries of these days")
+    note_empty_months(frames, period, "the figures lack the entries of these days")
     grouping = Grouping.of(by, frames, settings)
     groups, types = _groups(_histogram(frames, grouping, period), grouping)
-    _warn_of_unknown(groups)
+    unknown = round(sum(group.unknown for group in groups))
+    frames.notes.add(NOT_ENTERED, unknown, "timekeeping_lag")
     result = eager_from_arrow(frames["time_entries"], _table(groups, types))
     return frames.to_native(grouping.finish(result, ANALYSIS.measure_names), time_entries, period, settings)
 
@@ -165,7 +164,10 @@ def _histogram(frames: Frames, grouping: Grouping, period: Period) -> pa.Table:
     """Count the entries of each group and lag."""
     columns = ("date", "created_at", *grouping.row_columns)
     work = collect(in_period(frames.select("time_entries", columns), "date", period))
-    _warn_of_no_zone(work, grouping.settings.time_zone)
+    # Times without a time zone are in UTC.
+    zone = getattr(work.collect_schema()["created_at"], "time_zone", "")
+    if zone is None and grouping.settings.time_zone != "UTC":
+        grouping.notes.add(NO_TIME_ZONE, 1, "time_entries")
     known = work.filter(~C("created_at").is_null())
     local = known.with_columns(_created=C("created_at").dt.convert_time_zone(grouping.settings.time_zone))
     lagged = local.with_columns(_lag=day_number("_created") - day_number("date"))
@@ -192,28 +194,6 @@ def _table(groups: Sequence[_LagCounts], types: dict[str, pa.DataType]) -> pa.Ta
     figures = (name for name in ANALYSIS.measure_names if not name.endswith("_ratio"))
     fields = types | dict.fromkeys(figures, pa.float64())
     return pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in fields.items()})
-
-
-def _warn_of_no_zone(work: Frame, firm_zone: str) -> None:
-    """Warn of times without a time zone, unless the firm's time zone is UTC."""
-    zone = getattr(work.collect_schema()["created_at"], "time_zone", "")
-    if zone is None and firm_zone != "UTC":
-        warn(
-            "time_entries: created_at has no time zone, so UTC is assumed. If it is the firm's local time, the lag of "
-            "entries made near midnight is wrong by a day. Set the zone, for example with "
-            "frame['created_at'].dt.tz_localize('UTC') in pandas.",
-            IncompleteDataWarning,
-        )
-
-
-def _warn_of_unknown(groups: Sequence[_LagCounts]) -> None:
-    count = round(sum(group.unknown for group in groups))
-    if count:
-        warn(
-            f"{count} time entries have no created_at; they are in unknown_entries and in no lag. "
-            "Load time entries with select='meta'.",
-            IncompleteDataWarning,
-        )
 
 
 ANALYSIS = Analysis(

@@ -11,7 +11,6 @@ from typing import Literal
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._messages import warn
 from billframes._names import join_names
 from billframes.analysis.declare.metrics import Measure, ratio_measure, retitled, shared_measures, sum_measure
 from billframes.analysis.declare.spec import (
@@ -26,20 +25,20 @@ from billframes.analysis.declare.spec import (
 from billframes.analysis.frames.data_span import first_day
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import check_choice, read_date
-from billframes.analysis.model.capacity import PARTIAL_HOURS, warn_of_missing_holidays
+from billframes.analysis.model.capacity import PARTIAL_HOURS, note_missing_holidays
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
-from billframes.analysis.model.recorded_time import RecordedTime, warn_of_empty_months
+from billframes.analysis.model.recorded_time import RecordedTime, note_empty_months
 from billframes.analysis.model.worked_time import UtilizationOptions, client_hours
 from billframes.analysis.rules.loads import (
     ITEM_FILTERS,
     has_removed_rows,
     need_period,
+    note_unfinished_period,
     people_loaded,
-    warn_of_unfinished_period,
 )
+from billframes.analysis.rules.people import HOURS_REMOVED, SOME_USERS
 from billframes.config.firm import FirmSettings
-from billframes.errors import IncompleteDataWarning
 from billframes.loading.load_info import load_info
 from billframes.periods import DateLike, Period
 
@@ -48,7 +47,7 @@ __all__ = ["ANALYSIS", "utilization"]
 C = nw.col
 
 LATER_DAYS = ("available hours of later days count, and utilization is too low", "Pass as_of='{day}'.")
-"""The consequence of available hours after the load, and the advice, for `warn_of_unfinished_period`."""
+"""The consequence of available hours after the load, and the advice, for `note_unfinished_period`."""
 
 
 def utilization(
@@ -144,12 +143,12 @@ def utilization(
     period = Period(first, last)
     _check_load(frames, grouping, period)
     if as_of is None and grouping.capacity_known:
-        warn_of_unfinished_period("utilization", frames, last, grouping.settings, *LATER_DAYS)
-    warn_of_missing_holidays(grouping.settings, first, last)
+        note_unfinished_period("utilization", frames, last, grouping.settings, *LATER_DAYS)
+    note_missing_holidays(frames.notes, grouping.settings, first, last)
     filtered = bool(getattr(load_info(frames.natives.get("users")), "arguments", {}))
     if grouping.capacity_known:
         consequence = "{hours} available hours of each person have no work"
-        warn_of_empty_months(frames, period, consequence, grouping.settings)
+        note_empty_months(frames, period, consequence, grouping.settings)
     recorded = RecordedTime(frames, period, grouping.settings)
     known_from = first_day(**frames.passed("time_entries"))
     options = UtilizationOptions(
@@ -163,25 +162,15 @@ def utilization(
 
 
 def _check_load(frames: Frames, grouping: Grouping, period: Period) -> None:
-    """Raise or warn if entries or users are missing, so that hours and capacity are not of the same people and days."""
+    """Refuse or note missing entries or users: hours and capacity are then not of the same people and days."""
     time_entries, users = frames.natives["time_entries"], frames.natives.get("users")
     filters = getattr(load_info(users), "arguments", {}) if grouping.capacity_known else {}
-    if filters:
-        named = join_names([f"{name}=" for name in filters])
-        warn(
-            f"utilization: users was loaded with {named}, so other timekeepers without hours are not in "
-            f"capacity_hours, and ratios of several people can be too high. Load users without {named}.",
-            IncompleteDataWarning,
-        )
+    words = {"filters": join_names([f"`{name}`=" for name in filters]), "about": "users"}
+    frames.notes.add(SOME_USERS, len(filters), "utilization", **words)
     filters_allowed = ("user_id",) if grouping.capacity_known else ITEM_FILTERS
     need_period("utilization", frames.passed("time_entries"), period, filters_allowed)
     if grouping.capacity_known and has_removed_rows(time_entries) and not has_removed_rows(users):
-        warn(
-            "utilization: rows of time_entries were removed after the load, but the capacity is that of everyone on "
-            "the roster, so the ratio can be too low. Load time_entries with user_id=, or pass only the people "
-            "concerned as users=. To filter by client or matter, group by it instead (by=).",
-            IncompleteDataWarning,
-        )
+        frames.notes.add(HOURS_REMOVED, 1, "utilization")
 
 
 _HOURS = ("client_hours", "non_billable_hours", "total_hours", "capacity_hours")

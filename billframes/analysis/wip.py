@@ -17,8 +17,8 @@ from billframes.analysis.model.arguments import bucket_names, read_date, read_ma
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
 from billframes.analysis.model.open_work import WipOptions, open_items
-from billframes.analysis.rules.cut_frames import warn_of_cut_frames
-from billframes.analysis.rules.loads import need_open_on, warn_of_later_day
+from billframes.analysis.rules.cut_frames import note_cut_frames
+from billframes.analysis.rules.loads import need_open_on, note_later_day
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError
 from billframes.loading.load_info import load_info
@@ -129,13 +129,13 @@ def wip(
         clients=clients,
     )
     subsets = dict.fromkeys(("user_id", "matter_id", "client_id"))
-    need_open_on("wip", frames.passed(*ITEMS), day, subsets if include_prebill else subsets | {"billed": False})
-    need_open_on("wip", frames.passed("invoices"), day, dict.fromkeys(("client_id", "invoice_id")))
+    need_open_on("wip", frames, ITEMS, day, subsets if include_prebill else subsets | {"billed": False})
+    need_open_on("wip", frames, ("invoices",), day, dict.fromkeys(("client_id", "invoice_id")))
     grouping = Grouping.of_items(by, frames, settings)
-    warn_of_later_day("wip", frames, day, grouping.settings)
+    note_later_day("wip", frames, day, grouping.settings)
     if types is not None and grouping.type_key is None:
         raise MissingColumnError("matter_types= needs matters= with 'matter_id' and 'matter_type' (loader matters()).")
-    warn_of_cut_frames("wip", frames, day, "their open amounts are not counted")
+    note_cut_frames("wip", frames, day, "their open amounts are not counted")
     load_known = frames.is_inner or load_info(frames.natives["time_entries"]) is not None
     columns = ANALYSIS.columns_with(names)
     options = WipOptions(day, tuple(buckets), tuple(names), grouping, include_prebill, types, load_known, columns)

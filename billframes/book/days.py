@@ -9,13 +9,14 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._messages import warn
+from billframes._notes import note
 from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.frames.data_span import check_begun, check_known, first_date, is_known
 from billframes.analysis.model.arguments import read_date
+from billframes.analysis.rules.periods import LATER_RECORDS, LATER_RECORDS_OF_PERIOD
 from billframes.config.firm import FirmSettings
 from billframes.config.firm_calendar import FirmCalendar
-from billframes.errors import IncompleteDataWarning, ParameterError
+from billframes.errors import ParameterError
 from billframes.loading.load_info import load_day
 from billframes.periods import DateLike, Period, resolve
 
@@ -36,7 +37,6 @@ class BookDays:
 
     def __init__(self, book: Any) -> None:
         self._book = book
-        self._said: set[tuple[str, Any]] = set()
         self._first_days: dict[str, dt.date | None] = {}
 
     def span(self, start: DateLike | None, end: DateLike | None) -> tuple[dt.date | None, dt.date | None]:
@@ -131,9 +131,8 @@ class BookDays:
         ended, day = self._until_load(period, names)
         for name in [each for each in DATES if each in names]:
             later = 0 if day is None or period.end is None else self._rows_after(name, day, period.end)
-            if later and (name, period.end) not in self._said:
-                self._said.add((name, period.end))
-                warn(_later_records(name, later, day, analysis, argument), IncompleteDataWarning)
+            words = {"what": _later_records(name, later), "day": day, "argument": argument, "about": name}
+            note(LATER_RECORDS if argument else LATER_RECORDS_OF_PERIOD, later, analysis, **words)
         return ended
 
     def _until_load(self, period: Period, names: Iterable[str]) -> tuple[Period, dt.date | None]:
@@ -178,10 +177,6 @@ class BookDays:
         return min((day for name in names if (day := self._first_days[name]) is not None), default=None)
 
 
-def _later_records(name: str, count: int, day: dt.date | None, analysis: str, argument: str) -> str:
-    """Return the warning of records that are dated after the load."""
+def _later_records(name: str, count: int) -> str:
     one = {"time_entries": "time entry", "invoices": "invoice"}[name]
-    what = f"1 {one} of the period is" if count == 1 else f"{count:,} {name.replace('_', ' ')} of the period are"
-    counts = "it" if count == 1 else "them"
-    advice = f" Pass {argument}= to count {counts}." if argument else ""
-    return f"{what} dated after {day}, the day of the load; {analysis} does not count {counts}.{advice}"
+    return f"1 {one} of the period is" if count == 1 else f"{count:,} {name.replace('_', ' ')} of the period are"

@@ -7,16 +7,15 @@ calculated, and analyses that need it are refused.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pandas as pd
 
-from billframes._messages import warn
 from billframes._names import join_names
-from billframes.errors import AccessDeniedError, IncompleteDataWarning, MissingColumnError, ParameterError
+from billframes._notes import Notes, Rule, collect_notes, note
+from billframes.errors import AccessDeniedError, MissingColumnError, ParameterError
 from billframes.loading.load import load
 from billframes.loading.query_args import build_request
 from billframes.schema.resources import CUSTOM_FIELDS, RESOURCES
@@ -29,6 +28,15 @@ DETAILS = {
     "clients": "Contacts of clients are unknown",
 }
 """The frames that a book can do without, each with what is unknown then."""
+
+_ASK = "Ask whoever manages the API's credentials for access if you need them."
+_DENIED = Rule(
+    name="denied",
+    seen="The book has {what}, because the server does not let this credential read them (403). {consequence}.",
+    remedy=_ASK,
+    page=_ASK,
+    unit="frames",
+)
 
 
 def load_details(client: Any, name: str) -> tuple[pd.DataFrame, bool]:
@@ -54,7 +62,7 @@ def load_details(client: Any, name: str) -> tuple[pd.DataFrame, bool]:
     try:
         if select:
             found = loader(select=select)
-            _warn(f"{name} without their custom fields", "These have no columns")
+            _note(name, f"{name} without their custom fields", "These have no columns")
             return found, True
     except AccessDeniedError:
         pass
@@ -63,7 +71,7 @@ def load_details(client: Any, name: str) -> tuple[pd.DataFrame, bool]:
     frame: pd.DataFrame = load(client._connection, request, to="pandas")
     # Nothing was loaded, so nothing about a load is true of it.
     frame.attrs.clear()
-    _warn(f"no {name}", DETAILS[name])
+    _note(name, f"no {name}", DETAILS[name])
     return frame, False
 
 
@@ -85,17 +93,16 @@ def without_denied(denied: Collection[str], analysis: str, required: Collection[
     reason = f"the server does not let this credential read {join_names(sorted(denied))} (403)."
     if lacking := sorted({*denied} & {*required}):
         raise AccessDeniedError(f"{analysis} needs {join_names(lacking)}, and {reason}", status=403)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with collect_notes(Notes()) as found:
         try:
             yield
         except (MissingColumnError, ParameterError) as error:
             if not _advises(error, denied):
                 raise
             raise type(error)(f"{error.args[0]} The book has none, because {reason}") from None
-    for each in caught:
-        if not _advises(each.message, denied):
-            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+    kept = Notes()
+    kept.merge(each for each in found if not _advises(each.text(), denied))
+    kept.finish()
 
 
 def _advises(message: object, names: Collection[str]) -> bool:
@@ -103,9 +110,5 @@ def _advises(message: object, names: Collection[str]) -> bool:
     return any(f"{name}=" in str(message) for name in names)
 
 
-def _warn(what: str, consequence: str) -> None:
-    warn(
-        f"The book has {what}, because the server does not let this credential read them (403). {consequence}. Ask "
-        "whoever manages the API's credentials for access if you need them.",
-        IncompleteDataWarning,
-    )
+def _note(name: str, what: str, consequence: str) -> None:
+    note(_DENIED, 1, "book", about=name, what=what, consequence=consequence)

@@ -12,14 +12,16 @@ import re
 import textwrap
 from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import groupby
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 
+from billframes._notes import NOTES, Notes, collect_notes
 from billframes._suggestions import bound_arguments
 from billframes.analysis.declare.spec import Analysis, analyses
 from billframes.analysis.model.keys import SHORT_NAMES, names_in
 from billframes.book.denied import without_denied
+from billframes.loading.load_info import attach
 from billframes.periods import Period
 
 __all__ = ["FRAME_NAMES", "analysis_methods", "call_analysis"]
@@ -74,10 +76,18 @@ def call_analysis(analysis: Analysis, book: Any, given: Mapping[str, Any]) -> pd
     given : mapping of str to object
         Arguments by name. Frames and settings in it are used instead of the book's.
     """
-    own = analysis.book.method
-    if own:
-        own_result: pd.DataFrame = own(book, **given)
-        return own_result
+    notes = Notes("book")
+    try:
+        with collect_notes(notes):
+            result = _call(analysis, book, given)
+    finally:
+        notes.finish()
+    return cast("pd.DataFrame", attach(result, NOTES, notes.data()))
+
+
+def _call(analysis: Analysis, book: Any, given: Mapping[str, Any]) -> Any:
+    if own := analysis.book.method:
+        return own(book, **given)
     takes = inspect.signature(analysis.function).parameters
     arguments = dict(given)
     first, last = book._days.span(arguments.pop("start", None), arguments.pop("end", None))
@@ -98,8 +108,7 @@ def call_analysis(analysis: Analysis, book: Any, given: Mapping[str, Any]) -> pd
     denied = book._denied & set(needed)
     arguments |= {name: None for name in denied if takes[name].default is None}
     with without_denied(denied, analysis.name, [name for name in denied if takes[name].default is not None]):
-        result: pd.DataFrame = analysis.function(**arguments)
-    return result
+        return analysis.function(**arguments)
 
 
 def _needed_frames(analysis: Analysis, takes: Collection[str], book: Any, by: Any) -> Iterator[str]:

@@ -13,8 +13,9 @@ import pandas as pd
 
 from billframes._messages import warn
 from billframes._names import join_names
+from billframes._notes import note
 from billframes.analysis.model.arguments import read_date
-from billframes.analysis.rules.amounts import warn_of_hidden_rates
+from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.client import Client
 from billframes.config.firm import FirmSettings, check_settings
 from billframes.ebilling.source import Source
@@ -140,7 +141,8 @@ def guideline_check(
     _warn_of_silence(checked)
     chosen = items[items["chosen"] & (items["item"] == "time_entry")]
     hidden = int((chosen["amount"].isna() & (chosen["hours"] != 0)).sum())
-    warn_of_hidden_rates(hidden, "amounts at risk that include them are missing", " under guidelines")
+    so = "amounts at risk that include them are missing"
+    note(HIDDEN_RATES, hidden, "guideline_check", which=" under guidelines", consequence=so)
     people = dict(zip(items["user_id"], items["user_name"], strict=True))
     # Work and findings together would take twice the memory.
     del checked, items, chosen

@@ -11,9 +11,8 @@ from itertools import pairwise
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from billframes._messages import warn
 from billframes._names import first_few, snake_case
-from billframes.errors import IncompleteDataWarning
+from billframes._notes import Rule, note
 from billframes.schema.records import BALANCE_SETS
 
 __all__ = ["bucketed"]
@@ -46,7 +45,7 @@ def bucketed(balances: pa.Table) -> pa.Table:
     differences = [pc.subtract(one, other) for one, other in pairwise(cumulative)]
     falls = _all([pc.greater_equal(each, -_TOLERANCE) for each in differences])
     has_a = _all([pc.is_valid(balances[name]) for name in _SET_A])
-    _warn_of_rising(balances["client_id"].filter(pc.and_not(pc.invert(pc.fill_null(falls, True)), has_a)))
+    _note_rising(balances["client_id"].filter(pc.and_not(pc.invert(pc.fill_null(falls, True)), has_a)))
     figures = {"current": "current"} | dict(zip(_BUCKETS[1:], (name for name in _SET_A if "_" in name), strict=True))
     columns = {
         bucket: pc.if_else(has_a, balances[figures[bucket]], pc.if_else(pc.fill_null(falls, False), of_b, None))
@@ -64,13 +63,16 @@ def _all(conditions: list[pa.ChunkedArray]) -> pa.ChunkedArray:
     return result
 
 
-def _warn_of_rising(clients: pa.ChunkedArray) -> None:
-    if len(clients):
-        many = f"{len(clients)} clients" if len(clients) > 1 else "1 client"
-        their = "their" if len(clients) > 1 else "its"
-        warn(
-            f"client_balances: the figures of {many} rise from one number of days to the next, so {their} buckets are "
-            f"missing: {first_few(clients.to_pylist(), most=10)}. Total and overdue are as sent. aging() calculates "
-            "the buckets from invoices.",
-            IncompleteDataWarning,
-        )
+_RISING = Rule(
+    name="rising_buckets",
+    seen="{subject}: the figures of {n} {n:client|clients} rise from one number of days to the next, so {n:its|their} "
+    "buckets are missing: {few}. Total and overdue are as sent.",
+    remedy="aging() calculates the buckets from invoices.",
+    page="Receivables by invoice have the right buckets.",
+    unit="clients",
+)
+
+
+def _note_rising(clients: pa.ChunkedArray) -> None:
+    few = first_few(clients.to_pylist(), most=10) if len(clients) else ""
+    note(_RISING, len(clients), "client_balances", few=few)

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from billframes._messages import warn
 from billframes._names import snake_case
+from billframes._notes import Rule, note
 from billframes.errors import DecodeError, DetailsMissingWarning, RatesHiddenWarning, UnknownValueWarning
 from billframes.loading.query_args import ListRequest
 from billframes.schema.columns import Column, decode_dictionary
@@ -20,7 +20,32 @@ from billframes.schema.decode import earlier, parse_instant
 from billframes.schema.resources import Filter
 from billframes.schema.sources import ColumnSource
 
-__all__ = ["apply_local_filters", "check_details", "check_filters", "check_rates", "warn_of_unknown"]
+__all__ = ["apply_local_filters", "check_details", "check_filters", "check_rates", "note_unknown"]
+
+_MISSING_DETAILS = Rule(
+    name="missing_details",
+    seen="{subject}: details are missing on every row: {details}.",
+    causes="Some servers have other names for them, or ignore all of `select` because of one unknown name.",
+    remedy="client.check() shows which names this server accepts; give them in `select`=.",
+    page="Ask whoever manages the billing system.",
+    unit="details",
+    category=DetailsMissingWarning,
+)
+_UNKNOWN = Rule(
+    name="undescribed_values",
+    seen="{subject}: column {column!r} has values that are not in the API's description: {values}.",
+    remedy="They are kept as extra categories.",
+    page="Ask whoever manages the billing system what they mean.",
+    unit="values",
+    category=UnknownValueWarning,
+)
+_NO_RATES = Rule(
+    name="hidden_rates",
+    seen="{subject}: rate and amount are missing on {found} billable entries: {cause}. They are missing, not zero.",
+    page="Ask whoever manages the billing system for the right to read rates.",
+    unit="entries",
+    category=RatesHiddenWarning,
+)
 
 
 def check_filters(table: pa.Table, request: ListRequest) -> None:
@@ -109,12 +134,7 @@ def check_details(table: pa.Table, request: ListRequest, sources: Sequence[Colum
     if came and not request.select_given:
         missing = [name for name in missing if _ids(name, table)]
     if missing:
-        warn(
-            f"{resource.name}: details are missing on every row: {', '.join(missing)}. Some servers have other names "
-            "for them, or ignore all of select because of one unknown name. client.check() shows which names this "
-            "server accepts; give them in select=.",
-            DetailsMissingWarning,
-        )
+        note(_MISSING_DETAILS, len(missing), resource.name, about=resource.name, details=", ".join(missing))
 
 
 def _is_missing(select: str, table: pa.Table, sources: Sequence[ColumnSource]) -> bool:
@@ -140,19 +160,15 @@ def _has_values(column: pa.ChunkedArray) -> bool:
     return bool(column.null_count < len(column))
 
 
-def warn_of_unknown(array: pa.DictionaryArray, column: Column, resource: str) -> None:
-    """Warn of values in an enum's column that are not in its declaration."""
+def note_unknown(array: pa.DictionaryArray, column: Column, resource: str) -> None:
+    """Note values in an enum's column that are not in its declaration."""
     unknown = array.dictionary.to_pylist()[len(column.values) :]
-    if unknown:
-        warn(
-            f"{resource}: column {column.name!r} has values that are not in the API's description: "
-            f"{', '.join(map(repr, unknown))}. They are kept as extra categories.",
-            UnknownValueWarning,
-        )
+    words = {"column": column.name, "values": ", ".join(map(repr, unknown))}
+    note(_UNKNOWN, len(unknown), resource, about=f"{resource}.{column.name}", **words)
 
 
 def check_rates(table: pa.Table, resource: str) -> None:
-    """Warn once if billable time is without rates: all of it, or a part, as if pages came for another credential."""
+    """Note that billable time is without rates: all of it, or a part, as if pages came for another credential."""
     if not {"rate", "amount", "billing_type"} <= set(table.column_names):
         return
     billable = pc.equal(decode_dictionary(table.column("billing_type")), "billable")
@@ -165,7 +181,4 @@ def check_rates(table: pa.Table, resource: str) -> None:
     else:
         found = f"{hidden:,} of {rows.num_rows:,}"
         cause = "these entries may have no rate, or the server may have hidden it on some pages; load again to compare"
-    warn(
-        f"{resource}: rate and amount are missing on {found} billable entries: {cause}. They are missing, not zero.",
-        RatesHiddenWarning,
-    )
+    note(_NO_RATES, hidden, resource, found=found, cause=cause)

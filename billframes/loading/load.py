@@ -26,7 +26,7 @@ from billframes.paging import ListReader, ListSchema, LoadResult
 from billframes.paging.list_schema import Query, parameter, with_parameters
 from billframes.paging.page import Page, PageRequest, check_page
 from billframes.schema.custom_fields import CustomColumn
-from billframes.schema.decode import decode_page, warn_of_cut_characters
+from billframes.schema.decode import decode_page, note_cut_characters
 from billframes.schema.resources import CUSTOM_FIELDS, Resource
 from billframes.schema.sources import sources_of, without_encoding
 from billframes.transport.connections import CancelScope
@@ -72,7 +72,7 @@ def load(connection: ApiConnection, request: ListRequest, *, to: str, progress: 
     check_filters(table, request)
     check_details(table, request, sources)
     check_rates(table, resource.name)
-    warn_of_cut_characters(cut, resource.name)
+    note_cut_characters(cut, resource.name)
     if request.limit is not None:
         table = table.slice(0, request.limit)
     return finish(table, request, loaded, started, custom, to, getattr(connection, "base_url", None))

@@ -20,7 +20,7 @@ from billframes.periods import local_day
 
 __all__ = ["LoadInfo", "as_whole", "attach", "attach_load_info", "attached", "load_attrs", "load_day", "load_info"]
 
-_kept: dict[tuple[int, str], tuple[weakref.ref[Any], dict[str, Any]]] = {}
+_kept: dict[tuple[int, str], tuple[weakref.ref[Any], Any]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +67,18 @@ def attach_load_info(frame: Any, info: Mapping[str, Any]) -> Any:
     return attach(frame, "load", info)
 
 
-def attach(frame: Any, name: str, info: Mapping[str, Any]) -> Any:
+def attach(frame: Any, name: str, info: Mapping[str, Any] | list[Any]) -> Any:
     """Attach JSON values to a frame of any engine under a name, and return the frame."""
+    info = info if isinstance(info, list) else dict(info)
     if isinstance(frame, pd.DataFrame):
-        frame.attrs[name] = dict(info)
+        frame.attrs[name] = info
         return frame
     if isinstance(frame, pa.Table):
-        metadata = {**(frame.schema.metadata or {}), f"billframes.{name}".encode(): json.dumps(dict(info))}
+        metadata = {**(frame.schema.metadata or {}), f"billframes.{name}".encode(): json.dumps(info)}
         return frame.replace_schema_metadata(metadata)
     key = id(frame), name
     try:
-        _kept[key] = (weakref.ref(frame, lambda _: _kept.pop(key, None)), dict(info))
+        _kept[key] = (weakref.ref(frame, lambda _: _kept.pop(key, None)), info)
     except TypeError:
         # This engine's frames can't be kept track of, so they remember nothing.
         _kept.pop(key, None)

@@ -21,7 +21,7 @@ import pyarrow as pa
 from msgspec.structs import astuple
 
 from billframes.errors import DecodeError
-from billframes.loading.checks import warn_of_unknown
+from billframes.loading.checks import note_unknown
 from billframes.schema.columns import (
     ENCODED_TEXT,
     Column,
@@ -31,7 +31,7 @@ from billframes.schema.columns import (
     repeated_column,
     without_empty_texts,
 )
-from billframes.schema.custom_fields import CustomColumn, read_values, warn_of_undefined
+from billframes.schema.custom_fields import CustomColumn, note_undefined, read_values
 from billframes.schema.instants import UnreadableError, read_instants, read_times
 from billframes.schema.resources import Resource
 from billframes.schema.sources import ColumnSource, json_path
@@ -223,9 +223,9 @@ class TableBuilder:
     def _warn(self, arrays: Sequence[pa.Array]) -> None:
         for column, array in zip(self.columns, arrays, strict=True):
             if column.kind == "enum":
-                warn_of_unknown(array, column, self._resource.name)
+                note_unknown(array, column, self._resource.name)
         if self._undefined:
-            warn_of_undefined(self._undefined, self._resource.name)
+            note_undefined(self._undefined, self._resource.name)
 
 
 def build_table(records: Sequence[Any], resource: Resource, sources: Sequence[ColumnSource]) -> pa.Table:

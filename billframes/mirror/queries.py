@@ -19,7 +19,7 @@ import pyarrow.dataset as ds
 
 from billframes._names import snake_case
 from billframes.errors import ParameterError
-from billframes.loading.checks import warn_of_unknown
+from billframes.loading.checks import note_unknown
 from billframes.loading.convert import can_sort, row_order
 from billframes.loading.query_args import ListRequest
 from billframes.mirror.snapshot import Snapshot
@@ -79,7 +79,7 @@ def _with_declared_type(rows: pa.Table, column: Column, resource: str) -> pa.Arr
     values = rows.column(column.name)
     if column.kind == "enum":
         array = _enum(values, column)
-        warn_of_unknown(array, column, resource)
+        note_unknown(array, column, resource)
         return array
     if column.type == REPEATED_TEXT:
         return values.cast(REPEATED_TEXT.value_type).combine_chunks().dictionary_encode()

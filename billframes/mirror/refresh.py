@@ -13,18 +13,16 @@ from __future__ import annotations
 
 import datetime as dt
 import time
-import warnings
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from billframes._messages import warn
 from billframes._names import closest
-from billframes.errors import BillframesWarning, MirrorError, PagingError, ParameterError
+from billframes._notes import Notes, collect_notes
+from billframes.errors import MirrorError, PagingError, ParameterError
 from billframes.mirror.balances import (
     balances_equal,
     combine_balances,
@@ -99,12 +97,13 @@ class Refresh:
         self._previous = catalogue.newest() if catalogue.exists() else None
         self._last_checked = self._previous.firm.get("checked", "") if self._previous else ""
         self.server.keep_field_names(self._previous.firm.get("fields", ()) if self._previous else ())
-        with _each_warning_once():
+        with collect_notes(Notes()) as notes:
             firm = self._check_firm()
             with undone_if_it_fails(self.storage, catalogue):
                 self._refresh_tables()
                 version = self._new_version(here, firm)
                 catalogue.commit(version)
+        notes.finish()
         return version
 
     def _refresh_tables(self) -> None:
@@ -394,17 +393,3 @@ class Refresh:
             deleted = without(stored, "invoice_id", rows.column("invoice_id")).column(0).to_pylist()
             check_vanished("invoices", len(deleted), len(invoices))
             invoices.upsert(rows, deleted)
-
-
-@contextmanager
-def _each_warning_once() -> Iterator[None]:
-    """Issue each warning once at the end, although many loads issue it."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    seen = {(str(each.message), each.category): each for each in caught}
-    for each in seen.values():
-        if issubclass(each.category, BillframesWarning):
-            warn(str(each.message), each.category)
-        else:
-            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)

@@ -7,8 +7,8 @@ import functools
 from concurrent.futures import ThreadPoolExecutor
 
 from billframes._format import month_name
+from billframes._notes import collect_notes
 from billframes._session import book
-from billframes.analysis.frames.checked_frames import collect_warnings
 from billframes.analysis.frames.data_span import check_begun, check_known
 from billframes.client import Client
 from billframes.config.firm import FirmSettings
@@ -74,8 +74,8 @@ def load(
         raise ParameterError(f"as_of={as_of!r} lies before {month_name(first)}; it takes a day of that month or later.")
     last = min(day, month_end(first))
     loaded = Month(first, last, day, book(first, last, settings=firm, client=client))
-    with collect_warnings(loaded.notes), ThreadPoolExecutor(len(_FRAMES)) as pool:
-        list(pool.map(functools.partial(getattr, loaded.book), _FRAMES))
+    with ThreadPoolExecutor(len(_FRAMES)) as pool:
+        list(pool.map(functools.partial(_load, loaded), _FRAMES))
     if loaded.loaded_on and loaded.loaded_on < last:
         check_begun(first, loaded.loaded_on)
         # A mirror can be older than the month's last day.
@@ -83,10 +83,16 @@ def load(
         loaded.as_of = day if day > month_end(first) else loaded.loaded_on
     check_known(loaded.last, loaded.book.first_day)
     # Codes of expenses and fixed fees are loaded here, so that computing figures sends no requests.
-    with collect_warnings(loaded.notes):
+    with collect_notes(loaded.notes):
         loaded.e_billing = check_e_billing(loaded.firm_book, loaded.first, loaded.last)
         loaded.guidelines = check_client_guidelines(loaded.firm_book, loaded.last)
     return loaded.only(only) if only else loaded
+
+
+def _load(month: Month, name: str) -> None:
+    """Load a frame of the book; threads don't inherit the block of `collect_notes`."""
+    with collect_notes(month.notes):
+        getattr(month.book, name)
 
 
 def read_month(text: str | int, calendar: Calendar | None = None) -> dt.date:

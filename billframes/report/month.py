@@ -8,27 +8,26 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-import warnings
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import pandas as pd
 
 from billframes._format import enum_label, month_name
-from billframes.analysis.aging import LaterBalancesWarning
+from billframes._notes import Notes, collect_notes
 from billframes.analysis.bridge import bridge
 from billframes.analysis.compare import compare_results
-from billframes.analysis.frames.checked_frames import CheckedFrames, collect_warnings
+from billframes.analysis.frames.checked_frames import CheckedFrames, share_checks
 from billframes.analysis.frames.data_span import CountedDays, covers, is_known
 from billframes.analysis.results.compared_periods import Comparison, aligned_parts
 from billframes.analysis.results.result_rows import total_of
+from billframes.analysis.rules.periods import LATER_BALANCES
 from billframes.book import Book
 from billframes.book.kept import KeptBook
 from billframes.book.slices import BookSlice, SlicedBook, SliceKey, keep_rows
 from billframes.config.firm import FirmSettings
-from billframes.errors import BillframesWarning
 from billframes.periods import CALENDAR_YEAR, Period, month_end, months_between, period_before, year_before
 from billframes.report.client_guidelines import ClientGuidelines
 from billframes.report.distinct_names import DistinctNames
@@ -50,16 +49,17 @@ class Month:
     A month's book and the figures of the report.
 
     Created by `load`. `first` and `last` are the first and last day counted. `as_of` is the day to which receivables
-    are aged; while the month is not over, it is also the last day counted. `notes` collects the warnings of the
-    analyses. `scope` is the client, practice area or responsible lawyer; None is the whole firm. `e_billing` has the
-    items of the month's work that clients' portals would reject, and `guidelines` those that clients may refuse or cut.
+    are aged; while the month is not over, it is also the last day counted. `notes` collects the notes of the loads and
+    analyses, each cause once. `scope` is the client, practice area or responsible lawyer; None is the whole firm.
+    `e_billing` has the items of the month's work that clients' portals would reject, and `guidelines` those that
+    clients may refuse or cut.
     """
 
     first: dt.date
     last: dt.date
     as_of: dt.date
     book: Book | BookSlice
-    notes: list[str] = field(default_factory=list)
+    notes: Notes = field(default_factory=lambda: Notes("page"), repr=False, compare=False)
     scope: Scope | None = None
     e_billing: EBilling = field(default_factory=EBilling, repr=False)
     guidelines: ClientGuidelines = field(default_factory=ClientGuidelines, repr=False)
@@ -85,12 +85,14 @@ class Month:
         part = firm._sliced.setdefault(scope.key, SlicedBook(firm.firm_book, scope.key)).slice(scope.id)
         matters = keep_rows(firm.firm_book.matters, {f"{scope.key}_id": scope.id})
         findings = firm.e_billing.for_matters(set(matters.loc[matters["ledes_enabled"].fillna(False), "matter_id"]))
+        notes = Notes("page")
+        notes.merge(firm.notes)
         return Month(
             self.first,
             self.last,
             self.as_of,
             part,
-            notes=[*firm.notes],
+            notes=notes,
             scope=scope,
             e_billing=findings,
             guidelines=firm.guidelines.for_matters(set(matters["matter_id"])),
@@ -236,7 +238,7 @@ class Month:
 
     def result(self, analysis: str, **options: Any) -> pd.DataFrame:
         """Return an analysis of the book. It is computed once for all sections and key points."""
-        with self.collecting_warnings():
+        with self.collecting_notes():
             found: pd.DataFrame = getattr(self._kept_book, analysis)(**options)
         return found.copy()
 
@@ -291,7 +293,7 @@ class Month:
             if self.is_known(span)
         }
         named = {(names[-1], back): f"{names[-1]} {back}" for back in parts}
-        with self.collecting_warnings():
+        with self.collecting_notes():
             found: pd.DataFrame = compare_results(
                 results, measure, Comparison("month", days, align=True, parts=named), names[-YEAR:]
             )
@@ -305,15 +307,14 @@ class Month:
     @functools.cached_property
     def balances(self) -> dict[str, float]:
         """Receivables, work in progress and lock-up on the day to which receivables are aged."""
-        with self.collecting_warnings():
+        with self.collecting_notes():
             return balance_figures(self._kept_book, self.as_of)
 
     @functools.cached_property
     def earlier_balances(self) -> tuple[Balances | None, Balances | None]:
         """The balances of last month's end and a year ago, if a mirror has them."""
         # The report states the day of these balances itself.
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", BillframesWarning)
+        with collect_notes(Notes("page")):
             last_month, year_ago = (
                 earlier_balances(self.firm_book, self.scope, month_end(self.earlier(back))) for back in (1, YEAR)
             )
@@ -323,7 +324,7 @@ class Month:
         """Return the change of a figure since last month by a key, and the total in one row."""
         spans = (self.same_days(1), self._days)
         then, now = (self.result("realization", by=by, start=each.start, end=each.end) for each in spans)
-        with self.collecting_warnings():
+        with self.collecting_notes():
             rows = bridge(then, now, measure)
         return rows, pd.DataFrame([total_of(rows)])
 
@@ -347,13 +348,16 @@ class Month:
     def _distinct_names(self) -> DistinctNames:
         return DistinctNames(self.firm_book.clients, self.firm_book.matters, self.firm_book.users)
 
-    def collecting_warnings(self) -> AbstractContextManager[None]:
-        """
-        Collect the warnings of the analyses in the block as notes. They check each frame only once.
+    @contextmanager
+    def collecting_notes(self) -> Iterator[None]:
+        """Collect the notes of the analyses in the block, which check each frame only once."""
+        with collect_notes(self.notes), share_checks(self._checked):
+            yield
 
-        The warning of later balances is dropped if `footnotes.balances` says the same in plain words.
-        """
-        return collect_warnings(self.notes, self._checked, without=(LaterBalancesWarning,) if self.balances_day else ())
+    @property
+    def remarks(self) -> list[str]:
+        """The notes as sentences; that of later balances is left out if `footnotes.balances` says the same."""
+        return [each.text("page") for each in self.notes if not (self.balances_day and each.rule is LATER_BALANCES)]
 
     def _realization_by_month(self, basis: Literal["invoice_date", "work_date"], back: int = 0) -> pd.DataFrame:
         back = back or self.months_back

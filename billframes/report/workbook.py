@@ -224,7 +224,7 @@ def _about(month: Month, *, title: str, remark: str, generated: str) -> Iterator
     yield "", remark
     money = f"Amounts are in {month.currency}" if month.currency else _NO_CURRENCY
     yield "", f"{money}. Unknown figures are empty cells."
-    for text in (*footnotes.scope(month), *balances(month), footnotes.LIMITS, *month.notes):
+    for text in (*footnotes.scope(month), *balances(month), footnotes.LIMITS, *month.remarks):
         yield "", text
     yield "Made by", f"billframes {__version__}"
 

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from billframes._messages import warn
 from billframes._names import snake_case
+from billframes._notes import Rule, note
 from billframes.errors import DecodeError, UnknownValueWarning
 from billframes.schema.columns import Column
 from billframes.schema.json_text import parse_day
@@ -29,10 +29,25 @@ from billframes.schema.records import CustomFieldList, CustomFieldValue
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["CustomColumn", "FieldNames", "read_values", "warn_of_undefined"]
+__all__ = ["CustomColumn", "FieldNames", "note_undefined", "read_values"]
 
 Places: TypeAlias = "npt.NDArray[np.int64] | slice"
 
+_SAME_COLUMN = Rule(
+    name="same_column",
+    seen="{subject}: another {kind} field has the column {column}, so the values of {name!r} are in {other}.",
+    remedy="Rename one of the fields in the billing system.",
+    unit="fields",
+    category=UnknownValueWarning,
+)
+_UNDEFINED = Rule(
+    name="undefined_fields",
+    seen="{subject}: records have values of custom fields without a definition, which therefore have no column: {ids}.",
+    remedy="Load again if the fields are new.",
+    page="Load the data again if the fields are new.",
+    unit="fields",
+    category=UnknownValueWarning,
+)
 _NO_PLACES = slice(0, 0)
 _KINDS = {"text": "text", "boolean": "flag", "number": "number", "date": "date", "enum": "enum"}
 _TYPES = {"text": str, "boolean": bool, "number": float, "date": str, "enum": str}
@@ -106,11 +121,8 @@ class FieldNames:
             name = _column_name(field)
             if names[field.id] != name and field.id not in self._warned:
                 self._warned.add(field.id)
-                warn(
-                    f"custom_fields: another {field.entity} field has the column {name}, so the values of "
-                    f"{field.name!r} are in {names[field.id]}. Rename one of the fields in the billing system.",
-                    UnknownValueWarning,
-                )
+                words = {"kind": field.entity, "column": name, "name": field.name, "other": names[field.id]}
+                note(_SAME_COLUMN, 1, "custom_fields", about=field.id, **words)
 
 
 def _names(fields: Iterable[CustomFieldList]) -> dict[str, str]:
@@ -185,13 +197,10 @@ def _spread(values: list[Any], rows: npt.NDArray[np.int64], size: int) -> list[A
     return column
 
 
-def warn_of_undefined(ids: Iterable[str], resource: str) -> None:
-    """Warn of custom fields that have values and no definition."""
-    warn(
-        f"{resource}: records have values of custom fields without a definition, which therefore have no column: "
-        f"{', '.join(sorted(ids))}. Load again if the fields are new.",
-        UnknownValueWarning,
-    )
+def note_undefined(ids: Iterable[str], resource: str) -> None:
+    """Note custom fields that have values and no definition."""
+    names = sorted(ids)
+    note(_UNDEFINED, len(names), resource, about=resource, ids=", ".join(names))
 
 
 def _column_name(field: CustomFieldList | CustomFieldValue) -> str:

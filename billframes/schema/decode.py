@@ -18,8 +18,8 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from billframes._forks import hold_during_fork
-from billframes._messages import warn
 from billframes._names import first_few
+from billframes._notes import Rule, note
 from billframes.errors import DecodeError, UnknownValueWarning
 from billframes.schema.json_text import TOO_DEEP, cut_midnights, not_json_error, replace_surrogates
 from billframes.schema.records import Pagination
@@ -31,11 +31,11 @@ __all__ = [
     "decoder",
     "earlier",
     "microseconds",
+    "note_cut_characters",
     "parse_instant",
     "parse_time",
     "same_id",
     "stated_total",
-    "warn_of_cut_characters",
 ]
 
 T = TypeVar("T")
@@ -91,7 +91,7 @@ def decode_page(body: bytes, resource: Resource, cut: list[str] | None = None) -
     body : bytes
     resource : Resource
     cut : list of str, optional
-        Gets the ids of records with half of a character in a text, for `warn_of_cut_characters`. None warns at once.
+        Gets the ids of records with half of a character in a text, for `note_cut_characters`. None warns at once.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def decode_page(body: bytes, resource: Resource, cut: list[str] | None = None) -
             raise
         rows, pagination = unwrapped
         page = ListBody(_decode(rows, list[record], resource.name, resource.id), pagination)
-        _note_cut_characters(body, resource.name, resource.id, cut)
+        _add_cut_characters(body, resource.name, resource.id, cut)
     if page.pagination is not None:
         _check_pagination(page.pagination, resource.name)
     return page
@@ -201,18 +201,18 @@ def _decode(
         if mended == body:
             raise not_json_error(resource, body) from None
         decoded = _decode(mended, shape, resource, id_name, record_id, cut)
-        _note_cut_characters(body, resource, id_name, cut)
+        _add_cut_characters(body, resource, id_name, cut)
         return decoded
     except RecursionError:
         raise not_json_error(resource, body, TOO_DEEP) from None
     raise DecodeError(message)
 
 
-def _note_cut_characters(body: bytes, resource: str, id_name: str, cut: list[str] | None) -> None:
-    """Add the ids of records with half of a character to `cut`; warn of them if `cut` is None."""
+def _add_cut_characters(body: bytes, resource: str, id_name: str, cut: list[str] | None) -> None:
+    """Add the ids of records with half of a character to `cut`; note them if `cut` is None."""
     ids = _ids_of_cut(body, id_name) if replace_surrogates(body) != body else ()
     if cut is None:
-        warn_of_cut_characters(ids, resource)
+        note_cut_characters(ids, resource)
     else:
         cut += ids
 
@@ -230,16 +230,20 @@ def _ids_of_cut(body: bytes, id_name: str) -> Iterator[str]:
             yield str(record.get(id_name) or "without an id") if isinstance(record, dict) else "without an id"
 
 
-def warn_of_cut_characters(ids: Iterable[str], resource: str) -> None:
-    """Warn once of records in which half of a character was read as U+FFFD."""
+def note_cut_characters(ids: Iterable[str], resource: str) -> None:
+    """Note records in which half of a character was read as U+FFFD."""
     records = list(dict.fromkeys(ids))
-    if records:
-        which = f"record {records[0]} has" if len(records) == 1 else f"records {first_few(records)} have"
-        warn(
-            f"{resource}: {which} half of a character in a text, such as half of an emoji that was cut off. It was "
-            "read as \ufffd (U+FFFD). Correct the text in the billing system.",
-            UnknownValueWarning,
-        )
+    which = f"record {records[0]} has" if len(records) == 1 else f"records {first_few(records or [''])} have"
+    note(_CUT_CHARACTERS, len(records), resource, about=resource, which=which)
+
+
+_CUT_CHARACTERS = Rule(
+    name="cut_characters",
+    seen="{subject}: {which} half of a character in a text, such as half of an emoji that was cut off. It was read as "
+    "\ufffd (U+FFFD).",
+    remedy="Correct the text in the billing system.",
+    category=UnknownValueWarning,
+)
 
 
 def _explain(error: msgspec.ValidationError, body: bytes, resource: str, id_name: str, record_id: str | None) -> str:

@@ -135,7 +135,7 @@ class FilteredBook:
 
     def result(self, analysis: Analysis, by: By) -> pd.DataFrame:
         """
-        Return an analysis of the records that pass the filters. It is calculated once, and its warnings are repeated.
+        Return an analysis of the records that pass the filters. It is calculated once, and its notes are repeated.
 
         Parameters
         ----------

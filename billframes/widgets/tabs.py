@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 import ipywidgets as w
@@ -11,10 +10,11 @@ import pandas as pd
 
 from billframes._format import format_number, long_date
 from billframes._names import join_names
-from billframes.analysis.aging import LaterBalancesWarning
+from billframes._notes import Note, Notes, collect_notes
 from billframes.analysis.declare.explanation import definition_list
 from billframes.analysis.model.keys import TIMES
 from billframes.analysis.results.explain import meaning
+from billframes.analysis.rules.periods import LATER_BALANCES
 from billframes.widgets.filtered_book import FilteredBook
 from billframes.widgets.html import (
     busy,
@@ -98,8 +98,7 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
             return
         self._close()
         filtered, view = self._filtered, self.view
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with collect_notes(Notes("page")) as notes:
             self.result = view.compute(filtered, self.key)
             self._total = filtered.total(view.analysis)
         self._about.value = " ".join(
@@ -114,7 +113,7 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
         self._tiles.value = _tiles(view, filtered, self._total)
         self._draw_chart()
         self._show_table()
-        self._notes.value = _paragraphs(view, caught, filtered)
+        self._notes.value = _paragraphs(view, notes, filtered)
 
     def _draw_chart(self) -> None:
         over_time = self.key in TIMES
@@ -214,9 +213,8 @@ class Overview(w.VBox):  # type: ignore[misc]
     def show(self, filtered: FilteredBook) -> None:
         """Show a filtered book."""
         texts = [_figures_of(view, filtered) for view, _figures, _chart in self._parts]
-        with warnings.catch_warnings():
-            # The texts have the warnings.
-            warnings.simplefilter("ignore")
+        # The texts have the notes.
+        with collect_notes(Notes("page")):
             chart_rows = {view: _chart_rows(view, filtered) for view, _figures, _chart in self._parts}
         self._about.value = " ".join(
             escape_text(each)
@@ -242,12 +240,11 @@ class Overview(w.VBox):  # type: ignore[misc]
 
 
 def _figures_of(view: AnalysisView, filtered: FilteredBook) -> str:
-    """Return a section of the overview: its heading, figures and warnings."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    """Return a section of the overview: its heading, figures and notes."""
+    with collect_notes(Notes("page")) as found:
         _chart_rows(view, filtered)
         total = filtered.total(view.analysis)
-    notes = _paragraphs(view, caught, filtered)
+    notes = _paragraphs(view, found, filtered)
     if filtered.has_filters:
         notes = f'<p class="bf-filters">{escape_text(view.tab.about_filters)}</p>{notes}'
     tiles_and_notes = f'{_tiles(view, filtered, total)}<div class="bf-notes">{notes}</div>'
@@ -283,27 +280,20 @@ def _tiles(view: AnalysisView, filtered: FilteredBook, total: dict[str, float]) 
     """Return the tiles of a tab, with figures of the period before if they can be compared."""
     before: dict[str, float] = {}
     if view.tab.compared and filtered.before:
-        with warnings.catch_warnings():
-            # Readers would take warnings about the period before for warnings about this one.
-            warnings.simplefilter("ignore")
+        # Readers would take notes on the period before for notes on this one.
+        with collect_notes(Notes("page")):
             figures = filtered.before.total(view.analysis)
         before = {name: figures[name] for name in view.tab.compared if name in figures}
     columns = [found for name in view.tab.tiles if (found := view.analysis.measure(name))]
     return tiles(columns, total, before, filtered.currency)
 
 
-def _paragraphs(view: AnalysisView, caught: Sequence[warnings.WarningMessage], filtered: FilteredBook) -> str:
-    """
-    Return as paragraphs which filters do not count, and the distinct warnings.
-
-    The warning of `aging` about later balances is in plain words.
-    """
+def _paragraphs(view: AnalysisView, notes: Iterable[Note], filtered: FilteredBook) -> str:
+    """Return as paragraphs which filters do not count, and the notes; that of later balances names the period."""
     ignored = filtered.not_counted(view.tab)
     texts = [do_not_count(ignored, "here")] if ignored else []
-    texts += [
-        str((issubclass(each.category, LaterBalancesWarning) and filtered.balances) or each.message) for each in caught
-    ]
-    return "".join(f"<p>{escape_text(each)}</p>" for each in dict.fromkeys(texts))
+    texts += [(each.rule is LATER_BALANCES and filtered.balances) or each.text("page") for each in notes]
+    return "".join(f"<p>{escape_text(each)}</p>" for each in texts)
 
 
 def do_not_count(filters: Sequence[str], place: str) -> str:

@@ -6,7 +6,6 @@ analysis grouped by single records, so they add up to the bar.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +15,7 @@ import pandas as pd
 
 from billframes import plots, tables
 from billframes._format import MISSING, short_date
+from billframes._notes import Notes, collect_notes
 from billframes.analysis.declare.columns import ITEMS
 from billframes.analysis.declare.metrics import Measure, title_of_key
 from billframes.analysis.declare.spec import Analysis, RecordsSpec, TabSpec, analyses, measures
@@ -112,9 +112,8 @@ class AnalysisView:
         spec = self.records
         if spec is None:
             raise AssertionError(f"{self.analysis.name} declares no records")
-        with warnings.catch_warnings():
-            # The tab already shows the warnings of this analysis.
-            warnings.simplefilter("ignore")
+        # The tab already shows the notes of this analysis.
+        with collect_notes(Notes("page")):
             result = filtered.result(self.analysis, [key, spec.key])
         of_bar = keep_rows(result, {str(result.columns[0]): None if pd.isna(value) else value})  # type: ignore[call-overload]
         parts = [name for name in spec.shown if name in of_bar and name in measures()]

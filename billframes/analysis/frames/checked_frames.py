@@ -1,4 +1,4 @@
-"""Call several analyses of the same frames: check each frame only once, collect the warnings, and keep the results.
+"""Call several analyses of the same frames: check each frame only once, and keep the results.
 
 Every frame that is passed to an analysis is checked (see `frames.values`). For a few thousand rows, this is a third of
 the time of the analysis. Code that calls several analyses, and does not change the frames meanwhile, can share the
@@ -7,8 +7,6 @@ checks among them.
 
 from __future__ import annotations
 
-import re
-import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,14 +16,13 @@ from typing import Any
 
 import pandas as pd
 
+from billframes._notes import Note, Notes, Rule, collect_notes
 from billframes.analysis.declare.columns import Frame
-from billframes.errors import BillframesWarning
 
 __all__ = [
     "CheckedFrames",
     "Findings",
     "KeptResults",
-    "collect_warnings",
     "current_checks",
     "share_checks",
 ]
@@ -33,22 +30,22 @@ __all__ = [
 
 @dataclass(slots=True)
 class Findings:
-    """The warnings to give and the unknown values of enums, by frame and column."""
+    """The notes and the unknown values of enums, by frame and column."""
 
-    messages: dict[tuple[str, str], str] = field(default_factory=dict)
+    notes: dict[tuple[str, str], list[Note]] = field(default_factory=dict)
     unknown: dict[tuple[str, str], list[Any]] = field(default_factory=dict)
 
-    def add(self, frame: str, column: str, message: str) -> None:
-        """Add a warning of a column; a column can have several."""
-        earlier = self.messages.get((frame, column))
-        self.messages[frame, column] = f"{earlier} {message}" if earlier else message
+    def add(self, rule: Rule, amount: float, frame: str, column: str, **values: Any) -> None:
+        """Add a note of a column; a column can have several."""
+        note = Note(rule, frame, float(amount), column, values)
+        self.notes.setdefault((frame, column), []).append(note)
 
     @classmethod
     def of(cls, parts: Iterable[Findings]) -> Findings:
         """Return a copy of the findings of several frames."""
         findings = cls()
         for part in parts:
-            findings.messages |= part.messages
+            findings.notes |= part.notes
             findings.unknown |= part.unknown
         return findings
 
@@ -84,10 +81,10 @@ class CheckedFrames:
 
 
 class KeptResults:
-    """Results of analyses, each calculated once. Its warnings are given again whenever the result is used."""
+    """Results of analyses, each calculated once. Its notes are passed on again whenever the result is used."""
 
     def __init__(self) -> None:
-        self._results: dict[str, tuple[pd.DataFrame, list[warnings.WarningMessage]]] = {}
+        self._results: dict[str, tuple[pd.DataFrame, Notes]] = {}
 
     def __len__(self) -> int:
         return len(self._results)
@@ -98,14 +95,11 @@ class KeptResults:
     def get(self, call: str, calculate: Callable[[], pd.DataFrame]) -> pd.DataFrame:
         """Return the result of a call; `calculate` is called if there is none yet."""
         if call not in self._results:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                found = calculate()
-            self._results[call] = found, caught
-        found, caught = self._results[call]
-        for each in caught:
-            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
-        return found
+            with collect_notes(Notes("book")) as notes:
+                self._results[call] = calculate(), notes
+        result, notes = self._results[call]
+        notes.finish()
+        return result
 
 
 _SHARED: ContextVar[CheckedFrames | None] = ContextVar("shared", default=None)
@@ -119,7 +113,7 @@ def current_checks() -> CheckedFrames:
 @contextmanager
 def share_checks(checked: CheckedFrames | None = None) -> Iterator[None]:
     """
-    Let the analyses called in this block share their checks; each gives the same warnings as without it.
+    Let the analyses called in this block share their checks; each gives the same notes as without it.
 
     Parameters
     ----------
@@ -132,39 +126,3 @@ def share_checks(checked: CheckedFrames | None = None) -> Iterator[None]:
         yield
     finally:
         _SHARED.reset(token)
-
-
-@contextmanager
-def collect_warnings(
-    notes: list[str], checked: CheckedFrames | None = None, *, without: tuple[type[Warning], ...] = ()
-) -> Iterator[None]:
-    """
-    Add the messages of billframes' warnings to `notes`, without repetitions, and issue other warnings as usual.
-
-    Messages that differ only in their numbers count as repetitions. Warnings of the classes in `without` are dropped.
-    The analyses called in this block share their checks; see `share_checks`.
-
-    Examples
-    --------
-    >>> notes = []
-    >>> with collect_warnings(notes):
-    ...     warnings.warn("Three entries have no matter.", BillframesWarning)
-    ...     warnings.warn("Three entries have no matter.", BillframesWarning)
-    >>> notes
-    ['Three entries have no matter.']
-    """
-    with warnings.catch_warnings(record=True) as caught, share_checks(checked):
-        warnings.simplefilter("always", BillframesWarning)
-        yield
-    for each in caught:
-        if not issubclass(each.category, BillframesWarning):
-            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
-        elif not issubclass(each.category, without) and _without_numbers(str(each.message)) not in map(
-            _without_numbers, notes
-        ):
-            notes.append(str(each.message))
-
-
-def _without_numbers(note: str) -> str:
-    """Replace numbers: the analyses of several months give the same warning with different counts."""
-    return re.sub(r"\d[\d,.-]*", "#", note)

@@ -17,6 +17,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
+from billframes._notes import Rule
 from billframes.analysis.declare.columns import Frame, as_arrow, column_names
 from billframes.analysis.frames.engine import collect_counts, collect_values
 from billframes.analysis.frames.expressions import count_if, midnight, value_if
@@ -45,16 +46,16 @@ class ColumnRule:
     name : str
     columns : mapping of str to str
         The columns that the rule needs, with their kind: "number", "date", "time" (a date with a time of day) or
-        "instant". If the rule is broken, analyses that use the last of them give the warning.
+        "instant". If the rule is broken, analyses that use the last of them give the note.
     implausible : callable or None
         A function of these columns, as expressions or as arrays, that tells whether a row is implausible. None for a
         rule with `bounds`.
     plausible : callable or None
         The same for plausible rows. A row can be neither, for example if a value is missing. If None, one implausible
         row breaks the rule; otherwise there must be several, and more than are plausible.
-    message : str
-        The warning, with `{rows}` for the number of implausible rows, `{example}` and `{stake}`. It is empty if only
-        some analyses can give the warning, with words of their own.
+    note : Rule or None
+        The note, whose amount is the number of implausible rows, with the values `{example}` and `{stake}`. None if
+        only some analyses can give it, with words of their own.
     stake : str
         The column whose sum over the implausible rows is shown as `{stake}`; empty for none.
     bounds : tuple
@@ -77,7 +78,7 @@ class ColumnRule:
     columns: Mapping[str, str]
     implausible: _Condition | None
     plausible: _Condition | None
-    message: str
+    note: Rule | None
     stake: str = ""
     bounds: tuple[Any, Any] = (None, None)
     unless: tuple[str, ...] = ()
@@ -138,10 +139,8 @@ class ColumnRule:
         plausible = {"rows": count_if(self.broken_by(self.plausible))}
         return count >= _SEVERAL and count > (collect_values((frame, plausible))["rows"] or 0.0)
 
-    def text(self, frame: Frame, id_: str | None) -> str:
-        """Return the warning, with the number of implausible rows in the whole frame; empty if there are none."""
-        if not self.message:
-            return ""
+    def seen(self, frame: Frame, id_: str | None) -> dict[str, Any]:
+        """Return the values of the note, with the number of implausible rows in the whole frame; empty if none are."""
         there = column_names(frame)
         needed = [name for name in (*self.columns, self.stake, *self.among, id_) if name in there]
         rows = as_arrow(frame, list(dict.fromkeys(needed)))
@@ -149,7 +148,7 @@ class ColumnRule:
         values = {"rows": count_if(C("_wrong")), "all": nw.len()}
         if self.stake in there:
             values["stake"] = value_if(C("_wrong"), C(self.stake).cast(nw.Float64)).sum()
-        if id_ and "{example}" in self.message:
+        if id_ and self.note is not None and "{example}" in self.note.seen:
             values["example"] = nw.when(C("_wrong")).then(C(id_).cast(nw.String)).min()
         queries: list[tuple[Frame, dict[str, nw.Expr]]] = [(rows, values)]
         if self.alike:
@@ -159,10 +158,8 @@ class ColumnRule:
         count = 0.0 if found.get("times", 0) > _TIMES else found["rows"] or 0.0
         if self.least and count < max(_SEVERAL, self.least * found["all"]):
             count = 0.0
-        example = f" (for example {id_} {found['example']})" if found.get("example") else ""
-        stake = f"{found.get('stake') or 0.0:,.2f}"
-        words = "1 row" if count == 1 else f"{count:,.0f} rows"
-        return self.message.format(rows=words, stake=stake, example=example) if count else ""
+        example = f" (for example `{id_}` {found['example']})" if found.get("example") else ""
+        return {"n": count, "example": example, "stake": f"{found.get('stake') or 0.0:,.2f}"} if count else {}
 
 
 def _count_in(condition: _Condition | None, columns: Sequence[Any]) -> int:

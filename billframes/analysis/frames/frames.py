@@ -15,16 +15,15 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._messages import warn
+from billframes._notes import NOTES, Notes
 from billframes.analysis.declare.columns import Frame, as_arrow
 from billframes.analysis.frames.checked_frames import Findings
 from billframes.analysis.frames.data_span import counted_days, read_bounded_period, read_period
 from billframes.analysis.frames.engine import lazy
 from billframes.analysis.frames.native import nan_to_null, select_columns, to_native, wrap_frames
-from billframes.analysis.frames.notes import Notes
-from billframes.analysis.frames.values import check_values, said_once, tell_once
+from billframes.analysis.frames.values import check_values
 from billframes.config.firm import FirmSettings
-from billframes.errors import IncompleteDataWarning
+from billframes.loading.load_info import attach
 from billframes.periods import DateLike, Period
 
 __all__ = ["Frames"]
@@ -57,7 +56,6 @@ class Frames(dict[str, Frame]):
     ) -> None:
         super().__init__(checked)
         self.natives, self.findings, self.notes, self.is_inner = dict(natives), findings, notes, is_inner
-        self._said = said_once()
 
     @classmethod
     def of(cls, *, ids_only: bool = False, **natives: Any) -> Frames:
@@ -83,8 +81,9 @@ class Frames(dict[str, Frame]):
                 inner = outer.only(*given)
                 inner.is_inner = True
                 return inner
-        checked, findings = check_values(wrap_frames(given, ids_only=ids_only), given, ids_only=ids_only)
-        return cls(checked, given, findings, Notes())
+        notes = Notes()
+        checked, findings = check_values(wrap_frames(given, ids_only=ids_only), given, notes, ids_only=ids_only)
+        return cls(checked, given, findings, notes)
 
     def only(self, *names: str) -> Frames:
         """Return some of the frames, to call another analysis with these only."""
@@ -95,9 +94,7 @@ class Frames(dict[str, Frame]):
         return self._with({**self, **rows}, {**self.natives, **{name: each.to_native() for name, each in rows.items()}})
 
     def _with(self, checked: Mapping[str, Frame], natives: Mapping[str, Any]) -> Frames:
-        other = Frames(checked, natives, self.findings, self.notes, is_inner=self.is_inner)
-        other._said = self._said
-        return other
+        return Frames(checked, natives, self.findings, self.notes, is_inner=self.is_inner)
 
     def passed(self, *names: str) -> dict[str, Any]:
         """Return some of the frames as the user passed them."""
@@ -115,7 +112,7 @@ class Frames(dict[str, Frame]):
         """
         Select and cast the columns that an analysis uses: all `columns`, and those of `optional` that the frame has.
 
-        What the checks found in these columns is said, once a call.
+        What the checks found in these columns is noted.
 
         Parameters
         ----------
@@ -128,10 +125,7 @@ class Frames(dict[str, Frame]):
         """
         rows, used = select_columns(lazy(self[name]) if lazily else self[name], name, columns, optional, coded)
         for column in used:
-            message = self.findings.messages.pop((name, column), None)
-            if message and message not in self._said:
-                self._said.add(message)
-                warn(message, IncompleteDataWarning)
+            self.notes.merge(self.findings.notes.get((name, column), ()))
         return rows
 
     def unknown_values(self, name: str, column: str) -> list[Any]:
@@ -141,8 +135,7 @@ class Frames(dict[str, Frame]):
     def call(self, analysis: Callable[..., Any], **options: Any) -> Frame:
         """Return the result of another analysis of these frames, with other arguments by name."""
         own = {name: self for name in self if name in _parameters(analysis)}
-        with tell_once(self._said):
-            return as_arrow(cast("Frame", nw.from_native(analysis(**own, **options))))
+        return as_arrow(cast("Frame", nw.from_native(analysis(**own, **options))))
 
     def period(self, start: DateLike | None, end: DateLike | None, settings: FirmSettings | None) -> Period:
         """Read `start=` and `end=`; see `read_period`."""
@@ -177,9 +170,10 @@ class Frames(dict[str, Frame]):
         rows = nan_to_null(rows)
         if self.is_inner:
             return cast("IntoFrameT", rows.to_native())
-        self.notes.say()
         days = {"as_of": as_of.isoformat()} if as_of else {}
-        return to_native(rows, like, counted_days(period, settings, **self._dated) if period else days)
+        result = to_native(rows, like, counted_days(period, settings, **self._dated) if period else days)
+        self.notes.finish()
+        return cast("IntoFrameT", attach(result, NOTES, self.notes.data()))
 
 
 @cache

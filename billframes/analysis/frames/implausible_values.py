@@ -13,6 +13,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from billframes._notes import Rule
 from billframes.analysis.frames.column_rules import ColumnRule, absolute, parts_of_day
 
 __all__ = ["RULES"]
@@ -150,29 +151,40 @@ def _is_not_night(moment: Any) -> Any:
     return ~_is_night(moment)
 
 
-def _night_check(name: str, column: str, stake: str, unit: str) -> ColumnRule:
+def _rule(name: str, seen: str, remedy: str = "", page: str = "Correct these records in the billing system.") -> Rule:
+    return Rule(name=name, seen=f"{{subject}}: {seen}", remedy=remedy, page=page, unit="rows")
+
+
+def _night_check(column: str, stake: str, unit: str) -> ColumnRule:
     return ColumnRule(
         f"night {column}",
         {column: "time"},
         _is_night,
         _is_not_night,
-        f"{name}: {column} has a time such as 22:00 or 23:00 in {{rows}} ({unit}). These may be midnights of the "
-        "firm's time zone in UTC, which are on the day before. Convert them to the firm's time zone before their time "
-        "is dropped.",
+        _rule(
+            "evening_dates",
+            f"`{column}` has a time such as 22:00 or 23:00 in {{n}} {{n:row|rows}} ({unit}). These may be "
+            f"midnights of the firm's time zone in UTC, which are on the day before.",
+            "Convert them to the firm's time zone before their time is dropped.",
+        ),
         stake,
         unless=() if column != "due_date" else ("night invoice_date",),
         alike=True,
     )
 
 
-def _order_check(name: str, column: str, stake: str, unit: str) -> ColumnRule:
+def _order_check(column: str, stake: str, unit: str) -> ColumnRule:
     return ColumnRule(
         "order",
         {"created_at": "instant", column: "date"},
         _is_day_first,
         _is_not_day_first,
-        f"{name}: day and month of {column} may be swapped in {{rows}} ({unit}), because with day and month exchanged "
-        "these dates fit created_at. Read the dates again with the order that the file has.",
+        _rule(
+            "day_and_month",
+            f"day and month of `{column}` may be swapped in {{n}} {{n:row|rows}} ({unit}), because with day and "
+            f"month exchanged these dates fit `created_at`.",
+            "Read the dates again with the order that the file has.",
+        ),
         stake,
         gate="ahead",
     )
@@ -186,38 +198,45 @@ def _has_same_sign(amount: Any, balance: Any) -> Any:
     return ((amount > _CENT) & (balance > _CENT)) | ((amount < -_CENT) & (balance < -_CENT))
 
 
-def _dates_out_of_bounds(name: str, column: str, stake: str, unit: str) -> ColumnRule:
+def _dates_out_of_bounds(column: str, stake: str, unit: str) -> ColumnRule:
     return ColumnRule(
         f"bounds {column}",
         {column: "date"},
         None,
         None,
-        f"{name}: {column} is before 1990 or after 2100 in {{rows}}{{example}} ({unit}). Correct these dates: they are "
-        "in no period, or age for decades.",
+        _rule(
+            "impossible_dates",
+            f"`{column}` is before 1990 or after 2100 in {{n}} {{n:row|rows}}{{example}} ({unit}).",
+            "Correct these dates: they are in no period, or age for decades.",
+        ),
         stake,
         bounds=_YEARS,
     )
 
 
-def _negative_amounts(name: str, words: str) -> ColumnRule:
+def _negative_amounts(words: str) -> ColumnRule:
     return ColumnRule(
         "negative",
         {"amount": "number"},
         lambda amount: amount < 0,
         lambda amount: amount > 0,
-        f"{name}: amount is negative in most rows. Invoices bill {words} as positive amounts, which are "
-        "subtracted from the amounts of the invoices. Change the sign.",
+        _rule(
+            "negative_items",
+            f"amount is negative in most rows. Invoices bill {words} as positive amounts, which are subtracted "
+            f"from the amounts of the invoices.",
+            "Change the sign.",
+        ),
     )
 
 
 RULES: Mapping[str, tuple[ColumnRule, ...]] = {
     "expenses": (
-        _negative_amounts("expenses", "expenses"),
-        _dates_out_of_bounds("expenses", "date", "amount", "amounts of {stake}"),
+        _negative_amounts("expenses"),
+        _dates_out_of_bounds("date", "amount", "amounts of {stake}"),
     ),
     "fixed_fees": (
-        _negative_amounts("fixed_fees", "fixed fees"),
-        _dates_out_of_bounds("fixed_fees", "date", "amount", "amounts of {stake}"),
+        _negative_amounts("fixed fees"),
+        _dates_out_of_bounds("date", "amount", "amounts of {stake}"),
     ),
     "time_entries": (
         ColumnRule(
@@ -225,8 +244,11 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
             dict.fromkeys(("hours", "rate", "amount"), "number"),
             _is_unequal,
             _is_equal,
-            "time_entries: amount is not hours times rate in {rows} with amounts of {stake}, which are most of those "
-            "with a rate. One of the three may be another column, or may have been changed.",
+            _rule(
+                "unequal_amounts",
+                "amount is not hours times rate in {n} {n:row|rows} with amounts of {stake}, which are most of "
+                "those with a rate. One of the three may be another column, or may have been changed.",
+            ),
             "amount",
             unless=("scaled", "swapped", "minutes", "sixtieths", "days", "whole"),
         ),
@@ -235,9 +257,13 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
             {"created_at": "instant", "date": "date"},
             _is_ahead,
             None,
-            "time_entries: client work is dated more than a month after created_at in {rows}{example} ({stake} hours). "
-            "It may have been entered in advance, or these dates may be wrong: the work counts in the period that they "
-            "name.",
+            _rule(
+                "dated_ahead",
+                "client work is dated more than a month after `created_at` in {n} {n:row|rows}{example} ({stake} "
+                "hours). It may have been entered in advance, or these dates may be wrong: the work counts in "
+                "the period that they name.",
+                page="Correct the dates in the billing system if they are wrong.",
+            ),
             "hours",
             unless=("order", "bounds date"),
             among={"billing_type": ("billable", "fixedFee")},
@@ -248,8 +274,12 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
             dict.fromkeys(("hours", "rate", "amount"), "number"),
             _is_scaled,
             _is_not_scaled,
-            "time_entries: amount is many times hours times rate, so it seems to be in another unit, such as cents, or "
-            "to be another column. Each entry's amount is its hours times its rate.",
+            _rule(
+                "scaled_amounts",
+                "amount is many times hours times rate in most rows. It may be in another unit, such as cents, "
+                "or another column.",
+                "Each entry's amount is its hours times its rate.",
+            ),
             gate="unequal",
         ),
         ColumnRule(
@@ -257,8 +287,11 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
             dict.fromkeys(("hours", "rate", "amount"), "number"),
             _is_swapped,
             _is_not_swapped,
-            "time_entries: rate is hours times amount, so the two seem to be swapped. Each entry's amount is its hours "
-            "times its rate.",
+            _rule(
+                "swapped_rates",
+                "rate is hours times amount in most rows, so the two seem to be swapped.",
+                "Each entry's amount is its hours times its rate.",
+            ),
             gate="unequal",
         ),
         ColumnRule(
@@ -266,8 +299,12 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
             dict.fromkeys(("rate", "amount", "hours"), "number"),
             _is_in_minutes,
             _is_decimal,
-            "time_entries: hours seem to be hours and minutes, such as 1.30 for an hour and a half, because amount is "
-            "rate times 1.5. Hours are decimal: add the minutes divided by 60 to the whole hours.",
+            _rule(
+                "hours_and_minutes",
+                "hours seem to be hours and minutes, such as 1.30 for an hour and a half, because amount is rate "
+                "times 1.5.",
+                "Hours are decimal: add the minutes divided by 60 to the whole hours.",
+            ),
             gate="unequal",
         ),
         ColumnRule(
@@ -275,7 +312,7 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
             dict.fromkeys(("hours", "rate", "amount"), "number"),
             _is_in_sixtieths,
             _is_equal,
-            "",
+            None,
             gate="unequal",
         ),
         ColumnRule(
@@ -283,8 +320,11 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
             dict.fromkeys(("rate", "amount", "hours"), "number"),
             _is_in_days,
             _is_in_hours,
-            "time_entries: hours seem to be days, because amount is 24 or 8 times hours times rate in most rows. Hours "
-            "are decimal hours, such as 1.5: multiply days by 24, or working days by 8.",
+            _rule(
+                "hours_in_days",
+                "hours seem to be days, because amount is 24 or 8 times hours times rate in most rows.",
+                "Hours are decimal hours, such as 1.5: multiply days by 24, or working days by 8.",
+            ),
             gate="unequal",
         ),
         ColumnRule(
@@ -292,22 +332,29 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
             dict.fromkeys(("rate", "amount", "hours"), "number"),
             _is_whole,
             lambda _rate, _amount, hours: hours % 1 != 0,
-            "time_entries: hours are whole numbers, but amount divided by rate is not in {rows} with {stake} hours. "
-            "Hours may have been rounded or cut. Read them again with their decimals.",
+            _rule(
+                "whole_hours",
+                "hours are whole numbers, but amount divided by rate is not in {n} {n:row|rows} with {stake} "
+                "hours. Hours may have been rounded or cut.",
+                "Read them again with their decimals.",
+            ),
             "hours",
             unless=("scaled", "swapped", "minutes", "sixtieths", "days"),
             gate="unequal",
         ),
-        _order_check("time_entries", "date", "hours", "{stake} hours"),
-        _night_check("time_entries", "date", "hours", "{stake} hours"),
-        _dates_out_of_bounds("time_entries", "date", "hours", "{stake} hours"),
+        _order_check("date", "hours", "{stake} hours"),
+        _night_check("date", "hours", "{stake} hours"),
+        _dates_out_of_bounds("date", "hours", "{stake} hours"),
         ColumnRule(
             "timer",
             {"hours": "number"},
             None,
             None,
-            "time_entries: hours is below −24 in {rows}{example} ({stake} hours), which may be a timer that never "
-            "stopped. Correct these hours: they are taken from those of other work.",
+            _rule(
+                "endless_timer",
+                "hours is below −24 in {n} {n:row|rows}{example} ({stake} hours). A timer may never have been stopped.",
+                "Correct these hours: they are taken from those of other work.",
+            ),
             "hours",
             bounds=(_LEAST_HOURS, None),
             unless=("sixtieths",),
@@ -319,23 +366,34 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
             dict.fromkeys(("balance", "amount"), "number"),
             lambda balance, amount: (absolute(amount) < 0.005) & (absolute(balance) < 0.005),
             lambda _balance, amount: absolute(amount) > 0.005,
-            "invoices: amount is 0 on most invoices, so it seems to be the balance or another column. The amount is "
-            "that of the whole invoice, paid or not.",
+            _rule(
+                "empty_amounts",
+                "amount is 0 on most invoices. It may be the balance or another column.",
+                "The amount is that of the whole invoice, paid or not.",
+            ),
         ),
         ColumnRule(
             "open",
             dict.fromkeys(("amount", "balance"), "number"),
             lambda amount, balance: absolute(balance) > absolute(amount) * _INTEREST + _CENT,
             lambda amount, balance: absolute(balance) < absolute(amount) - _CENT,
-            "invoices: balance is far above amount on most invoices that are not fully open, so the two may be swapped "
-            "or in different units. The balance is the part of the amount that is still open.",
+            _rule(
+                "high_balances",
+                "balance is far above amount on most invoices that are not fully open. The two may be swapped or "
+                "in different units.",
+                "The balance is the part of the amount that is still open.",
+            ),
         ),
         ColumnRule(
             "due",
             dict.fromkeys(("due_date", "invoice_date"), "date"),
             lambda due, invoiced: due < invoiced,
             lambda due, invoiced: due >= invoiced,
-            "invoices: due_date is before invoice_date on most invoices, so the two may be swapped.",
+            _rule(
+                "early_due_dates",
+                "`due_date` is before `invoice_date` on most invoices. The two may be swapped.",
+                "Look at the dates of a few invoices.",
+            ),
             unless=("bounds due_date",),
         ),
         ColumnRule(
@@ -343,8 +401,11 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
             {"amount": "number"},
             lambda amount: amount < -_CENT,
             lambda amount: amount > _CENT,
-            "invoices: amount is negative on {rows} ({stake} in all), which are most invoices. Invoices are positive "
-            "and credits negative: change the sign.",
+            _rule(
+                "negative_invoices",
+                "amount is negative on {n} {n:row|rows} ({stake} in all), which are most invoices.",
+                "Invoices are positive and credits negative: change the sign.",
+            ),
             "amount",
         ),
         ColumnRule(
@@ -352,8 +413,12 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
             dict.fromkeys(("amount", "balance"), "number"),
             _has_other_sign,
             _has_same_sign,
-            "invoices: balance and amount have different signs in {rows} with balances of {stake}. The balance is the "
-            "part of the amount that is still open, so both have one sign: change that of the balance.",
+            _rule(
+                "other_sign",
+                "balance and amount have different signs in {n} {n:row|rows} with balances of {stake}.",
+                "The balance is the part of the amount that is still open, so both have one sign: change that of "
+                "the balance.",
+            ),
             "balance",
         ),
         ColumnRule(
@@ -361,26 +426,38 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
             dict.fromkeys(("amount", "balance"), "number"),
             lambda amount, balance: (amount < -_CENT) & (balance > _CENT),
             None,
-            "invoices: balance is positive on credits, whose amount is negative, in {rows}{example} with balances of "
-            "{stake}. Receivables include them as owed by the client. The open part of a credit is negative: if these "
-            "are open parts, change their sign.",
+            _rule(
+                "positive_credits",
+                "balance is positive on credits, whose amount is negative, in {n} {n:row|rows}{example} with "
+                "balances of {stake}. Receivables include them as owed by the client.",
+                "The open part of a credit is negative: if these are open parts, change their sign.",
+                page=(
+                    "The open part of a credit is negative: if these are open parts, correct them in the billing "
+                    "system."
+                ),
+            ),
             "balance",
             unless=("sign", "negative"),
         ),
-        _dates_out_of_bounds("invoices", "invoice_date", "amount", "amounts of {stake}"),
+        _dates_out_of_bounds("invoice_date", "amount", "amounts of {stake}"),
         ColumnRule(
             "bounds due_date",
             {"due_date": "date"},
             None,
             None,
-            "invoices: due_date is before 1990 or after 2100 in {rows}{example} with balances of {stake}, which may "
-            "stand for no date. These due dates count as missing, so the invoice date is used instead.",
+            _rule(
+                "no_real_due_date",
+                "`due_date` is before 1990 or after 2100 in {n} {n:row|rows}{example} with balances of {stake}. "
+                "They may stand for no date.",
+                "These due dates count as missing, so the invoice date is used instead.",
+                page="These due dates count as missing, so the invoice date is used instead.",
+            ),
             "balance",
             bounds=_YEARS,
             clears=True,
         ),
-        _order_check("invoices", "invoice_date", "amount", "amounts of {stake}"),
-        _night_check("invoices", "invoice_date", "amount", "amounts of {stake}"),
-        _night_check("invoices", "due_date", "balance", "balances of {stake}"),
+        _order_check("invoice_date", "amount", "amounts of {stake}"),
+        _night_check("invoice_date", "amount", "amounts of {stake}"),
+        _night_check("due_date", "balance", "balances of {stake}"),
     ),
 }

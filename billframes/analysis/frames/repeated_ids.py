@@ -17,10 +17,10 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from billframes._messages import warn
+from billframes._notes import Notes, Rule
 from billframes.analysis.declare.columns import IDS, Frame, as_arrow, column_names
 from billframes.analysis.frames.engine import collect_counts, collect_values, to_dicts
-from billframes.errors import IncompleteDataWarning, ParameterError
+from billframes.errors import ParameterError
 from billframes.loading.load_info import load_info
 
 __all__ = [
@@ -47,6 +47,13 @@ _ALL_DAYS = 50_000
 _FIRST = 1_000
 # Fewer ids that another frame lacks are exceptions, such as deleted matters, unless it lacks all of a few.
 _SEVERAL, _FEW, _SHARE = 5, 3, 0.1
+_REPEATED_ROWS = Rule(
+    name="repeated_rows",
+    seen="{subject}: {n} {n:row|rows} repeated, equal in every column (for example {id} {example}). Each record counts "
+    "once.",
+    causes="A merge may have repeated rows, or two overlapping loads may have been concatenated.",
+    unit="rows",
+)
 _UUID = re.compile(r"\{?[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}\}?", re.IGNORECASE)
 
 
@@ -121,19 +128,14 @@ def _has_repeats(numbers: Numbers) -> bool:
     return bool((sharers[1:] == sharers[:-1]).any())
 
 
-def drop_repeated(frame: Frame, name: str, id_: str) -> Frame:
+def drop_repeated(frame: Frame, name: str, id_: str, notes: Notes) -> Frame:
     """
-    Keep one of the rows of each id, and all rows without an id, which may be different records.
+    Keep one of the rows of each id, and all rows without an id, which may be different records; note dropped rows.
 
     Raises
     ------
     ParameterError
         Rows with the same id are not equal.
-
-    Warns
-    -----
-    IncompleteDataWarning
-        Rows were dropped.
     """
     named = frame.filter(~C(id_).is_null())
     ids = named.group_by(id_).agg(_rows=nw.len()).filter(C("_rows") > 1)
@@ -146,12 +148,8 @@ def drop_repeated(frame: Frame, name: str, id_: str) -> Frame:
     different = collect_values((unequal, {"count": nw.len(), "example": C(id_).min()}))
     if different["count"]:
         _refuse(name, id_, different)
-    warn(
-        f"{name}: {row_count(repeated['rows'] - repeated['count'])} repeated, equal in every column (for example "
-        f"{id_} {repeated['example']}). Each record counts once. A merge may have repeated rows, or two overlapping "
-        "loads may have been concatenated.",
-        IncompleteDataWarning,
-    )
+    rows = repeated["rows"] - repeated["count"]
+    notes.add(_REPEATED_ROWS, rows, name, about=name, id=f"`{id_}`", example=repeated["example"])
     unique = named.unique(subset=[id_], keep="any")
     unnamed = frame.filter(C(id_).is_null())
     return nw.concat([unique, unnamed]) if collect_values((unnamed, {"count": nw.len()}))["count"] else unique

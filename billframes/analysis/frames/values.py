@@ -5,22 +5,20 @@ repeated ids, missing numbers, enum values that are unknown or in another case, 
 This is fast: an unchanged frame of a loader has unique ids, a categorical column lists its values, and one query counts
 the rows of all lazy frames. Rows are only compared if ids repeat.
 
-A warning about a column is given when an analysis uses that column (`Frames.select`).
+A note about a column is given when an analysis uses that column (`Frames.select`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from billframes._messages import warn
 from billframes._names import first_few, join_names
+from billframes._notes import Notes, Rule
 from billframes.analysis.declare.columns import (
     ENUMS,
     IDS,
@@ -43,13 +41,10 @@ from billframes.analysis.frames.repeated_ids import (
     repeated_span,
     row_count,
 )
-from billframes.errors import IncompleteDataWarning
 from billframes.loading.load_info import load_info
 
 __all__ = [
     "check_values",
-    "said_once",
-    "tell_once",
 ]
 
 C = nw.col
@@ -66,11 +61,55 @@ _BILLED_WITHOUT_ID = C("billed").cast(nw.Boolean) & C("invoice_id").is_null()
 # The number whose sum a warning of unknown values shows.
 _SUMMED = {"billing_type": "hours", "invoice_state": "amount"}
 
-_SAID: ContextVar[set[str] | None] = ContextVar("said", default=None)
+_CORRECT = "Correct these records in the billing system."
+_MISSING_NUMBERS = Rule(
+    name="missing_numbers",
+    seen="{subject}: {column} is missing in {n} {n:row|rows}{example}. A missing number is not counted as 0: every "
+    "figure that it is part of is missing.",
+    remedy="Fill in the numbers, or remove these rows.",
+    page=_CORRECT,
+    unit="rows",
+)
+_NO_DATE = Rule(
+    name="no_date",
+    seen="{subject}: {column} is missing in {n} {n:row|rows}{example}. They are in no period.",
+    remedy="If dates were read from text, look for those that could not be read (errors='coerce' makes them missing).",
+    page=_CORRECT,
+    unit="rows",
+)
+_BILLED_WITHOUT_INVOICE = Rule(
+    name="billed_without_invoice",
+    seen="{subject}: billed is true but `invoice_id` is missing in {n} {n:row|rows}{example}. Their invoice is "
+    "unknown, so they are not counted as unbilled.",
+    remedy="Load them again with their invoices.",
+    page=_CORRECT,
+    unit="rows",
+)
+_UNKNOWN_VALUES = Rule(
+    name="unknown_values",
+    seen="{subject}: these values of {column} are unknown: {values}. {consequence}",
+    remedy="Known values are {known}.",
+    page=_CORRECT,
+    unit="rows",
+)
+_REPEATED_DAYS = Rule(
+    name="repeated_days",
+    seen="{subject} has no {id}, and every row of {span} is there twice or more ({n} too many).",
+    causes="Two overlapping loads may have been concatenated, or a merge may have repeated rows.",
+    remedy="Keep {id} in the frame: then each record counts once.",
+    unit="rows",
+)
+_NO_TIME_ENTRIES = Rule(
+    name="no_time_entries",
+    seen="{subject} has no rows, but invoices has {n} rows, so no figure includes any time.",
+    remedy="Did a filter match no row? Pass all time entries.",
+    page="Ask whoever prepares these figures to load all time entries.",
+    unit="invoices",
+)
 
 
 def check_values(
-    frames: dict[str, Frame], natives: Mapping[str, Any], *, ids_only: bool = False
+    frames: dict[str, Frame], natives: Mapping[str, Any], notes: Notes, *, ids_only: bool = False
 ) -> tuple[dict[str, Frame], Findings]:
     """
     Check frames, and return them with unique ids and with enum values as declared, whichever case the frames have.
@@ -83,6 +122,8 @@ def check_values(
         The frames by the argument's name.
     natives : mapping of str to frame
         The same frames as the user passed them.
+    notes : Notes
+        The notes of the call. Equal rows of one id, which count once, are among them.
     ids_only : bool
         Whether to check ids only and leave all values unchanged, for analyses that return whole rows.
 
@@ -90,45 +131,24 @@ def check_values(
     ------
     ParameterError
         Different rows have the same id, or two frames write ids differently.
-
-    Warns
-    -----
-    IncompleteDataWarning
-        Equal rows have the same id; they count once.
     """
     refuse_unlike_ids(frames)
-    _warn_of_no_time_entries(frames, natives)
+    _note_no_time_entries(frames, natives, notes)
     cache = current_checks()
     checked = cache.get(natives, ids_only=ids_only)
     checks_of = {
-        name: _FrameChecks.of(name, frame, natives[name], ids_only=ids_only)
+        name: _FrameChecks.of(name, frame, natives[name], notes, ids_only=ids_only)
         for name, frame in frames.items()
         if name not in checked
     }
     counts = _count({name: checks for name, checks in checks_of.items() if checks.counted})
     for name, checks in checks_of.items():
-        checked[name] = checks.correct(counts.get(name, {}))
-        # Every analysis of a frame with repeated rows gives a warning, so the frame is checked again.
+        checked[name] = checks.correct(counts.get(name, {}), notes)
+        # Every analysis of a frame with repeated rows gives a note, so the frame is checked again.
         if not counts.get(name, {}).get("repeated"):
             cache.add(name, natives[name], checked[name], ids_only=ids_only)
     findings = Findings.of(found for _frame, found in checked.values())
     return {name: checked[name][0] for name in frames}, findings
-
-
-@contextmanager
-def tell_once(causes: set[str] | None = None) -> Iterator[None]:
-    """Let analyses of the same frames that are called in this block tell each cause once, and those of `causes` not."""
-    said = _SAID.set(said_once() if causes is None else causes)
-    try:
-        yield
-    finally:
-        _SAID.reset(said)
-
-
-def said_once() -> set[str]:
-    """Return the causes of warnings that analyses called by the present one gave already; a new set in others."""
-    said = _SAID.get()
-    return set() if said is None else said
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +173,7 @@ class _FrameChecks:
     counted: dict[str, nw.Expr]
 
     @classmethod
-    def of(cls, name: str, frame: Frame, native: Any, *, ids_only: bool) -> _FrameChecks:
+    def of(cls, name: str, frame: Frame, native: Any, notes: Notes, *, ids_only: bool) -> _FrameChecks:
         """Choose the checks that the columns of a frame need."""
         schema = frame.collect_schema()
         id_ = IDS.get(name)
@@ -162,14 +182,14 @@ class _FrameChecks:
         if id_ is not None and not (isinstance(frame, nw.DataFrame) and is_unique(frame, native, id_)):
             counted["repeated"] = nw.len() - C(id_).n_unique()
         if id_ is None and name in ITEMS and "date" in schema and isinstance(frame, nw.DataFrame):
-            _warn_of_repeated_span(name, frame)
+            _note_repeated_span(name, frame, notes)
         return cls(name, frame, id_, counted if ids_only else counted | _value_counts(name, frame, schema))
 
-    def correct(self, counts: Mapping[str, int]) -> tuple[Frame, Findings]:
+    def correct(self, counts: Mapping[str, int], notes: Notes) -> tuple[Frame, Findings]:
         """Return the frame without repeated rows and with declared enum values, and the findings."""
         frame, findings = self.frame, Findings()
         if counts.get("repeated") and self.id is not None:
-            frame = drop_repeated(frame, self.name, self.id)
+            frame = drop_repeated(frame, self.name, self.id, notes)
         frame = self._without_implausible(frame, counts, findings)
         if counts.get("empty invoice_id"):
             known = nw.when(~_is_empty("invoice_id")).then(C("invoice_id").cast(nw.String))
@@ -179,15 +199,18 @@ class _FrameChecks:
             if count and kind == "missing":
                 rows = self.select(frame, column)
                 missing = _is_missing(C(column), rows.collect_schema()[column])
-                findings.add(self.name, column, _missing_message(self, rows.filter(missing), column, count))
+                words = {"column": f"`{column}`", "example": _examples(self, rows.filter(missing))}
+                findings.add(_MISSING_NUMBERS, count, self.name, column, **words)
             elif count and kind == "undeclared":
                 frame = _with_declared_values(self, frame, column, findings)
             elif count and kind == "undated":
                 rows = self.select(frame, column).filter(C(column).is_null())
-                findings.add(self.name, column, _undated_message(self, rows, column, count))
+                words = {"column": f"`{column}`", "example": _examples(self, rows)}
+                findings.add(_NO_DATE, count, self.name, column, **words)
             elif count and kind == "billed":
                 rows = self.select(frame, "billed", "invoice_id").filter(_BILLED_WITHOUT_ID)
-                findings.messages[self.name, "invoice_id"] = _billed_message(self, rows, count)
+                example = _examples(self, rows)
+                findings.add(_BILLED_WITHOUT_INVOICE, count, self.name, "invoice_id", example=example)
                 id_ = C("invoice_id").cast(nw.String)
                 unknown = nw.when(_BILLED_WITHOUT_ID).then(nw.lit(_UNKNOWN_INVOICE))
                 frame = frame.with_columns(invoice_id=unknown.otherwise(id_))
@@ -196,10 +219,10 @@ class _FrameChecks:
     def _without_implausible(self, frame: Frame, counts: Mapping[str, int], findings: Findings) -> Frame:
         """Add the findings of broken rules, and replace the values that stand for a missing one."""
         for rule in broken_rules(RULES.get(self.name, ()), self.frame, _of_kind("implausible", counts)):
-            message = rule.text(self.frame, self.id)
-            if message:
-                findings.add(self.name, rule.column, message)
-            if message and rule.clears:
+            if rule.note is None or not (seen := rule.seen(self.frame, self.id)):
+                continue
+            findings.add(rule.note, seen.pop("n"), self.name, rule.column, **seen)
+            if rule.clears:
                 findings.unknown[self.name, rule.column] = [rule.name]
                 plausible = ~rule.broken_by(rule.implausible)
                 frame = frame.with_columns(nw.when(plausible).then(C(rule.column)).alias(rule.column))
@@ -238,29 +261,20 @@ def _value_counts(name: str, frame: Frame, schema: Mapping[str, Any]) -> dict[st
     return counts
 
 
-def _warn_of_repeated_span(name: str, frame: nw.DataFrame[Any]) -> None:
-    """Warn of repeated items in a frame without ids."""
+def _note_repeated_span(name: str, frame: nw.DataFrame[Any], notes: Notes) -> None:
+    """Note repeated items in a frame without ids."""
     if repeated := repeated_span(frame):
         span, rows = repeated
-        warn(
-            f"{name} has no {IDS[name]}, and every row of {span} is there twice or more ({row_count(rows)} too many). "
-            f"Two overlapping loads may have been concatenated, or a merge may have repeated rows. Keep {IDS[name]} in "
-            "the frame: then each record counts once.",
-            IncompleteDataWarning,
-        )
+        notes.add(_REPEATED_DAYS, rows, name, about=name, id=f"`{IDS[name]}`", span=span)
 
 
-def _warn_of_no_time_entries(frames: Mapping[str, Frame], natives: Mapping[str, Any]) -> None:
-    """Warn of a frame of time entries without rows, beside several invoices: a filter probably matched nothing."""
+def _note_no_time_entries(frames: Mapping[str, Frame], natives: Mapping[str, Any], notes: Notes) -> None:
+    """Note a frame of time entries without rows, beside several invoices: a filter probably matched nothing."""
     entries, invoices = frames.get("time_entries"), frames.get("invoices")
     if not (isinstance(entries, nw.DataFrame) and isinstance(invoices, nw.DataFrame)) or len(entries):
         return
     if len(invoices) >= _SEVERAL and load_info(natives["time_entries"]) is None:
-        warn(
-            f"time_entries has no rows, but invoices has {row_count(len(invoices))}, so no figure includes any time. "
-            "Did a filter match no row? Pass all time entries.",
-            IncompleteDataWarning,
-        )
+        notes.add(_NO_TIME_ENTRIES, len(invoices), "time_entries")
 
 
 def _is_flag(dtype: Any) -> bool:
@@ -359,34 +373,13 @@ def _count(checks_of: Mapping[str, _FrameChecks]) -> dict[str, dict[str, int]]:
     }
 
 
-def _missing_message(checks: _FrameChecks, rows: Frame, column: str, count: int) -> str:
-    return (
-        f"{checks.name}: {column} is missing in {row_count(count)}{_examples(checks, rows)}. A missing number is not "
-        "counted as 0: every figure that it is part of is missing. Fill in the numbers, or remove these rows."
-    )
-
-
-def _undated_message(checks: _FrameChecks, rows: Frame, column: str, count: int) -> str:
-    return (
-        f"{checks.name}: {column} is missing in {row_count(count)}{_examples(checks, rows)}. They are in no period. "
-        "If dates were read from text, look for those that could not be read (errors='coerce' makes them missing)."
-    )
-
-
-def _billed_message(checks: _FrameChecks, rows: Frame, count: int) -> str:
-    return (
-        f"{checks.name}: billed is true but invoice_id is missing in {row_count(count)}{_examples(checks, rows)}. "
-        "Their invoice is unknown, so they are not counted as unbilled."
-    )
-
-
 def _examples(checks: _FrameChecks, rows: Frame) -> str:
     """Return the ids of one or two rows, in words."""
     if checks.id is None:
         return ""
     ends = collect_values((rows, {"first": C(checks.id).min(), "last": C(checks.id).max()}))
     ids = sorted({str(each) for each in ends.values() if each is not None})
-    return f" (for example {checks.id} {join_names(ids)})" if ids else ""
+    return f" (for example `{checks.id}` {join_names(ids)})" if ids else ""
 
 
 def _with_declared_values(checks: _FrameChecks, frame: Frame, column: str, findings: Findings) -> Frame:
@@ -405,7 +398,9 @@ def _with_declared_values(checks: _FrameChecks, frame: Frame, column: str, findi
     unknown = sorted((row for row in values if declared[row["_value"]] is None), key=lambda row: str(row["_value"]))
     if unknown:
         findings.unknown[checks.name, column] = [row["_value"] for row in unknown]
-        findings.messages[checks.name, column] = _unknown_message(checks.name, column, unknown, summed)
+        words = {"column": f"`{column}`", "values": _unknown_values(unknown, summed), "known": ", ".join(ENUMS[column])}
+        rows_unknown = sum(row["_rows"] for row in unknown)
+        findings.add(_UNKNOWN_VALUES, rows_unknown, checks.name, column, consequence=_CONSEQUENCES[column], **words)
     replacements = {value: name for value, name in declared.items() if name is not None}
     if not replacements:
         return frame
@@ -416,21 +411,18 @@ def _with_declared_values(checks: _FrameChecks, frame: Frame, column: str, findi
     return frame.with_columns(value.alias(column))
 
 
-def _unknown_message(name: str, column: str, values: list[dict[str, Any]], summed: str) -> str:
+def _unknown_values(values: list[dict[str, Any]], summed: str) -> str:
     def describe(row: Mapping[str, Any]) -> str:
         value = "missing" if row["_value"] is None else repr(row["_value"])
         total = f", {summed} {row['_sum']:,.2f}" if summed else ""
         return f"{value} ({row_count(row['_rows'])}{total})"
 
-    return (
-        f"{name}: these values of {column} are unknown: {first_few(list(map(describe, values)))}. "
-        f"{_CONSEQUENCES[column]} Known values are {', '.join(ENUMS[column])}."
-    )
+    return first_few(list(map(describe, values)))
 
 
 _CONSEQUENCES = {
-    "billing_type": "Such time is counted only in unknown_hours or unknown_amount, if the result has them.",
-    "invoice_state": "Such invoices, and the work on them, are counted only in unknown_amount, if the result has it.",
+    "billing_type": "Such time is counted only in `unknown_hours` or `unknown_amount`, if the result has them.",
+    "invoice_state": "Such invoices, and the work on them, are counted only in `unknown_amount`, if the result has it.",
     "matter_type": "Such matters have the type Unknown.",
     "role": "Such people have the role Unknown.",
     "user_role": "Such people have the role Unknown.",

@@ -10,26 +10,27 @@ from typing import cast
 
 import narwhals.stable.v2 as nw
 
-from billframes._messages import warn
 from billframes._names import as_given, closest, first_few
+from billframes._notes import Notes
 from billframes.analysis.declare.columns import ENUMS, Frame
 from billframes.analysis.frames.engine import collect_counts, to_dicts
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.keys import UNKNOWN
+from billframes.analysis.rules.people import NO_RATE, UNKNOWN_IDS
 from billframes.config.firm import FirmSettings, check_settings
-from billframes.errors import IncompleteDataWarning, ParameterError
+from billframes.errors import ParameterError
 from billframes.periods import DateLike, resolve
 
 __all__ = [
     "MATTER_TYPES",
     "bucket_names",
     "check_choice",
+    "note_missing_rates",
+    "note_unknown_ids",
     "read_date",
     "read_matter_types",
     "read_whole_number",
     "resolve_users",
-    "warn_of_missing_rates",
-    "warn_of_unknown_ids",
     "without_people",
 ]
 
@@ -92,14 +93,14 @@ def bucket_names(buckets: Sequence[int], first: int) -> list[str]:
 
 
 class _ResolvedSettings(FirmSettings):
-    """Settings from `resolve_users`. Analyses that call others pass them on, so that each warning is given once."""
+    """Settings from `resolve_users`. Analyses that call others pass them on, so that each is checked once."""
 
 
 def resolve_users(settings: FirmSettings | None, frames: Frames) -> FirmSettings:
     """
     Return the settings, or the default ones, with all users named by id.
 
-    Users and matters that the settings name and the frames lack give a warning. The users' ids and e-mail addresses are
+    Users and matters that the settings name and the frames lack give a note. The users' ids and e-mail addresses are
     collected only if the settings have an address.
     """
     check_settings(settings)
@@ -111,7 +112,7 @@ def resolve_users(settings: FirmSettings | None, frames: Frames) -> FirmSettings
                 f"settings name {min(settings.emails)!r} by e-mail address; pass users= (the loader users())."
             )
         settings = settings.by_id(_ids_by_email(frames))
-    warn_of_unknown_ids(settings, frames)
+    note_unknown_ids(settings, frames)
     return _ResolvedSettings(**{each.name: getattr(settings, each.name) for each in fields(settings)})
 
 
@@ -122,8 +123,8 @@ def without_people(settings: FirmSettings | None) -> FirmSettings:
     return FirmSettings(**{name: getattr(settings, name) for name in kept}) if settings else FirmSettings()
 
 
-def warn_of_unknown_ids(settings: FirmSettings, frames: Frames) -> None:
-    """Warn of users and matters that the settings name and the frames lack. One query counts the known ids."""
+def note_unknown_ids(settings: FirmSettings, frames: Frames) -> None:
+    """Note users and matters that the settings name and the frames lack. One query counts the known ids."""
     named = {name: ids for name, ids in settings.named.items() if ids and name in frames}
     found = {}
     for name, ids in named.items():
@@ -133,17 +134,14 @@ def warn_of_unknown_ids(settings: FirmSettings, frames: Frames) -> None:
     counts = collect_counts(*[(rows, {name: C("_id").n_unique()}) for name, rows in found.items()])
     for name, ids in named.items():
         if counts[name] < len(ids):
-            _warn_of_absent(name, ids, {str(row["_id"]) for row in to_dicts(found[name].unique())})
+            _note_absent(frames.notes, name, ids, {str(row["_id"]) for row in to_dicts(found[name].unique())})
 
 
-def _warn_of_absent(name: str, named: Mapping[str, Sequence[str]], present: set[str]) -> None:
+def _note_absent(notes: Notes, name: str, named: Mapping[str, Sequence[str]], present: set[str]) -> None:
     absent = sorted(set(named) - present)
     few = first_few([f"{each} ({', '.join(named[each])})" for each in absent], most=10)
     which = f"1 {name.removesuffix('s')} that is" if len(absent) == 1 else f"{len(absent)} {name} that are"
-    warn(
-        f"settings name {which} not among those passed: {few}. Load all {name}, archived ones too, or correct the ids.",
-        IncompleteDataWarning,
-    )
+    notes.add(UNKNOWN_IDS, len(absent), "settings", about=name, which=which, few=few, kind=name)
 
 
 def _ids_by_email(frames: Frames) -> dict[str, str]:
@@ -151,12 +149,13 @@ def _ids_by_email(frames: Frames) -> dict[str, str]:
     return {str(row["email"]).lower(): str(row["user_id"]) for row in to_dicts(named)}
 
 
-def warn_of_missing_rates(rows: Frame, kind: str, consequence: str) -> None:
+def note_missing_rates(notes: Notes, rows: Frame, kind: str, consequence: str) -> None:
     """
-    Warn of hours of people who have no rate in the settings, if there are any.
+    Note hours of people who have no rate in the settings.
 
     Parameters
     ----------
+    notes : Notes
     rows : Frame
         The time entries of these people, with `user_id` and `hours`.
     kind : {"cost", "standard"}
@@ -164,13 +163,7 @@ def warn_of_missing_rates(rows: Frame, kind: str, consequence: str) -> None:
         The consequence for the figures, in words.
     """
     found = to_dicts(rows.group_by("user_id").agg(C("hours").sum()))
-    if not found:
-        return
     hours = sum(person["hours"] for person in found)
     ids = sorted(str(person["user_id"] or "Unassigned") for person in found)
-    people = "1 person" if len(ids) == 1 else f"{len(ids)} people"
-    warn(
-        f"{hours:,.6g} hours of {people} have no {kind} rate in the settings (user_id {first_few(ids)}); "
-        f"{consequence}. Add their rates to {kind}_rates= of FirmSettings.",
-        IncompleteDataWarning,
-    )
+    words = {"people": len(ids), "few": first_few(ids) if ids else "", "kind": kind, "consequence": consequence}
+    notes.add(NO_RATE, hours, "settings", about=kind, **words)

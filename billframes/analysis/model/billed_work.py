@@ -7,12 +7,11 @@ few sums are then split by billing state.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import narwhals.stable.v2 as nw
 
-from billframes._messages import warn
 from billframes.analysis.declare.columns import ENUMS, Frame
 from billframes.analysis.frames.engine import collect, collect_counts, collect_sums, join_by_id
 from billframes.analysis.frames.expressions import (
@@ -43,15 +42,16 @@ from billframes.analysis.model.keys import UNKNOWN
 from billframes.analysis.model.missing_work import (
     count_on_unknown_invoices,
     count_work_not_passed,
-    warn_of_details_not_in_all,
-    warn_of_unknown_invoices,
-    warn_of_work_not_passed,
+    note_details_not_in_all,
+    note_unknown_invoices,
+    note_work_not_passed,
     with_contingent,
 )
 from billframes.analysis.model.sums import Sum, add_up
-from billframes.analysis.rules.amounts import warn_of_hidden_rates, warn_of_high_rates
-from billframes.analysis.rules.cancelled_work import count_cancelled, warn_of_cancelled
-from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
+from billframes.analysis.rules.amounts import HIDDEN_RATES, note_high_rates
+from billframes.analysis.rules.cancelled_work import count_cancelled, note_cancelled
+from billframes.analysis.rules.invoices import HIDDEN_BESIDE_FEES, NO_DUE_DATE_OF_WORK
+from billframes.analysis.rules.people import UNKNOWN_TYPE
 from billframes.periods import Period
 
 __all__ = ["RealizationOptions", "realized_fees"]
@@ -107,7 +107,7 @@ def realized_fees(frames: Frames, options: RealizationOptions) -> Frame:
         parts.insert(1, _unallocated_fees(rates.filter(_is_counted(options)), parts[0], options))
     rows = nw.concat([part.select(*parts[0].columns) for part in parts]) if len(parts) > 1 else parts[0]
     work = collect_sums(rows, [*options.base, "_state"], _ROW)
-    _warn(frames, work, with_contingent(rates, frames), options)
+    _note(frames, work, with_contingent(rates, frames), options)
     # Conditions that several sums need are computed once.
     counted, final = options.counted, C("_state") == "final"
     work = work.with_columns(_counted=counted, _left_out=~counted, _worked=counted & final)
@@ -173,7 +173,8 @@ def _work_on_invoices(
 def _unallocated_fees(final: Frame, work: Frame, options: RealizationOptions) -> Frame:
     """Return one row per invoice without time to which its fees can be allocated, such as a credit note."""
     rest = final.filter(C("_by_worth") + C("_by_hours") < 1)
-    warn_of_details_not_in_all("realization", options.grouping, {"invoices": lambda: (rest, "_unallocated")})
+    notes = options.grouping.notes
+    note_details_not_in_all("realization", notes, options.grouping, {"invoices": lambda: (rest, "_unallocated")})
     rest = options.grouping.with_periods(rest, "_invoice_date").with_columns(_type=nw.lit(UNKNOWN))
     keys = columns_or_null(rest, options.base, work.collect_schema())
     fees = {"_fees": C("_unallocated"), "_paid": C("_unallocated") * C("_settled")}
@@ -244,7 +245,7 @@ def _sums(options: RealizationOptions) -> list[Sum]:
     return sums
 
 
-def _warn(frames: Frames, work: Frame, rates: Frame, options: RealizationOptions) -> None:
+def _note(frames: Frames, work: Frame, rates: Frame, options: RealizationOptions) -> None:
     """Warn of missing, hidden and unknown amounts, with all counts in one query."""
     final, rows = C("_state") == "final", C("_rows")
     of_work = {
@@ -265,40 +266,21 @@ def _warn(frames: Frames, work: Frame, rates: Frame, options: RealizationOptions
     if options.basis == "invoice_date":
         of_invoices["on_unknown"] = count_on_unknown_invoices(rates, options.period)
     counts = collect_counts((work, of_work), (invoices, of_invoices))
+    notes = options.grouping.notes
     if rates_of:
-        warn_of_high_rates("standard", rates_of, counts["priced"], counts["hours"])
-    warn_of_unknown_invoices(frames, counts.get("on_unknown", 0.0))
+        note_high_rates(notes, "standard", rates_of, counts["priced"], counts["hours"])
+    note_unknown_invoices(frames, "realization", counts.get("on_unknown", 0.0))
     taxed = bool(options.grouping.settings.taxes)
-    warn_of_work_not_passed("realization", counts, invoices, taxed=taxed, whole=options.whole)
-    warn_of_cancelled("realization", counts, options.grouping.base)
-    warn_of_unknown_invoices(frames, counts["unknown"], "counted in unknown_amount")
-    _warn_of_work(counts, options.matter_types)
-    _warn_of_invoices(frames, counts)
-
-
-def _warn_of_work(counts: Mapping[str, float], types: frozenset[str] | None) -> None:
-    warn_of_hidden_rates(counts["hidden"], "worth and realization are missing in the rows in which they count")
-    every_type = types is not None and types >= frozenset(MATTER_TYPES)
-    if counts["unknown_type"] and not every_type:
-        verb = "counted" if types is None or UNKNOWN in types else "left out"
-        warn(
-            f"{int(counts['unknown_type'])} time entries are on matters of unknown type; they are {verb}. "
-            "Pass matters= (the loader matters(), archived ones too).",
-            IncompleteDataWarning,
-        )
-
-
-def _warn_of_invoices(frames: Frames, counts: Mapping[str, float]) -> None:
-    undated, unspread = int(counts.get("undated", 0)), int(counts.get("unspread", 0))
-    if undated and not frames.unknown_values("invoices", "due_date"):
-        warn(
-            f"{undated} billable time entries are on final invoices without a due date; their invoice date is used "
-            "instead.",
-            IncompleteDataWarning,
-        )
-    if unspread:
-        warn(
-            f"{unspread} billable time entries are on final invoices that also bill fixed fees and have time without "
-            'an amount (the credential lacks read.rates); with discounts="items" their fees billed are missing.',
-            RatesHiddenWarning,
-        )
+    note_work_not_passed(notes, "realization", counts, invoices, taxed=taxed, whole=options.whole)
+    note_cancelled(notes, "realization", counts, options.grouping.base)
+    note_unknown_invoices(frames, "realization", counts["unknown"], "counted in `unknown_amount`")
+    so = "worth and realization are missing in the rows in which they count"
+    notes.add(HIDDEN_RATES, counts["hidden"], "realization", which="", consequence=so)
+    types = options.matter_types
+    if types is None or not types >= frozenset(MATTER_TYPES):
+        words = {"one": "time entry", "several": "time entries"}
+        words["counted"] = "counted" if types is None or UNKNOWN in types else "left out"
+        notes.add(UNKNOWN_TYPE, counts["unknown_type"], "realization", **words)
+    if not frames.unknown_values("invoices", "due_date"):
+        notes.add(NO_DUE_DATE_OF_WORK, counts.get("undated", 0.0), "realization")
+    notes.add(HIDDEN_BESIDE_FEES, counts.get("unspread", 0.0), "realization")

@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from billframes._messages import warn
+from billframes._notes import Notes
 from billframes.analysis.frames.expressions import period_numbers
+from billframes.analysis.rules.people import HOLIDAYS
 from billframes.config.firm import FirmSettings
 from billframes.config.firm_values import WEEKDAYS
-from billframes.errors import IncompleteDataWarning
 from billframes.periods import CALENDAR_YEAR, FiscalYear, month_end, months_between
 
 __all__ = [
@@ -23,10 +23,10 @@ __all__ = [
     "DateRange",
     "available_hours",
     "days_at_firm",
+    "note_missing_holidays",
     "prorated_targets",
     "share_of_target",
     "split_dates",
-    "warn_of_missing_holidays",
     "working_days",
 ]
 
@@ -83,16 +83,11 @@ def working_days(settings: FirmSettings, first: dt.date, last: dt.date) -> froze
     return workdays.difference(cast("tuple[dt.date, ...]", settings.holidays))
 
 
-def warn_of_missing_holidays(settings: FirmSettings, first: dt.date, last: dt.date) -> None:
-    """Warn of years without holidays in the settings, if the settings have holidays of other years."""
+def note_missing_holidays(notes: Notes, settings: FirmSettings, first: dt.date, last: dt.date) -> None:
+    """Note years without holidays in the settings, if the settings have holidays of other years."""
     known = {cast("dt.date", day).year for day in settings.holidays}
     years = [str(year) for year in range(first.year, last.year + 1) if year not in known]
-    if known and years:
-        warn(
-            f"The settings have holidays, but none of {', '.join(years)}, so available hours are too high there. Add "
-            "the holidays of each year.",
-            IncompleteDataWarning,
-        )
+    notes.add(HOLIDAYS, len(years) if known else 0, "settings", years=", ".join(years))
 
 
 def available_hours(settings: FirmSettings, first: dt.date, last: dt.date) -> tuple[float, dict[str, float]]:

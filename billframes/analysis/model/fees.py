@@ -22,14 +22,14 @@ from billframes.analysis.model.keys import ITEM_IDS, By
 from billframes.analysis.model.missing_work import (
     count_on_unknown_invoices,
     count_work_not_passed,
-    warn_of_absent_items,
-    warn_of_details_not_in_all,
-    warn_of_unknown_invoices,
-    warn_of_work_not_passed,
+    note_absent_items,
+    note_details_not_in_all,
+    note_unknown_invoices,
+    note_work_not_passed,
     with_contingent,
 )
-from billframes.analysis.rules.amounts import warn_of_hidden_rates
-from billframes.analysis.rules.cancelled_work import count_cancelled, warn_of_cancelled
+from billframes.analysis.rules.amounts import HIDDEN_RATES
+from billframes.analysis.rules.cancelled_work import count_cancelled, note_cancelled
 from billframes.analysis.rules.loads import is_whole, need_work_on_invoices
 from billframes.config.firm import FirmSettings
 from billframes.periods import Period
@@ -81,13 +81,13 @@ def fees_of_periods(
 def _sum_fees(
     analysis: str, by: By, periods: Sequence[Period], settings: FirmSettings | None, frames: Frames
 ) -> tuple[Grouping, Frame]:
-    """Add up the fees by the grouping's `base` and the periods, and warn."""
+    """Add up the fees by the grouping's `base` and the periods, and note what is wrong."""
     for period in periods:
-        need_work_on_invoices(analysis, frames.natives, period)
+        need_work_on_invoices(analysis, frames, period)
     grouping = Grouping.of(by, frames, settings)
     fees, invoices = _fees(analysis, frames, grouping, periods)
-    warn_of_absent_items(frames)
-    _warn(analysis, invoices, periods, grouping, frames)
+    note_absent_items(analysis, frames)
+    _note(analysis, invoices, periods, grouping, frames)
     return grouping, fees
 
 
@@ -124,7 +124,7 @@ def _fees(analysis: str, frames: Frames, grouping: Grouping, periods: Sequence[P
         without_time["fixed_fees"] = lambda: (fixed, "amount")
     rest = final.filter(C("_by_worth") + C("_by_hours") < 1)
     without_time["invoices"] = lambda: (rest, "_unallocated")
-    warn_of_details_not_in_all(analysis, grouping, without_time)
+    note_details_not_in_all(analysis, grouping.notes, grouping, without_time)
     parts.append(_as_fee_rows(rest, by, types, **_billed_columns(C("_unallocated"))))
     return collect_sums(nw.concat(parts), by, _MEASURES), with_contingent(rates, frames)
 
@@ -159,8 +159,8 @@ def _as_fee_rows(rows: Frame, by: Sequence[str], types: Any, **measures: nw.Expr
     return rows.select(*columns, **{name: measures.get(name, nw.lit(0.0)) for name in _MEASURES})
 
 
-def _warn(analysis: str, invoices: Frame, periods: Sequence[Period], grouping: Grouping, frames: Frames) -> None:
-    """Warn of missing work, hidden amounts and cancelled work, for each period, with all counts in one query."""
+def _note(analysis: str, invoices: Frame, periods: Sequence[Period], grouping: Grouping, frames: Frames) -> None:
+    """Note missing work, hidden amounts and cancelled work, for each period, with all counts in one query."""
     of_invoices: list[tuple[Frame, dict[str, nw.Expr]]] = []
     for n, period in enumerate(periods):
         rows, counted = count_work_not_passed(invoices, _is_counted(period))
@@ -168,13 +168,12 @@ def _warn(analysis: str, invoices: Frame, periods: Sequence[Period], grouping: G
         counted |= count_cancelled(_is_counted(period))
         counted["on_unknown"] = count_on_unknown_invoices(invoices, period)
         of_invoices.append((rows, {f"{n} {name}": each for name, each in counted.items()}))
-    found = collect_counts(*of_invoices)
+    found, notes = collect_counts(*of_invoices), frames.notes
     taxed, whole = bool(grouping.settings.taxes), is_whole(frames.natives)
     for n in range(len(periods)):
         counts = {name.removeprefix(f"{n} "): each for name, each in found.items() if name.startswith(f"{n} ")}
-        warn_of_unknown_invoices(frames, counts["on_unknown"])
-        warn_of_work_not_passed(analysis, counts, rows, taxed=taxed, whole=whole)
-        warn_of_cancelled(analysis, counts, grouping.base)
-        warn_of_hidden_rates(
-            counts["hidden"], "the fees of their invoices are allocated by hours, and the worth of the time is missing"
-        )
+        note_unknown_invoices(frames, analysis, counts["on_unknown"])
+        note_work_not_passed(notes, analysis, counts, rows, taxed=taxed, whole=whole)
+        note_cancelled(notes, analysis, counts, grouping.base)
+        so = "the fees of their invoices are allocated by hours, and the worth of the time is missing"
+        notes.add(HIDDEN_RATES, counts["hidden"], analysis, which="", consequence=so)

@@ -22,7 +22,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from billframes._messages import warn
+from billframes._notes import Notes
 from billframes.analysis.declare.columns import ENUMS, ITEMS, Frame, column_names
 from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.frames.expressions import as_float, map_values, null_column, period_numbers
@@ -41,8 +41,8 @@ from billframes.analysis.model.keys import (
     find_keys,
     matter_type_key,
 )
+from billframes.analysis.rules.people import UNMATCHED
 from billframes.config.firm import FirmSettings
-from billframes.errors import IncompleteDataWarning
 from billframes.periods import CALENDAR_YEAR, FiscalYear
 
 __all__ = ["Grouping", "known_type", "sum_by_type"]
@@ -63,11 +63,14 @@ class Grouping:
         The frames to join for the keys, and the firm's settings.
     type_key : Key, optional
         The key of a row's matter type; None if no frame has it.
+    notes : Notes
+        The notes of the call.
     """
 
     keys: tuple[Key, ...]
     sources: Sources
     type_key: Key | None
+    notes: Notes
 
     @classmethod
     def of(
@@ -84,7 +87,7 @@ class Grouping:
         ----------
         by : str or sequence of str, optional
         frames : Frames
-            The frames that were passed; `matters`, `users` and `clients` are joined if they are among them.
+            `matters`, `users` and `clients` are joined if they are among them.
         settings : FirmSettings, optional
             E-mail addresses of users are replaced by their ids.
         rows : iterable of str, optional
@@ -93,7 +96,7 @@ class Grouping:
         kinds = {} if rows is not None else _columns_of_items(frames)
         rows = column_names(frames["time_entries"]) if rows is None else rows
         sources = _sources(frames, settings, rows, kinds)
-        return cls(find_keys(by, sources), sources, matter_type_key(sources))
+        return cls(find_keys(by, sources), sources, matter_type_key(sources), frames.notes)
 
     @classmethod
     def of_items(cls, by: By, frames: Frames, settings: FirmSettings | None) -> Grouping:
@@ -105,7 +108,7 @@ class Grouping:
         kinds = _columns_of_items(frames)
         rows = frozenset().union(*(kinds[name] for name in ITEMS if name in kinds))
         sources = _sources(frames, settings, rows, kinds)
-        return cls(find_keys(by, sources), sources, matter_type_key(sources, prefer_matters=True))
+        return cls(find_keys(by, sources), sources, matter_type_key(sources, prefer_matters=True), frames.notes)
 
     @property
     def settings(self) -> FirmSettings:
@@ -258,14 +261,14 @@ class Grouping:
             only = [key for key in self.keys if key.only_from == name]
             frame = self._join(frame, name, columns | ({"_found": f"{name}_id"} if only else {}))
             if only:
-                _warn_of_unmatched(frame, name, only[0])
+                self._note_unmatched(frame, name, only[0])
                 frame = frame.drop("_found")
         if "user_id" in self.base:
             frame = frame.with_columns(_set_role=map_values("user_id", self.settings.roles, None, nw.String))
         if any(key.by_originator for key in self.keys):
             lists = collect(_lists_of_originators(self.sources))
             found = join_by_id(frame.select("matter_id"), lists.select("matter_id", _found="matter_id"), "matter_id")
-            _warn_of_unmatched(found, "matter", next(key for key in self.keys if key.by_originator))
+            self._note_unmatched(found, "matter", next(key for key in self.keys if key.by_originator))
             frame = _over_originators(frame, lists, self.sources, measures)
         types = frame.collect_schema()
         rows = frame.select(*[expr for key in self.keys for expr in _key_columns(key, types)], *measures, *others)
@@ -281,6 +284,13 @@ class Grouping:
         coded_columns = columns.values() if coded else ()
         other = self.sources.frames.select(f"{name}s", (id_, *columns.values()), coded=coded_columns)
         return join_by_id(frame, other.select(id_, **{alias: C(column) for alias, column in columns.items()}), id_)
+
+    def _note_unmatched(self, frame: Frame, name: str, key: Key) -> None:
+        """Note that many of the rows' matters, users or clients are not in the frame of a key (`_found`)."""
+        ids = frame.select(_id=C(f"{name}_id"), _found=C("_found")).filter(~C("_id").is_null()).unique()
+        if many := count_many_missing(ids):
+            words = {"key": key.columns[-1], "all": many[1], "kind": name, "row": key.missing}
+            self.notes.add(UNMATCHED, many[0], f"{name}s", about=name, **words)
 
     def _totals(
         self, frame: Frame, measures: Sequence[str], least: Sequence[str] = (), greatest: Sequence[str] = ()
@@ -378,17 +388,6 @@ def _cast(name: str, present: Any, dtype: Any) -> nw.Expr:
     """Cast a key; a frame without a key that is a number or a date elsewhere has the label of missing keys as text."""
     is_value = ~C(name).is_in([UNASSIGNED, UNKNOWN])
     return (nw.when(is_value).then(C(name)) if present == nw.String else C(name)).cast(dtype).alias(name)
-
-
-def _warn_of_unmatched(frame: Frame, name: str, key: Key) -> None:
-    """Warn if many of the rows' matters, users or clients are not in the frame that a key is taken from (`_found`)."""
-    ids = frame.select(_id=C(f"{name}_id"), _found=C("_found")).filter(~C("_id").is_null()).unique()
-    if many := count_many_missing(ids):
-        warn(
-            f"by={key.columns[-1]!r}: {many[0]} of {many[1]} {name}s are not among the {name}s passed, so they are in "
-            f"the row {key.missing}. Pass all {name}s, from the same firm.",
-            IncompleteDataWarning,
-        )
 
 
 def _over_originators(frame: Frame, lists: Frame, sources: Sources, measures: Sequence[str]) -> Frame:

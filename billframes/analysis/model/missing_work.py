@@ -1,6 +1,6 @@
-"""Warn of frames with only a part of the firm's records, for analyses that compare work and invoices.
+"""Note frames with only a part of the firm's records, for analyses that compare work and invoices.
 
-`loads` refuses loads that are too narrow. This module warns of invoices or items that were not passed, and if rows were
+`loads` refuses loads that are too narrow. This module notes invoices or items that were not passed, and rows that were
 removed after the load. For frames without information about their load, it compares the invoices' amounts with the
 worth of the work.
 """
@@ -12,40 +12,47 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 import narwhals.stable.v2 as nw
 
-from billframes._messages import warn
 from billframes._names import join_names
+from billframes._notes import Notes
 from billframes.analysis.declare.columns import ITEMS, Frame, as_arrow, column_names
 from billframes.analysis.frames.engine import collect_counts, collect_values, join_by_id
 from billframes.analysis.frames.expressions import as_day, as_float, count_if, midnight, null_column, value_if
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.frames.repeated_ids import are_many
-from billframes.analysis.frames.values import said_once
 from billframes.analysis.model.allocation import NOT_TIME, PREBILL
 from billframes.analysis.model.grouping import Grouping
-from billframes.analysis.rules.amounts import count_other_units, warn_of_other_units
-from billframes.analysis.rules.loads import has_removed_rows, is_whole, warn_of_removed_rows
-from billframes.analysis.rules.tax_share import MAY_BE_TAX, above_items, count_above_items, warn_of_same_share
+from billframes.analysis.rules.amounts import count_other_units, note_other_units
+from billframes.analysis.rules.invoices import (
+    ABSENT_FROM_INVOICES,
+    DETAILS_NOT_IN_ALL,
+    EARLIER_WORK,
+    INNER_MERGE,
+    MISSING_WORK,
+    UNKNOWN_INVOICE,
+    WORK_NOT_PASSED,
+)
+from billframes.analysis.rules.loads import has_removed_rows, is_whole, note_removed_rows
+from billframes.analysis.rules.people import UNKNOWN_MATTERS
+from billframes.analysis.rules.tax_share import above_items, count_above_items, note_same_share
 from billframes.config.firm import FirmSettings
 from billframes.config.taxes import Tax
-from billframes.errors import IncompleteDataWarning
 from billframes.loading.load_info import load_info
 from billframes.periods import Period
 
 __all__ = [
     "count_on_unknown_invoices",
     "count_work_not_passed",
+    "note_absent_items",
+    "note_details_not_in_all",
+    "note_inner_merge",
+    "note_late_start",
+    "note_matters_not_passed",
+    "note_missing_old_work",
+    "note_missing_work",
+    "note_partial_frames",
+    "note_unknown_invoices",
+    "note_work_not_passed",
     "unknown_state_reasons",
-    "warn_of_absent_items",
-    "warn_of_details_not_in_all",
-    "warn_of_inner_merge",
-    "warn_of_items_on_unknown_invoices",
-    "warn_of_late_start",
-    "warn_of_matters_not_passed",
-    "warn_of_missing_old_work",
-    "warn_of_missing_work",
-    "warn_of_partial_frames",
-    "warn_of_unknown_invoices",
-    "warn_of_work_not_passed",
     "with_contingent",
 ]
 
@@ -70,16 +77,15 @@ _WORDS = {
 _OF_INVOICES = frozenset({"balance", "due_date"})
 
 
-def warn_of_partial_frames(
+def note_partial_frames(
     analysis: str, frames: Frames, consequence: str, settings: FirmSettings | None, *more: str
 ) -> None:
     """
-    Warn if the frames seem to have only a part of the firm's records.
+    Note that the frames seem to have only a part of the firm's records.
 
     Parameters
     ----------
     analysis : str
-        The name of the analysis, for the message.
     frames : Frames
     consequence : str
         The consequence for the figures: the end of a sentence after "so".
@@ -90,56 +96,36 @@ def warn_of_partial_frames(
     """
     # If rows of both work and invoices were removed, the rest may be all records of one client.
     of_one = all(has_removed_rows(frames.natives.get(name)) for name in ("time_entries", "invoices"))
-    cut = not of_one and warn_of_removed_rows(analysis, frames.passed(*ITEMS, "invoices", *more), consequence)
+    cut = not of_one and note_removed_rows(analysis, frames, consequence, *ITEMS, "invoices", *more)
     if not cut and set(ITEMS) <= set(frames) and not is_whole(frames.natives):
         counts = collect_counts(_invoice_sums(frames), *(_item_sums(name, frames) for name in ITEMS))
         if not counts["hidden"]:
             worth = sum(counts[name] for name in ITEMS)
-            warn_of_missing_work(analysis, counts["billed"], worth, consequence, settings)
+            note_missing_work(frames.notes, analysis, counts["billed"], worth, consequence, settings)
 
 
-def warn_of_matters_not_passed(
-    analysis: str, worked: Collection[str | None], passed: Collection[str | None], consequence: str
+def note_matters_not_passed(
+    analysis: str, frames: Frames, worked: Collection[str | None], passed: Collection[str | None], consequence: str
 ) -> None:
-    """
-    Warn if many matters with work are not among the matters passed; `loads` checks matters with load information.
-
-    Parameters
-    ----------
-    analysis : str
-        The name of the analysis, for the message.
-    worked, passed : collection of str
-        The ids of the matters with work, and of the matters passed.
-    consequence : str
-        The consequence for the figures: the end of a sentence after "so".
-    """
+    """Note that many matters with work are not among those passed; `loads` checks matters that remember their load."""
     ids = set(worked) - {None}
     missing = len(ids - set(passed))
     if are_many(missing, len(ids)):
-        warn(
-            f"{analysis}: {missing} of {len(ids)} matters with work are not among the matters passed, so "
-            f"{consequence}. Pass all matters, archived ones too.",
-            IncompleteDataWarning,
-        )
+        frames.notes.add(UNKNOWN_MATTERS, missing, analysis, all=len(ids), consequence=consequence)
 
 
-def warn_of_missing_work(
-    analysis: str, billed: float, worth: float, consequence: str, settings: FirmSettings | None = None
+def note_missing_work(
+    notes: Notes, analysis: str, billed: float, worth: float, consequence: str, settings: FirmSettings | None = None
 ) -> None:
-    """Warn if the invoices' amounts are far above the worth of the items on them, with the taxes of the settings."""
+    """Note invoices whose amounts are far above the worth of the items on them, with the taxes of the settings."""
     rates = [float(each.rate) for each in settings.taxes if isinstance(each, Tax)] if settings else []
     if billed - worth * (1.0 + sum(rates)) * _WRITE_UP > 1.0:
-        warn(
-            f"{analysis}: the invoices bill {billed:,.2f}, but the time entries, expenses and fixed fees on invoices "
-            f"have a total of {worth:,.2f} only. {MAY_BE_TAX}, so {consequence}. Pass all work (bf.book loads it), and "
-            "state taxes in the firm's settings.",
-            IncompleteDataWarning,
-        )
+        notes.add(MISSING_WORK, billed - worth, analysis, billed=billed, worth=worth, consequence=consequence)
 
 
 def count_work_not_passed(rates: Frame, counted: nw.Expr) -> tuple[Frame, dict[str, nw.Expr]]:
     """
-    Count invoices whose fees are too high for the work that was passed, for `warn_of_work_not_passed`.
+    Count invoices whose fees are too high for the work that was passed, for `note_work_not_passed`.
 
     Invoices of contingency matters are not counted: their fees don't depend on hours.
 
@@ -174,16 +160,17 @@ def count_work_not_passed(rates: Frame, counted: nw.Expr) -> tuple[Frame, dict[s
     }
 
 
-def warn_of_work_not_passed(
-    figure: str, counts: Mapping[str, float], invoices: Frame, *, taxed: bool, whole: bool
+def note_work_not_passed(
+    notes: Notes, figure: str, counts: Mapping[str, float], invoices: Frame, *, taxed: bool, whole: bool
 ) -> None:
     """
-    Warn of invoices whose fees are too high for the work that was passed.
+    Note invoices whose fees are too high for the work that was passed.
 
     Parameters
     ----------
+    notes : Notes
     figure : str
-        The name of the analysis, for the message.
+        The name of the analysis.
     counts, invoices
         From `count_work_not_passed`.
     taxed : bool
@@ -191,19 +178,12 @@ def warn_of_work_not_passed(
     whole : bool
         Whether all items were loaded (`loads.is_whole`): then no work is missing.
     """
-    if warn_of_other_units(figure, counts) or warn_of_same_share(counts, invoices, taxed=taxed, whole=whole):
+    if note_other_units(notes, figure, counts):
         return
-    said = said_once()
-    if not whole and "work" not in said and counts["excess"] > max(1.0, _NEGLIGIBLE * counts["fees"]):
-        said.add("work")
-        count = int(counts["over"])
-        bill = "1 invoice bills" if count == 1 else f"{count} invoices bill"
-        warn(
-            f"{figure}: {bill} {counts['excess']:,.2f} more than the time entries, expenses and fixed fees passed can "
-            f"explain. {MAY_BE_TAX}, so the figures may be too high. Pass all work on these invoices, whenever and by "
-            "whomever it was done (bf.book loads it), and state taxes in the firm's settings.",
-            IncompleteDataWarning,
-        )
+    if note_same_share(notes, counts, invoices, taxed=taxed, whole=whole) or whole:
+        return
+    if counts["excess"] > max(1.0, _NEGLIGIBLE * counts["fees"]):
+        notes.add(WORK_NOT_PASSED, counts["excess"], figure, invoices=int(counts["over"]))
 
 
 def with_contingent(rates: Frame, frames: Frames) -> Frame:
@@ -230,20 +210,11 @@ def count_on_unknown_invoices(rates: Frame, period: Period) -> nw.Expr:
     return value_if(counts, C("_rows").fill_null(0.0)).sum()
 
 
-def warn_of_unknown_invoices(frames: Frames, count: float, consequence: str = "left out") -> None:
-    """Warn of entries whose invoice was not passed; `consequence` ends the sentence "they are …"."""
-    if count:
-        items = f"{int(count)} billable time entries"
-        warn_of_items_on_unknown_invoices(items, unknown_state_reasons(frames), consequence)
-
-
-def warn_of_items_on_unknown_invoices(items: str, reasons: str, consequence: str) -> None:
-    """Warn of items whose invoice was not passed; `reasons` are other reasons, from `unknown_state_reasons`."""
-    warn(
-        f"{items} name an invoice that is not among those passed{reasons}; they are {consequence}. Load invoices over "
-        "a wider window, by the ids that the work refers to.",
-        IncompleteDataWarning,
-    )
+def note_unknown_invoices(frames: Frames, figure: str, count: float, consequence: str = "left out") -> None:
+    """Note entries whose invoice was not passed; `consequence` ends the sentence "they are …"."""
+    entries = f"{round(count):,} billable time {'entry' if count == 1 else 'entries'}"
+    about = {"items": entries, "reasons": unknown_state_reasons(frames), "consequence": consequence}
+    frames.notes.add(UNKNOWN_INVOICE, count, figure, **about)
 
 
 def unknown_state_reasons(frames: Frames, *, types: bool = False) -> str:
@@ -255,18 +226,14 @@ def unknown_state_reasons(frames: Frames, *, types: bool = False) -> str:
     return states + kinds
 
 
-def warn_of_absent_items(frames: Mapping[str, Frame], names: Sequence[str] = NOT_TIME) -> None:
-    """Warn of items that were not passed; an empty frame of items gives no warning."""
-    absent = [name for name in names if name not in frames]
-    if absent:
-        warn(
-            f"No {join_names(absent)} were passed, so the amounts that invoices bill for them count as fees for time. "
-            f"Pass {join_names([f'{each}=' for each in absent])}, empty if there are none.",
-            IncompleteDataWarning,
-        )
+def note_absent_items(analysis: str, frames: Frames, names: Sequence[str] = NOT_TIME) -> None:
+    """Note items that were not passed; an empty frame of items gives no note."""
+    absent = [f"`{name}`" for name in names if name not in frames]
+    arguments = join_names([f"{each}=" for each in absent])
+    frames.notes.add(ABSENT_FROM_INVOICES, len(absent), analysis, absent=join_names(absent), arguments=arguments)
 
 
-def warn_of_late_start(
+def note_late_start(
     analysis: str,
     frames: Frames,
     work: tuple[Frame, str],
@@ -275,20 +242,19 @@ def warn_of_late_start(
     consequence: str,
 ) -> None:
     """
-    Warn of time entries that begin too late for the invoices or fees that they are compared with.
+    Note time entries that begin too late for the invoices or fees that they are compared with.
 
     Older invoices or fees show that the firm did not begin with the earliest entry.
 
     Parameters
     ----------
     analysis : str
-        The name of the analysis, for the message.
     frames : Frames
         If the time entries have information about their load, `loads` uses that instead.
     work, counted : tuple of Frame and str
         The entries, and the invoices or fees, each with its date column.
     start : date, optional
-        The first day of the invoices or fees that count. Without it, there is no warning.
+        The first day of the invoices or fees that count. Without it, there is no note.
     consequence : str
         The consequence for the figures: the end of a sentence after "so".
     """
@@ -301,14 +267,14 @@ def warn_of_late_start(
     )
     begin, first = as_day(values["begin"]), as_day(values["first"])
     if begin and first and values["rows"] >= _MANY and (first - begin).days < _MONTH:
-        _warn_if_others_are_older(analysis, begin, others, consequence)
+        _note_if_others_are_older(frames.notes, analysis, begin, others, consequence)
 
 
-def warn_of_missing_old_work(analysis: str, entries: Frame, others: Frame, consequence: str) -> None:
-    """Warn if several invoices are older than all time entries, by `invoice_date` and `date`."""
-    begin = as_day(collect_values((_days(entries, "date"), {"begin": C("_day").min()}))["begin"])
+def note_missing_old_work(analysis: str, frames: Frames, others: Frame, consequence: str) -> None:
+    """Note that several invoices are older than all time entries, by `invoice_date` and `date`."""
+    begin = as_day(collect_values((_days(frames["time_entries"], "date"), {"begin": C("_day").min()}))["begin"])
     if begin:
-        _warn_if_others_are_older(analysis, begin, _days(others, "invoice_date"), consequence)
+        _note_if_others_are_older(frames.notes, analysis, begin, _days(others, "invoice_date"), consequence)
 
 
 def _days(frame: Frame, column: str) -> Frame:
@@ -317,39 +283,32 @@ def _days(frame: Frame, column: str) -> Frame:
     return days.filter(~C("_day").is_null())
 
 
-def _warn_if_others_are_older(analysis: str, begin: dt.date, others: Frame, consequence: str) -> None:
-    if collect_counts((others, {"earlier": count_if(C("_day") < midnight(begin))}))["earlier"] >= _SEVERAL:
-        warn(
-            f"{analysis}: the earliest of the time entries passed is of {begin}, so "
-            f"{consequence}. Pass all time entries, whenever the work was done.",
-            IncompleteDataWarning,
-        )
+def _note_if_others_are_older(notes: Notes, analysis: str, begin: dt.date, others: Frame, consequence: str) -> None:
+    earlier = collect_counts((others, {"earlier": count_if(C("_day") < midnight(begin))}))["earlier"]
+    if earlier >= _SEVERAL:
+        notes.add(EARLIER_WORK, earlier, analysis, begin=begin, consequence=consequence)
 
 
-def warn_of_inner_merge(frames: Frames) -> None:
-    """Warn of time entries that were merged with invoices, if all of them are on invoices."""
+def note_inner_merge(frames: Frames) -> None:
+    """Note time entries that were merged with invoices, if all of them are on invoices."""
     if _OF_INVOICES.isdisjoint(column_names(frames["time_entries"])):
         return
     ids = frames.select("time_entries", ("invoice_id",))
     counts = collect_counts((ids, {"rows": nw.len(), "unbilled": as_float(C("invoice_id").is_null()).sum()}))
     if counts["rows"] >= _MANY and not counts["unbilled"]:
-        warn(
-            "The time entries have columns of the invoices, and none of them is unbilled, so unbilled_amount has no "
-            "time. Merge with how='left': how='inner' drops unbilled entries.",
-            IncompleteDataWarning,
-        )
+        frames.notes.add(INNER_MERGE, counts["rows"], "time_entries")
 
 
-def warn_of_details_not_in_all(
-    analysis: str, grouping: Grouping, amounts: Mapping[str, Callable[[], tuple[Frame, str]]]
+def note_details_not_in_all(
+    analysis: str, notes: Notes, grouping: Grouping, amounts: Mapping[str, Callable[[], tuple[Frame, str]]]
 ) -> None:
     """
-    Warn of keys that only some of the frames have, such as a client's custom field joined to the time entries only.
+    Note keys that only some of the frames have, such as a client's custom field joined to the time entries only.
 
     Parameters
     ----------
     analysis : str
-        The name of the analysis, for the message.
+    notes : Notes
     grouping : Grouping
     amounts : mapping of str to callable
         For frames of items, and for the invoices, a function that returns the rows that count, and their column of
@@ -359,12 +318,10 @@ def warn_of_details_not_in_all(
         lacking = [name for name in grouping.sources.kinds_without(column) if name in amounts]
         sums = collect_counts(*(_sum_of_known(name, *amounts[name](), supplier) for name in lacking))
         parts = [f"{_WORDS[name]} of {sums[name]:,.2f}" for name in lacking if abs(sums[name]) >= _A_CENT]
+        about = {"column": f"`{column}`", "frames": join_names([f"`{each}`" for each in lacking]), "supplier": supplier}
         if parts:
-            warn(
-                f"{analysis}: {column} is not a column of {join_names(lacking)}, so {join_names(parts)} are in the row "
-                f"without a value. Pass {supplier}= (the loader {supplier}()), from which all rows get the value.",
-                IncompleteDataWarning,
-            )
+            amount = sum(abs(sums[name]) for name in lacking)
+            notes.add(DETAILS_NOT_IN_ALL, amount, analysis, about=column, parts=join_names(parts), **about)
 
 
 def _sum_of_known(name: str, rows: Frame, amount: str, supplier: str) -> tuple[Frame, dict[str, nw.Expr]]:

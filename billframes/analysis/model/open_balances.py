@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 import narwhals.stable.v2 as nw
 
-from billframes._messages import warn
 from billframes.analysis.declare.columns import ENUMS, Frame, column_names
 from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.frames.expressions import RESIDUE, columns_or_null, day_number, midnight, value_if
@@ -27,11 +26,11 @@ from billframes.analysis.model.arguments import bucket_names
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.invoice_parts import with_open_shares
 from billframes.analysis.model.keys import By
-from billframes.analysis.rules.amounts import warn_of_hidden_rates
+from billframes.analysis.rules.amounts import HIDDEN_RATES
+from billframes.analysis.rules.invoices import JOINED_MATTERS, NO_DUE_DATE
 from billframes.config.firm import FirmSettings
-from billframes.errors import IncompleteDataWarning
 
-__all__ = ["bucket_limits", "invoice_grouping", "needs_items", "open_balances", "warn_of_joined_matters"]
+__all__ = ["bucket_limits", "invoice_grouping", "needs_items", "note_joined_matters", "open_balances"]
 
 C = nw.col
 
@@ -57,19 +56,14 @@ def invoice_grouping(by: By, frames: Frames, settings: FirmSettings | None) -> G
     return Grouping.of(by, frames, settings, [*own, *_ITEM])
 
 
-def warn_of_joined_matters(frames: Frames, grouping: Grouping) -> None:
-    """Warn of keys that were joined to the invoices by their matter, which is only one of several."""
+def note_joined_matters(frames: Frames, grouping: Grouping) -> None:
+    """Note keys that were joined to the invoices by their matter, which is only one of several."""
     joined = [name for name in grouping.base if name.startswith(_OF_MATTERS)]
     if joined:
         rows = frames.select("invoices", ("invoice_state", "balance"))
         final = value_if(C("invoice_state") == "final", "balance")
         amount = collect_counts((rows, {"balance": final.sum()}))["balance"]
-        warn(
-            f"{joined[0]} is a column of invoices, so each balance ({amount:,.2f} in all) counts for one value, though "
-            "an invoice can be for several matters. Pass time_entries=, expenses=, fixed_fees= and matters=, so that "
-            "balances are divided among the matters.",
-            IncompleteDataWarning,
-        )
+        grouping.notes.add(JOINED_MATTERS, amount, "aging", column=f"`{joined[0]}`")
 
 
 def needs_items(grouping: Grouping) -> bool:
@@ -85,7 +79,7 @@ def open_balances(frames: Frames, grouping: Grouping, limits: dict[str, float], 
         items = _allocated_to_items(owed, frames, grouping, measures)
         return _result(sum_by(items, grouping.base, measures), grouping, measures)
     result = _result(owed, grouping, measures, ("_undated",))
-    _warn(result, frames)
+    _note(result, frames)
     return result.drop("_undated")
 
 
@@ -157,19 +151,15 @@ def _between(days: str, low: float | None, high: float | None) -> nw.Expr:
     return C(days).is_between(low, high, closed="right")
 
 
-def _warn(owed: Frame, frames: Frames, hidden: Frame | None = None) -> None:
-    """Warn of open invoices without a due date and, if grouped by items, of time on them without amounts."""
+def _note(owed: Frame, frames: Frames, hidden: Frame | None = None) -> None:
+    """Note open invoices without a due date and, if grouped by items, time on them without amounts."""
     rows = owed.with_columns(_hidden=nw.lit(0.0)) if hidden is None else owed.join(hidden, on="invoice_id", how="left")
     counts = collect_counts((rows, {"undated": C("_undated").sum(), "hidden": C("_hidden").sum()}))
-    # Due dates that stand for no date have their own warning.
-    if counts["undated"] and not frames.unknown_values("invoices", "due_date"):
-        have = "invoice has" if counts["undated"] == 1 else "invoices have"
-        warn(
-            f"{int(counts['undated'])} open final {have} no due date; the invoice date is used instead.",
-            IncompleteDataWarning,
-        )
-    consequence = "the balances of these invoices are allocated to their time by hours"
-    warn_of_hidden_rates(counts["hidden"], consequence, " on open invoices")
+    # Due dates that stand for no date have their own note.
+    if not frames.unknown_values("invoices", "due_date"):
+        frames.notes.add(NO_DUE_DATE, counts["undated"], "aging")
+    so = "the balances of these invoices are allocated to their time by hours"
+    frames.notes.add(HIDDEN_RATES, counts["hidden"], "aging", which=" on open invoices", consequence=so)
 
 
 def _allocated_to_items(owed: Frame, frames: Frames, grouping: Grouping, measures: Sequence[str]) -> Frame:
@@ -181,7 +171,7 @@ def _allocated_to_items(owed: Frame, frames: Frames, grouping: Grouping, measure
     by = [name for name in _ITEM if name in grouping.base]
     of_invoice = [name for name in grouping.base if name not in by]
     shares, hidden = _shares(frames, by, owed.select("invoice_id"), grouping.settings)
-    _warn(owed, frames, hidden)
+    _note(owed, frames, hidden)
     totals = sum_by(shares, ["invoice_id"], ["_share"]).select("invoice_id", _of_items=C("_share"))
     rest = (
         join_by_id(owed, _own_matters(frames, by), "invoice_id")

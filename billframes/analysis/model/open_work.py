@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import narwhals.stable.v2 as nw
 
-from billframes._messages import warn
 from billframes._names import first_few, join_names
 from billframes.analysis.declare.columns import ENUMS, ITEMS, Frame, column_names
 from billframes.analysis.frames.engine import collect, collect_counts, collect_values, join_by_id, to_dicts
@@ -29,15 +28,15 @@ from billframes.analysis.model.allocation import PREBILL
 from billframes.analysis.model.grouping import Grouping, known_type
 from billframes.analysis.model.keys import ITEM_IDS, UNKNOWN
 from billframes.analysis.model.missing_work import (
+    note_details_not_in_all,
+    note_inner_merge,
+    note_missing_old_work,
     unknown_state_reasons,
-    warn_of_details_not_in_all,
-    warn_of_inner_merge,
-    warn_of_items_on_unknown_invoices,
-    warn_of_missing_old_work,
 )
 from billframes.analysis.model.sums import Sum, add_up
-from billframes.analysis.rules.amounts import warn_of_hidden_rates, warn_of_no_worth
-from billframes.errors import IncompleteDataWarning
+from billframes.analysis.rules.amounts import HIDDEN_RATES, UNPRICED, note_no_worth
+from billframes.analysis.rules.invoices import ABSENT_WORK, NO_PREBILLS, UNKNOWN_INVOICE
+from billframes.analysis.rules.people import UNKNOWN_TYPE
 
 __all__ = ["WipOptions", "open_items"]
 
@@ -82,10 +81,11 @@ class WipOptions:
 def open_items(frames: Frames, options: WipOptions) -> Frame:
     """Return the rows of `wip`."""
     items = collect(_with_type(_sum_items(frames, options), options))
-    _warn_of_absent(frames)
-    hidden = _warn(items, frames, options)
+    absent = [f"`{kind}`" for kind in ITEMS if kind not in frames]
+    frames.notes.add(ABSENT_WORK, len(absent), "wip", absent=join_names(absent))
+    hidden = _note(items, frames, options)
     open_of = {kind: functools.partial(_open_amounts, frames, kind, options) for kind in ITEMS if kind in frames}
-    warn_of_details_not_in_all("wip", options.grouping, open_of)
+    note_details_not_in_all("wip", frames.notes, options.grouping, open_of)
     sums, least = _sums(options, hidden=hidden), ("oldest_date",)
     unknown = {} if options.grouping.type_key else {"contingent_amount": null_column(nw.Float64)}
     return add_up(items.filter(options.counted), sums, options.grouping, options.columns, least, **unknown)
@@ -217,51 +217,41 @@ def _sums(options: WipOptions, *, hidden: bool) -> list[Sum]:
     ]
 
 
-def _warn_of_absent(frames: Frames) -> None:
-    absent = [kind for kind in ITEMS if kind not in frames]
-    if absent:
-        warn(
-            f"No {join_names(absent)} were passed, so none are counted. If there are none, pass an empty frame.",
-            IncompleteDataWarning,
-        )
-
-
-def _warn(items: Frame, frames: Frames, options: WipOptions) -> bool:
-    """Warn of missing, hidden and unknown amounts, with one query for all counts; return whether rates are hidden."""
-    counts = collect_counts((items, _counts(options)))
-    _warn_of_unknown_invoices(counts, frames, options)
+def _note(items: Frame, frames: Frames, options: WipOptions) -> bool:
+    """Note missing, hidden and unknown amounts, with one query for all counts; return whether rates are hidden."""
+    counts, notes = collect_counts((items, _counts(options))), frames.notes
+    _note_unknown_invoices(counts, frames, options)
     if options.include_prebill and counts["time"] >= _MANY and not counts["invoiced"]:
-        _warn_of_no_prebills(frames, options.day)
+        _note_no_prebills(frames, options.day)
     if not counts["worth"]:
-        _warn_of_no_worth(frames)
+        _note_no_worth(frames)
     young = counts["oldest"] > options.day.toordinal() - _TWO_MONTHS
     if young and counts["time"] >= _MANY and not options.load_known:
         invoices = frames["invoices"].filter(C("invoice_state").cast(nw.String) == "final")
-        warn_of_missing_old_work("wip", frames["time_entries"], invoices, "older work in progress is not counted")
+        note_missing_old_work("wip", frames, invoices, "older work in progress is not counted")
     if not counts["unbilled"]:
-        warn_of_inner_merge(frames)
-    if counts.get("untyped"):
-        figures = "contingent_amount is" if options.matter_types is None else "figures are"
-        warn(
-            f"{int(counts['untyped'])} items in progress are on matters of unknown type; {figures} without them. "
-            "Load all matters, archived ones too.",
-            IncompleteDataWarning,
-        )
-    if not counts["hidden"]:
+        note_inner_merge(frames)
+    words = {"one": "item in progress", "several": "items in progress"}
+    words["counted"] = "not in `contingent_amount`" if options.matter_types is None else "not counted"
+    notes.add(UNKNOWN_TYPE, counts.get("untyped", 0.0), "wip", **words)
+    if counts["hidden"] and (counts["priced"] or _has_any_amount(frames)):
+        _note_unpriced(frames, options)
         return False
-    if counts["priced"] or _has_any_amount(frames):
-        _warn_of_unpriced(frames, options)
-        return False
-    warn_of_hidden_rates(counts["hidden"], "amounts that include them are missing", " in progress")
-    return True
+    so = "amounts that include them are missing"
+    notes.add(HIDDEN_RATES, counts["hidden"], "wip", which=" in progress", consequence=so)
+    return bool(counts["hidden"])
 
 
-def _warn_of_unknown_invoices(counts: Mapping[str, float], frames: Frames, options: WipOptions) -> None:
-    unknown = {kind: f"{int(counts[kind])} {kind}" for kind in ITEMS if counts[kind]}
+def _note_unknown_invoices(counts: Mapping[str, float], frames: Frames, options: WipOptions) -> None:
+    unknown = {kind: f"{int(counts[kind])} `{kind}`" for kind in ITEMS if counts[kind]}
     if unknown:
         example = _unknown_invoice(next(iter(unknown)), frames, options)
-        reasons = f"{example}{unknown_state_reasons(frames, types=True)}"
-        warn_of_items_on_unknown_invoices(", ".join(unknown.values()), reasons, "counted in unknown_amount")
+        words = {
+            "items": ", ".join(unknown.values()),
+            "reasons": f"{example}{unknown_state_reasons(frames, types=True)}",
+        }
+        count, so = sum(counts[kind] for kind in ITEMS), "counted in `unknown_amount`"
+        frames.notes.add(UNKNOWN_INVOICE, count, "wip", consequence=so, **words)
 
 
 def _unknown_invoice(kind: str, frames: Frames, options: WipOptions) -> str:
@@ -269,7 +259,7 @@ def _unknown_invoice(kind: str, frames: Frames, options: WipOptions) -> str:
     items = _with_state(_select_dated(frames, kind, options), _invoice_states(frames, options.day), options)
     unknown = items.filter(C("_state") == "unknown")
     example = collect_values((unknown, {"id": C("invoice_id").cast(nw.String).min()}))["id"]
-    return f" (for example invoice_id {example!r})" if example is not None else ""
+    return f" (for example `invoice_id` {example!r})" if example is not None else ""
 
 
 def _counts(options: WipOptions) -> dict[str, nw.Expr]:
@@ -291,26 +281,21 @@ def _counts(options: WipOptions) -> dict[str, nw.Expr]:
     return counts
 
 
-def _warn_of_no_prebills(frames: Frames, day: dt.date) -> None:
-    """Warn if there are prebills, but no entry is on an invoice: entries on invoices were probably removed."""
+def _note_no_prebills(frames: Frames, day: dt.date) -> None:
+    """Note that there are prebills, but no entry is on an invoice: entries on invoices were probably removed."""
     on_invoices = frames.select("time_entries", ("invoice_id",))
     named = {"named": as_float(~C("invoice_id").is_null()).sum()}
     prebills = {"prebills": as_float((C("_then") > 0) & (C("_then") < 2)).sum()}
     counts = collect_counts((on_invoices, named), (_invoice_states(frames, day), prebills))
-    if counts["prebills"] and not counts["named"]:
-        warn(
-            "None of the time entries passed is on an invoice, so prebill_amount has no time, although "
-            f"{int(counts['prebills'])} of the invoices passed were not final on {day}. Also pass the entries on "
-            "invoices: they are work in progress until their invoice is final.",
-            IncompleteDataWarning,
-        )
+    if not counts["named"]:
+        frames.notes.add(NO_PREBILLS, counts["prebills"], "wip", day=day)
 
 
-def _warn_of_no_worth(frames: Frames) -> None:
+def _note_no_worth(frames: Frames) -> None:
     billable = frames.select("time_entries", ("billing_type", "amount", "hours"))
     billable = billable.filter((C("billing_type") == "billable") & (C("hours") != 0))
     sums = {"rows": nw.len(), "worth": nw.coalesce(C("amount"), nw.lit(1.0)).abs().sum()}
-    warn_of_no_worth("wip", **collect_counts((billable, sums)))
+    note_no_worth(frames.notes, "wip", **collect_counts((billable, sums)))
 
 
 def _has_any_amount(frames: Frames) -> bool:
@@ -319,18 +304,13 @@ def _has_any_amount(frames: Frames) -> bool:
     return collect_counts((billable, {"rows": as_float(~C("amount").is_null()).sum()}))["rows"] > 0
 
 
-def _warn_of_unpriced(frames: Frames, options: WipOptions) -> None:
-    """Warn of the open entries without an amount, although other entries have one."""
+def _note_unpriced(frames: Frames, options: WipOptions) -> None:
+    """Note the open entries without an amount, although other entries have one."""
     entries = _select_dated(frames, "time_entries", options, ("time_entry_id",))
     unpriced = entries.filter((C("_fixed") < 1) & _is_unpriced())
     still_open = _with_state(unpriced, _invoice_states(frames, options.day), options)
     rows = to_dicts(_with_type(still_open, options).filter(options.counted))
     ids = sorted(str(row["time_entry_id"]) for row in rows if row.get("time_entry_id") is not None)
-    named = f" (time_entry_id {first_few(ids)})" if ids else ""
+    named = f" (`time_entry_id` {first_few(ids)})" if ids else ""
     hours = sum(row["hours"] for row in rows)
-    warn(
-        f"{len(rows)} of the billable time entries in progress have no amount, although others have one{named}. "
-        f"They are not in amounts, but their {hours:g} hours are in unpriced_hours. Give these entries a rate and load "
-        "again.",
-        IncompleteDataWarning,
-    )
+    frames.notes.add(UNPRICED, len(rows), "wip", ids=named, hours=hours)

@@ -1,4 +1,4 @@
-"""Warn if the hours and the available hours of a period are not of the same people and days.
+"""Note that the hours and the available hours of a period are not of the same people and days.
 
 Available hours are calculated from the calendar, for everyone on the roster and for every working day. So a month whose
 entries are missing, other people, or a day on which somebody joined or left make ratios of hours wrong.
@@ -13,22 +13,20 @@ from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 
-from billframes._messages import warn
 from billframes._names import first_few, join_names
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.frames.engine import collect, collect_counts, collect_values, to_dicts
 from billframes.analysis.frames.expressions import as_day, count_if, in_period, midnight, quotient
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.values import said_once
 from billframes.analysis.model.capacity import available_hours
 from billframes.analysis.rules.loads import has_removed_rows
+from billframes.analysis.rules.people import ALL_BILLABLE, DAYS_OUTSIDE, EMPTY_MONTHS, LATER_JOINERS, NO_USERS
 from billframes.config.firm import FirmSettings
 from billframes.days import month_end, months_between
-from billframes.errors import IncompleteDataWarning
 from billframes.loading.load_info import load_day, load_info
 from billframes.periods import Period
 
-__all__ = ["RecordedTime", "warn_of_empty_months"]
+__all__ = ["RecordedTime", "note_empty_months"]
 
 C = nw.col
 
@@ -36,20 +34,18 @@ C = nw.col
 _DAYS, _MANY = dt.timedelta(days=14), 50
 
 
-def warn_of_empty_months(
-    frames: Frames, period: Period, consequence: str, settings: FirmSettings | None = None
-) -> None:
+def note_empty_months(frames: Frames, period: Period, consequence: str, settings: FirmSettings | None = None) -> None:
     """
-    Warn of calendar months of the period in which nobody recorded time, after the first month with entries.
+    Note calendar months of the period in which nobody recorded time, after the first month with entries.
 
-    Frames that remember their load are complete, so they give no warning.
+    Frames that remember their load are complete, so they give no note.
 
     Parameters
     ----------
     frames : Frames
         With time entries.
     period : Period
-        Without both ends, there is no warning.
+        Without both ends, there is no note.
     consequence : str
         The consequence for the figures: the end of a sentence after "so", with `{hours}` for the available hours of a
         person in these months.
@@ -71,12 +67,9 @@ def warn_of_empty_months(
     empty = [month for month in later if month.year * 100 + month.month not in recorded]
     if empty and recorded:
         hours = sum(available_hours(settings or FirmSettings(), month, month_end(month))[0] for month in empty)
+        names = join_names([f"{month:%Y-%m}" for month in empty])
         so = consequence.format(hours=f"{hours:,.0f}")
-        _warn_once(
-            "empty months",
-            f"Nobody recorded time in {join_names([f'{month:%Y-%m}' for month in empty])}, so {so}. If entries are "
-            "missing, pass all time entries of the period.",
-        )
+        frames.notes.add(EMPTY_MONTHS, len(empty), "time_entries", months=names, consequence=so)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -106,8 +99,8 @@ class RecordedTime:
         """The entries, checked."""
         return self.frames["time_entries"]
 
-    def warn_of_days_outside(self) -> None:
-        """Warn of hours before `user_start` or after `user_end`: they have no available hours."""
+    def note_days_outside(self) -> None:
+        """Note hours before `user_start` or after `user_end`: they have no available hours."""
         settings = self.settings
         if not (settings.user_start or settings.user_end):
             return
@@ -126,19 +119,13 @@ class RecordedTime:
             *[(C("user_id") == user) & condition for user, condition in outside.items()], ignore_nulls=True
         )
         found = to_dicts(rows.filter(wrong).group_by("user_id").agg(C("hours").sum()))
-        if found:
-            hours = sum(row["hours"] for row in found)
-            people = "1 person" if len(found) == 1 else f"{len(found)} people"
-            _warn_once(
-                "days outside",
-                f"{hours:,.2f} hours of {people} ({self._names(row['user_id'] for row in found)}) are dated before "
-                "user_start or after user_end of the settings. They count, but these days have no available hours, so "
-                "ratios are too high. Correct user_start and user_end, or the dates of these entries.",
-            )
+        hours = sum(row["hours"] for row in found)
+        names = self._names(row["user_id"] for row in found)
+        self.frames.notes.add(DAYS_OUTSIDE, hours, "utilization", people=len(found), names=names)
 
-    def warn_of_later_joiners(self, client_hours: Mapping[str, float]) -> None:
+    def note_later_joiners(self, client_hours: Mapping[str, float]) -> None:
         """
-        Warn of people whose first entry is inside the period, with their ratio from that day on.
+        Note people whose first entry is inside the period, with their ratio from that day on.
 
         The entries must be a whole load, or begin four weeks before the period if they remember no load.
 
@@ -162,13 +149,8 @@ class RecordedTime:
         begin = max(start, min(firsts.values(), default=start)) + _DAYS
         known = client_hours.keys() - self.settings.user_start.keys()
         joined = {user: day for user, day in firsts.items() if begin < day <= last and user in known}
-        if joined:
-            _warn_once(
-                "later joiners",
-                f"The first of all entries of {self._names(joined)} is inside the period, and their available hours "
-                f"count from its first day. From that entry on, utilization is {self._ratios(joined, client_hours)}. "
-                "If they joined then, set user_start in the settings.",
-            )
+        words = {"names": self._names(joined), "ratios": self._ratios(joined, client_hours)} if joined else {}
+        self.frames.notes.add(LATER_JOINERS, len(joined), "utilization", **words)
 
     def _ratios(self, joined: Mapping[str, dt.date], client_hours: Mapping[str, float]) -> str:
         starts = {**self.settings.user_start, **joined}
@@ -181,22 +163,18 @@ class RecordedTime:
             texts.append(f"{quotient(client_hours[user], capacity):.1%} ({self._names([user])}, {day})")
         return first_few(texts)
 
-    def warn_of_no_users(self, people: int) -> None:
-        """Warn that nobody without an entry in the period has available hours, because no users were passed."""
+    def note_no_users(self, people: int) -> None:
+        """Note that nobody without an entry in the period has available hours, because no users were passed."""
         rows = self.frames.select("time_entries", ("user_id",), lazily=True)
         others = int(collect_counts((rows, {"people": C("user_id").n_unique()}))["people"]) - people
         known = ""
         if others > 0:
             have = "1 person has" if others == 1 else f"{others} people have"
             known = f"; {have} entries in other periods only"
-        _warn_once(
-            "no users",
-            "Without users=, available hours are only those of the people with an entry in the period, and the days "
-            f"of everyone else are not counted{known}. Pass users= to count all timekeepers.",
-        )
+        self.frames.notes.add(NO_USERS, people, "utilization", known=known)
 
-    def warn_of_billable_only(self) -> None:
-        """Warn if all entries of a frame without memory are billable, though matters are internal or of fixed fees."""
+    def note_billable_only(self) -> None:
+        """Note that all entries of a frame without memory are billable, but matters are internal or of fixed fees."""
         matters = self.frames.get("matters")
         if matters is None or load_info(self.native) is not None or "matter_type" not in column_names(matters):
             return
@@ -206,12 +184,7 @@ class RecordedTime:
         of_others = count_if(C("matter_type").is_in(["internal", "fixedFee"]))
         counts = collect_counts((entries, {"rows": nw.len(), "billable": billable}), (kinds, {"others": of_others}))
         if counts["others"] and counts["rows"] >= _MANY and counts["rows"] == counts["billable"]:
-            _warn_once(
-                "billable only",
-                f"All {counts['rows']:,.0f} time entries passed are billable, though {counts['others']:,.0f} matters "
-                "are internal or of fixed fees. If other time was removed, total hours, client hours and ratios are "
-                "too low. Pass the time of every billing type.",
-            )
+            self.frames.notes.add(ALL_BILLABLE, counts["rows"], "time_entries", others=int(counts["others"]))
 
     def _dated(self) -> Frame:
         rows = self.frames.select("time_entries", ("date", "user_id", "hours"), lazily=True)
@@ -226,11 +199,3 @@ class RecordedTime:
         found = to_dicts(rows.filter(C("user_id").is_in(ids)).group_by("user_id").agg(C("user_name").max()))
         names = {row["user_id"]: row["user_name"] for row in found}
         return first_few([names.get(user) or user for user in ids])
-
-
-def _warn_once(cause: str, message: str) -> None:
-    """Warn of a cause, once if an analysis calls others."""
-    said = said_once()
-    if cause not in said:
-        said.add(cause)
-        warn(message, IncompleteDataWarning)

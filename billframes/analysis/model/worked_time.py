@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 
-from billframes._messages import warn
+from billframes._notes import Notes
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, sum_by, to_dicts
 from billframes.analysis.frames.expressions import as_float, in_period, map_values, null_column, value_if
@@ -19,8 +19,9 @@ from billframes.analysis.model.capacity import DateRange, available_hours, prora
 from billframes.analysis.model.grouping import Grouping, sum_by_type
 from billframes.analysis.model.keys import UNKNOWN
 from billframes.analysis.model.recorded_time import RecordedTime
+from billframes.analysis.rules.people import FEW_PEOPLE, MINUTES, OTHER_PEOPLE, UNKNOWN_TYPE
 from billframes.config.firm import FirmSettings
-from billframes.errors import IncompleteDataWarning, MissingColumnError
+from billframes.errors import MissingColumnError
 from billframes.periods import Period
 
 __all__ = ["TIMEKEEPERS", "UtilizationOptions", "client_hours"]
@@ -67,10 +68,10 @@ def client_hours(frames: Frames, grouping: Grouping, options: UtilizationOptions
     """Return the rows of `utilization`."""
     work = collect(_sum_hours(frames, grouping, options.period))
     listed = collect(_select_users(frames, grouping.settings)) if "users" in frames else None
-    _warn(work, listed, grouping, options)
+    _note(work, listed, grouping, options)
     work = _with_client_hours(work, options)
     if grouping.capacity_known:
-        _warn_of_other_people_and_days(work, frames, options)
+        _note_other_people_and_days(work, frames, options)
     people = _roster(work, listed, active_only=options.active_only)
     rows = _hours_of_roster(work, people, grouping)
     first, last = cast("tuple[dt.date, dt.date]", (options.period.start, options.period.end))
@@ -110,8 +111,8 @@ def _split_by_billing_type(work: Frame, by: Sequence[str]) -> Frame:
     return sum_by(rows, by, _WORK)
 
 
-def _warn(work: Frame, listed: Frame | None, grouping: Grouping, options: UtilizationOptions) -> None:
-    """Warn of unknown matters, of too many hours, and of too few people with entries."""
+def _note(work: Frame, listed: Frame | None, grouping: Grouping, options: UtilizationOptions) -> None:
+    """Note unknown matters, of too many hours, and of too few people with entries."""
     first, last = cast("tuple[dt.date, dt.date]", (options.period.start, options.period.end))
     settings, days = grouping.settings, (last - first).days + 1
     of_work = {
@@ -126,64 +127,37 @@ def _warn(work: Frame, listed: Frame | None, grouping: Grouping, options: Utiliz
         at_firm = map_values("user_id", left, 1.0, nw.Float64)
         queries.append((listed, {"listed": (C("_listed") * at_firm).sum()}))
     counts = collect_counts(*queries)
-    if counts["unknown"]:
-        warn(
-            f"{int(counts['unknown'])} time entries are on matters of unknown type (not among the matters passed); "
-            "they count as client work. Load all matters, archived ones too.",
-            IncompleteDataWarning,
-        )
+    notes, people = grouping.notes, int(counts["people"])
+    words = {"one": "time entry", "several": "time entries", "counted": "counted as client work"}
+    notes.add(UNKNOWN_TYPE, counts["unknown"], "utilization", **words)
     if not counts["not_billable"]:
-        options.recorded.warn_of_billable_only()
-    _warn_of_minutes(counts, days)
-    _warn_of_idle(counts, days)
+        options.recorded.note_billable_only()
+    if counts["hours"] > 24.0 * days * people:
+        notes.add(MINUTES, counts["hours"], "time_entries", people=people, days=days)
+    # In the first days of a month, few people have any entries yet.
+    if days >= _A_WEEK and counts.get("listed", 0.0) >= _SEVERAL and 0 < people * 3 < counts["listed"]:
+        notes.add(FEW_PEOPLE, counts["listed"], "utilization", people=people)
     if listed is not None and grouping.capacity_known and not options.users_filtered:
-        _warn_of_people_not_passed(work, listed)
+        _note_people_not_passed(work, listed, notes)
 
 
-def _warn_of_other_people_and_days(work: Frame, frames: Frames, options: UtilizationOptions) -> None:
-    """Warn if hours and available hours are not of the same people and days."""
+def _note_other_people_and_days(work: Frame, frames: Frames, options: UtilizationOptions) -> None:
+    """Note that hours and available hours are not of the same people and days."""
     recorded = options.recorded
     sums = to_dicts(sum_by(work, ["user_id"], ["client_hours"]))
     client = {row["user_id"]: row["client_hours"] for row in sums if row["user_id"] != _NO_USER}
-    recorded.warn_of_days_outside()
-    recorded.warn_of_later_joiners(client)
+    recorded.note_days_outside()
+    recorded.note_later_joiners(client)
     if "users" not in frames and not options.active_only:
-        recorded.warn_of_no_users(len(sums))
+        recorded.note_no_users(len(sums))
 
 
-def _warn_of_minutes(counts: Mapping[str, float], days: int) -> None:
-    """Warn if people have more than 24 hours per day."""
-    if counts["hours"] > 24.0 * days * counts["people"]:
-        warn(
-            f"{counts['hours']:,.0f} hours of {int(counts['people'])} people are more than the {days} days of the "
-            "period have. Hours are decimal, such as 1.5: divide minutes by 60.",
-            IncompleteDataWarning,
-        )
-
-
-def _warn_of_idle(counts: Mapping[str, float], days: int) -> None:
-    """Warn if few people on the roster have entries, but not in the first days of a month, when few have any yet."""
-    people, listed = counts["people"], counts.get("listed", 0.0)
-    if days >= _A_WEEK and listed >= _SEVERAL and 0 < people * 3 < listed:
-        warn(
-            f"Only {int(people)} of {int(listed)} timekeepers have entries in the period, so most of capacity_hours is "
-            "of people without entries (idle_capacity_hours). Pass everyone's entries, or only the users of interest. "
-            "For people who left, set user_end in the settings.",
-            IncompleteDataWarning,
-        )
-
-
-def _warn_of_people_not_passed(work: Frame, listed: Frame) -> None:
-    """Warn if many people with entries are not among the users passed."""
+def _note_people_not_passed(work: Frame, listed: Frame, notes: Notes) -> None:
+    """Note that many people with entries are not among the users passed."""
     people = work.filter(C("user_id") != _NO_USER).select("user_id").unique()
     found = join_by_id(people, listed.select("user_id", _found="user_id"), "user_id")
     if many := count_many_missing(found):
-        warn(
-            f"{many[0]} of {many[1]} people with entries are not among the users passed. They have capacity_hours if "
-            "they worked for clients, and so do the users passed. Pass all users, from the same firm, or only the "
-            "entries of the people passed.",
-            IncompleteDataWarning,
-        )
+        notes.add(OTHER_PEOPLE, many[0], "users", all=many[1])
 
 
 def _with_client_hours(work: Frame, options: UtilizationOptions) -> Frame:

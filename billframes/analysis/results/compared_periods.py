@@ -13,12 +13,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from billframes._messages import warn
 from billframes._names import join_names, type_in_words
+from billframes._notes import Notes
 from billframes.analysis.frames.data_span import CountedDays, covers
 from billframes.analysis.frames.expressions import period_numbers
 from billframes.analysis.results.side_by_side import PERIODS_PER_YEAR, REST, WHOLE, earlier_period
-from billframes.errors import IncompleteDataWarning, ParameterError
+from billframes.analysis.rules.periods import UNEQUAL_PERIODS
+from billframes.errors import ParameterError
 from billframes.periods import CALENDAR_YEAR, FiscalYear, Period, parse_period, period_before, year_before
 
 __all__ = ["Comparison", "aligned_parts", "fiscal_year_of", "known_days", "label_of", "time_of", "whole_period"]
@@ -96,19 +97,15 @@ class Comparison:
                 found[label, WHOLE] = _UNKNOWN
         return found
 
-    def warn(self, shown: Sequence[str]) -> None:
-        """Warn of a period that is not over and can't be compared with an earlier one that was passed."""
+    def note(self, shown: Sequence[str], notes: Notes) -> None:
+        """Note a period that is not over and can't be compared with an earlier one that was passed."""
         a_year = PERIODS_PER_YEAR[self.time]
         for label in filter(self.days.__contains__, shown):
             whole = [earlier_period(label, back) for back in sorted({1, a_year}) if not self._is_same(label, back)]
             passed = [each for each in whole if each in self.days]
             if self.is_cut(label) and passed:
-                warn(
-                    f"compare: {label} counts only the days up to {self.until(label)}, and {join_names(passed)} "
-                    f"{'is' if len(passed) == 1 else 'are'} whole, so the changes are missing. Pass results of the "
-                    "same days, use book.compare(), or pass align=False.",
-                    IncompleteDataWarning,
-                )
+                words = {"label": label, "until": self.until(label), "others": join_names(passed)}
+                notes.add(UNEQUAL_PERIODS, len(passed), "compare", about=label, **words)
 
     def _end(self, label: str) -> dt.date | None:
         """Return the last day of a period; None if the days of its result are not known."""

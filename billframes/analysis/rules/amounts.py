@@ -1,4 +1,4 @@
-"""Warn of amounts that are hidden, and of amounts in different units: one frame in cents, or a year's pay as a rate.
+"""Rules of amounts that are hidden, and of amounts in different units: one frame in cents, or a year's pay as a rate.
 
 The amounts of one frame don't show their unit. Two amounts that must fit each other do: an invoice and the work on it,
 or the cost of an hour and its fees.
@@ -10,19 +10,19 @@ from collections.abc import Mapping, Sequence
 
 import narwhals.stable.v2 as nw
 
-from billframes._messages import warn
 from billframes._names import first_few
+from billframes._notes import Notes, Rule
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.frames.expressions import Rates, as_float, count_if, value_if
-from billframes.analysis.frames.values import said_once
-from billframes.errors import IncompleteDataWarning, RatesHiddenWarning
+from billframes.errors import RatesHiddenWarning
 
 __all__ = [
+    "HIDDEN_RATES",
+    "UNPRICED",
     "count_other_units",
-    "warn_of_hidden_rates",
-    "warn_of_high_rates",
-    "warn_of_no_worth",
-    "warn_of_other_units",
+    "note_high_rates",
+    "note_no_worth",
+    "note_other_units",
 ]
 
 C = nw.col
@@ -41,10 +41,52 @@ _MANY = 50
 # A cost rate or standard rate is never so many times the average worth of an hour.
 _TOO_HIGH = 10.0
 
+HIDDEN_RATES = Rule(
+    name="hidden_rates",
+    seen="{n} billable time {n:entry|entries}{which} {n:has|have} no amount (the credential may lack read.rates); "
+    "{consequence}.",
+    remedy="Load them with a credential that may read rates.",
+    page="Ask whoever manages the billing system for the right to read rates.",
+    unit="entries",
+    category=RatesHiddenWarning,
+)
+UNPRICED = Rule(
+    name="unpriced",
+    seen="{n} of the billable time entries in progress {n:has|have} no amount, although others have one{ids}. "
+    "{n:It is|They are} not in amounts, but `unpriced_hours` has {n:its|their} time ({hours:,.2f} hours).",
+    remedy="Give these entries a rate and load again.",
+    page="Give these entries a rate in the billing system.",
+    unit="entries",
+)
+_NO_WORTH = Rule(
+    name="no_worth",
+    seen="{subject}: amount is 0 in all of the {n} billable time entries. If rates are hidden, amounts are missing, "
+    "not 0.",
+    remedy="Don't fill them in, so that figures that need them are missing, too.",
+    page="Look at the rates in the billing system.",
+    unit="entries",
+)
+_OTHER_UNIT = Rule(
+    name="other_unit",
+    seen="{subject}: {observation}. {frame} may be in cents, or in another currency, and the other frames not.",
+    remedy="Convert all amounts to one unit.",
+    page="Look at the amounts of a few invoices and their items in the billing system.",
+    unit="invoices",
+)
+_HIGH_RATES = Rule(
+    name="high_rates",
+    seen="`{kind}_rates` of the settings are money per hour, but these are more than {most:g} times the average worth "
+    "of an hour of billable time ({worth:,.2f}): {few}.",
+    remedy="Divide a year's or a month's pay by the hours worked in it, and cents by 100.",
+    page="Ask whoever keeps the firm's settings to correct them.",
+    book="Divide a year's or a month's pay by the hours worked in it, and cents by 100.",
+    unit="rates",
+)
+
 
 def count_other_units(invoices: Frame) -> tuple[Frame, dict[str, nw.Expr]]:
     """
-    Count invoices that seem to be in another unit than the items on them, for `warn_of_other_units`.
+    Count invoices that seem to be in another unit than the items on them, for `note_other_units`.
 
     Parameters
     ----------
@@ -81,83 +123,46 @@ def count_other_units(invoices: Frame) -> tuple[Frame, dict[str, nw.Expr]]:
     return invoices, counts
 
 
-def warn_of_other_units(figure: str, counts: Mapping[str, float]) -> bool:
+def note_other_units(notes: Notes, figure: str, counts: Mapping[str, float]) -> bool:
     """
-    Warn of invoices that seem to be in another unit than the items on them.
+    Note invoices that seem to be in another unit than the items on them.
 
     Returns True if the invoices bill about a hundred times the worth of their time.
     """
-    warn_of_no_worth(figure, counts["rows"], counts["gross"])
+    note_no_worth(notes, figure, counts["rows"], counts["gross"])
+
+    def note(invoices: float, observation: str, frame: str) -> None:
+        notes.add(_OTHER_UNIT, invoices, figure, about=frame, observation=observation, frame=frame)
+
     if counts["low"] >= _SEVERAL and counts["low_worth"] * 2 > counts["worth"]:
-        _warn(
-            figure,
-            f"{int(counts['low'])} invoices bill about a hundredth of the worth of their time",
-            "the time entries",
-        )
+        seen = f"{int(counts['low'])} invoices bill about a hundredth of the worth of their time"
+        note(counts["low"], seen, "The time entries")
     for name, limit in (("expenses", _EXPENSES), ("fixed_fees", _FIXED_FEES)):
         invoices, items, total = (counts[f"{count}_{name}"] for count in ("on", "sum", "total"))
         if invoices >= _SEVERAL and items > limit * total:
             words = name.replace("_", " ")
-            _warn(
-                figure,
-                f"{words} of {items:,.2f} are on {int(invoices)} invoices that bill {total:,.2f} in all",
-                f"the {words}",
-            )
+            seen = f"{words} of {items:,.2f} are on {int(invoices)} invoices that bill {total:,.2f} in all"
+            note(invoices, seen, f"The {words}")
     if counts["high"] < _SEVERAL or counts["high"] * 2 <= counts["over"]:
         return False
-    _warn(figure, f"{int(counts['high'])} invoices bill about a hundred times the worth of their time", "the invoices")
+    seen = f"{int(counts['high'])} invoices bill about a hundred times the worth of their time"
+    note(counts["high"], seen, "The invoices")
     return True
 
 
-def warn_of_hidden_rates(count: float, consequence: str, which: str = "") -> None:
-    """
-    Warn of billable time without amounts, if there is any; once, if an analysis calls others.
-
-    Parameters
-    ----------
-    count : float
-        The number of entries.
-    consequence : str
-        The consequence for the figures: a main clause.
-    which : str
-        Which entries these are, such as " on open invoices".
-    """
-    said = said_once()
-    if not count or "hidden rates" in said:
-        return
-    said.add("hidden rates")
-    entries = "1 billable time entry" if count == 1 else f"{round(count):,} billable time entries"
-    warn(
-        f"{entries}{which} {'has' if count == 1 else 'have'} no amount (the credential may lack read.rates); "
-        f"{consequence}.",
-        RatesHiddenWarning,
-    )
-
-
-def warn_of_no_worth(figure: str, rows: float, worth: float) -> None:
-    """Warn if the worth of all billable time is 0: hidden amounts are missing values, and were probably filled in."""
+def note_no_worth(notes: Notes, figure: str, rows: float, worth: float) -> None:
+    """Note that the worth of all billable time is 0: hidden amounts are missing values, and were probably filled in."""
     if rows >= _MANY and worth == 0:
-        warn(
-            f"{figure}: amount is 0 in all of the {int(rows)} billable time entries. If rates are hidden, amounts are "
-            "missing, not 0. Don't fill them in, so that figures that need them are missing, too.",
-            IncompleteDataWarning,
-        )
+        notes.add(_NO_WORTH, rows, figure)
 
 
-def _warn(figure: str, observation: str, frame: str) -> None:
-    warn(
-        f"{figure}: {observation}. {frame.capitalize()} may be in cents, or in another currency, and the other frames "
-        "not: convert all amounts to one unit.",
-        IncompleteDataWarning,
-    )
-
-
-def warn_of_high_rates(kind: str, rates: Rates, worth: float, hours: float) -> None:
+def note_high_rates(notes: Notes, kind: str, rates: Rates, worth: float, hours: float) -> None:
     """
-    Warn of rates far above the worth of an hour, such as a year's pay, or a rate in cents.
+    Note rates far above the worth of an hour, such as a year's pay, or a rate in cents.
 
     Parameters
     ----------
+    notes : Notes
     kind : {"cost", "standard"}
     rates : mapping of user to rate
         The rates in the settings.
@@ -167,14 +172,8 @@ def warn_of_high_rates(kind: str, rates: Rates, worth: float, hours: float) -> N
     if not (worth > 0 and hours > 0):
         return
     high = {user: max(_values(rate)) for user, rate in rates.items() if max(_values(rate)) > _TOO_HIGH * worth / hours}
-    if high:
-        few = first_few([f"{user}: {rate:,.2f}" for user, rate in sorted(high.items())])
-        warn(
-            f"{kind}_rates of the settings are money per hour, but these are more than {_TOO_HIGH:g} times the average "
-            f"worth of an hour of billable time ({worth / hours:,.2f}): {few}. Divide a year's or a month's pay by the "
-            "hours worked in it, and cents by 100.",
-            IncompleteDataWarning,
-        )
+    few = first_few([f"{user}: {rate:,.2f}" for user, rate in sorted(high.items())])
+    notes.add(_HIGH_RATES, len(high), "settings", about=kind, kind=kind, most=_TOO_HIGH, worth=worth / hours, few=few)
 
 
 def _values(rate: float | Mapping[object, float]) -> Sequence[float]:

@@ -6,15 +6,23 @@ from collections.abc import Collection, Mapping
 
 import narwhals.stable.v2 as nw
 
-from billframes._messages import warn
+from billframes._notes import Notes, Rule
 from billframes.analysis.frames.expressions import count_if, value_if
-from billframes.errors import IncompleteDataWarning
 
-__all__ = ["count_cancelled", "is_cancelled", "warn_of_cancelled"]
+__all__ = ["count_cancelled", "is_cancelled", "note_cancelled"]
 
 C = nw.col
 
 _A_CENT = 0.005
+_COUNT = "They count for the client, without matter and timekeeper."
+_CANCELLED = Rule(
+    name="cancelled_work",
+    seen="{subject}: {n} {n:invoice has|invoices have} entries below 0 that nearly cancel {n:its|their} other time, so "
+    "{n:its|their} fees of {fees:,.2f} can't be shared out.",
+    remedy=_COUNT,
+    page=_COUNT,
+    unit="invoices",
+)
 
 
 def is_cancelled() -> nw.Expr:
@@ -28,15 +36,7 @@ def count_cancelled(counted: nw.Expr) -> dict[str, nw.Expr]:
     return {"cancelled": count_if(found), "cancelled_fees": value_if(found, "_net").sum()}
 
 
-def warn_of_cancelled(figure: str, counts: Mapping[str, float], keys: Collection[str]) -> None:
-    """Warn of the invoices of `count_cancelled`, if one of the keys is not of the client."""
-    count = int(counts["cancelled"])
-    if count and any(not key.startswith(("client_", "_")) for key in keys):
-        which = "1 invoice has" if count == 1 else f"{count} invoices have"
-        whose = "its" if count == 1 else "their"
-        warn(
-            f"{figure}: {which} entries below 0 that nearly cancel {whose} other time, so {whose} fees of "
-            f"{counts['cancelled_fees']:,.2f} can't be shared out. They count for the client, without matter and "
-            "timekeeper.",
-            IncompleteDataWarning,
-        )
+def note_cancelled(notes: Notes, figure: str, counts: Mapping[str, float], keys: Collection[str]) -> None:
+    """Note the invoices of `count_cancelled`, if one of the keys is not of the client."""
+    if any(not key.startswith(("client_", "_")) for key in keys):
+        notes.add(_CANCELLED, counts["cancelled"], figure, fees=counts["cancelled_fees"])

@@ -1,4 +1,4 @@
-"""Warn of frames that were cut to a part of the past and don't remember it, in figures of a day and of budgets.
+"""Note frames that were cut to a part of the past and don't remember it, in figures of a day and of budgets.
 
 An open amount can be of any age, so these figures need all records. `loads` refuses loads that are too short. Frames
 from a file or a merge don't remember their load, but other records can show that the firm is older than they are.
@@ -13,16 +13,15 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from billframes._messages import warn
 from billframes._names import join_names
+from billframes._notes import Rule
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.frames.engine import collect, collect_counts, collect_values, lazy, to_dicts
 from billframes.analysis.frames.expressions import as_day, count_if, midnight
 from billframes.analysis.frames.frames import Frames
-from billframes.errors import IncompleteDataWarning
 from billframes.loading.load_info import load_info
 
-__all__ = ["warn_of_cut_frames"]
+__all__ = ["note_cut_frames"]
 
 C = nw.col
 
@@ -34,9 +33,15 @@ _NUMBER = re.compile(r"(\d+)\D*$")
 # Some firms leave out or use up a few numbers before their first invoice.
 _FIRST_NUMBERS = 20
 _PLAUSIBLE = (dt.date(1990, 1, 1), dt.date(2100, 12, 31))
+_CUT_FRAMES = Rule(
+    name="cut_frames",
+    seen="{subject}: {frames} begin on {begin}, but {signs}. Older ones may be missing, and {consequence}.",
+    remedy="Pass all records, whenever they were made.",
+    unit="signs",
+)
 
 
-def warn_of_cut_frames(
+def note_cut_frames(
     analysis: str,
     frames: Frames,
     day: dt.date | None,
@@ -45,15 +50,14 @@ def warn_of_cut_frames(
     dated: Collection[str] = ("time_entries", "invoices"),
 ) -> None:
     """
-    Warn if the work and the invoices begin within a year before a day, although the firm seems to be older.
+    Note that the work and the invoices begin within a year before a day, although the firm seems to be older.
 
     Matters that were opened earlier, or first invoices whose numbers are not those that firms begin with, show it. An
-    analysis that calls others warns for them.
+    analysis that calls others notes it for them.
 
     Parameters
     ----------
     analysis : str
-        The name of the analysis, for the message.
     frames : Frames
     day : date, optional
         By default the last day with a record.
@@ -71,11 +75,9 @@ def warn_of_cut_frames(
     # The first invoice of a matter follows months after it was opened.
     margin = _MONTH if "time_entries" in columns else 4 * _MONTH
     if seen := list(_signs_of_age(frames, begin, margin)):
-        warn(
-            f"{analysis}: {join_names([_words(name) for name in columns])} begin on {begin}, but {join_names(seen)}. "
-            f"Older ones may be missing, and {consequence}. Pass all records, whenever they were made.",
-            IncompleteDataWarning,
-        )
+        names = join_names([_words(name) for name in columns])
+        about = {"frames": names, "begin": begin, "signs": join_names(seen), "consequence": consequence}
+        frames.notes.add(_CUT_FRAMES, len(seen), analysis, **about)
 
 
 def _words(name: str) -> str:

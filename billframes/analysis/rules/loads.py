@@ -17,15 +17,14 @@ from typing import Any, NoReturn, cast
 
 import narwhals.stable.v2 as nw
 
-from billframes._messages import warn
 from billframes._names import join_names
+from billframes._notes import Rule
 from billframes.analysis.declare.columns import ITEMS, Frame, column_names
 from billframes.analysis.frames.engine import collect_values
 from billframes.analysis.frames.expressions import as_day
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.frames.values import said_once
 from billframes.config.firm import FirmSettings
-from billframes.errors import IncompleteDataWarning, ParameterError
+from billframes.errors import ParameterError
 from billframes.loading.load_info import LoadInfo, load_day, load_info
 from billframes.periods import Period
 
@@ -37,10 +36,10 @@ __all__ = [
     "need_open_on",
     "need_period",
     "need_work_on_invoices",
+    "note_later_day",
+    "note_removed_rows",
+    "note_unfinished_period",
     "people_loaded",
-    "warn_of_later_day",
-    "warn_of_removed_rows",
-    "warn_of_unfinished_period",
 ]
 
 C = nw.col
@@ -55,6 +54,49 @@ TWO_YEARS = dt.timedelta(days=731)
 _DATES = dict.fromkeys(ITEMS, "date") | {"invoices": "invoice_date", "matters": "opened"}
 _ON_INVOICES = {"billing_type": "billable", "billed": True}
 _OF_INVOICES = ("client_id", "matter_id", "invoice_state", "invoice_id")
+
+
+_WITHOUT_DATES = "Load them without dates."
+_RELOAD = "Load the data again."
+_SHORT_WORK = Rule(
+    name="late_start",
+    seen=(
+        "{subject}: {frames} were loaded for {spans} only. Other work on {invoices} may be missing, which makes ratios "
+        "too high."
+    ),
+    remedy=_WITHOUT_DATES,
+    unit="frames",
+)
+_LATE_START = Rule(
+    name="late_start",
+    seen=("{subject}: {frames} were loaded from {day} on, so older ones {which}are not counted, if there are any."),
+    remedy=_WITHOUT_DATES,
+    unit="frames",
+)
+_LATER_DAY = Rule(
+    name="after_load",
+    seen=(
+        "{subject}: `as_of`={day} is {n} days after the load ({loaded}). The frames lack the work and the invoices of "
+        "these days."
+    ),
+    remedy="Load them again, or pass an earlier day.",
+    page=_RELOAD,
+    unit="days",
+)
+_UNFINISHED_PERIOD = Rule(
+    name="unfinished_period",
+    seen="{subject}: the period ends on {last}, after the load ({day}), so {consequence}.",
+    remedy="{advice}",
+    page=_RELOAD,
+    unit="days",
+)
+_REMOVED_ROWS = Rule(
+    name="removed_rows",
+    seen="{subject}: rows of {frames} were removed after the load, so {consequence}.",
+    remedy="Pass all rows and filter or group the result, or use bf.book.",
+    book="Pass all rows, and filter or group the result.",
+    unit="frames",
+)
 
 
 def need_period(analysis: str, natives: Mapping[str, Any], period: Period, harmless: Collection[str] = ()) -> None:
@@ -90,18 +132,17 @@ def need_period(analysis: str, natives: Mapping[str, Any], period: Period, harml
             )
 
 
-def need_work_on_invoices(
-    analysis: str, natives: Mapping[str, Any], period: Period, *, dated: str = "invoice_date"
-) -> None:
+def need_work_on_invoices(analysis: str, frames: Frames, period: Period, *, dated: str = "invoice_date") -> None:
     """
     Refuse loaded items that lack work on the invoices that an analysis counts.
+
+    A load that begins less than two years before the first invoice, or ends before the last, is noted.
 
     Parameters
     ----------
     analysis : str
         The name of the analysis, for messages.
-    natives : mapping of str to frame
-        `invoices`, `time_entries`, `expenses` and `fixed_fees` as the user passed them; None is ignored.
+    frames : Frames
     period : Period
         Both ends inclusive; None is open.
     dated : {"invoice_date", "work_date"}
@@ -111,12 +152,8 @@ def need_work_on_invoices(
     ------
     ParameterError
         A load had filters, or its period excludes work on the invoices.
-
-    Warns
-    -----
-    IncompleteDataWarning
-        A load begins less than two years before the first invoice, or ends before the last.
     """
+    natives = frames.natives
     invoices = {"invoices": natives.get("invoices")}
     items = {name: natives.get(name) for name in ITEMS}
     if dated == "work_date":
@@ -134,30 +171,27 @@ def need_work_on_invoices(
         frame, column = ("invoices", "invoice_date") if dated == "invoice_date" else ("time_entries", "date")
         first, last = _counted_days(natives.get(frame), column, period)
         short = [name for name, info in bounded if _is_short(analysis, items, name, info, first, last, dated)]
-        if short and "late start" not in said_once():
-            said_once().add("late start")
-            spans = dict.fromkeys(_span(info) for name, info in bounded if name in short)
-            invoices_counted = "the invoices counted" if dated == "invoice_date" else "invoices with the work counted"
-            warn(
-                f"{analysis}: {join_names([_words(name) for name in short])} were loaded for {join_names(list(spans))} "
-                f"only. Other work on {invoices_counted} may be missing, which makes ratios too high. Load them "
-                "without dates.",
-                IncompleteDataWarning,
-            )
+        spans = dict.fromkeys(_span(info) for name, info in bounded if name in short)
+        words = {"frames": join_names([_words(name) for name in short]), "spans": join_names(list(spans))}
+        words["invoices"] = "the invoices counted" if dated == "invoice_date" else "invoices with the work counted"
+        frames.notes.add(_SHORT_WORK, len(short), analysis, **words)
 
 
 def need_open_on(
-    analysis: str, natives: Mapping[str, Any], day: dt.date, harmless: Mapping[str, Any] | None = None
+    analysis: str, frames: Frames, names: Collection[str], day: dt.date, harmless: Mapping[str, Any] | None = None
 ) -> None:
     """
     Refuse loaded frames that lack records that may have been open on a day.
+
+    A load that began less than two years before the day is noted.
 
     Parameters
     ----------
     analysis : str
         The name of the analysis, for messages.
-    natives : mapping of str to frame
-        The frames as the user passed them, by the argument's name; None is ignored.
+    frames : Frames
+    names : collection of str
+        The frames that are needed.
     day : date
     harmless : mapping of str to Any, optional
         Filters of the load that the analysis accepts, with values that the filter must let through; None is any value.
@@ -166,13 +200,9 @@ def need_open_on(
     ------
     ParameterError
         A load had other filters, ended before the day, or began less than a year before it.
-
-    Warns
-    -----
-    IncompleteDataWarning
-        A load began less than two years before the day.
     """
     late: list[str] = []
+    natives = frames.passed(*names)
     for name, info in _infos(natives):
         _refuse_filters(analysis, name, info, harmless or {})
         if (info.end and info.end < day) or (info.start and info.start > day - A_YEAR):
@@ -184,19 +214,24 @@ def need_open_on(
             )
         if info.start and info.start > day - TWO_YEARS and _may_lack_older(natives[name], name, info.start):
             late.append(name)
-    _warn_of_late_start(analysis, natives, late, "that are still open ")
+    _note_late_start(analysis, frames, late, "that are still open ")
 
 
-def need_all_dates(analysis: str, natives: Mapping[str, Any], harmless: Mapping[str, Any] | None = None) -> None:
+def need_all_dates(
+    analysis: str, frames: Frames, names: Collection[str], harmless: Mapping[str, Any] | None = None
+) -> None:
     """
     Refuse loaded frames that lack records of some dates.
+
+    A load that covers a year or more, but not all earlier dates, is noted.
 
     Parameters
     ----------
     analysis : str
         The name of the analysis, for messages.
-    natives : mapping of str to frame
-        The frames as the user passed them, by the argument's name; None is ignored.
+    frames : Frames
+    names : collection of str
+        The frames that are needed.
     harmless : mapping of str to Any, optional
         Filters of the load that the analysis accepts, with values that the filter must let through; None is any value.
 
@@ -204,13 +239,9 @@ def need_all_dates(analysis: str, natives: Mapping[str, Any], harmless: Mapping[
     ------
     ParameterError
         A load had other filters, or covers less than a year.
-
-    Warns
-    -----
-    IncompleteDataWarning
-        A load covers a year or more, but not all earlier dates.
     """
     late: list[str] = []
+    natives = frames.passed(*names)
     for name, info in _infos(natives):
         _refuse_filters(analysis, name, info, harmless or {})
         last = info.end or (info.time.date() if info.time else None)
@@ -224,7 +255,7 @@ def need_all_dates(analysis: str, natives: Mapping[str, Any], harmless: Mapping[
             )
         if _may_lack_older(natives[name], name, info.start):
             late.append(name)
-    _warn_of_late_start(analysis, natives, late, "")
+    _note_late_start(analysis, frames, late, "")
 
 
 def _may_lack_older(native: Any, name: str, start: dt.date) -> bool:
@@ -233,44 +264,30 @@ def _may_lack_older(native: Any, name: str, start: dt.date) -> bool:
     return first is None or first <= start + A_MONTH
 
 
-def _warn_of_late_start(analysis: str, natives: Mapping[str, Any], names: list[str], which: str) -> None:
-    """Warn of loads that may have left out older records; once, if an analysis calls others."""
-    said = said_once()
-    if not names or "late start" in said:
-        return
-    said.add("late start")
-    starts = sorted({info.start for _, info in _infos({name: natives[name] for name in names}) if info.start})
-    frames = join_names([_words(name) for name in names])
-    warn(
-        f"{analysis}: {frames} were loaded from {starts[0]} on, so older ones {which}are not counted, if there are "
-        "any. Load them without dates.",
-        IncompleteDataWarning,
-    )
+def _note_late_start(analysis: str, frames: Frames, names: list[str], which: str) -> None:
+    """Note loads that may have left out older records."""
+    starts = [info.start for _, info in _infos(frames.passed(*names)) if info.start]
+    words = {"frames": join_names([_words(name) for name in names]), "day": min(starts, default=None), "which": which}
+    frames.notes.add(_LATE_START, len(names), analysis, **words)
 
 
-def warn_of_later_day(analysis: str, frames: Frames, day: dt.date, settings: FirmSettings) -> None:
-    """Warn if `day` is long after the load of the time entries: they lack the work since then."""
+def note_later_day(analysis: str, frames: Frames, day: dt.date, settings: FirmSettings) -> None:
+    """Note a `day` long after a load: the frame lacks the work and the invoices since the load."""
     local = load_day(frames.natives["time_entries"], settings.time_zone)
     if local is not None and day - local > A_MONTH and not frames.is_inner:
-        warn(
-            f"{analysis}: as_of={day} is {(day - local).days:,} days after the load ({local}). The frames lack the "
-            "work and the invoices of these days.",
-            IncompleteDataWarning,
-        )
+        frames.notes.add(_LATER_DAY, (day - local).days, analysis, day=day, loaded=local)
 
 
-def warn_of_unfinished_period(
+def note_unfinished_period(
     analysis: str, frames: Frames, last: dt.date, settings: FirmSettings, consequence: str, advice: str
 ) -> None:
     """
-    Warn if a period ends after the load: the frame lacks the work and the invoices of the days after it.
+    Note a period that ends after the load: the frame lacks the work and the invoices of the days after it.
 
     Parameters
     ----------
     analysis : str
-        The name of the analysis, for the message.
     frames : Frames
-        With time entries.
     last : date
         The last day of the period.
     settings : FirmSettings
@@ -282,11 +299,8 @@ def warn_of_unfinished_period(
     """
     day = load_day(frames.natives["time_entries"], settings.time_zone)
     if day is not None and last > day and not frames.is_inner:
-        warn(
-            f"{analysis}: the period ends on {last}, after the load ({day}), so {consequence}. "
-            f"{advice.format(day=day)}",
-            IncompleteDataWarning,
-        )
+        words = {"last": last, "day": day, "consequence": consequence, "advice": advice.format(day=day)}
+        frames.notes.add(_UNFINISHED_PERIOD, (last - day).days, analysis, **words)
 
 
 def people_loaded(time_entries: Any) -> tuple[str, ...] | None:
@@ -308,27 +322,22 @@ def is_whole(natives: Mapping[str, Any]) -> bool:
     return len(infos) == len(ITEMS) and all(unbounded) and not any(has_removed_rows(natives[name]) for name in ITEMS)
 
 
-def warn_of_removed_rows(analysis: str, natives: Mapping[str, Any], consequence: str) -> bool:
+def note_removed_rows(analysis: str, frames: Frames, consequence: str, *names: str) -> bool:
     """
-    Warn of frames from which rows were removed after their load; return whether there are any.
+    Note frames from which rows were removed after their load; return whether there are any.
 
     Parameters
     ----------
     analysis : str
-        The name of the analysis, for the message.
-    natives : mapping of str to frame
-        The frames as the user passed them, by the argument's name; None is ignored.
+    frames : Frames
     consequence : str
         The consequence for the figures: the end of a sentence after "so".
+    *names : str
+        The frames that need all their rows.
     """
-    names = [name for name, native in natives.items() if native is not None and has_removed_rows(native)]
-    if names:
-        warn(
-            f"{analysis}: rows of {join_names(names)} were removed after the load, so {consequence}. Pass all rows and "
-            "filter or group the result, or use bf.book.",
-            IncompleteDataWarning,
-        )
-    return bool(names)
+    cut = [f"`{name}`" for name, native in frames.passed(*names).items() if has_removed_rows(native)]
+    frames.notes.add(_REMOVED_ROWS, len(cut), analysis, frames=join_names(cut), consequence=consequence)
+    return bool(cut)
 
 
 def _infos(natives: Mapping[str, Any]) -> Iterable[tuple[str, LoadInfo]]:

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 
 import narwhals.stable.v2 as nw
 
-from billframes._messages import warn
+from billframes._notes import Notes, Rule
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.frames.engine import sum_by, to_dicts
 from billframes.analysis.frames.expressions import RESIDUE, count_if
-from billframes.errors import IncompleteDataWarning
 
-__all__ = ["MAY_BE_TAX", "above_items", "count_above_items", "warn_of_same_share"]
+__all__ = ["MAY_BE_TAX", "above_items", "count_above_items", "note_same_share"]
 
 C = nw.col
 
@@ -41,6 +40,16 @@ _TAXED = {
 }
 
 
+_STATE = "Fees include it as long as the firm's settings don't state it: for a tax, add {state}."
+_SAME_SHARE = Rule(
+    name="same_share",
+    seen="{n} of {itemized} invoices are above their items by the same {rate:.4g}%.",
+    causes="{cause}.",
+    remedy=_STATE,
+    page="Fees include it. If it is a tax, ask whoever keeps the firm's settings to state it there.",
+    book=_STATE,
+    unit="invoices",
+)
 _ALL = ("_worth", "_fixed_fees", "_expenses")
 _SUMS = ("_billed", "_taxed")
 
@@ -74,18 +83,19 @@ def count_above_items() -> dict[str, nw.Expr]:
     return {"itemized": count_if(C("_itemized")), "above": count_if(C("_above")), "equal": count_if(C("_equal"))}
 
 
-def warn_of_same_share(counts: Mapping[str, float], invoices: Frame, *, taxed: bool, whole: bool) -> bool:
+def note_same_share(notes: Notes, counts: Mapping[str, float], invoices: Frame, *, taxed: bool, whole: bool) -> bool:
     """
-    Warn if most invoices are above their items by one and the same share; return whether they are.
+    Note that most invoices are above their items by one and the same share; return whether they are.
 
     Parameters
     ----------
+    notes : Notes
     counts : mapping of str to float
         The counts of `count_above_items`.
     invoices : Frame
         The invoices with the columns of `above_items`.
     taxed : bool
-        Whether the settings have taxes; then there is no warning.
+        Whether the settings have taxes; then there is no note.
     whole : bool
         Whether all items of the invoices were loaded.
     """
@@ -93,13 +103,10 @@ def warn_of_same_share(counts: Mapping[str, float], invoices: Frame, *, taxed: b
     found = _same_share(invoices.filter(C("_itemized"))) if several and not taxed else None
     if found is None or not _is_common(found, counts):
         return False
-    seen = f"{found.invoices} of {int(counts['itemized'])} invoices are above their items by the same {found.rate:.4g}%"
     state = f'taxes=[{{"name": …, "rate": {round(found.rate / 100, 4):g}, "on": {found.on}}}]'
     cause = "This may be a tax or a surcharge" if whole else MAY_BE_TAX
-    warn(
-        f"{seen}. {cause}. Fees include it as long as the firm's settings don't state it: for a tax, add {state}.",
-        IncompleteDataWarning,
-    )
+    about = {"itemized": int(counts["itemized"]), "rate": found.rate, "cause": cause, "state": state}
+    notes.add(_SAME_SHARE, found.invoices, "invoices", **about)
     return True
 
 

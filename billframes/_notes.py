@@ -8,14 +8,16 @@ many analyses meet it. They are given as warnings, and kept with the result as d
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from billframes._messages import warn
 from billframes.errors import IncompleteDataWarning
 
-__all__ = ["NOTES", "Count", "Note", "Notes", "Reader", "Rule"]
+__all__ = ["NOTES", "Count", "Note", "Notes", "Reader", "Rule", "collect_notes", "note"]
 
 NOTES = "notes"
 """The name under which a result keeps its notes."""
@@ -61,10 +63,11 @@ class Rule:
         What may have caused it, as possibilities.
     remedy : str
         What someone who passed frames to a function can do.
+    page : str, optional
+        What the reader of a page can do, in words without Python. It is omitted if only frames passed by hand give the
+        note.
     book : str, optional
-        What the user of a book can do; by default the same.
-    page : str
-        What the reader of a page can do, in words without Python.
+        What the user of a book can do. By default it is `page`, or else `remedy`.
     unit : str
         What the amount counts.
     category : type of Warning
@@ -74,15 +77,16 @@ class Rule:
     seen: str
     causes: str = ""
     remedy: str = ""
-    book: str | None = None
-    page: str = "Ask whoever prepares these figures to check the records."
+    page: str = ""
+    book: str = ""
     unit: str = "records"
     category: type[Warning] = IncompleteDataWarning
 
     def remedy_for(self, reader: Reader) -> str:
         """Return what a reader can do, as a text with the names of values."""
-        own = {"function": self.remedy, "book": self.book, "page": self.page}[reader]
-        return self.remedy if own is None else own
+        if reader == "page":
+            return self.page or "Ask whoever prepares these figures to check the records."
+        return (reader == "book" and (self.book or self.page)) or self.remedy
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +100,8 @@ class Note:
     subject : str
         The analysis whose figures it concerns, or the frame.
     amount : float
+    about : str
+        What tells causes of the same rule apart, such as a column.
     values : mapping of str to Any
         The other values of the sentence.
     """
@@ -103,6 +109,7 @@ class Note:
     rule: Rule
     subject: str
     amount: float
+    about: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
 
     def text(self, reader: Reader = "function") -> str:
@@ -114,6 +121,7 @@ class Note:
         return {
             "rule": self.rule.name,
             "subject": self.subject,
+            "about": self.about,
             "amount": self.amount,
             "unit": self.rule.unit,
             "remedy": self._in_words(self.rule.remedy_for(reader), reader),
@@ -126,10 +134,13 @@ class Note:
 
     def _in_words(self, template: str, reader: Reader) -> str:
         values = {name: Count(each) if isinstance(each, int) else each for name, each in self.values.items()}
-        of_page = reader == "page"
-        subject = self.subject.replace("_", " ").capitalize() if of_page else self.subject
-        text = template.format(subject=subject, n=Count(round(self.amount)), amount=self.amount, **values)
-        return _NAME.sub(lambda found: found[1].replace("_", " ") if of_page else found[1], text)
+        values |= {"subject": self.subject, "n": Count(round(self.amount)), "amount": self.amount}
+        values["passed"] = "passed" if reader == "function" else "loaded"
+        if reader != "page":
+            return template.format(**values).replace("`", "")
+        values["subject"] = self.subject.replace("_", " ").capitalize()
+        text = _NAME.sub(lambda found: found[1].replace("_", " "), template.format(**values))
+        return text[:1].upper() + text[1:]
 
 
 class Notes:
@@ -138,20 +149,19 @@ class Notes:
 
     Parameters
     ----------
-    reader : {"function", "book", "page"}
+    reader : {"function", "book", "page"}, optional
+        By default the reader of the block of `collect_notes` that the call is in, or else "function".
     """
 
-    def __init__(self, reader: Reader = "function") -> None:
-        self.reader = reader
+    def __init__(self, reader: Reader | None = None) -> None:
+        outer = _OUTER.get()
+        self.reader: Reader = reader or (outer.reader if outer is not None else "function")
         self._notes: dict[tuple[str, str], Note] = {}
 
     def __iter__(self) -> Iterator[Note]:
         return iter(self._notes.values())
 
-    def __contains__(self, rule: object) -> bool:
-        return any(each.rule is rule for each in self)
-
-    def add(self, rule: Rule, amount: float, subject: str, *, about: str = "", **values: Any) -> None:
+    def add(self, rule: Rule, amount: float, subject: str, *, about: Any = "", **values: Any) -> None:
         """
         Add a note if the amount is not 0. Of several with one cause, the largest amount is kept.
 
@@ -166,15 +176,45 @@ class Notes:
         **values
             The other values of the sentence.
         """
-        earlier = self._notes.get((rule.name, about))
-        if amount and (earlier is None or abs(amount) > abs(earlier.amount)):
-            self._notes[rule.name, about] = Note(rule, subject, amount, values)
+        if amount:
+            self.merge([Note(rule, subject, float(amount), str(about), values)])
 
-    def say(self) -> None:
-        """Give the notes as warnings at the user's line."""
+    def merge(self, notes: Iterable[Note]) -> None:
+        """Add notes of another call."""
+        for each in notes:
+            earlier = self._notes.setdefault((each.rule.name, each.about), each)
+            if abs(each.amount) > abs(earlier.amount):
+                self._notes[each.rule.name, each.about] = each
+
+    def finish(self) -> None:
+        """Pass the notes on to the block of `collect_notes`, or else give them as warnings at the user's line."""
+        outer = _OUTER.get()
+        if outer is not None:
+            outer.merge(self)
+            return
         for each in self:
             warn(each.text(self.reader), each.rule.category)
 
     def data(self) -> list[dict[str, Any]]:
         """Return the notes as JSON values."""
         return [each.data(self.reader) for each in self]
+
+
+_OUTER: ContextVar[Notes | None] = ContextVar("outer", default=None)
+
+
+@contextmanager
+def collect_notes(notes: Notes) -> Iterator[Notes]:
+    """Collect the notes of the calls in this block, which then give no warnings."""
+    token = _OUTER.set(notes)
+    try:
+        yield notes
+    finally:
+        _OUTER.reset(token)
+
+
+def note(rule: Rule, amount: float, subject: str, *, about: Any = "", **values: Any) -> None:
+    """Note something outside an analysis: it is collected by `collect_notes`, or given as a warning."""
+    notes = Notes()
+    notes.add(rule, amount, subject, about=about, **values)
+    notes.finish()

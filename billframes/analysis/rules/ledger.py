@@ -1,0 +1,36 @@
+"""Rules of a ledger's report that is compared with the invoices."""
+
+from __future__ import annotations
+
+from billframes._notes import Rule
+
+__all__ = ["ABSENT_FROM_LEDGER", "NO_LEDGER_DAY", "OTHER_CURRENCY", "UNKNOWN_CUSTOMERS"]
+
+NO_LEDGER_DAY = Rule(
+    name="no_ledger_day",
+    seen="{file} does not say as of which day it is; it is compared as if it were as of {day}.",
+    remedy="Export the report with its date.",
+    page="Export the report with its date.",
+    unit="reports",
+)
+ABSENT_FROM_LEDGER = Rule(
+    name="absent_from_ledger",
+    seen="{n} of our open invoices are not in {file}: it looks filtered by customer, date or class.",
+    remedy="Export the report without filters.",
+    page="Export the report without filters.",
+    unit="invoices",
+)
+OTHER_CURRENCY = Rule(
+    name="other_currency",
+    seen="{n} {n:row is|rows are} in {currencies}; compare them in that currency, because the report shows home "
+    "currency.",
+    unit="rows",
+)
+UNKNOWN_CUSTOMERS = Rule(
+    name="unknown_customers",
+    seen="{customers} {customers:customer matches|customers match} no client, {amount:,.2f} in all; name them in the "
+    "settings.",
+    page="Ask whoever keeps the firm's settings to name them there.",
+    book="Name them under ledger.customers in the settings.",
+    unit="money",
+)

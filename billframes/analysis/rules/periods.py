@@ -1,0 +1,101 @@
+"""Rules of time: records that begin too late or are dated after the load, and periods that can't be compared."""
+
+from __future__ import annotations
+
+from billframes._notes import Rule
+from billframes.errors import RatesHiddenWarning
+
+__all__ = [
+    "LATER_BALANCES",
+    "LATER_RECORDS",
+    "LATER_RECORDS_OF_PERIOD",
+    "LATE_HISTORY",
+    "LONG_AFTER_LOAD",
+    "NEW_CLIENTS",
+    "NOT_ENTERED",
+    "NO_TIME_ZONE",
+    "UNDIVIDED_CHANGE",
+    "UNDIVIDED_FEES",
+    "UNEQUAL_LENGTHS",
+    "UNEQUAL_PERIODS",
+]
+
+LATER_BALANCES = Rule(
+    name="later_balances",
+    seen="`as_of`={day} is before {since} ({loaded}). Balances are as loaded, so later payments are already deducted.",
+    remedy="For balances of a past day, use a mirror.",
+    unit="days",
+)
+LONG_AFTER_LOAD = Rule(
+    name="long_after_load",
+    seen="`as_of`={day} is {n} days after {since} ({loaded}). Invoices and payments between these days are not in the "
+    "frame.",
+    remedy="Load the invoices again.",
+    page="Load the data again.",
+    unit="days",
+)
+_SEEN = "{what} dated after {day}, the day of the load; {subject} does not count {n:it|them}."
+_LATER = "They count once the data are loaded on a later day."
+LATER_RECORDS_OF_PERIOD = Rule(name="later_records", seen=_SEEN, page=_LATER, unit="records")
+LATER_RECORDS = Rule(
+    name="later_records", seen=_SEEN, book="Pass {argument}= to count {n:it|them}.", page=_LATER, unit="records"
+)
+NEW_CLIENTS = Rule(
+    name="short_history",
+    seen="{subject}: the oldest matter, time entry or invoice passed is of {first}, less than twelve months before "
+    "{last}, so every client counts as new.",
+    remedy="Load matters(), time_entries() and invoices() without dates, if there are older ones.",
+    unit="clients",
+)
+LATE_HISTORY = Rule(
+    name="late_history",
+    seen="{subject}: {late}, but {n} clients have matters opened before {begin}. So fees of the year before and "
+    "clients without work are incomplete, and old clients can look new.",
+    remedy="Pass all time entries and invoices, whenever they were made.",
+    unit="clients",
+)
+NO_TIME_ZONE = Rule(
+    name="no_time_zone",
+    seen="{subject}: `created_at` has no time zone, so UTC is assumed. If it is the firm's local time, the lag of "
+    "entries made near midnight is wrong by a day.",
+    remedy="Set the zone, for example with frame['created_at'].dt.tz_localize('UTC') in pandas.",
+    unit="frames",
+)
+NOT_ENTERED = Rule(
+    name="not_entered",
+    seen="{n} time {n:entry has|entries have} no `created_at`; {n:it is|they are} in `unknown_entries` and in no lag.",
+    remedy="Load time entries with select='meta'.",
+    page="The billing system does not say when they were entered.",
+    unit="entries",
+)
+UNEQUAL_PERIODS = Rule(
+    name="unequal_periods",
+    seen="{subject}: {label} counts only the days up to {until}, and {others} {n:is|are} whole, so the changes are "
+    "missing.",
+    remedy="Pass results of the same days, use book.compare(), or pass align=False.",
+    unit="periods",
+)
+UNEQUAL_LENGTHS = Rule(
+    name="unequal_lengths",
+    seen="{subject}: the period before has {before} days and the period {after} (up to {until}), so a part of the "
+    "change is due to the length.",
+    remedy="Compare periods of the same length.",
+    unit="days",
+)
+UNDIVIDED_CHANGE = Rule(
+    name="undivided_change",
+    seen="{column} is missing in {n} of {all} rows, so the change can't be split among the rows.",
+    remedy="The notes of the two results say why it is missing.",
+    page="Other notes say why it is missing.",
+    unit="rows",
+)
+UNDIVIDED_FEES = Rule(
+    name="undivided_change",
+    seen="{column} is missing in {n} of {all} rows, so the parts of the change due to rate and to realization are "
+    "missing there. The parts due to hours and mix are known.",
+    causes="The credential may lack read.rates.",
+    remedy="Load the time entries with a credential that may read rates.",
+    page="Ask whoever manages the billing system for the right to read rates.",
+    unit="rows",
+    category=RatesHiddenWarning,
+)
