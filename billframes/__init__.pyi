@@ -117,6 +117,9 @@ from .ledger.reading import (
 from .loading.flatten import (
     flatten as flatten,
 )
+from .loading.load_info import (
+    notes as notes,
+)
 from .loading.request_bodies import (
     merge as merge,
 )

@@ -161,7 +161,7 @@ class Notes:
     def __iter__(self) -> Iterator[Note]:
         return iter(self._notes.values())
 
-    def add(self, rule: Rule, amount: float, subject: str, *, about: Any = "", **values: Any) -> None:
+    def add(self, rule: Rule, amount: float, subject: str, /, *, about: Any = "", **values: Any) -> None:
         """
         Add a note if the amount is not 0. Of several with one cause, the largest amount is kept.
 
@@ -213,7 +213,7 @@ def collect_notes(notes: Notes) -> Iterator[Notes]:
         _OUTER.reset(token)
 
 
-def note(rule: Rule, amount: float, subject: str, *, about: Any = "", **values: Any) -> None:
+def note(rule: Rule, amount: float, subject: str, /, *, about: Any = "", **values: Any) -> None:
     """Note something outside an analysis: it is collected by `collect_notes`, or given as a warning."""
     notes = Notes()
     notes.add(rule, amount, subject, about=about, **values)

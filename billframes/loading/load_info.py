@@ -1,4 +1,4 @@
-"""Record with a frame how it was loaded, and with the result of an analysis the days that it counts.
+"""Record with a frame how it was loaded, and with the result of an analysis its days and its notes.
 
 A pandas frame has this information in `attrs`, an Arrow table in the schema's metadata. Frames of other engines have no
 place for it, so it is kept in this module as long as the frame exists; frames derived from it don't have it.
@@ -16,9 +16,20 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
+from billframes._notes import NOTES
 from billframes.periods import local_day
 
-__all__ = ["LoadInfo", "as_whole", "attach", "attach_load_info", "attached", "load_attrs", "load_day", "load_info"]
+__all__ = [
+    "LoadInfo",
+    "as_whole",
+    "attach",
+    "attach_load_info",
+    "attached",
+    "load_attrs",
+    "load_day",
+    "load_info",
+    "notes",
+]
 
 _kept: dict[tuple[int, str], tuple[weakref.ref[Any], Any]] = {}
 
@@ -94,6 +105,40 @@ def attached(frame: Any, name: str) -> Any:
         return attrs.get(name)
     reference, info = _kept.get((id(frame), name), (None, None))
     return info if reference is not None and reference() is frame else None
+
+
+def notes(result: Any) -> list[dict[str, Any]]:
+    """
+    Return the notes of a result: what was seen in its frames that can make a figure wrong or missing.
+
+    A pandas result has the same list in `attrs["notes"]`. Frames of other engines have no place for it.
+
+    Parameters
+    ----------
+    result : frame
+        The result of an analysis, of any engine. Frames derived from it have no notes.
+
+    Returns
+    -------
+    list of dict
+        One per cause: `rule` (its name), `subject` (the analysis or frame), `about` (such as a column), `amount` with
+        its `unit`, `remedy` (what to do), `text` (the whole warning) and `plain` (the same for readers of a page).
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import pandas as pd
+    >>> entries = pd.DataFrame({
+    ...     "date": pd.to_datetime(["2026-10-01"]), "user_id": ["u1"], "user_name": ["Ada"], "matter_id": ["m1"],
+    ...     "matter_type": ["hourly"], "billing_type": ["gift"], "hours": [2.0],
+    ... })
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     result = bf.utilization(entries, start="2026-10", roster="active")
+    >>> [(note["rule"], note["amount"], note["unit"]) for note in bf.notes(result)]
+    [('unknown_values', 1.0, 'rows')]
+    """
+    return attached(result, NOTES) or []
 
 
 def load_info(frame: Any) -> LoadInfo | None:

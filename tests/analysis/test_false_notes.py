@@ -166,7 +166,7 @@ MISTAKES = {
     "only billable time": Mistake(
         lambda firm: keep(firm, "time_entries", lambda row: row["billing_type"] == "billable"),
         hours(),
-        "time entries passed are billable, though 1 matters are internal",
+        "time entries passed are billable, though 1 matter is internal",
     ),
     "a month without entries": Mistake(
         lambda firm: keep(firm, "time_entries", lambda row: row["date"].month != 8),

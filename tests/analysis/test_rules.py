@@ -119,7 +119,9 @@ MISTAKES: dict[str, Mistake] = {
         entries(amount=lambda row: None if row["time_entry_id"] == "t0_0_2026-10-28" else row["amount"]),
     ),
     "no_worth": Mistake(
-        realization(), "amount is 0 in all of the", entries(amount=lambda row: 0.0 if row["amount"] else None, rate=lambda _: 0.0)
+        realization(),
+        "amount is 0 in all of the",
+        entries(amount=lambda row: 0.0 if row["amount"] else None, rate=lambda _: 0.0),
     ),
     "other_unit": Mistake(
         realization(),
@@ -136,12 +138,16 @@ MISTAKES: dict[str, Mistake] = {
         "hours of 1 person have no cost rate in the settings (user_id u1)",
         rightly=costs(cost_rates={"u0": 90.0, "u1": 80.0}),
     ),
-    "cancelled_work": Mistake(realization(by="user"), "1 invoice has entries below 0 that nearly cancel its other time", cancelled),
+    "cancelled_work": Mistake(
+        realization(by="user"), "1 invoice has entries below 0 that nearly cancel its other time", cancelled
+    ),
     "same_share": Mistake(
         realization(), "invoices are above their items by the same 13%", make=lambda: make_firm(taxes=(0.13, 0.13))
     ),
     "unknown_invoice": Mistake(
-        realization(), "name an invoice that is not among those passed", only("invoices", lambda row: row["invoice_id"] != "i9_0")
+        realization(),
+        "name an invoice that is not among those passed",
+        only("invoices", lambda row: row["invoice_id"] != "i9_0"),
     ),
     "unknown_fixed_fee": Mistake(
         call("fixed_fee_realization", "time_entries", "fixed_fees", *PEOPLE, **YEAR),
@@ -155,7 +161,9 @@ MISTAKES: dict[str, Mistake] = {
     "inner_merge": Mistake(
         CALLS["wip"],
         "The time entries have columns of the invoices, and none of them is unbilled",
-        lambda firm: change(only("time_entries", lambda row: row["invoice_id"])(firm), "time_entries", balance=lambda _: 0.0),
+        lambda firm: change(
+            only("time_entries", lambda row: row["invoice_id"])(firm), "time_entries", balance=lambda _: 0.0
+        ),
     ),
     "no_prebills": Mistake(
         CALLS["wip"],
@@ -168,7 +176,9 @@ MISTAKES: dict[str, Mistake] = {
         only("time_entries", of_day(2026, 1)),
     ),
     "work_on_invoices": Mistake(
-        realization(), "more than the time entries, expenses and fixed fees passed can explain", only("time_entries", lambda row: row["user_id"] == "u0")
+        realization(),
+        "more than the time entries, expenses and fixed fees passed can explain",
+        only("time_entries", lambda row: row["user_id"] == "u0"),
     ),
     "hidden_rates_beside_fixed_fees": Mistake(
         realization(discounts="items"),
@@ -182,10 +192,16 @@ MISTAKES: dict[str, Mistake] = {
     ),
     "no_due_date": Mistake(aging(), "no due date; the invoice date is used instead", invoices(due_date=lambda _: None)),
     "long_after_load": Mistake(
-        aging(as_of="2027-06-30"), "as_of=2027-06-30 is 242 days after the day the invoices were loaded", whole=True, rightly=aging()
+        aging(as_of="2027-06-30"),
+        "as_of=2027-06-30 is 242 days after the day the invoices were loaded",
+        whole=True,
+        rightly=aging(),
     ),
     "later_balances": Mistake(
-        aging(as_of="2026-09-30"), "as_of=2026-09-30 is before the day the invoices were loaded", whole=True, rightly=aging()
+        aging(as_of="2026-09-30"),
+        "as_of=2026-09-30 is before the day the invoices were loaded",
+        whole=True,
+        rightly=aging(),
     ),
     "unknown_ids": Mistake(
         utilization(settings=FirmSettings(targets={"u7": {"hours": 100, "period": "month"}})),
@@ -201,24 +217,46 @@ MISTAKES: dict[str, Mistake] = {
         burn(budgets={"m7": 1.0}), "No item is on a matter that has a budget (m7)", rightly=burn(budgets={"m0": 1.0})
     ),
     "few_people": Mistake(
-        utilization(), "Only 1 of 8 timekeepers have entries in the period", only("time_entries", lambda row: row["user_id"] == "u0"), MANY, MANY
+        utilization(),
+        "Only 1 of 8 timekeepers have entries in the period",
+        only("time_entries", lambda row: row["user_id"] == "u0"),
+        MANY,
+        MANY,
     ),
     "hours_in_minutes": Mistake(
-        utilization(), "people are more than the 31 days of the period have", entries(hours=lambda row: row["hours"] * 100)
+        utilization(),
+        "people are more than the 31 days of the period have",
+        entries(hours=lambda row: row["hours"] * 100),
     ),
     "other_people": Mistake(
-        utilization(), "6 of 8 people with entries are not among the users passed", only("users", lambda row: row["user_id"] < "u2"), MANY, MANY
+        utilization(),
+        "6 of 8 people with entries are not among the users passed",
+        only("users", lambda row: row["user_id"] < "u2"),
+        MANY,
+        MANY,
     ),
     "users_filtered": Mistake(
-        utilization(), "users was loaded with role=", whole=True, remember=loaded("users", arguments={"role": "principal"})
+        utilization(),
+        "users was loaded with role=",
+        whole=True,
+        remember=loaded("users", arguments={"role": "principal"}),
     ),
     "removed_rows": Mistake(
-        call("exposure", *MONEY, *PEOPLE, as_of="2026-10-31"), "rows of time_entries were removed after the load", whole=True, remember=cut("time_entries")
+        call("exposure", *MONEY, *PEOPLE, as_of="2026-10-31"),
+        "rows of time_entries were removed after the load",
+        whole=True,
+        remember=cut("time_entries"),
     ),
     "unknown_role": Mistake(
-        call("leverage", "time_entries", *PEOPLE, **YEAR), "client hours are of people whose role is unknown", only("users", lambda row: row["user_id"] == "u0")
+        call("leverage", "time_entries", *PEOPLE, **YEAR),
+        "client hours are of people whose role is unknown",
+        only("users", lambda row: row["user_id"] == "u0"),
     ),
-    "unknown_type": Mistake(realization(), "are on matters of unknown type; they are counted", only("matters", lambda row: row["matter_id"] != "m0")),
+    "unknown_type": Mistake(
+        realization(),
+        "are on matters of unknown type; they are counted",
+        only("matters", lambda row: row["matter_id"] != "m0"),
+    ),
     "unknown_matters": Mistake(
         call("stale", *MONEY, *PEOPLE, as_of="2026-10-31"),
         "6 of 7 matters with work are not among the matters passed",
@@ -227,7 +265,11 @@ MISTAKES: dict[str, Mistake] = {
         CLIENTS,
     ),
     "unmatched": Mistake(
-        realization(by="practice_area"), "6 of 6 matters are not among the matters passed", only("matters", lambda row: row["matter_id"] == "m_office"), CLIENTS, CLIENTS
+        realization(by="practice_area"),
+        "6 of 6 matters are not among the matters passed",
+        only("matters", lambda row: row["matter_id"] == "m_office"),
+        CLIENTS,
+        CLIENTS,
     ),
     "late_start": Mistake(
         realization(),
@@ -244,34 +286,54 @@ MISTAKES: dict[str, Mistake] = {
         rightly=call("wip", *MONEY, *PEOPLE, as_of="2026-10-31"),
     ),
     "unfinished_period": Mistake(
-        utilization(start="2026-10-01", end="2026-12-31"), "the period ends on 2026-12-31, after the load (2026-10-31)", whole=True, rightly=utilization()
+        utilization(start="2026-10-01", end="2026-12-31"),
+        "the period ends on 2026-12-31, after the load (2026-10-31)",
+        whole=True,
+        rightly=utilization(),
     ),
     "repeated_rows": Mistake(
-        utilization(), "rows repeated, equal in every column", lambda firm: add(firm, "time_entries", *firm["time_entries"].slice(0, 3).to_pylist())
+        utilization(),
+        "rows repeated, equal in every column",
+        lambda firm: add(firm, "time_entries", *firm["time_entries"].slice(0, 3).to_pylist()),
     ),
     "repeated_days": Mistake(
         utilization(start="2026-01-01", end="2026-10-31"),
         "time_entries has no time_entry_id, and every row of",
         lambda firm: {
             **firm,
-            "time_entries": __import__("pyarrow").concat_tables([firm["time_entries"]] * 2).drop_columns(["time_entry_id"]),
+            "time_entries": __import__("pyarrow")
+            .concat_tables([firm["time_entries"]] * 2)
+            .drop_columns(["time_entry_id"]),
         },
     ),
-    "no_time_entries": Mistake(realization(), "time_entries has no rows, but invoices has", only("time_entries", lambda _row: False)),
+    "no_time_entries": Mistake(
+        realization(), "time_entries has no rows, but invoices has", only("time_entries", lambda _row: False)
+    ),
     "missing_numbers": Mistake(
-        utilization(), "hours is missing in 1 row", entries(hours=lambda row: None if row["time_entry_id"] == "t0_0_2026-10-28" else row["hours"])
+        utilization(),
+        "hours is missing in 1 row",
+        entries(hours=lambda row: None if row["time_entry_id"] == "t0_0_2026-10-28" else row["hours"]),
     ),
     "no_date": Mistake(
-        utilization(), "date is missing in 1 row", entries(date=lambda row: None if row["time_entry_id"] == "t0_0_2026-10-28" else row["date"])
+        utilization(),
+        "date is missing in 1 row",
+        entries(date=lambda row: None if row["time_entry_id"] == "t0_0_2026-10-28" else row["date"]),
     ),
     "billed_without_invoice": Mistake(
-        CALLS["wip"], "billed is true but invoice_id is missing in", entries(billed=lambda row: row["date"].month == 10, invoice_id=lambda row: None)
+        CALLS["wip"],
+        "billed is true but invoice_id is missing in",
+        entries(billed=lambda row: row["date"].month == 10, invoice_id=lambda row: None),
     ),
     "unknown_values": Mistake(
-        utilization(), "these values of billing_type are unknown: 'gift'", entries(billing_type=lambda row: "gift" if row["date"].day == 7 else row["billing_type"])
+        utilization(),
+        "these values of billing_type are unknown: 'gift'",
+        entries(billing_type=lambda row: "gift" if row["date"].day == 7 else row["billing_type"]),
     ),
     "new_clients": Mistake(
-        CALLS["new business"], "so every client counts as new", make=lambda: make_firm(first=dt.date(2026, 8, 3)), right=lambda: make_firm(first=dt.date(2024, 8, 1))
+        CALLS["new business"],
+        "so every client counts as new",
+        make=lambda: make_firm(first=dt.date(2026, 8, 3)),
+        right=lambda: make_firm(first=dt.date(2024, 8, 1)),
     ),
     "late_history": Mistake(
         CALLS["new business"],
@@ -281,19 +343,30 @@ MISTAKES: dict[str, Mistake] = {
         lambda: make_firm(first=dt.date(2024, 8, 1), taxes=(0.0,) * 6),
     ),
     "no_time_zone": Mistake(
-        CALLS["timekeeping lag"], "created_at has no time zone, so UTC is assumed", entries(created_at=lambda row: row["created_at"].replace(tzinfo=None))
+        CALLS["timekeeping lag"],
+        "created_at has no time zone, so UTC is assumed",
+        entries(created_at=lambda row: row["created_at"].replace(tzinfo=None)),
     ),
     "not_created": Mistake(
-        CALLS["timekeeping lag"], "time entries have no created_at", entries(created_at=lambda row: row["created_at"] if row["user_id"] == "u0" else None)
+        CALLS["timekeeping lag"],
+        "time entries have no created_at",
+        entries(created_at=lambda row: row["created_at"] if row["user_id"] == "u0" else None),
     ),
     "details_not_in_all": Mistake(
         call("realization", *MONEY, "matters", **YEAR, by="cf_office"),
         "cf_office is not a column of invoices",
-        lambda firm: change(only("time_entries", lambda row: row["invoice_id"] != "i3_0")(firm), "time_entries", cf_office=lambda _: "Bonn"),
+        lambda firm: change(
+            only("time_entries", lambda row: row["invoice_id"] != "i3_0")(firm),
+            "time_entries",
+            cf_office=lambda _: "Bonn",
+        ),
     ),
     "undivided_change": Mistake(
         lambda firm: analysis.bridge(
-            *(analysis.realization(**{n: firm[n] for n in (*MONEY, *PEOPLE)}, by="client", start=m) for m in ("2026-08", "2026-09")),
+            *(
+                analysis.realization(**{n: firm[n] for n in (*MONEY, *PEOPLE)}, by="client", start=m)
+                for m in ("2026-08", "2026-09")
+            ),
             "billed_amount",
         ),
         "worked_amount is missing in 2 of 2 rows",

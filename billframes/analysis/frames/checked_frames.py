@@ -35,7 +35,7 @@ class Findings:
     notes: dict[tuple[str, str], list[Note]] = field(default_factory=dict)
     unknown: dict[tuple[str, str], list[Any]] = field(default_factory=dict)
 
-    def add(self, rule: Rule, amount: float, frame: str, column: str, **values: Any) -> None:
+    def add(self, rule: Rule, amount: float, frame: str, column: str, /, **values: Any) -> None:
         """Add a note of a column; a column can have several."""
         note = Note(rule, frame, float(amount), column, values)
         self.notes.setdefault((frame, column), []).append(note)
