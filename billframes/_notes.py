@@ -7,6 +7,7 @@ many analyses meet it. They are given as warnings, and kept with the result as d
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from billframes._format import long_date
 from billframes._messages import warn
 from billframes.errors import IncompleteDataWarning
 
@@ -25,7 +27,9 @@ NOTES = "notes"
 Reader = Literal["function", "book", "page"]
 """Who reads a note: who passed frames to a function, the user of a book, or a partner who reads a page."""
 
-_NAME = re.compile(r"`(\w+)`")
+_SUBJECTS = {"wip": "Work in progress", "aging": "Receivables", "stale": "Open items"}
+# A name of a column or argument; an argument before its value.
+_NAME, _ARGUMENT = re.compile(r"`(\w+)`=?"), re.compile(r"`\w+`=(?=[\w'])")
 
 
 class Count(int):
@@ -52,7 +56,7 @@ class Rule:
 
     The texts take values by name: `{n}` is the amount as a whole number, which also chooses forms (see `Count`),
     `{amount}` the amount itself, `{subject}` the analysis or frame. Names of columns and arguments stand in backticks:
-    pages show them in words.
+    pages show them in words, and values without the argument. Pages write days in words, too.
 
     Parameters
     ----------
@@ -138,8 +142,10 @@ class Note:
         values["passed"] = "passed" if reader == "function" else "loaded"
         if reader != "page":
             return template.format(**values).replace("`", "")
-        values["subject"] = self.subject.replace("_", " ").capitalize()
-        text = _NAME.sub(lambda found: found[1].replace("_", " "), template.format(**values))
+        values |= {name: long_date(each) for name, each in values.items() if isinstance(each, dt.date)}
+        values["subject"] = _SUBJECTS.get(self.subject, self.subject.replace("_", " ").capitalize())
+        text = _ARGUMENT.sub("", template.format(**values))
+        text = _NAME.sub(lambda found: found[1].replace("_", " "), text)
         return text[:1].upper() + text[1:]
 
 

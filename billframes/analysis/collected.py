@@ -15,7 +15,7 @@ from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import check_choice, read_date
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
-from billframes.analysis.model.missing_work import warn_of_absent_items
+from billframes.analysis.model.missing_work import note_absent_items
 from billframes.analysis.model.paid_fees import spread_payments
 from billframes.analysis.payments import check_payments
 from billframes.config.firm import FirmSettings
@@ -131,7 +131,7 @@ def collected(
     period = frames.period(start, end, settings)
     grouping = Grouping.of(by, frames, settings)
     paid = check_payments(payments)
-    warn_of_absent_items(frames)
+    note_absent_items("collected", frames)
     counted = in_period(paid, period, basis, day)
     rows = spread_payments(counted, frames, grouping, (*_CASH, *_OTHERS))
     totals = grouping.add_up(rows, (*_CASH, *_OTHERS)).with_columns(cash_amount=sum(map(C, _CASH[1:]), C(_CASH[0])))

@@ -189,6 +189,7 @@ def payments(
         _add_sales_tax(events)
     rows = [row for event in events for row in _settle(event, parts_order, found, allocate)]
     _warn_of_unknown(rows, clients)
+    frames.notes.finish()
     return _frame(rows, clients, ledger, names)
 
 

@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from billframes._messages import warn
 from billframes._names import join_names
-from billframes._notes import note
+from billframes._notes import Rule, note
 from billframes.analysis.model.arguments import read_date
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.client import Client
 from billframes.config.firm import FirmSettings, check_settings
 from billframes.ebilling.source import Source
-from billframes.errors import IncompleteDataWarning, ParameterError
+from billframes.errors import ParameterError
 from billframes.guidelines.declare import BEYOND, SEVERITIES, Rule, RuleKind, within
 from billframes.guidelines.file import Guidelines, named_files, read_guidelines
 from billframes.guidelines.narratives import EMPTY, FOREIGN, UNCLEAR
@@ -138,7 +137,7 @@ def guideline_check(
     items["chosen"] = _chosen(items, source, invoice, period)
     checked = [Work(items[items["matter_id"].isin(ids)], file, source, day, settings, progress) for file, ids in named]
     found = [each for work in checked for each in _findings(work) if len(each)]
-    _warn_of_silence(checked)
+    _note_silence(checked)
     chosen = items[items["chosen"] & (items["item"] == "time_entry")]
     hidden = int((chosen["amount"].isna() & (chosen["hours"] != 0)).sum())
     so = "amounts at risk that include them are missing"
@@ -258,7 +257,7 @@ def _frame(found: list[pd.DataFrame], source: Source, people: Mapping[str, str])
     return rows.reindex(columns=COLUMNS).astype({name: _DTYPES.get(name, "str") for name in COLUMNS})
 
 
-def _warn_of_silence(checked: list[Work]) -> None:
+def _note_silence(checked: list[Work]) -> None:
     """Say how many narratives were not judged, and why."""
     total, counts = 0, pd.Series(dtype="int64")
     for work in checked:
@@ -269,7 +268,13 @@ def _warn_of_silence(checked: list[Work]) -> None:
             counts = counts.add(work.language.loc[items.index].value_counts(), fill_value=0)
     silent = {name: int(counts.get(name, 0)) for name in (FOREIGN, UNCLEAR, EMPTY)}
     words = [f"{count:,} {name}" for name, count in silent.items() if count]
-    if words:
-        more = " For unclear ones, only word lists are used." if silent[UNCLEAR] else ""
-        count = f"{sum(silent.values()):,} of {total:,} narratives"
-        warn(f"{count} were not judged: {join_names(words)}.{more}", IncompleteDataWarning)
+    more = " For unclear ones, only word lists are used." if silent[UNCLEAR] else ""
+    note(_NOT_JUDGED, sum(silent.values()), "guideline_check", total=total, kinds=join_names(words), more=more)
+
+
+_NOT_JUDGED = Rule(
+    name="not_judged",
+    seen="{n} of {total} narratives were not judged: {kinds}.{more}",
+    page="Read these narratives before they are sent.",
+    unit="narratives",
+)

@@ -11,10 +11,10 @@ import pandas as pd
 
 from billframes._export import to_csv, write
 from billframes._format import format_number, long_date
-from billframes._messages import warn
 from billframes._names import first_few
+from billframes._notes import Rule, note
 from billframes.book import Book
-from billframes.errors import ConfigError, IncompleteDataWarning
+from billframes.errors import ConfigError
 from billframes.guidelines import guideline_check, guideline_summary
 from billframes.guidelines.file import read_guidelines
 from billframes.guidelines.rules import rule_title
@@ -79,13 +79,13 @@ def check_client_guidelines(book: Book, last: dt.date) -> ClientGuidelines:
     """
     Check the work up to a day that is not on a final invoice, if the firm's settings name guideline files.
 
-    Warn of clients with guidelines for which there is no file.
+    Note clients with guidelines for which there is no file.
     """
     settings = book.settings
     if settings is None or not settings.guidelines:
         return ClientGuidelines()
     files = read_guidelines(settings.guidelines)
-    _warn_of_clients_without_file(book, settings.guidelines_field, {each.client.casefold() for each in files})
+    _note_clients_without_file(book, settings.guidelines_field, {each.client.casefold() for each in files})
     findings = guideline_check(book, guidelines=files, end=last, as_of=last, progress=False)
     named = DistinctNames(book.clients, book.matters, book.users)(findings)
     return ClientGuidelines(named, compare_with_saved(findings, _saved_in(settings.guidelines)))
@@ -123,17 +123,20 @@ def compare_with_saved(findings: pd.DataFrame, path: Path) -> str:
     return f"Of the {len(saved):,} findings on items that were saved on {day}, {len(same):,} are unchanged."
 
 
-def _warn_of_clients_without_file(book: Book, field: str, named: Collection[str]) -> None:
+def _note_clients_without_file(book: Book, field: str, named: Collection[str]) -> None:
     clients = book.clients
     if field not in clients:
         return
     marked = clients[clients[field].fillna(False).astype(bool)]
     names = marked[["client_id", "name", "reference"]].fillna("")
     lacking = [row[1] for row in names.itertuples(index=False) if not {each.casefold() for each in row} & set(named)]
-    if lacking:
-        clients_have = "1 client has" if len(lacking) == 1 else f"{len(lacking)} clients have"
-        warn(
-            f"{clients_have} billing guidelines, but no guideline file: {first_few(sorted(lacking))}. Their work was "
-            "not checked.",
-            IncompleteDataWarning,
-        )
+    few = first_few(sorted(lacking)) if lacking else ""
+    note(_NO_FILE, len(lacking), "guideline_check", few=few)
+
+
+_NO_FILE = Rule(
+    name="no_guideline_file",
+    seen="{n} {n:client has|clients have} billing guidelines, but no guideline file: {few}. Their work was not checked.",
+    page="Ask whoever keeps the firm's settings to add the files.",
+    unit="clients",
+)

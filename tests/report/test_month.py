@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import datetime as dt
 import re
-import warnings
 from collections import Counter
 
 import pandas as pd
@@ -14,7 +13,6 @@ from bs4 import BeautifulSoup
 
 import billframes as bf
 from billframes import report
-from billframes.analysis.aging import LaterBalancesWarning
 from billframes.book import Book, methods
 from billframes.book.days import BookDays
 from billframes.book.methods import call_analysis
@@ -172,27 +170,20 @@ def test_sections_say_that_balances_are_of_a_later_day(october):
     assert "Receivables on 31 October" in page_one
     assert "Lock-up on 31 October" in page_one
     assert "Receivables aged to 31 August 2026, with the balances of 31 October 2026" in headlines
-    # The warning of `aging` would repeat it.
-    assert not any("alance" in note for note in early.notes)
+    # The note of `aging` would repeat it.
+    assert not any("alance" in each for each in early.remarks)
     assert "as_of" not in notes
-
-
-def test_the_warning_of_later_balances_is_recognised_by_its_class(october, monkeypatch):
-    def aging(_self, *_by, **_options):
-        warnings.warn("as_of= is the beginning of another warning.", bf.IncompleteDataWarning, stacklevel=1)
-        warnings.warn("Reworded: balances are of a later day.", LaterBalancesWarning, stacklevel=1)
-        return pd.DataFrame({"client_name": ["Acme"], "total": [1.0]})
-
-    monkeypatch.setattr(Book, "aging", aging)
-    early = other(october, dt.date(2026, 8, 1), dt.date(2026, 8, 31))
-    early.receivables("client")
-    assert early.notes == ["as_of= is the beginning of another warning."]
 
 
 def test_a_note_says_that_invoices_after_the_load_are_missing(october):
     late = other(october, october.first, dt.date(2026, 12, 15))
     late.receivables("client")
-    assert "as_of=2026-12-15 is 45 days after the day the invoices were loaded" in report.notes(late)._repr_html_()
+    (remark,) = late.remarks
+    assert remark == (
+        "15 December 2026 is 45 days after the day the invoices were loaded (31 October 2026). Invoices and payments "
+        "between these days are not in the data. Load the data again."
+    )
+    assert remark in report.notes(late)._repr_html_()
 
 
 def test_a_month_that_is_not_over_is_counted_to_as_of_and_says_so(connected):

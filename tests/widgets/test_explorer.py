@@ -14,12 +14,13 @@ from bs4 import BeautifulSoup
 
 import billframes as bf
 from billframes._format import format_change, format_number
-from billframes.analysis.aging import LaterBalancesWarning
+from billframes._notes import note
 from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.declare.spec import heading_of, measures
 from billframes.analysis.frames import values
 from billframes.analysis.model.capacity import PARTIAL_HOURS
 from billframes.analysis.results.explain import meaning
+from billframes.analysis.rules.periods import LATER_BALANCES, LONG_AFTER_LOAD
 from billframes.book import Book
 from billframes.widgets import filtered_analyses, filtered_book, html as html_module
 from billframes.widgets.filtered_book import FilteredBook, FilteredBooks
@@ -404,19 +405,20 @@ def test_warnings_of_an_analysis_are_shown_beside_its_figures(filtered):
     assert "Payments since 30 September 2026 are already deducted" in section.get_text()
 
 
-def test_the_warning_of_later_balances_is_recognised_by_its_class(filtered, monkeypatch):
+def test_a_tab_shows_notes_without_python_and_the_balances_in_its_own_words(filtered, monkeypatch):
     def calculate(*_given):
-        warnings.warn("as_of= is the beginning of another warning.", bf.IncompleteDataWarning, stacklevel=1)
-        warnings.warn("Reworded: balances are of a later day.", LaterBalancesWarning, stacklevel=1)
+        loaded = {"since": "the load", "loaded": dt.date(2026, 10, 31)}
+        note(LONG_AFTER_LOAD, 51, "aging", day=dt.date(2026, 12, 21), **loaded)
+        note(LATER_BALANCES, 31, "aging", day=dt.date(2026, 9, 30), **loaded)
         return pd.DataFrame({"client_id": ["c1"], "client_name": ["Acme"], "91+": [1.0], "total": [1.0]})
 
     monkeypatch.setattr(filtered_book, "calculate", calculate)
     tab = AnalysisTab(RECEIVABLES, "UTC")
     tab.show(filtered())
     notes = words_of(tab._notes)
-    assert "as_of= is the beginning of another warning." in notes
+    assert "21 December 2026 is 51 days after the load" in notes
     assert "Balances are those of 31 October 2026" in notes
-    assert "Reworded" not in notes
+    assert "as_of" not in notes
 
 
 @pytest.mark.usefixtures("without_charts")

@@ -9,9 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import inspect
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -19,15 +17,14 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 import pyarrow as pa
 
-from billframes._messages import warn
 from billframes._names import closest
+from billframes._notes import NOTES, Notes, collect_notes
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.frames.checked_frames import share_checks
 from billframes.analysis.frames.data_span import covers, first_date, first_day, read_period
 from billframes.analysis.frames.engine import to_arrow
 from billframes.analysis.frames.native import nan_to_null, to_native
-from billframes.analysis.frames.values import tell_once
 from billframes.analysis.model.arguments import check_choice, read_date, read_whole_number
 from billframes.analysis.model.keys import TIMES, By, columns_of, names_in
 from billframes.analysis.results.names import Figure, find_figures
@@ -413,9 +410,11 @@ def figures_of(
     if compare:
         # Both periods then have the same number of days.
         source = replace(source, period=Period(source.period.start, source.until(source.period.end)))
-    with _each_warning_once(), share_checks(), tell_once():
+    notes = Notes()
+    with collect_notes(notes), share_checks():
         joined = rows_of(wanted, source)
         other = _before(joined, wanted, source, compare, rows_of) if compare else None
+    notes.finish()
     if top:
         ranks = _ranks(joined, other, wanted)
         joined = _top(joined, wanted, ranks, top)
@@ -427,20 +426,11 @@ def figures_of(
     }
     table = cast("Frame", nw.from_native(pa.Table.from_pandas(rows, preserve_index=False)))
     result = to_native(nan_to_null(table), like)
+    result = attach(result, NOTES, notes.data())
     result = attach(result, FIGURES, {each.column: each.analysis.name for each in wanted})
     result = attach(result, MISSING, missing)
     sums = total.select_dtypes("number").iloc[0]
     return attach(result, TOTAL, {str(name): None if pd.isna(value) else float(value) for name, value in sums.items()})
-
-
-@contextmanager
-def _each_warning_once() -> Iterator[None]:
-    """Give equal warnings of several analyses once."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    for each in {str(each.message): each for each in caught}.values():
-        warn(str(each.message), each.category)
 
 
 def _check(keys: Sequence[str], where: Mapping[str, Any], compare: str | None, top: int | None, source: Source) -> None:

@@ -68,7 +68,7 @@ _NO_WORTH = Rule(
 )
 _OTHER_UNIT = Rule(
     name="other_unit",
-    seen="{subject}: {observation}. {frame} may be in cents, or in another currency, and the other frames not.",
+    seen="{subject}: {observation}. {frame} may be in cents, or in another currency, and the other amounts not.",
     remedy="Convert all amounts to one unit.",
     page="Look at the amounts of a few invoices and their items in the billing system.",
     unit="invoices",

@@ -107,13 +107,11 @@ MISSING_WORK = Rule(
 )
 HIDDEN_BESIDE_FEES = Rule(
     name="hidden_rates_beside_fixed_fees",
-    seen=(
-        "{n} billable time {n:entry is|entries are} on final invoices that also bill fixed fees and have time without "
-        'an amount; with discounts="items" their fees billed are missing.'
-    ),
+    seen="{n} billable time {n:entry is|entries are} on final invoices that also bill fixed fees and have time "
+    "without an amount, so their fees billed are missing.",
     causes="The credential may lack read.rates.",
     remedy='Load them with a credential that has it, or use discounts="time".',
-    page="The right to see rates may be missing: ask whoever manages the billing system.",
+    page="Ask whoever manages the billing system for the right to read rates.",
     unit="entries",
     category=RatesHiddenWarning,
 )

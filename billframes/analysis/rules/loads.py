@@ -76,7 +76,7 @@ _LATE_START = Rule(
 _LATER_DAY = Rule(
     name="after_load",
     seen=(
-        "{subject}: `as_of`={day} is {n} days after the load ({loaded}). The frames lack the work and the invoices of "
+        "{subject}: `as_of`={day} is {n} days after the load ({loaded}). The data lack the work and the invoices of "
         "these days."
     ),
     remedy="Load them again, or pass an earlier day.",

@@ -53,6 +53,8 @@ HOLIDAYS = Rule(
     name="missing_holidays",
     seen="The settings have holidays, but none of {years}, so available hours are too high there.",
     remedy="Add the holidays of each year.",
+    page=f"{_SETTINGS} add the holidays of each year.",
+    book="Add the holidays of each year.",
     unit="years",
 )
 NO_BUDGETED_WORK = Rule(
@@ -105,8 +107,8 @@ MINUTES = Rule(
 OTHER_PEOPLE = Rule(
     name="other_people",
     seen=(
-        "{n} of {all} people with entries are not among the users passed. They have `capacity_hours` if they worked "
-        "for clients, and so do the users passed."
+        "{n} of {all} people with entries are not among the users {passed}. They have `capacity_hours` if they worked "
+        "for clients, and so do the users {passed}."
     ),
     remedy="Pass all users, from the same firm, or only the entries of the people passed.",
     page="Look for these people in the billing system: their user accounts may have been deleted.",
@@ -122,10 +124,8 @@ NO_USERS = Rule(
 )
 SOME_USERS = Rule(
     name="users_filtered",
-    seen=(
-        "{subject}: users was loaded with {filters}, so other timekeepers without hours are not in capacity_hours, and "
-        "ratios of several people can be too high."
-    ),
+    seen="{subject}: `users` was loaded with {filters}, so other timekeepers without hours are not in "
+    "`capacity_hours`, and ratios of several people can be too high.",
     remedy="Load users without {filters}.",
     unit="filters",
 )
@@ -160,7 +160,7 @@ ALL_BILLABLE = Rule(
 UNKNOWN_ROLE = Rule(
     name="unknown_role",
     seen=(
-        "{amount:g} client hours are of people whose role is unknown (not among the users passed); they are in "
+        "{amount:g} client hours are of people whose role is unknown (not among the users {passed}); they are in "
         "`unknown_role_hours` and in no ratio."
     ),
     remedy="Load all users, or set their roles in the settings.",
@@ -176,13 +176,13 @@ UNKNOWN_TYPE = Rule(
 )
 UNKNOWN_MATTERS = Rule(
     name="unknown_matters",
-    seen="{subject}: {n} of {all} matters with work are not among the matters passed, so {consequence}.",
+    seen="{subject}: {n} of {all} matters with work are not among the matters {passed}, so {consequence}.",
     remedy="Pass all matters, archived ones too.",
     unit="matters",
 )
 UNMATCHED = Rule(
     name="unmatched",
-    seen="`by`={key!r}: {n} of {all} {kind}s are not among the {kind}s passed, so they are in the row {row}.",
+    seen="`by`='`{key}`': {n} of {all} {kind}s are not among the {kind}s {passed}, so they are in the row {row}.",
     remedy="Pass all {kind}s, from the same firm.",
     page="Look for them in the billing system: they may have been deleted.",
 )

@@ -24,12 +24,14 @@ LATER_BALANCES = Rule(
     name="later_balances",
     seen="`as_of`={day} is before {since} ({loaded}). Balances are as loaded, so later payments are already deducted.",
     remedy="For balances of a past day, use a mirror.",
+    page="The balances of that day are known only if the firm keeps a mirror of its data.",
+    book="For balances of a past day, use a mirror.",
     unit="days",
 )
 LONG_AFTER_LOAD = Rule(
     name="long_after_load",
-    seen="`as_of`={day} is {n} days after {since} ({loaded}). Invoices and payments between these days are not in the "
-    "frame.",
+    seen="`as_of`={day} is {n} days after {since} ({loaded}). Invoices and payments between these days are "
+    "not in the data.",
     remedy="Load the invoices again.",
     page="Load the data again.",
     unit="days",
