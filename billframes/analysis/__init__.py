@@ -5,7 +5,7 @@ share is in folders; a module imports only from folders above its own:
 
 - `declare`: the declarations of analyses and columns, and the words that explain them
 - `frames`: users' frames, converted to Narwhals and checked, and results converted back
-- `rules`: warnings about frames that would give a wrong figure without an error
+- `rules`: what is noted about frames that would give a wrong figure without an error
 - `model`: the rows that analyses add up, and the keys that group them
 - `results`: results explained, compared, and put side by side
 

@@ -45,7 +45,7 @@ from billframes.analysis.results.side_by_side import (
     pair_results,
     result_frame,
 )
-from billframes.analysis.rules.periods import UNDIVIDED_CHANGE, UNDIVIDED_FEES, UNEQUAL_LENGTHS
+from billframes.analysis.rules.periods import UNDIVIDED_CHANGE, UNDIVIDED_FEES, UNDIVIDED_RATIO, UNEQUAL_LENGTHS
 from billframes.errors import ParameterError
 from billframes.periods import CALENDAR_YEAR, DateLike, Period, period_before
 
@@ -184,8 +184,8 @@ def _note(groups: Sequence[Group], split: Split, notes: Notes) -> None:
     """Note columns with missing figures."""
     missing = {name: sum(any(map(math.isnan, each.figures[name])) for each in groups) for name in split.columns}
     for name, count in missing.items():
-        hidden = name == "worked_amount"
-        rule = UNDIVIDED_FEES if hidden and isinstance(split, FeeSplit) else UNDIVIDED_CHANGE
+        of_worth = UNDIVIDED_FEES if isinstance(split, FeeSplit) else UNDIVIDED_RATIO
+        rule = of_worth if name == "worked_amount" else UNDIVIDED_CHANGE
         notes.add(rule, count, "bridge", about=name, column=f"`{name}`", all=len(groups))
 
 

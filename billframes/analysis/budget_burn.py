@@ -282,7 +282,8 @@ def _result(rows: Frame, budgets: dict[str, float], unbudgeted: dict[str, float 
 
 def _note(count: Mapping[str, float], frames: Frames) -> None:
     notes = frames.notes
-    items = {"items": f"{int(count['unknown'])} time entries and fixed fees", "reasons": unknown_state_reasons(frames)}
+    kinds = "time entry or fixed fee" if count["unknown"] == 1 else "time entries and fixed fees"
+    items = {"items": f"{int(count['unknown'])} {kinds}", "reasons": unknown_state_reasons(frames)}
     notes.add(UNKNOWN_INVOICE, count["unknown"], "budget_burn", consequence="counted in `unknown_amount`", **items)
     note_cancelled(notes, "budget_burn", count, ["matter_id"])
     if not count["hidden"]:

@@ -37,6 +37,7 @@ class BookDays:
 
     def __init__(self, book: Any) -> None:
         self._book = book
+        self._said: set[tuple[str, Any]] = set()
         self._first_days: dict[str, dt.date | None] = {}
 
     def span(self, start: DateLike | None, end: DateLike | None) -> tuple[dt.date | None, dt.date | None]:
@@ -131,8 +132,10 @@ class BookDays:
         ended, day = self._until_load(period, names)
         for name in [each for each in DATES if each in names]:
             later = 0 if day is None or period.end is None else self._rows_after(name, day, period.end)
-            words = {"what": _later_records(name, later), "day": day, "argument": argument, "about": name}
-            note(LATER_RECORDS if argument else LATER_RECORDS_OF_PERIOD, later, analysis, **words)
+            if later and (name, period.end) not in self._said:
+                self._said.add((name, period.end))
+                words = {"what": _later_records(name, later), "day": day, "argument": argument, "about": name}
+                note(LATER_RECORDS if argument else LATER_RECORDS_OF_PERIOD, later, analysis, **words)
         return ended
 
     def _until_load(self, period: Period, names: Iterable[str]) -> tuple[Period, dt.date | None]:

@@ -104,10 +104,10 @@ def test_nothing_billed_has_no_lag(firm):
 
 def test_an_invoice_that_was_not_passed_is_warned_about(firm):
     lost = ("2026-09-21", "u1", "c1", "m1", "billable", 3.0, 900.0, "i99")
-    with pytest.warns(IncompleteDataWarning, match="1 billable time entries name an invoice"):
+    with pytest.warns(IncompleteDataWarning, match="1 billable time entry names an invoice"):
         (row,) = run(firm, [*WORK, lost])
     assert row["entries"] == 3.0
-    with pytest.warns(IncompleteDataWarning, match="1 billable time entries name an invoice"):
+    with pytest.warns(IncompleteDataWarning, match="1 billable time entry names an invoice"):
         rows = run(firm, [*WORK, (lost[0], "u3", *lost[2:])], by="user")
     assert {row["user_id"]: row["entries"] for row in rows} == {"u1": 2.0, "u2": 1.0}
 

@@ -231,7 +231,7 @@ def test_a_matter_whose_work_was_taken_back_has_no_fees(firm):
 
 def test_budgets_with_hidden_rates_and_unknown_invoices(firm):
     settings = FirmSettings(budgets={"m1": 2000, "m2": 2000})
-    with pytest.warns(IncompleteDataWarning, match="1 time entries and fixed fees name an invoice"):
+    with pytest.warns(IncompleteDataWarning, match="1 time entry or fixed fee names an invoice"):
         rows = burned(firm, bills=BILLS[:-1], settings=settings)
     assert (rows[1]["unknown_amount"], rows[1]["used_amount"]) == pytest.approx((70.0, 1100.0))
     hidden = tuple((*row[:6], None, row[7]) for row in WORK)
@@ -277,7 +277,7 @@ def test_items_that_were_not_passed_are_warned_about(pandas_firm):
     with absent, pytest.warns(IncompleteDataWarning, match=r"2 invoices bill 1,150\.00 more than"):
         result = contribution(entries, invoices=bills, start="2026-10", by=None)
     assert result["fees_amount"].tolist() == pytest.approx([2400.0])
-    with pytest.warns(IncompleteDataWarning, match="1 billable time entries name an invoice"):
+    with pytest.warns(IncompleteDataWarning, match="1 billable time entry names an invoice"):
         contribution(
             entries,
             expenses=items(pandas_firm, *COSTS),

@@ -49,6 +49,6 @@ def test_time_on_a_matter_of_unknown_type_is_warned_of_also_if_types_are_categor
     types = pd.Categorical(["hourly", "internal"])
     matters = pd.DataFrame({"matter_id": ["m1", "m2"], "matter_type": types})
     users = pd.DataFrame({"user_id": ["u1"], "name": ["Ada"], "role": ["attorney"]})
-    with pytest.warns(bf.IncompleteDataWarning, match="1 time entries are on matters of unknown type"):
+    with pytest.warns(bf.IncompleteDataWarning, match="1 time entry is on matters of unknown type"):
         found = bf.utilization(entries, start="2026-10", matters=matters, users=users)
     assert found[["billable_hours", "non_billable_hours", "client_hours"]].to_numpy().tolist() == [[4.0, 2.0, 5.0]]

@@ -210,11 +210,11 @@ def test_by_work_date_time_is_followed_to_its_invoice(firm):
 
 
 def test_an_invoice_that_was_not_passed_is_unknown(firm):
-    with pytest.warns(IncompleteDataWarning, match="1 billable time entries name an invoice"):
+    with pytest.warns(IncompleteDataWarning, match="1 billable time entry names an invoice"):
         (row,) = run(firm, bills=INVOICES[:4] + INVOICES[5:], basis="work_date")
     assert row["unknown_amount"] == 500.0
     assert row["cohort_amount"] == 1600.0
-    with pytest.warns(IncompleteDataWarning, match="1 billable time entries name an invoice"):
+    with pytest.warns(IncompleteDataWarning, match="1 billable time entry names an invoice"):
         (row,) = run(firm, bills=INVOICES[:4] + INVOICES[5:])
     assert row["billed_amount"] == pytest.approx(1400.0)
 
@@ -366,7 +366,7 @@ def test_absent_expenses_and_matters_are_warned_about(pandas_firm):
         row = realization(entries, invoices=bills)
     messages = " ".join(str(each.message) for each in caught)
     assert "No expenses and fixed_fees were passed" in messages
-    assert "1 time entries are on matters of unknown type; they are counted" in messages
+    assert "1 time entry is on matters of unknown type; it is counted" in messages
     assert row["billed_amount"].tolist() == [1500.0]
 
 

@@ -72,7 +72,7 @@ def test_originators_share_an_entry(firm):
 
 
 def test_entries_of_unknown_age_are_counted_beside(firm):
-    with pytest.warns(IncompleteDataWarning, match="1 time entries have no created_at"):
+    with pytest.warns(IncompleteDataWarning, match="1 time entry has no created_at"):
         (row,) = run(firm, [*WORK, ("2026-10-01", "u1", "m1", None)], by=None)
     assert (row["entries"], row["unknown_entries"]) == (6.0, 1.0)
 

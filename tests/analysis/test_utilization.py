@@ -239,7 +239,7 @@ def test_roles_of_the_settings_take_precedence(firm):
 
 def test_unknown_matters_are_counted_and_warned_about(firm):
     entry = ("2026-10-01", "u1", "c1", "m99", "billable", 3.0, None, None)
-    with pytest.warns(IncompleteDataWarning, match="1 time entries are on matters of unknown type"):
+    with pytest.warns(IncompleteDataWarning, match="1 time entry is on matters of unknown type"):
         rows = by_user_total(firm, firm.entries(entry), by="matter_type")
     assert [(row["matter_type"], row["client_hours"]) for row in rows] == [("Unknown", 3.0)]
 

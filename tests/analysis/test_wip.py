@@ -173,7 +173,8 @@ def test_one_entry_without_an_amount_leaves_the_known_sum_and_is_named(firm):
     work = [(*row[:6], None, row[7]) if row[6] in {16.0, 1e6} else row for row in WORK]
     entries = firm.entries(*work, **NAMED)
     with pytest.warns(
-        IncompleteDataWarning, match=r"^1 of the billable .*\(time_entry_id t04\).* their 1 hours"
+        IncompleteDataWarning,
+        match=r"^1 of the billable .*\(time_entry_id t04\).*unpriced_hours has its time \(1.00 hours\)",
     ) as caught:
         result = wip(
             entries,

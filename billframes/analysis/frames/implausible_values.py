@@ -276,8 +276,7 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
             _is_not_scaled,
             _rule(
                 "scaled_amounts",
-                "amount is many times hours times rate in most rows. It may be in another unit, such as cents, "
-                "or another column.",
+                "amount is many times hours times rate. It may be in another unit, such as cents, or another column.",
                 "Each entry's amount is its hours times its rate.",
             ),
             gate="unequal",
@@ -289,7 +288,7 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
             _is_not_swapped,
             _rule(
                 "swapped_rates",
-                "rate is hours times amount in most rows, so the two seem to be swapped.",
+                "rate is hours times amount, so the two seem to be swapped.",
                 "Each entry's amount is its hours times its rate.",
             ),
             gate="unequal",

@@ -193,7 +193,7 @@ class RecordedTime:
     def _names(self, users: Iterable[str]) -> str:
         """Return the names of people, or their ids if the entries have no names."""
         ids = sorted(users)
-        if "user_name" not in column_names(self.entries):
+        if not ids or "user_name" not in column_names(self.entries):
             return first_few(ids)
         rows = self.frames.select("time_entries", ("user_id", "user_name"), lazily=True)
         found = to_dicts(rows.filter(C("user_id").is_in(ids)).group_by("user_id").agg(C("user_name").max()))

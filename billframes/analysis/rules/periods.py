@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from billframes._notes import Rule
 from billframes.errors import RatesHiddenWarning
 
@@ -16,6 +18,7 @@ __all__ = [
     "NO_TIME_ZONE",
     "UNDIVIDED_CHANGE",
     "UNDIVIDED_FEES",
+    "UNDIVIDED_RATIO",
     "UNEQUAL_LENGTHS",
     "UNEQUAL_PERIODS",
 ]
@@ -91,6 +94,7 @@ UNDIVIDED_CHANGE = Rule(
     page="Other notes say why it is missing.",
     unit="rows",
 )
+UNDIVIDED_RATIO = replace(UNDIVIDED_CHANGE, category=RatesHiddenWarning)
 UNDIVIDED_FEES = Rule(
     name="undivided_change",
     seen="{column} is missing in {n} of {all} rows, so the parts of the change due to rate and to realization are "
