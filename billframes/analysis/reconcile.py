@@ -255,10 +255,10 @@ def _note(totals: Frame, invoices: Frame, period: Period, settings: FirmSettings
     )
     of_rows = {name: column.sum() for name, column in sums.items()}
     count = collect_counts((rows, of_rows), (invoices, billed), (evidence, count_above_items()))
-    notes, rows, ids = frames.notes, int(count["rows"]), int(count["invoices"])
-    words = {"items": f"{rows:,} item{'' if rows == 1 else 's'}", "consequence": "left out"}
+    notes, items, ids = frames.notes, int(count["rows"]), int(count["invoices"])
+    words = {"items": f"{items:,} item{'' if items == 1 else 's'}", "consequence": "left out"}
     words["reasons"] = f" ({ids:,} invoice{'' if ids == 1 else 's'} in all)"
-    notes.add(UNKNOWN_INVOICE, rows, "reconcile", **words)
+    notes.add(UNKNOWN_INVOICE, items, "reconcile", **words)
     so = "the items of their invoices can't be added up"
     notes.add(HIDDEN_RATES, count["hidden"], "reconcile", which=" on invoices", consequence=so)
     if frames.is_inner or note_same_share(notes, count, evidence, taxed=bool(settings.taxes), whole=whole):

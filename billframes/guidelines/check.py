@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 
 from billframes._names import join_names
-from billframes._notes import Rule, note
+from billframes._notes import note
 from billframes.analysis.model.arguments import read_date
 from billframes.analysis.rules.amounts import HIDDEN_RATES
+from billframes.analysis.rules.codes import NOT_JUDGED
 from billframes.client import Client
 from billframes.config.firm import FirmSettings, check_settings
 from billframes.ebilling.source import Source
@@ -269,12 +270,4 @@ def _note_silence(checked: list[Work]) -> None:
     silent = {name: int(counts.get(name, 0)) for name in (FOREIGN, UNCLEAR, EMPTY)}
     words = [f"{count:,} {name}" for name, count in silent.items() if count]
     more = " For unclear ones, only word lists are used." if silent[UNCLEAR] else ""
-    note(_NOT_JUDGED, sum(silent.values()), "guideline_check", total=total, kinds=join_names(words), more=more)
-
-
-_NOT_JUDGED = Rule(
-    name="not_judged",
-    seen="{n} of {total} narratives were not judged: {kinds}.{more}",
-    page="Read these narratives before they are sent.",
-    unit="narratives",
-)
+    note(NOT_JUDGED, sum(silent.values()), "guideline_check", total=total, kinds=join_names(words), more=more)

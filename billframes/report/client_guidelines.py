@@ -136,7 +136,8 @@ def _note_clients_without_file(book: Book, field: str, named: Collection[str]) -
 
 _NO_FILE = Rule(
     name="no_guideline_file",
-    seen="{n} {n:client has|clients have} billing guidelines, but no guideline file: {few}. Their work was not checked.",
+    seen="{n} {n:client has|clients have} billing guidelines, but no guideline file: {few}. Their work was not "
+    "checked.",
     page="Ask whoever keeps the firm's settings to add the files.",
     unit="clients",
 )

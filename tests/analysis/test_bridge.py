@@ -99,7 +99,9 @@ def test_hidden_rates_leave_the_parts_due_to_hours_and_mix():
     after = result({"c1": (3.0, 100.0, 270.0), "c2": (2.0, 220.0, 330.0)})
     known = bridge(before, after, "billed_amount")
     hidden = [each.assign(worked_amount=None) for each in (before, after)]
-    with pytest.warns(RatesHiddenWarning, match="worked_amount is missing in 2 of 2 rows, so .* rate and to realization"):
+    with pytest.warns(
+        RatesHiddenWarning, match="worked_amount is missing in 2 of 2 rows, so .* rate and to realization"
+    ):
         rows = bridge(*hidden, "billed_amount")
     assert rows[["rate_change_amount", "realization_change_amount"]].isna().all(axis=None)
     for name in ("hours_change_amount", "mix_change_amount", "change_amount"):

@@ -470,7 +470,7 @@ ELSEWHERE = {
     *("denied", "later_records", "missing_details", "undescribed_values", "cut_characters", "undefined_fields"),
     *("same_column", "rising_buckets", "no_ledger_day", "absent_from_ledger", "other_currency", "unknown_customers"),
     *("negative_items", "scaled_amounts", "swapped_rates", "hours_and_minutes", "hours_in_days", "empty_amounts"),
-    *("high_balances", "early_due_dates"),
+    *("high_balances", "early_due_dates", "not_judged"),
 }
 PYTHON = re.compile(r"`|\w=|\w\(|\bbf\.|\[|[a-z]{2}_[a-z]|\bframes?\b|{|}")
 

@@ -1,10 +1,10 @@
-"""Rules of LEDES codes that can't be checked."""
+"""Rules of LEDES codes and narratives that can't be checked."""
 
 from __future__ import annotations
 
 from billframes._notes import Rule
 
-__all__ = ["UNCHECKED_CODES", "UNCHECKED_ITEMS", "UNKNOWN_SETS"]
+__all__ = ["NOT_JUDGED", "UNCHECKED_CODES", "UNCHECKED_ITEMS", "UNKNOWN_SETS"]
 
 UNCHECKED_ITEMS = Rule(
     name="unchecked_items",
@@ -27,4 +27,10 @@ UNCHECKED_CODES = Rule(
     "required.",
     remedy="Pass `matters`= (the loader matters()).",
     unit="items",
+)
+NOT_JUDGED = Rule(
+    name="not_judged",
+    seen="{n} of {total} narratives were not judged: {kinds}.{more}",
+    page="Read these narratives before they are sent.",
+    unit="narratives",
 )
