@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from billframes.analysis.declare.columns import Frame, column_names
-from billframes.analysis.frames.engine import collect, from_arrow, join_by_id
+from billframes.analysis.frames.engine import collect, from_arrow, join_by_id, lazy
 from billframes.analysis.frames.expressions import RESIDUE, columns_or_null
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.allocation import allocated_fee, allocation_rates, billable_time, time_on_invoices
@@ -97,7 +97,10 @@ _EXPENSES = {"collected_expense_amount": "collected_expense_amount", "from_trust
 def _work(items: Frame, paid: Frame, fee: nw.Expr, condition: str, sums: Mapping[str, str], whole: str) -> Frame:
     """Return the items on paid invoices with their share of each sum."""
     needed = ("invoice_id", "payment_date", "_per_worth", "_per_hour", whole, *dict.fromkeys(sums.values()))
-    rows = join_by_id(items, paid.filter(C(condition)).select(*needed), "invoice_id", "inner")
+    # An invoice has several payments, and `join_by_id` needs one row per id.
+    settled = paid.filter(C(condition)).select(*needed)
+    other = lazy(settled) if isinstance(items, nw.LazyFrame) else settled
+    rows = items.join(other, on="invoice_id", how="inner")
     return rows.with_columns(_share=fee / C(whole)).with_columns(
         **{name: C("_share") * C(source) for name, source in sums.items()}
     )
