@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 
 import billframes as bf
+from billframes.analysis.declare.spec import analyses
+from billframes.book.methods import FRAME_NAMES
 
 ROOT = Path(bf.__file__).parent
 MODULES = [
@@ -189,3 +191,27 @@ def test_each_part_imports_nothing_from_above_it(part, unknown):
     assert paths
     strays = {(name_of(path), each) for path in paths for each in imports_of(path) if re.match(unknown, each + " ")}
     assert strays == set()
+
+
+LOADERS = frozenset(name for name in bf.__all__ if hasattr(getattr(bf, name), "_resource"))
+OF_LOADERS = frozenset({"count", "create", "get", "update", "delete", "plan", "archive", "unarchive"})
+SHOWN = {
+    "Client": "base_url check close fiscal_year limits options profile select_names settings sources",
+    "Mirror": "age as_of book changes close fiscal_year history path refresh scan settings sizes tag time "
+    "vacuum version",
+    "Book": "client figures first_day in_period loaded_on payment_gaps payments period settings",
+    "Plan": "apply counts frame notes requests reverse",
+}
+
+
+def test_objects_show_only_what_users_call(client, october_book, tmp_path):
+    """What only the inside uses has a name with an underscore, so that completion shows what users call."""
+    plan = client.expenses.plan(client.expenses("2026-10", limit=1))
+    shown = {
+        type(each).__name__: {name for name in dir(each) if not name.startswith("_")}
+        for each in (client, bf.mirror(tmp_path, client=client), october_book, plan)
+    }
+    shown["Book"] -= {*analyses(), *FRAME_NAMES}
+    assert {name: names - LOADERS for name, names in shown.items()} == {k: {*v.split()} for k, v in SHOWN.items()}
+    for name in LOADERS:
+        assert {each for each in dir(getattr(client, name)) if not each.startswith("_")} <= OF_LOADERS
