@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import pyarrow as pa
+
 from billframes.loading.convert import to_pandas
 from billframes.schema import resources
-from billframes.schema.columns import Column, arrow_schema
+from billframes.schema.columns import Column
 from billframes.schema.records import ClientBalances, CodeSet, HealthCheckResponse
 from billframes.schema.sources import sources_of
 
@@ -87,7 +89,7 @@ def _codes() -> tuple[Column, ...]:
 
 
 def _table(columns: Sequence[Column], has_custom_fields: bool) -> str:
-    dtypes = to_pandas(arrow_schema(tuple(columns)).empty_table()).dtypes
+    dtypes = to_pandas(pa.schema([each.field for each in columns]).empty_table()).dtypes
     rows = [_row(column, str(dtypes[column.name]), _missing(column, columns)) for column in columns]
     if has_custom_fields:
         rows.append(("`cf_…`", "depends on the field", "", "A custom field.", "not filled in", "with `customFields`"))

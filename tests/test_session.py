@@ -65,7 +65,7 @@ def test_the_sandboxs_settings_name_people_and_matters_of_the_firm_and_have_the_
     assert settings.emails <= set(users.index)
     assert set(settings.budgets) <= set(client.matters()["matter_id"])
     hours = users["cf_annual_target_hours"].dropna().drop(list(settings.user_end))
-    assert {email: target["hours"] for email, target in settings.targets.items()} == hours.to_dict()
+    assert {email: goal for email, (goal, _) in settings.targets_of("hours").items()} == hours.to_dict()
 
 
 def test_the_sandbox_does_not_use_the_environments_profile(monkeypatch):

@@ -172,8 +172,7 @@ ANALYSIS = Analysis(
         "Money that the books have on no invoice: it is in `unallocated_amount`, for the client only.",
     ),
     cannot_tell=(
-        "Which invoice a payment paid if the books did not link them; `matched_by` of the payments says how each was "
-        "found.",
+        "Which invoice a payment paid if the books did not link them; the payments say how each was found.",
         "Trust balances; `from_trust_amount` needs the trust accounts in the firm's settings.",
     ),
     columns=(

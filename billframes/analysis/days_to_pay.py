@@ -136,9 +136,7 @@ ANALYSIS = Analysis(
         "It counts the days from the invoice to each payment, and weighs them by the amount. So a large payment counts "
         "more than a small one, and an invoice paid in two parts counts with both."
     ),
-    example=(
-        "An invoice of 1130 is paid with 600 after 20 days and 530 after 40: 29.4 days, and 40 to the last payment."
-    ),
+    example=("An invoice is paid with 600 after 20 days and 530 after 40: 29.38 days, and 40 to the last payment."),
     formula="Σ cash × (payment date − invoice date) ÷ Σ cash",
     numerator="each payment's cash, times the days since the invoice's date",
     denominator="the cash",

@@ -491,14 +491,14 @@ ANALYSIS = Analysis(
     ),
     example=(
         "Invoice 1002 is open with 1400 here and with 900 in the books. The books have a payment of 500 that the "
-        "billing system lacks: the reason is `paid_in_ledger`."
+        "billing system lacks: the reason says that the books have it."
     ),
     formula=(
         "`difference_amount` = `balance` - `ledger_balance` = `billed_difference_amount` + `settled_difference_amount`"
     ),
     numerator=(
         "the balances of final invoices dated on or before the day; drafts have a balance of 0. Invoices are matched "
-        "by number, then by the number without signs, then by client and amount; `matched_by` says which."
+        "by number, then by the number without signs, then by client and amount; each row says by which."
     ),
     left_out=(
         "Invoices that are open in neither system.",
