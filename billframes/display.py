@@ -19,8 +19,9 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 
 from billframes._export import NUMBER_FORMATS, check_output, to_csv, to_excel, write
-from billframes._format import MISSING, format_number
+from billframes._format import MISSING, format_number, label_of
 from billframes._names import distinct_names
+from billframes.analysis.declare.metrics import title_of_key
 from billframes.analysis.declare.spec import heading_of, measure
 from billframes.analysis.frames.engine import collect
 from billframes.analysis.frames.native import wrap_frame
@@ -81,7 +82,7 @@ class ShownFrame:
 
     @property
     def _headings(self) -> list[str]:
-        return [heading_of(name) for name in self.columns]
+        return [_heading(name) for name in self.columns]
 
     def to_html(self) -> str:
         """Return the rows shown as HTML."""
@@ -212,7 +213,7 @@ def exported(frame: pd.DataFrame, ending: str, **options: Any) -> bytes:
     plain = _with_distinct_names(frame)[list(kinds)]
     decimals = {name: _DECIMALS[form] for name, (_, form) in kinds.items() if form in _DECIMALS}
     plain = plain.assign(**{name: _rounded(plain[name], places) for name, places in decimals.items()})
-    headings = {name: heading_of(str(name)) for name in plain.columns}
+    headings = {name: _heading(str(name)) for name in plain.columns}
     shared = {heading for heading, count in Counter(headings.values()).items() if count > 1}
     plain = plain.rename(columns={name: name if each in shared else each for name, each in headings.items()})
     if ending == ".csv":
@@ -301,6 +302,11 @@ def _first_rows(frame: Any, rows: int) -> tuple[pd.DataFrame, int | None]:
 def _declared_kinds() -> dict[str, str]:
     """Return the kind of each column of the loaders' frames."""
     return {each.column.name: each.column.kind for resource in RESOURCES for each in sources_of(resource.record)}
+
+
+def _heading(name: str) -> str:
+    """Return a column's heading. In a loader's frame, an amount is that of the row, not that of an analysis."""
+    return label_of(title_of_key(name)) if name in _declared_kinds() else heading_of(name)
 
 
 def _kind(name: str, values: pd.Series[Any]) -> tuple[int, str | None]:

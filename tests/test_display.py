@@ -116,7 +116,9 @@ def test_the_number_of_rows_is_shown(entries):
     assert repr(bf.show(entries, 3)).endswith("the first 3 of 30 rows")
     assert "the first 3 of 30 rows" in bf.show(entries, 3)._repr_html_()
     assert repr(bf.show(entries.head(1))).endswith("\n1 row")
-    assert cells(bf.show(entries, 0)) == [[heading_of(name) for name in bf.show(entries).columns]]
+    [headings] = cells(bf.show(entries, 0))
+    assert headings[:6] == ["Date", "Client", "Matter", "Timekeeper", "Hours", "Rate"]
+    assert headings[6] == "Amount"
 
 
 def test_an_index_with_a_name_is_shown_as_a_column(entries):

@@ -119,6 +119,7 @@ def collected(
     """
     day = None if as_of is None else read_date(as_of, "as_of")
     check_choice(basis, "basis", ("payment_date", "invoice_date"))
+    paid = check_payments(payments)
     frames = Frames.of(
         time_entries=time_entries,
         expenses=expenses,
@@ -130,7 +131,6 @@ def collected(
     )
     period = frames.period(start, end, settings)
     grouping = Grouping.of(by, frames, settings)
-    paid = check_payments(payments)
     note_absent_items("collected", frames)
     counted = in_period(paid, period, basis, day)
     rows = spread_payments(counted, frames, grouping, (*_CASH, *_OTHERS))

@@ -145,10 +145,10 @@ def realization(
     ...     entries, expenses=expenses, fixed_fees=expenses.head(0), invoices=invoices, matters=matters, by="user",
     ...     start="2026-10",
     ... )
-    >>> result[["user_name", "worked_amount", "billed_amount", "billing_realization", "settlement_ratio"]]
-      user_name  worked_amount  billed_amount  billing_realization  settlement_ratio
-    0       Ada          600.0          480.0                  0.8              0.75
-    1       Ben          400.0          320.0                  0.8              0.75
+    >>> result[["user_name", "worked_amount", "billed_amount", "billing_realization", "settled_amount"]]
+      user_name  worked_amount  billed_amount  billing_realization  settled_amount
+    0       Ada          600.0          480.0                  0.8           360.0
+    1       Ben          400.0          320.0                  0.8           240.0
     """
     check_choice(basis, "basis", ("invoice_date", "work_date"))
     check_choice(discounts, "discounts", ("time", "items"))

@@ -43,7 +43,7 @@ def write_report(
     --------
     >>> rows = {"Acme": [[dt.date(2026, 10, 1), "Invoice", "7", 150_000]]}
     >>> text = write_report("Open Invoices", "All Dates", ["Date", "Transaction type", "Num", "Open balance"], rows)
-    >>> print(text.decode().replace("\r\n", "\n").partition("\n\n")[2][:114])
+    >>> print(text.decode().replace("\r\n", "\n").partition("\n\n")[2][:117])
     ,Date,Transaction type,Num,Open balance
     Acme,,,,
     ,10/01/2026,Invoice,7,"1,500.00"

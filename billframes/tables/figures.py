@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from billframes._suggestions import suggest_method_arguments
 from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.declare.spec import measure
 from billframes.analysis.results.figures import TOTAL
@@ -47,6 +48,11 @@ class FiguresTable(TableOf):
     def measures(self, frame: pd.DataFrame) -> list[Measure]:
         """Return the figures of a result, in order."""
         return [found for name in figure_columns(frame.columns) if (found := measure(name))]
+
+
+# Only at runtime, so that type checkers see the signature.
+if not TYPE_CHECKING:
+    FiguresTable.__call__ = suggest_method_arguments(FiguresTable.__call__)
 
 
 def _known_total(result: Any) -> Any:

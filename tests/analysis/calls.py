@@ -221,6 +221,8 @@ def payments_of(_: Frames | None) -> pd.DataFrame:
 
 PEOPLE = ("matters", "users")
 BILLS = ("invoices", "expenses", "fixed_fees")
+# They take payments or the firm's books, which no loader returns.
+OF_LEDGERS = ("collected", "days_to_pay", "tie_out")
 ITEMS = ("time_entries", *BILLS)
 WORK = (*ITEMS, *PEOPLE)
 

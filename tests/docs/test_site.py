@@ -77,8 +77,10 @@ def test_the_gallery_shows_every_chart_table_and_widget_with_its_code(site):
     page = BeautifulSoup((site / "generated" / "gallery.html").read_text(encoding="utf-8"), "html.parser")
     shown = {}
     for entry in page.select("section section section"):
-        *_, last = entry.select_one(".highlight").get_text().strip().split("\n")
-        shown[re.match(r"bf\.[\w.]+|billframes \w+", last)[0]] = entry.select_one("img, .wide table")
+        *_, last = re.findall(
+            r"^(?:bf\.[\w.]+|billframes \w+)", entry.select_one(".highlight").get_text(), re.MULTILINE
+        )
+        shown[last] = entry.select_one("img, .wide table")
     charts = {f"bf.plots.{name}" for name in bf.plots.__all__}
     tables = {f"bf.tables.{name}" for name in bf.tables.__all__ if name != "TableOf"}
     made = {f"bf.{name}" for name in widgets.__all__ if not isinstance(getattr(widgets, name), type)}

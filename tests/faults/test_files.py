@@ -13,4 +13,5 @@ def test_mutated_files_are_read_or_refused():
     command = [sys.executable, "-m", "tests.faults.files", "--rounds", "12"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
-    assert done.stdout.count("| 12 |") == 4
+    # Workbooks, e-bills in text and in XML, journals and mirrors.
+    assert done.stdout.count("| 12 |") >= 5
