@@ -44,6 +44,7 @@ RESULTS = {
     "contribution": 'book.contribution(by="client")',
     "effective_rates": 'book.effective_rates(by=["user", "year"]).head(12)',
     "exposure": "book.exposure().head(12)",
+    "figures": 'book.figures("client_hours", "billed_amount", "wip", "receivables", by="practice_area")',
     "leverage": 'book.leverage(by="practice_area")',
     "missing_time": "book.missing_time().head(12)",
     "origination": "book.origination()",
@@ -220,7 +221,7 @@ def _gallery(folder: Path, client: bf.Client) -> None:
     book = bf.book(PERIOD, client=client)
     files = bf.sandbox_reports(tempfile.mkdtemp())
     for name, code in _codes():
-        title = analyses()[name].title
+        title = analyses()[name].title if name in analyses() else "Figures side by side"
         shown = eval(code, {"book": book, "bf": bf, "files": files})  # noqa: S307 - the code above
         if name in bf.plots.__all__:
             figure = getattr(bf.plots, name)(shown).figure
@@ -241,7 +242,7 @@ def _gallery(folder: Path, client: bf.Client) -> None:
 
 
 def _codes() -> Iterator[tuple[str, str]]:
-    for name in analyses():
+    for name in (*analyses(), "figures"):
         if name in bf.plots.__all__ or name in bf.tables.__all__:
             yield name, RESULTS.get(name, f"book.{name}()")
 
