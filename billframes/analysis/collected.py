@@ -119,7 +119,6 @@ def collected(
     """
     day = None if as_of is None else read_date(as_of, "as_of")
     check_choice(basis, "basis", ("payment_date", "invoice_date"))
-    paid = check_payments(payments)
     frames = Frames.of(
         time_entries=time_entries,
         expenses=expenses,
@@ -130,6 +129,7 @@ def collected(
         clients=clients,
     )
     period = frames.period(start, end, settings)
+    paid = check_payments(payments)
     grouping = Grouping.of(by, frames, settings)
     note_absent_items("collected", frames)
     counted = in_period(paid, period, basis, day)
