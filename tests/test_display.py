@@ -214,6 +214,8 @@ def test_namesakes_have_their_ids_beside_them():
 
 @pytest.mark.parametrize("to", ["pandas", "polars"])
 def test_exports_have_titles_order_and_rounded_numbers(client, tmp_path, to):
+    pytest.importorskip("xlsxwriter")
+    pytest.importorskip("openpyxl")
     result = bf.realization(
         client.time_entries(to=to), invoices=client.invoices(to=to), expenses=client.expenses(to=to),
         fixed_fees=client.fixed_fees(to=to), matters=client.matters(select="practiceArea", to=to),
