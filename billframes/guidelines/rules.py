@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from billframes.guidelines import item_rules, sum_rules
+import billframes.guidelines.item_rules as item_rules
+import billframes.guidelines.sum_rules as sum_rules
 from billframes.guidelines.declare import BEYOND, RuleKind
 from billframes.guidelines.keys import (
     choice,
