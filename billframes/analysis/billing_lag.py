@@ -219,14 +219,14 @@ ANALYSIS = Analysis(
             unit="days",
         ),
         retitled(
-            "worked_amount", "Worth of entries", "Worth, at their rates, of these entries, on matters of every type."
+            "worked_amount", "Value of entries", "Value, at their rates, of these entries, on matters of every type."
         ),
-        sum_measure("amount_days", "Days × worth", "days", "Days from work to invoice × worth."),
+        sum_measure("amount_days", "Days × worth", "days", "Days from work to invoice × value."),
         ratio_measure(
             "amount_weighted_lag_days",
             "Lag weighted by worth",
             "amount_days / worked_amount",
-            "Days from work to invoice, weighted by worth.",
+            "Days from work to invoice, weighted by value.",
             unit="days",
         ),
         retitled("billable_hours", "Hours of entries", "Hours of these entries, on matters of every type."),
@@ -256,7 +256,7 @@ ANALYSIS = Analysis(
         words=["{mean_lag_days} days"],
         hidden="amount_weighted_lag_days",
         instead={"columns": ("mean_lag_days", "hours_weighted_lag_days")},
-        shows="the average days and, beside them, the days weighted by worth.",
+        shows="the average days and, beside them, the days weighted by value.",
         more="If rates are hidden, the weights are hours. The text beside a row is its average.",
         example={
             "client_name": ["Acme"],

@@ -61,7 +61,7 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
     after) * (w after - w before): the ratio rises if work moves to a group above the average. The own changes and
     mixes of all groups add up to R after - R before.
 
-    Fees billed of a group are hours * rate (worth per hour) * realization (billed ÷ worth). The change of its hours at
+    Fees billed of a group are hours * rate (value per hour) * realization (billed ÷ value). The change of its hours at
     the effective rate of the whole is `hours_change_amount`. The change of its hours at the difference between its
     effective rate and that of the whole is `mix_change_amount`. The other parts are due to its own rate and
     realization.
@@ -167,7 +167,7 @@ def _split_of(measure: str, frames: Mapping[str, Frame]) -> Split:
         possible += [BILLED] if set(FeeSplit.columns) <= set(common) else []
         raise ParameterError(
             f"measure={measure!r} can't be split.{closest(measure, possible)} It takes a ratio of sums, an hourly "
-            "rate, or fees billed with their hours and worth; of these, the results have "
+            "rate, or fees billed with their hours and value; of these, the results have "
             f"{', '.join(map(repr, possible)) or 'none'}."
         )
     pairs = [pair for pair in found.ratios if set(pair) <= set(common)]
@@ -263,8 +263,8 @@ def analysis_of(measure: str) -> str:
             return name
     known = {name for name, each in measures().items() if each.ratios and analyses_of_period(name)} | {BILLED}
     raise ParameterError(
-        f"measure={measure!r} does not belong to an analysis with a period (balances and work in progress are figures "
-        f"of one day).{closest(measure, known)} Try "
+        f"measure={measure!r} is not a figure of a period. Balances and work in progress are figures of one day, which "
+        f"can't be split.{closest(measure, known)} Try "
         "'billing_realization', 'settlement_ratio', 'effective_rate', 'utilization' or 'billed_amount'."
     )
 
@@ -299,7 +299,7 @@ ANALYSIS = Analysis(
         "after) × (w after − w before), with r the group's ratio, w its share of the denominator and R the ratio of "
         "the whole. For fees billed: hours = ½ (E before + E after) × change of hours, with E the effective rate of "
         "the whole; mix = ½ ((e − E) before + (e − E) after) × change of hours, with e the group's effective rate; "
-        "rate = mean hours × mean realization × change of worth per hour; realization = mean hours × mean worth per "
+        "rate = mean hours × mean realization × change of value per hour; realization = mean hours × mean value per "
         "hour × change of billed ÷ worth"
     ),
     numerator="The numerator of the ratio; for an effective rate, the fees billed.",
@@ -311,7 +311,7 @@ ANALYSIS = Analysis(
     ),
     cannot_tell=(
         "Why a group changed: the result only shows which group to look at.",
-        "The worth of a lawyer's hour if it had been worked in another matter: mix depends on the groups, so the "
+        "The value of a lawyer's hour if it had been worked in another matter: mix depends on the groups, so the "
         "results by client and by timekeeper differ.",
     ),
     own=("by", "returns"),

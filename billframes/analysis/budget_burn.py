@@ -1,7 +1,7 @@
 """Budget burn: the part of each matter's budget that is used.
 
 Work uses a budget when it is done, not when it is billed. Work on final invoices counts at the fees billed, other work
-at its worth. A budget has no period, so all work on the matter counts.
+at its value. A budget has no period, so all work on the matter counts.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def budget_burn(
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
-    Part of each matter's budget that is used: (fees billed + fixed fees + prebills + unbilled time) ÷ budget.
+    Part of each matter's budget that is used: (fees billed + fixed fees + draft bills + unbilled time) ÷ budget.
 
     Counts all fees of the matter, of any date; expenses do not count. Pass all items and invoices.
 
@@ -72,7 +72,7 @@ def budget_burn(
     time_entries : frame
         With `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`.
     expenses, fixed_fees : frame, optional
-        None counts as no rows, with a warning; if there are none, pass an empty frame.
+        With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     matters : frame, optional
@@ -167,7 +167,7 @@ def _fees_of_matters(frames: Frames, settings: FirmSettings) -> Frame:
 
 
 def _unknown_columns(rows: Frame) -> Frame:
-    """Return the worth of time of unknown billing type as `unknown_amount`."""
+    """Return the value of time of unknown billing type as `unknown_amount`."""
     measures = dict.fromkeys(_MEASURES, nw.lit(0.0)) | {
         "unknown_amount": C("worth").fill_null(0.0),
         "_hidden_unknown_amount": as_float(C("worth").is_null()),
@@ -310,8 +310,8 @@ ANALYSIS = Analysis(
         "Of a budget of 2000, fees of 800 are billed and work worth 300 is not billed yet: 1100 is used, which is 55%, "
         "and 900 remains."
     ),
-    formula="(fees billed + fixed fees + prebills + unbilled time) ÷ budget",
-    numerator="net billed time fees and fixed fees on final invoices; time and fixed fees on prebills or unknown "
+    formula="(fees billed + fixed fees + draft bills + unbilled time) ÷ budget",
+    numerator="net billed time fees and fixed fees on final invoices; time and fixed fees on draft bills or unknown "
     "invoices, and unbilled time, at their worth",
     denominator="the matter's budget in the settings",
     left_out=(
@@ -326,9 +326,9 @@ ANALYSIS = Analysis(
         sum_measure("budget_amount", "Budget", "money", "The matter’s budget in the firm’s settings."),
         retitled("billed_amount", "Fees billed to date", "Net billed time fees of the matter, whatever their date."),
         *shared_measures("fixed_fee_amount", "prebill_amount"),
-        retitled("unbilled_amount", "Unbilled time", "Worth of the time on no invoice."),
+        retitled("unbilled_amount", "Unbilled time", "Value of the time on no invoice."),
         *shared_measures("unknown_amount"),
-        sum_measure("used_amount", "Used", "money", "Fees billed, fixed fees, prebills and unbilled time together."),
+        sum_measure("used_amount", "Used", "money", "Fees billed, fixed fees, draft bills and unbilled time together."),
         sum_measure("remaining_amount", "Remaining", "money", "Budget − used."),
         ratio_measure(
             "budget_burn",
@@ -365,7 +365,7 @@ ANALYSIS = Analysis(
         unless_zero=("fixed_fee_amount", "unknown_amount"),
         mark="budget_amount",
         darkest_first=True,
-        shows="billed, on prebills and unbilled, and the budget as a black mark.",
+        shows="billed, on draft bills and unbilled, and the budget as a black mark.",
         more="The text beside a bar is used ÷ budget. Fixed fees and unknown amounts are drawn only if there are any.",
         example={
             "matter_name": ["Acme v. Bolt"],

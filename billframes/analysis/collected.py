@@ -56,7 +56,7 @@ def collected(
     time_entries : frame
         All of them, with `billing_type`, `hours`, `amount`, `invoice_id` and the columns that `by` needs.
     expenses, fixed_fees : frame, optional
-        None counts as no rows, with a warning; if there are none, pass an empty frame.
+        With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
         All invoices, with `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     matters, users, clients : frame, optional

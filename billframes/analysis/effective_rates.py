@@ -1,4 +1,4 @@
-"""Effective rates: fees billed per hour, beside the worth of the work per hour, and their growth from year to year.
+"""Effective rates: fees billed per hour, beside the value of the work per hour, and their growth from year to year.
 
 The amounts and hours are calculated by `realization`; they are divided here. `yearly_rates` compares the years.
 """
@@ -46,7 +46,7 @@ def effective_rates(
     discounts: Literal["time", "items"] = "time",
 ) -> IntoFrameT:
     """
-    Money per hour: fees billed, worth at the rates of the work, and, if the settings have them, standard rates.
+    Money per hour: fees billed, value at the rates of the work, and, if the settings have them, standard rates.
 
     By year, the result also has the growth of each rate, and the hourly rates in use. Amounts, hours, errors and
     warnings are those of `realization`.
@@ -56,7 +56,7 @@ def effective_rates(
     time_entries : frame
         As for `realization`. By year, the time entries also need `rate`; without it, the rates in use are missing.
     expenses, fixed_fees : frame, optional
-        None counts as no rows, with a warning; if there are none, pass an empty frame.
+        With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
         As for `realization`. By year, the time entries also need `rate`; without it, the rates in use are missing.
     matters, users, clients : frame, optional
@@ -74,7 +74,7 @@ def effective_rates(
     matter_types : collection of str, optional
         Types of matter that count; by default all but contingency, pro bono and internal.
     discounts : {"time", "items"}
-        Which items bear an invoice's discount: only time, or time and fixed fees by their worth ("items").
+        Which items bear an invoice's discount: only time, or time and fixed fees by their value ("items").
 
     Returns
     -------
@@ -185,10 +185,10 @@ ANALYSIS = Analysis(
         "12.5% more. The hours are billed at 1620, which is 202.50 per hour, only 1.25% more."
     ),
     formula=(
-        "effective rate = fees billed ÷ hours; worked rate = worth of billed work ÷ hours; growth = rate ÷ rate of the "
+        "effective rate = fees billed ÷ hours; worked rate = value of time billed ÷ hours; growth = rate ÷ rate of the "
         "year before − 1; spread of rates = (highest − lowest) ÷ worked rate"
     ),
-    numerator="fees billed, and worth of billed work, as in `realization`",
+    numerator="fees billed, and value of time billed, as in `realization`",
     denominator="hours of the billable time on the final invoices counted",
     left_out=(
         "Time on contingency, pro bono and internal matters: it is in `left_out_hours`, `left_out_amount` and "

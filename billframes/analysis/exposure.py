@@ -74,7 +74,7 @@ def exposure(
     time_entries : frame
         With `date`, `billing_type`, `hours`, `amount` and `invoice_id`, and the columns that `by` needs; all of them.
     expenses, fixed_fees : frame, optional
-        None counts as no rows, with a warning; if there are none, pass an empty frame.
+        With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `due_date`, `amount`, `balance` and `client_id`.
     matters, users, clients : frame, optional
@@ -237,7 +237,7 @@ ANALYSIS = Analysis(
         "keep their sign.",
     ),
     cannot_tell=(
-        "The amount that will be billed for the work, and the part that will be paid: work counts at its worth.",
+        "The amount that will be billed for the work, and the part that will be paid: work counts at its value.",
         "Past balances: balances are as loaded.",
         "Money held in trust for the client.",
     ),
@@ -277,7 +277,7 @@ ANALYSIS = Analysis(
         # Beside work in progress, "Current" alone would be unclear.
         legend={"current": "Receivables, current"},
         words=["{exposure_amount}", "{receivable_amount} owed"],
-        shows="unbilled work, prebills, current receivables and overdue ones.",
+        shows="unbilled work, draft bills, current receivables and overdue ones.",
         more="From unbilled (pale) to overdue (dark). The text beside a bar is the exposure, or the receivables if "
         "rates are hidden. Credits are to the left of zero.",
         example={

@@ -57,7 +57,7 @@ def fixed_fee_realization(
     settings: FirmSettings | None = None,
 ) -> IntoFrameT:
     """
-    Fees ÷ the worth of the linked hours at standard rates, and fees ÷ these hours.
+    Fees ÷ the value of the linked hours at standard rates, and fees ÷ these hours.
 
     Each fee dated in the period is compared with all time entries that have its `fixed_fee_id`, of any date and any
     billing type, so pass all time entries. The fee is shared out over these entries in proportion to their hours. Each
@@ -137,7 +137,7 @@ def fixed_fee_realization(
 
 
 def _fixed_fee_time(frames: Frames, grouping: Grouping) -> Frame:
-    """Select fixed-fee time, and all time that names a fee, with its worth at standard rates."""
+    """Select fixed-fee time, and all time that names a fee, with its value at standard rates."""
     columns = ("date", "user_id", "hours", "billing_type", "fixed_fee_id", *grouping.row_columns)
     rows = frames.select("time_entries", columns)
     rows = rows.filter(~C("fixed_fee_id").is_null() | (C("billing_type") == "fixedFee"))
@@ -208,7 +208,7 @@ ANALYSIS = Analysis(
     name="fixed_fee_realization",
     question="Are fixed fees as high as the hours under them at standard rates?",
     summary=(
-        "It compares fixed fees with the worth of the hours under them at the firm's standard rates. The effective "
+        "It compares fixed fees with the value of the hours under them at the firm's standard rates. The effective "
         "rate, fees ÷ hours, is known even without standard rates."
     ),
     example="A fee of 3000 for 10 hours with a standard rate of 400 is 300 per hour, which is 75% of standard.",
@@ -250,10 +250,10 @@ ANALYSIS = Analysis(
     table=TableSpec(title="Fixed-fee realization", without=("unrated_hours",)),
     chart=ChartSpec(
         kind="bars",
-        title="Fixed fees and the worth of their hours",
+        title="Fixed fees and the value of their hours",
         columns=("standard_amount", "fee_amount"),
         words=["{fixed_fee_realization}", "{effective_rate} an hour"],
-        shows="fees (dark) on the worth of their hours at standard rates (pale).",
+        shows="fees (dark) on the value of their hours at standard rates (pale).",
         more="The text beside a bar is fees ÷ standard or, if standard rates are missing, the effective rate.",
         example={
             "client_name": ["Acme", "Bolt"],
@@ -262,6 +262,6 @@ ANALYSIS = Analysis(
             "fixed_fee_realization": [0.8, None],
             "effective_rate": [320.0, 250.0],
         },
-        gives=(["80.0%", "250 an hour"], "Fixed fees and the worth of their hours by client"),
+        gives=(["80.0%", "250 an hour"], "Fixed fees and the value of their hours by client"),
     ),
 )

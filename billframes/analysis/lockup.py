@@ -179,7 +179,7 @@ ANALYSIS = Analysis(
     question="For how many days are we financing our clients?",
     summary=(
         "It shows how many days of fees are tied up in work that is not invoiced yet and in invoices that are not paid "
-        "yet. Work in progress on contingency matters is left out and shown separately."
+        "yet. Work in progress on contingency matters is not counted, and shown separately."
     ),
     example=(
         "With fees of 730000 a year, work in progress of 100000 is 50 days and receivables of 60000 are 30 "
@@ -207,7 +207,7 @@ ANALYSIS = Analysis(
         retitled(
             "wip_amount",
             "Work in progress counted",
-            "Worth of the work in progress on the day, without contingency matters.",
+            "Value of the work in progress on the day, without contingency matters.",
         ),
         *shared_measures("receivable_amount"),
         retitled(
@@ -226,7 +226,7 @@ ANALYSIS = Analysis(
         Measure("lockup_days", "Lock-up", "days", "Days of work in progress + days of receivables."),
         sum_measure(
             "left_out_wip_amount",
-            "On contingency, left out",
+            "On contingency, not counted",
             "money",
             "Work in progress on contingency matters, which lock-up leaves out.",
         ),

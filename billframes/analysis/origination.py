@@ -41,7 +41,7 @@ def origination(
     time_entries : frame
         With `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and the columns that `by` needs.
     expenses, fixed_fees : frame, optional
-        None counts as no rows, with a warning; if there are none, pass an empty frame.
+        With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     matters : frame
@@ -129,7 +129,7 @@ ANALYSIS = Analysis(
         "0.25, they are credited with 600 and 200."
     ),
     formula="fees of each matter × its originator's part",
-    numerator="billed time fees, the worth of that work, the settled part of the fees, and fixed fees, on final "
+    numerator="billed time fees, the value of that work, the settled part of the fees, and fixed fees, on final "
     "invoices dated in the period",
     left_out=(
         "Expenses: they are not fees.",

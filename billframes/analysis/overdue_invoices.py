@@ -154,7 +154,7 @@ def overdue_invoices(
     need_open_on("overdue_invoices", frames, ("time_entries",), day)
     consequence = "their balances and the work since are not counted"
     note_cut_frames("overdue_invoices", frames, day, consequence)
-    note_partial_frames("overdue_invoices", frames, "hours and worth since the due date are incomplete", settings)
+    note_partial_frames("overdue_invoices", frames, "hours and value since the due date are incomplete", settings)
     overdue, totals = _overdue(frames, day, settings)
     people = responsible_of_invoices({row["invoice_id"]: row["matter_id"] for row in overdue}, frames)
     unknown = [_NO_WORK] * len(overdue)
@@ -286,13 +286,13 @@ ANALYSIS = Analysis(
     question="Which invoices are overdue, and are we still working for those clients?",
     summary=(
         "It lists every overdue invoice with the client's other balances. It also shows the hours worked for the "
-        "client since the invoice was due, and their worth."
+        "client since the invoice was due, and their value."
     ),
     example=(
         "Acme owes 500 since 1 October, and 80 that are not due yet. From then to 31 October, 3 hours worth 600 were "
         "worked for Acme. The row shows 500 overdue for 30 days, other balances of 80, 3 hours and 600."
     ),
-    formula="balance and days as in aging; hours and worth of the client's work after the due date up to the day",
+    formula="balance and days as in aging; hours and value of the client's work after the due date up to the day",
     left_out=(
         "Invoices not yet due, drafts, and balances of 0.",
         "Non-billable time, in the hours since the due date.",
@@ -316,7 +316,7 @@ ANALYSIS = Analysis(
         Measure("other_overdue", "Other overdue", "money", "The overdue part of the client’s other balances."),
         Measure("hours_since_due", "Hours since due date", "hours", "Hours worked for the client after the due date."),
         Measure(
-            "worked_since_due", "Worth since due date", "money", "Worth of the work for the client after the due date."
+            "worked_since_due", "Value since due date", "money", "Value of the work for the client after the due date."
         ),
         Measure(
             "last_date_since_due",

@@ -1,4 +1,4 @@
-"""Flag doubtful items of prebills, column by column, which is fast for thousands of prebills."""
+"""Flag doubtful items of draft bills, column by column, which is fast for thousands of draft bills."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class GuidelineFlags:
 @dataclass(frozen=True, slots=True)
 class ReviewedItems:
     """
-    The items on prebills, and all time entries for comparison.
+    The items on draft bills, and all time entries for comparison.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class ReviewedItems:
 
     @property
     def _shows_rates(self) -> bool:
-        """Whether any entry on a prebill has an amount; if none has, rates are hidden, which one warning says."""
+        """Whether any entry on a draft bill has an amount; if none has, rates are hidden, which one warning says."""
         return bool(self._time["item_amount"].null_count < len(self._time))
 
     @property
@@ -153,7 +153,7 @@ class ReviewedItems:
         return pc.if_else(pc.equal(joined, ""), None, joined)
 
     def _comparable_entries(self, key: str, columns: Iterable[str]) -> Frame:
-        """Select the time entries of the same matters, or of the same people, as those on prebills."""
+        """Select the time entries of the same matters, or of the same people, as those on draft bills."""
         values = self._time[key].unique().drop_null().to_pylist()
         rows = self.frames.select("time_entries", columns)
         return join_by_id(rows, ids_frame(self.frames["time_entries"], key, sorted(values)), key, "inner")

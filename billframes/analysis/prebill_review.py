@@ -91,7 +91,7 @@ def prebill_review(
         All of them, with `time_entry_id`, `date`, `user_id`, `matter_id`, `description`, `billing_type`, `hours`,
         `amount` and `invoice_id`; optionally with names, `rate`, `created_at` and codes.
     expenses, fixed_fees : frame, optional
-        None counts as no rows, with a warning; if there are none, pass an empty frame.
+        With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
         All of them, with `invoice_id`, `invoice_date`, `invoice_state`, `due_date`, `amount`, `balance`, `client_id`
         and `client_name`; optionally with `invoice_number`.
@@ -203,7 +203,7 @@ _Rows = list[dict[str, Any]]
 
 
 def _prebills(frames: Frames, requested: str | Collection[str] | None) -> dict[str, dict[str, Any]]:
-    """Return the requested prebills, or all, by id."""
+    """Return the requested draft bills, or all, by id."""
     columns = ("invoice_id", "invoice_date", "invoice_state", "client_id", "client_name", "amount")
     selected = frames.select("invoices", columns, ("invoice_number", "matter_id"))
     if requested is None:
@@ -237,7 +237,7 @@ def _check_found(name: str, found: _Rows) -> None:
 
 
 def _items(frames: Frames, name: str, prebills: Mapping[str, Any], zone: str) -> pa.Table:
-    """List the items on the prebills."""
+    """List the items on the draft bills."""
     id_ = IDS[name]
     needed = ("invoice_id", "matter_id", *(("hours", "billing_type") if name == "time_entries" else ()), "amount")
     rows = frames.select(name, needed, (id_, *_ITEM_COLUMNS, *_TIME_COLUMNS))
@@ -295,7 +295,7 @@ def _responsible_lawyers(frames: Frames, responsible: str | None) -> dict[str, d
 def _prebills_of(
     prebills: dict[str, dict[str, Any]], items: pa.Table, people: Mapping[str, dict[str, Any]], responsible: str | None
 ) -> dict[str, dict[str, Any]]:
-    """Keep the prebills with an item on a matter of the responsible lawyer; all of them if None."""
+    """Keep the draft bills with an item on a matter of the responsible lawyer; all of them if None."""
     if responsible is None:
         return prebills
     wanted = responsible.casefold()
@@ -358,7 +358,7 @@ ANALYSIS = Analysis(
         Measure("description", "Narrative", "text", "Description of the work, in full."),
         *shared_measures("hours"),
         Measure("rate", "Rate", "rate", "Rate of the entry."),
-        Measure("item_amount", "Item’s amount", "money", "Worth of the item.", adds_up=True, missing_is_none=True),
+        Measure("item_amount", "Item’s amount", "money", "Value of the item.", adds_up=True, missing_is_none=True),
         Measure("findings", "Findings", "text", "What should be checked; missing if nothing was found."),
         Measure(
             "at_risk",

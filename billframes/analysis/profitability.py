@@ -68,7 +68,7 @@ def profitability(
 
     By invoice date, fees and hours are of different work: fees are those of the invoices dated in the period, hours
     are those of the work done in it. `basis="work_date"` compares the period's work with its own fees, as far as it is
-    billed; `unbilled_amount` is the worth of the work that is on no invoice yet.
+    billed; `unbilled_amount` is the value of the work that is on no invoice yet.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def profitability(
         With `date`, `user_id`, `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and the columns that
         `by` needs; of any date, as for `realization`.
     expenses, fixed_fees : frame, optional
-        None counts as no rows, with a warning; if there are none, pass an empty frame.
+        With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     matters, users, clients : frame, optional
@@ -241,7 +241,7 @@ ANALYSIS = Analysis(
     denominator="net billed time fees and fixed fees on final invoices",
     left_out=(
         "expenses: they are neither fees nor cost",
-        "fees not on a final invoice: `unbilled_amount` is the worth of the period's time that is on no invoice yet",
+        "fees not on a final invoice: `unbilled_amount` is the value of the period's time that is on no invoice yet",
         "the cost of hours of people without a cost rate: the hours are in `uncosted_hours`, and cost, profit and "
         "margin are missing",
     ),
@@ -267,7 +267,7 @@ ANALYSIS = Analysis(
         retitled(
             "unbilled_amount",
             "Unbilled time, all types",
-            "Worth of the period’s billable time on no invoice. Matters of every type count.",
+            "Value of the period’s billable time on no invoice. Matters of every type count.",
         ),
     ),
     table=TableSpec(title="Profitability", optional=("unbilled_amount",)),

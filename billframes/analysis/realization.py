@@ -1,4 +1,4 @@
-"""Realization: the part of the work's worth that was billed, and the part of the fees billed that is settled."""
+"""Realization: the part of the work's value that was billed, and the part of the fees billed that is settled."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def realization(
     payments: pd.DataFrame | None = None,
 ) -> IntoFrameT:
     """
-    Billed time fees on final invoices ÷ worth of the billed work at its rates.
+    Billed time fees on final invoices ÷ value of the billed work at its rates.
 
     An invoice's net billed time fees are its amount less its expenses and fixed fees, and less the tax on them if the
     settings have taxes. They are spread over its billable entries in proportion to `amount` (or to hours if amounts are
@@ -76,7 +76,7 @@ def realization(
     time_entries : frame
         With `date`, `matter_id`, `hours`, `billing_type`, `amount` and `invoice_id`, and the columns that `by` needs.
     expenses, fixed_fees : frame, optional
-        None counts as no rows, with a warning; if there are none, pass an empty frame.
+        With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     matters, users, clients : frame, optional
@@ -95,7 +95,7 @@ def realization(
         Types of matter that count; by default all but contingency, pro bono and internal. "Unknown" selects work
         without a known type, and credit notes; it is included if all five types are given.
     discounts : {"time", "items"}
-        Which items bear an invoice's discount: only time, or time and fixed fees by their worth ("items"). Expenses are
+        Which items bear an invoice's discount: only time, or time and fixed fees by their value ("items"). Expenses are
         billed in full. The two differ only for invoices with both (`mixed_amount`).
     as_of : str or date, optional
         Adds the fees on invoices due on or before this day, because little of recent invoices is settled yet. Balances
@@ -228,14 +228,14 @@ _SHOWN_IF_KNOWN = (
 
 ANALYSIS = Analysis(
     name="realization",
-    question="How much of the worth of the work was billed, and how much of that is settled?",
+    question="How much of the value of the work was billed, and how much of that is settled?",
     summary=(
-        "It compares the fees billed for time with the worth of that time at its rates; the difference was written "
-        "down. Settlement is the part of the fees billed that is no longer open."
+        "It compares the fees billed for time with the value of that time at its rates; the difference was written "
+        "down. The settled share is the part of the fees billed that is no longer open."
     ),
     example=(
         "An invoice of 900 has expenses of 100, so its time is billed at 800. The time is worth 1000: a realization of "
-        "80%. A quarter of the invoice, 225, is open, so settlement is 75%."
+        "80%. A quarter of the invoice, 225, is open, so the settled share is 75%."
     ),
     formula=(
         "`billing_realization` = `billed_amount` ÷ `worked_amount`; "
@@ -250,11 +250,11 @@ ANALYSIS = Analysis(
         "to no matter, even if the invoice names one; in balances (`aging`), such an invoice belongs to its matter."
     ),
     denominator=(
-        "`worked_amount`: worth, at its rates, of the billable time on final invoices dated in the period. With "
-        '`basis="work_date"`, the worth of the billable time dated in the period that is on a final invoice.'
+        "`worked_amount`: value, at its rates, of the billable time on final invoices dated in the period. With "
+        '`basis="work_date"`, the value of the billable time dated in the period that is on a final invoice.'
     ),
     left_out=(
-        "Time on contingency, pro bono and internal matters, because the firm does not expect to bill its worth at "
+        "Time on contingency, pro bono and internal matters, because the firm does not expect to bill its value at "
         "hourly rates: it is in `left_out_hours`, `left_out_amount` and `left_out_billed_amount`; `matter_types=` "
         "chooses other types.",
         "Fixed fees, expenses and non-billable time. An invoice of fixed fees only has no billing realization: it is "
@@ -265,7 +265,7 @@ ANALYSIS = Analysis(
     cannot_tell=(
         "The difference between payments, credits and write-offs: `settled_amount` is the part that is no longer open, "
         "for any of these reasons, so it is not called collected. Little of recent invoices is settled yet: with "
-        "`as_of=`, `due_settlement_ratio` is the settlement of invoices due by that day.",
+        "`as_of=`, `due_settlement_ratio` is the settled share of invoices due by that day.",
         "What a part payment was for: it settles all parts of an invoice in proportion, or in the firm's "
         "`payment_order`.",
         "Hours as billed, and the entry that a write-down was for: it is spread over the whole invoice.",
@@ -289,67 +289,70 @@ ANALYSIS = Analysis(
             "billing_realization",
             "Billing realization",
             "billed_amount / worked_amount",
-            "Fees billed ÷ worth of billed work.",
+            "Fees billed ÷ value of time billed.",
             below="credits exceed the bills",
             above="billed at more than the work is worth",
         ),
         *shared_measures("settled_amount"),
         ratio_measure(
             "settlement_ratio",
-            "Settlement",
+            "Settled share",
             "settled_amount / billed_amount",
             "Settled ÷ fees billed.",
-            below="credits are settled, and bills are not",
-            above="bills are settled, and credits are not",
+            below="only credits are settled",
+            above="credits are still open",
         ),
         ratio_measure(
             "overall_realization",
             "Overall realization",
             "settled_amount / worked_amount",
-            "Settled ÷ worth of billed work: billing realization × settlement.",
+            "Settled ÷ value of time billed: billing realization × settled share.",
         ),
         BILLED_HOURS,
         *shared_measures("effective_rate"),
-        retitled("unbilled_amount", "Unbilled time", "Worth of the period’s billable time on no invoice."),
+        retitled("unbilled_amount", "Unbilled time", "Value of the period’s billable time on no invoice."),
         retitled(
             "prebill_amount",
             "Time on prebills",
-            "Worth of the period’s billable time on a draft, review or approved invoice.",
+            "Value of the period’s billable time on a draft, review or approved invoice.",
         ),
         retitled(
             "unknown_amount",
             "Time of unknown state",
-            "Worth of time on invoices whose state is unknown, or of unknown billing type. By work date, also of time "
+            "Value of time on invoices whose state is unknown, or of unknown billing type. By work date, also of time "
             "on invoices that were not passed.",
         ),
         sum_measure(
-            "cohort_amount", "Fees worked", "money", "Worth of all billable time dated in the period, invoiced or not."
+            "cohort_amount",
+            "Value of time worked",
+            "money",
+            "Value of all billable time dated in the period, invoiced or not.",
         ),
         ratio_measure(
             "billed_to_worked",
-            "Fees billed to fees worked",
+            "Fees billed to value of time worked",
             "billed_amount / cohort_amount",
-            "Fees billed ÷ fees worked.",
+            "Fees billed ÷ value of time worked.",
         ),
         *shared_measures("standard_amount"),
         ratio_measure(
             "worked_to_standard",
-            "Worth to worth at standard rates",
+            "Value to value at standard rates",
             "worked_amount / standard_amount",
-            "Worth of billed work ÷ worth at standard rates.",
+            "Value of time billed ÷ value at standard rates.",
         ),
         ratio_measure(
             "billed_to_standard",
-            "Fees billed to worth at standard rates",
+            "Fees billed to value at standard rates",
             "billed_amount / standard_amount",
-            "Fees billed ÷ worth at standard rates.",
+            "Fees billed ÷ value at standard rates.",
         ),
         *shared_measures("left_out_hours", "left_out_amount", "left_out_billed_amount"),
         sum_measure(
             "mixed_amount",
-            "Worth on mixed invoices",
+            "Value on mixed invoices",
             "money",
-            "Worth of the work on invoices that also bill fixed fees.",
+            "Value of the work on invoices that also bill fixed fees.",
         ),
         *shared_measures("collected_amount", "credited_amount", "written_off_amount"),
         sum_measure("open_fees_amount", "Open fees", "money", "Fees billed that are not settled by the payments."),
@@ -357,7 +360,7 @@ ANALYSIS = Analysis(
             "collected_ratio",
             "Collected realization",
             "collected_amount / worked_amount",
-            "Fees collected ÷ worth of billed work.",
+            "Fees collected ÷ value of time billed.",
         ),
         sum_measure(
             "due_amount",
@@ -373,7 +376,7 @@ ANALYSIS = Analysis(
         ),
         ratio_measure(
             "due_settlement_ratio",
-            "Settlement of fees due",
+            "Settled share of fees due",
             "due_settled_amount / due_amount",
             "Settled part of fees due ÷ fees billed and due.",
         ),
@@ -386,12 +389,12 @@ ANALYSIS = Analysis(
     ),
     chart=ChartSpec(
         kind="bars",
-        title="Worth of billed work and fees billed",
+        title="Value of time billed and fees billed",
         columns=("worked_amount", "billed_amount"),
         words=["{billing_realization}"],
         hidden="worked_amount",
         instead={"title": "Fees billed", "words": ["{billed_amount:axis}"]},
-        shows="fees billed (dark) on the worth of the same work (pale), and their ratio.",
+        shows="fees billed (dark) on the value of the same work (pale), and their ratio.",
         more="Months, quarters and years are side by side; by other keys, there is one bar per row, in the order of "
         "the result. If rates are hidden, only fees billed are drawn.",
         example={
@@ -400,7 +403,7 @@ ANALYSIS = Analysis(
             "billed_amount": [800.0, -50.0],
             "billing_realization": [0.8, None],
         },
-        gives=(["80.0%", "–"], "Worth of billed work and fees billed by month"),
+        gives=(["80.0%", "–"], "Value of time billed and fees billed by month"),
     ),
     book=FromBook(
         defaults={
@@ -428,7 +431,7 @@ ANALYSIS = Analysis(
         compared=("worked_amount", "billed_amount", "billing_realization"),
         order="billed_amount",
         filters="time_entries",
-        note="Final invoices dated in the period count with all the work on them, whenever it was done. Filters other "
-        "than on clients leave out credits and fees without time entries, because these belong to no matter or person.",
+        note="The period’s final invoices count, with all their work of any date. Credits and fees without time "
+        "entries belong to a client, but to no matter or person: filters on these exclude them.",
     ),
 )

@@ -77,7 +77,7 @@ def reconcile(
     time_entries : frame
         With `invoice_id`, `matter_id`, `billing_type`, `hours` and `amount`.
     expenses, fixed_fees : frame, optional
-        None counts as no rows, with a warning; if there are none, pass an empty frame.
+        With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`; optionally with `invoice_number`,
         `client_id` and `client_name`.

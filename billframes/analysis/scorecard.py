@@ -88,7 +88,7 @@ def scorecard(
         With `date`, `user_id`, `matter_id`, `hours`, `billing_type`, `amount`, `invoice_id` and `created_at`, and the
         columns that `by` needs; of all days.
     expenses, fixed_fees : frame, optional
-        None counts as no rows, with a warning; if there are none, pass an empty frame.
+        With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `due_date`, `amount`, `balance` and `client_id`.
     matters, users, clients : frame, optional
@@ -110,7 +110,7 @@ def scorecard(
         Types of matter that count; by default all but contingency, pro bono and internal. Hours and open amounts are of
         all types.
     discounts : {"time", "items"}
-        Which items bear an invoice's discount: only time, or time and fixed fees by their worth ("items").
+        Which items bear an invoice's discount: only time, or time and fixed fees by their value ("items").
 
     Returns
     -------
@@ -312,8 +312,8 @@ ANALYSIS = Analysis(
     name="scorecard",
     question="How is each of us doing, compared with the firm or with people of the same role?",
     summary=(
-        "It shows each person's hours, fees, open amounts and timekeeping in one row, as calculated by their own "
-        "analyses. Beside them are the figures of the firm or of the person's role."
+        "Each person has one row: hours, fees, open amounts and timekeeping, equal to those of the other analyses. "
+        "Beside them are the figures of the firm or of the person's role."
     ),
     example=(
         "On two days of 8 hours, Ada has 8 client hours, a utilization of 50%, and Ben has 0. The firm's utilization "

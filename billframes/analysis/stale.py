@@ -88,7 +88,7 @@ def stale(
         All of them, with the columns that `wip` needs and `matter_id`; time entries and fixed fees also with
         `fixed_fee_id`. None for expenses or fees counts as no rows, with a warning.
     expenses, fixed_fees : frame, optional
-        None counts as no rows, with a warning; if there are none, pass an empty frame.
+        With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
         All of them, with the columns that `aging` needs.
     matters : frame
@@ -331,8 +331,8 @@ ANALYSIS = Analysis(
     ),
     formula=("one row per finding and matter or fixed fee; amounts as in work in progress and receivables by matter"),
     left_out=(
-        "Idle matters that are archived, matters that were opened, worked on or invoiced within the limit, and matters "
-        "without a date, work and invoices.",
+        "Archived matters are not listed as idle. Neither are matters that were opened, worked on or invoiced within "
+        "the limit, nor matters without any date, work or invoice.",
         "Work and fees dated after the day, and items on a final invoice dated on or before the day.",
     ),
     cannot_tell=(
@@ -353,7 +353,7 @@ ANALYSIS = Analysis(
             "The work in progress, the receivables or the fixed fee of the finding.",
         ),
         *shared_measures("hours"),
-        Measure("effort_amount", "Worth of hours", "money", "Hours linked to the fixed fee, at standard rates."),
+        Measure("effort_amount", "Value of hours", "money", "Hours linked to the fixed fee, at standard rates."),
         *shared_measures("last_work_date", "last_invoice_date"),
     ),
     table=TableSpec(

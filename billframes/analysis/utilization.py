@@ -263,7 +263,7 @@ ANALYSIS = Analysis(
         ),
         Measure(
             "pace",
-            "Pace",
+            "Target attainment",
             "ratio",
             "Client hours of people with a target ÷ target.",
             parts=("_targeted_hours", "target_hours"),

@@ -1,6 +1,6 @@
 """Work in progress: work that is not yet on a final invoice, by its age.
 
-Billing states are those on a day: an invoice dated after that day was not final then, so the work on it was prebill.
+Billing states are those on a day: an invoice dated after that day was not final then, so its work was on a draft bill.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ def wip(
     Work in progress: time, expenses and fixed fees that are not on a final invoice, by age.
 
     Counts items dated on or before `as_of` and not on a final invoice dated on or before `as_of`. An item on a
-    final invoice dated later was prebill on that day. Billable time, expenses and fixed fees count at their `amount`.
-    Of fixed-fee time only the hours count, because the fee already has its worth; non-billable time does not count.
-    Matters of every type count by default; `contingent_amount` is the part on contingency matters.
+    final invoice dated later was on a draft bill on that day. Billable time, expenses and fixed fees count at their
+    `amount`. Of fixed-fee time only the hours count, because the fee already has its value; non-billable time does not
+    count. Matters of every type count by default; `contingent_amount` is the part on contingency matters.
 
     Pass all items and invoices, of any date: work can wait for years, and only its invoice shows that it was billed.
 
@@ -58,7 +58,7 @@ def wip(
     time_entries : frame
         With `date`, `billing_type`, `hours`, `amount` and `invoice_id`, and the columns that `by` needs.
     expenses, fixed_fees : frame, optional
-        None counts as no rows, with a warning; if there are none, pass an empty frame.
+        With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_state` and `invoice_date`.
     matters, users, clients : frame, optional
@@ -147,23 +147,23 @@ ANALYSIS = Analysis(
     short=("wip_amount", "work_in_progress"),
     question="How much work is done and not yet invoiced, and how old is it?",
     summary=(
-        "It adds up the worth of the work that is not on a final invoice yet, by the days since it was done. Work on "
-        "draft, review and approved invoices counts, and is shown as prebill."
+        "It adds up the value of the work that is not on a final invoice yet, by the days since it was done. Work on "
+        "draft, review and approved invoices counts, and is shown as “on draft bills”."
     ),
     example=(
         "On 31 October, work of 1 October worth 300 and expenses of 50 are on no invoice. Work of September "
-        "worth 600 is on an invoice of November, which was a prebill on that day. The total is 950."
+        "worth 600 is on an invoice of November, which was a draft bill on that day. The total is 950."
     ),
     formula="worth of time + expenses + fixed fees up to a day, less the items on final invoices up to that day",
     left_out=(
         "Non-billable time.",
-        "The worth of fixed-fee time, because the fixed fee counts. Its hours are in `fixed_fee_hours`.",
+        "The value of fixed-fee time, because the fixed fee counts. Its hours are in `fixed_fee_hours`.",
         "Items dated after the day, and items on a final invoice dated on or before the day.",
         "With `include_prebill=False`, items on any invoice; with `matter_types`, matters of other types.",
-        "The worth of entries without an amount: their hours are in `unpriced_hours`.",
+        "The value of entries without an amount: their hours are in `unpriced_hours`.",
     ),
     cannot_tell=(
-        "The amount that will be billed: work is shown at its worth, also on contingency matters "
+        "The amount that will be billed: work is shown at its value, also on contingency matters "
         "(`contingent_amount`).",
         "How the work looked on a past day: entries may have been changed, deleted or added since then.",
     ),

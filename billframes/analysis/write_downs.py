@@ -1,4 +1,4 @@
-"""Write-downs: the part of the worth of billed work that was not billed, by any key.
+"""Write-downs: the part of the value of time billed that was not billed, by any key.
 
 Amounts are calculated by `realization`, grouped by invoice, too. So invoices can be counted, and write-ups are
 separated from write-downs.
@@ -69,7 +69,7 @@ def write_downs(
     """
     Write-downs on final invoices by any key, largest first, with their share and the number of invoices.
 
-    A write-down is the worth of the work on an invoice less the fees billed for it; the sums equal those of
+    A write-down is the value of the work on an invoice less the fees billed for it; the sums equal those of
     `realization`. Pass items and invoices of any date, as for `realization`; the period is applied here.
 
     Parameters
@@ -77,7 +77,7 @@ def write_downs(
     time_entries : frame
         With `hours`, `billing_type`, `amount`, `matter_id` and `invoice_id`, and the columns that `by` needs.
     expenses, fixed_fees : frame, optional
-        None counts as no rows, with a warning; if there are none, pass an empty frame.
+        With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
         With `invoice_id`, `invoice_date`, `invoice_state`, `amount` and `balance`.
     matters, users, clients : frame, optional
@@ -94,7 +94,7 @@ def write_downs(
     matter_types : collection of str, optional
         Types of matter that count; by default all but contingency, pro bono and internal.
     discounts : {"time", "items"}
-        Which items bear an invoice's discount: only time, or time and fixed fees by their worth ("items").
+        Which items bear an invoice's discount: only time, or time and fixed fees by their value ("items").
     settings : FirmSettings, optional
         The firm's settings. Used are `originator_weights` and `roles`.
 
@@ -233,24 +233,24 @@ def _bounds(sizes: Sequence[float]) -> list[float]:
 
 ANALYSIS = Analysis(
     name="write_downs",
-    question="Whose work is billed at less than its worth, and by how much?",
+    question="Whose work is billed at less than its value, and by how much?",
     summary=(
-        "It adds up the worth of billed work less the fees billed, largest first, and counts the invoices. Write-ups "
-        "and credits reduce these sums."
+        "A write-down is the value of time billed less the fees billed; the largest come first. Write-ups and "
+        "credits reduce these sums."
     ),
     example=(
         "Ada's work worth 1000 is billed at 900, so 100 is written down, which is 10%. Ben's work worth 400 is billed "
         "at 440, which is a write-down of -40 and a write-up of 40."
     ),
-    formula="write-down = worth of billed work − fees billed; share = write-down ÷ all write-downs",
-    numerator="worth of billed work − fees billed, on final invoices dated in the period, as in `realization`; "
+    formula="write-down = value of time billed − fees billed; share = write-down ÷ all write-downs",
+    numerator="value of time billed − fees billed, on final invoices dated in the period, as in `realization`; "
     "`write_up_amount` and `no_time_amount` show what reduced or added to it",
-    denominator="for the share, the same of all rows together; for the ratio, the worth of billed work",
+    denominator="for the share, the same of all rows together; for the ratio, the value of time billed",
     left_out=(
         "Contingency, pro bono and internal matters, unless `matter_types` names them: they are in `left_out_amount` "
         "and `left_out_billed_amount`.",
         "Draft, review and approved invoices, because their amounts are not final.",
-        "Time that was marked as non-billable before the invoice was made: it has no worth.",
+        "Time that was marked as non-billable before the invoice was made: it has no value.",
     ),
     cannot_tell=(
         "Why and by whom something was written down: the responsible lawyer is the present one of the matter.",
@@ -271,13 +271,13 @@ ANALYSIS = Analysis(
             "write_down_ratio",
             "Write-down ratio",
             "write_down_amount / worked_amount",
-            "Written down ÷ worth of billed work.",
+            "Written down ÷ value of time billed.",
         ),
         sum_measure(
             "write_up_amount",
             "Write-ups",
             "money",
-            "Amount billed above the worth of all work on an invoice; it is already deducted from the write-down.",
+            "Amount billed above the value of all work on an invoice; it is already deducted from the write-down.",
         ),
         sum_measure(
             "no_time_amount",
@@ -295,7 +295,7 @@ ANALYSIS = Analysis(
         retitled(
             "unknown_amount",
             "Time of unknown state",
-            "Worth of time on invoices whose state is unknown, or of unknown billing type.",
+            "Value of time on invoices whose state is unknown, or of unknown billing type.",
         ),
         *shared_measures("left_out_amount", "left_out_billed_amount"),
     ),
@@ -322,7 +322,7 @@ ANALYSIS = Analysis(
         words=["{write_down_amount} · {write_down_ratio}", "{write_down_amount}"],
         shows="write-downs (bars) and their running share (line, read at the top).",
         more="Rows are in the order of the result, largest first. The text at the right is the write-down and its "
-        "ratio to the worth.",
+        "ratio to the value.",
         example={
             "responsible_name": ["Ada", "Ben"],
             "write_down_amount": [300.0, 100.0],

@@ -68,7 +68,7 @@ _FIXES = {
     18: "Give the person initials, or an id with timekeeper_ids in the profile.",
     19: "Shorten the description.",
     22: "Give the name as the client has it: timekeeper_names in the profile.",
-    23: "Give the person or the role a title: classifications in the profile.",
+    23: "Add the title of the person or role to classifications in the profile.",
     24: "Correct the client's number of the matter.",
     26: "Correct tax_id of client_address in the profile.",
     27: "Give the matter a name of at most 255 characters.",

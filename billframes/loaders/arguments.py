@@ -171,11 +171,11 @@ def _filter_arguments(resource: Resource) -> Iterator[Argument]:
             "DateLike | None",
             "str, date, datetime, Timestamp or Period",
             f'First day, inclusive, by `{resource.date_column}`. Without `end`, a whole period: "2026", '
-            '"2026-Q3", "2026-10", "last month", "this month", "last quarter" or "ytd". A single day without `end` '
-            "is the first day of an open period. None is open.",
+            '"2026-Q3", "2026-10", "last month", "this month", "last quarter" or "ytd". With a single day and no '
+            "`end`, the period begins on that day and has no end. With None, it has no beginning.",
             positional=True,
         )
-        last = "Last day, inclusive. None is open."
+        last = "Last day, inclusive. With None, the period has no end."
         yield Argument("end", "DateLike | None", "str, date, datetime or Timestamp", last, positional=True)
     filters = (each for each in resource.filters if each.kind != "date")
     yield from sorted(map(_filter, filters), key=lambda each: not each.positional)

@@ -144,7 +144,7 @@ def _select_names(requests: _CheckRequests) -> ServerFinding:
     unseen = [_spaced(name) for name, each in sent.items() if each is None]
     if unseen:
         return ServerFinding("select names", f"unknown: no record has an invoice or client ({', '.join(unseen)})", None)
-    return ServerFinding("select names", "the client of matters and the invoice of items are sent as described", True)
+    return ServerFinding("select names", "matters have their client, and items their invoice", True)
 
 
 _LACKING = "a load without these details warns with DetailsMissingWarning; select= accepts any name"

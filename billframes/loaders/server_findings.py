@@ -312,7 +312,7 @@ def _strict(replies: CheckReplies) -> _Result:
     if replies.at.has(replies.record):
         instead = "nothing: loads request changes from 60 s earlier, and use the newest version of each record"
         return "inclusive, or the times shown are less exact than those compared", False, instead
-    return "strict: a record is not changed since its own modified date", True
+    return "strict: changes since an instant don't include records modified at that instant", True
 
 
 def _changes(replies: CheckReplies) -> _Result:

@@ -12,11 +12,12 @@ no others. So a load ends even if more than a page of records changed just befor
 than a page are read by key ranges sorted by creation, and need no other round: a changed record stays among the changed
 records, and its creation time never changes, so no edit can hide it while the changes are read.
 
-**Count.** If a count between two catch-ups that bring nothing new equals the number of records received, the result is
-a *snapshot*: nothing was added or changed around that instant, so no received record was deleted before it either. On a
-busy list two such counts in a row are needed, because a record created and deleted between two catch-ups can hide a
-deletion. No count is needed if every page was of the whole list and reported the same total, the number of rows equals
-it, and the first catch-up brings nothing new: then every record that existed when the last page was read was received.
+**Count.** The result is a *snapshot* if the server counts as many records as were received, and neither the catch-up
+before the count nor the one after it brings anything new: nothing was added or changed around that instant, so no
+received record was deleted before it either. On a busy list two such counts in a row are needed, because a record
+created and deleted between two catch-ups can hide a deletion. No count is needed if every page was of the whole list
+and reported the same total, the number of rows equals it, and the first catch-up brings nothing new: then every record
+that existed when the last page was read was received.
 
 **Several lists** (one for each id of a list of ids) are all read first. Then one query, without the parameters in which
 they differ, catches up all of them; those of its rows that belong to one of the lists are added. So a record that moves

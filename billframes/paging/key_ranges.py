@@ -15,8 +15,9 @@ that share a record prove nothing, because the record may have moved.
 
 **Gaps.** Ranges may not join because rows moved, because of a long group of equal keys, or because of keys that may be
 equal. Then another page is fetched across the gap, within a budget of twice the pages plus ten. After that, the next
-sort is tried, and finally `PagingError` is raised. A quiet list has a cheaper proof (see `undated`): as soon as as many
-records were received as every page counted, reading can stop for that proof, and continue if it fails.
+sort is tried, and finally `PagingError` is raised. A quiet list has a cheaper proof (see `undated`): when the
+number of records received reaches the total that every page reported, reading can stop for that proof, and continue if
+it fails.
 """
 
 from __future__ import annotations

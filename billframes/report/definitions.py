@@ -45,7 +45,7 @@ _OPENINGS = {
     "Numerator": "Numerator: ",
     "Denominator": "Denominator: ",
     "Counted": "What counts: ",
-    "Left out": "What is left out: ",
+    "Not counted": "What is not counted: ",
     "The billing system can’t tell": "The billing system can’t tell: ",
 }
 
@@ -56,8 +56,8 @@ def _sentence(opening: str, text: str) -> str:
 
     Examples
     --------
-    >>> _sentence("The formula is ", "billed ÷ worth of billed work")
-    'The formula is billed ÷ worth of billed work.'
+    >>> _sentence("The formula is ", "billed ÷ value of time billed")
+    'The formula is billed ÷ value of time billed.'
     """
     first = text[:1].lower() if opening and not text[1:2].isupper() else text[:1].upper()
     return f"{opening}{first}{text[1:]}{'' if text.endswith('.') else '.'}"

@@ -96,7 +96,7 @@ _NOT_FINAL = sum_measure(
     "not_final_amount",
     "of which on no final invoice yet",
     "money",
-    "Worth of the month’s billable time on no invoice, or on one that is not final.",
+    "Value of the month’s billable time on no invoice, or on one that is not final.",
 )
 _NOT_IN_ANALYSES = {each.name: each for each in (_OVERDUE_SHARE, _NOT_FINAL)}
 # Columns, whose titles are the figures' names.
@@ -177,7 +177,7 @@ def targets(kind: Literal["hours", "fees"]) -> MakeTable:
     """Return a table with one row for each person who has a target of hours or of fees."""
     title = {"hours": "Client hours and targets", "fees": "Fees billed and targets"}[kind]
     meaning = {
-        "hours": "Pace is client hours ÷ target hours.",
+        "hours": "Target attainment is client hours ÷ target hours.",
         "fees": "Target reached is fees billed ÷ target fees. Fees billed are on invoices of these days.",
     }[kind]
 

@@ -31,10 +31,10 @@ __all__ = [
 ]
 
 _HEADLINES = (
-    "Fees worked is the worth of the month’s billable time at the rates on the entries. Fees billed is the amount of "
-    "final invoices dated in the month, less their expenses and fixed fees; the time on them can be of any month. Fees "
-    "worked and fees billed cover different work, so don’t divide one by the other. Billing realization is fees billed "
-    "÷ worth of billed work, which is the worth of the time on the same invoices.",
+    "Value of time worked is the value of the month’s billable time at the rates on the entries. Fees billed are the "
+    "amounts of the month’s final invoices, less their expenses and fixed fees; the time on them can be of any month. "
+    "Both cover different work, so don’t divide one by the other. Billing realization is fees billed ÷ value of time "
+    "billed, which is the value of the time on the same invoices.",
     "A year to date is the sum of its months from January.",
     "* As of today. Earlier months had more time to be invoiced and settled, so no change is shown.",
     "Lock-up is work in progress, without contingency matters, plus receivables, in days of all fees. All fees are the "
@@ -63,8 +63,8 @@ def utilization(month: Month, table: ReportTable) -> Iterator[str]:
         return
     yield (
         "Utilization is client hours ÷ available hours. Client hours are billable and fixed-fee time, except on "
-        "internal matters. Non-billable time does not count, even on pro bono matters. Available hours are those of "
-        "everyone whose role is principal, attorney, paralegal or timekeeper, and of others with client hours."
+        "internal matters. Non-billable time does not count, even on pro bono matters. Principals, "
+        "attorneys, paralegals and timekeepers have available hours, and so does everyone else with client hours."
     )
     days = len(working_days(month.settings, month.first, month.last))
     yield (
@@ -72,7 +72,7 @@ def utilization(month: Month, table: ReportTable) -> Iterator[str]:
         f"{describe_settings(month.book.settings)}"
     )
     if "pace" in table.rows:
-        yield "Pace is the client hours of people with a target ÷ their target, prorated by working days."
+        yield "Target attainment is the client hours of people with a target ÷ their target, prorated by working days."
 
 
 def scope(month: Month) -> list[str]:
@@ -94,8 +94,8 @@ def changes(month: Month, _table: ReportTable) -> Iterator[str]:
     """Say what the parts of a change are."""
     before, after = (month.same_days_name(back, short=False) for back in (1, 0))
     yield (
-        f"Changes from {before} to {after}. The change of fees billed is split into hours, rate (worth per hour), "
-        "realization (fees billed ÷ worth) and mix (hours that moved to clients with a higher or lower effective "
+        f"Changes from {before} to {after}. The change of fees billed is split into hours, rate (value per hour), "
+        "realization (fees billed ÷ value) and mix (hours that moved to clients with a higher or lower effective "
         "rate). The change of realization is split into the client’s own change and mix. The parts add up to the "
         "change."
     )
@@ -104,10 +104,9 @@ def changes(month: Month, _table: ReportTable) -> Iterator[str]:
 def work_in_progress(month: Month, _table: ReportTable) -> Iterator[str]:
     """Say what work in progress and lock-up mean, and what clients' portals or guidelines would not accept."""
     yield (
-        "Work in progress is the worth of time, expenses and fixed fees that are on no final invoice, by days since "
-        "the work. Lock-up is (work in progress counted + receivables) ÷ all fees counted × 365. All fees counted are "
-        "the time fees and fixed fees billed in the last 365 days. Work in progress counted leaves out contingency "
-        "matters, whose work is under “On contingency, left out”."
+        "Work in progress is the value of time, expenses and fixed fees that are on no final invoice, by days since "
+        "the work. Lock-up is (work in progress + receivables) ÷ fees × 365: the time fees and fixed fees billed in "
+        "the last 365 days, and work in progress without contingency matters, whose work is in a line of its own."
     )
     yield from filter(None, (month.e_billing.summary, month.guidelines.summary))
 
@@ -115,10 +114,10 @@ def work_in_progress(month: Month, _table: ReportTable) -> Iterator[str]:
 def realization(month: Month, table: ReportTable) -> Iterator[str]:
     """Say what realization means, what it leaves out, and which rows are below the firm's floor."""
     yield (
-        "Final invoices dated in the month, with all the work on them. Worth of billed work is the worth of their "
+        "Final invoices dated in the month, with all the work on them. Value of time billed is the value of their "
         "billable time at its rates. Fees billed are what this time was billed at. Written down is the difference, "
-        "negative for a write-up. Billing realization is fees billed ÷ worth of billed work. Settlement is the settled "
-        "part of fees billed ÷ fees billed. Fixed fees and expenses are not in these figures."
+        "negative for a write-up. Billing realization is fees billed ÷ value of time billed. The settled "
+        "share is the settled part of the fees billed. Fixed fees and expenses are not in these figures."
         + ("" if table.noun == "client" else f" Items without a {table.noun}, such as credit notes, are Unassigned.")
     )
     yield _left_out(table.total)
@@ -144,15 +143,15 @@ def _below_floor(month: Month, table: ReportTable) -> Iterator[str]:
 
 
 def _left_out(total: pd.DataFrame) -> str:
-    """Say how much time on matters that don't count was left out."""
+    """Say how much time is on matters that don't count."""
     names = ("left_out_hours", "left_out_amount", "left_out_billed_amount")
     hours, worth, billed = (float(total[name].sum()) for name in names)
-    matters = "Time on contingency, pro bono and internal matters is left out"
+    matters = "time on contingency, pro bono and internal matters"
     if not (hours or worth or billed):
-        return f"{matters}; these invoices have none."
+        return f"These invoices bill no {matters}."
     return (
-        f"{matters}: {format_number(hours, 'hours')} hours worth {format_number(worth, 'money')}, billed at "
-        f"{format_number(billed, 'money')}."
+        f"Not counted is {matters}: {format_number(hours, 'hours')} hours worth {format_number(worth, 'money')}, "
+        f"billed at {format_number(billed, 'money')}."
     )
 
 
@@ -160,8 +159,8 @@ def receivables(_month: Month, _table: ReportTable) -> Iterator[str]:
     """Say what receivables mean."""
     yield (
         "Open balances of final invoices, by days past their due date. An invoice that is due on the day itself is "
-        "current. Credits are deducted in the column of their own date, so a figure can be negative. Balances include "
-        "expenses and fixed fees. Overdue is the sum of all columns past due."
+        "current. A credit is deducted in the column of its own date, which can make that column negative. Balances "
+        "include expenses and fixed fees. Overdue is the sum of all columns past due."
     )
 
 
@@ -170,8 +169,8 @@ def headlines(month: Month) -> list[str]:
     row = month.by_month.iloc[-1]
     hours, worth = row["left_out_hours_of_work"], row["left_out_amount_of_work"]
     left_out = (
-        f"Fees worked leaves out {format_number(hours, 'hours')} billable hours worth {format_number(worth, 'money')} "
-        "on contingency, pro bono and internal matters."
+        f"{format_number(hours, 'hours')} billable hours worth {format_number(worth, 'money')} on contingency, pro "
+        "bono and internal matters are not counted in the value of time worked."
     )
     unfinished = f"The month is not over: it counts to {long_date(month.last)}, and is compared with the same days."
     return [

@@ -111,7 +111,7 @@ def _add_charts(book: Any, page: Any, month: Month, others: Sequence[ReportTable
 
 
 _BY_MONTH = {
-    "realization": (("worked_amount", "billed_amount"), "Worth and fees billed by month"),
+    "realization": (("worked_amount", "billed_amount"), "Value and fees billed by month"),
     "utilization": (("capacity_hours", "client_hours"), "Hours by month"),
 }
 """The columns and the title of a chart, by the analysis whose chart the page shows."""

@@ -53,8 +53,8 @@ __all__ = [
 ]
 
 BY_MONTH = (
-    "Client and available hours belong to the month of the work. Worth of billed work, fees billed "
-    "and settlement belong to the month of the invoice. Settlement follows from today’s balances, so recent invoices "
+    "Client and available hours belong to the month of the work. Value of time billed, fees billed and the settled "
+    "share belong to the month of the invoice. The settled share follows from today’s balances, so recent invoices "
     "still have time to be settled."
 )
 SCOPE_HOURS = (
@@ -229,7 +229,7 @@ def of_analysis(
 
 
 def realization(by: str, *charts: Chart) -> Table:
-    """Return a table of realization by a key. If rates are hidden, the worth of work is missing."""
+    """Return a table of realization by a key. If rates are hidden, the value of work is missing."""
     return Table(analysis="realization", by=by, order=("worked_amount", "billed_amount"), charts=charts)
 
 
@@ -282,7 +282,7 @@ _BUDGETS = Table(
     order=("budget_burn",),
     prepare=lambda rows: rows[rows["budget_amount"].notna()],
     notes=lambda _month: [
-        "The used part of a budget is fees billed, fixed fees, prebills and unbilled time over the matter’s whole life."
+        "Used are fees billed, fixed fees, draft bills and unbilled time over the matter’s whole life."
     ],
 )
 
@@ -402,7 +402,7 @@ def prebills(month: Month) -> ReportTable:
     none = rows.iloc[:0]
     return of_analysis(
         "prebill_review",
-        "Items on prebills",
+        "Items on draft bills",
         rows,
         none,
         label="item_id",

@@ -68,7 +68,7 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
         chart.add_class("bf-chart-box")
         terms = definition_list(meaning(view.analysis))
         definitions = html_widget(
-            f"<details><summary>What counts, and what is left out</summary>{terms}</details>", "bf-how"
+            f"<details><summary>What counts, and what does not</summary>{terms}</details>", "bf-how"
         )
         below = (chart, self.records_box, self._table, self._links, definitions)
         super().__init__([head, self._about, self._tiles, self._notes, *below])

@@ -158,7 +158,7 @@ def test_an_analysis_that_is_not_a_ratio_has_no_numerator():
         "Example",
         "Formula",
         "Counted",
-        "Left out",
+        "Not counted",
         "The billing system can’t tell",
     ]
 

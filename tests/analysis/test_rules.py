@@ -140,7 +140,7 @@ MISTAKES: dict[str, Mistake] = {
     ),
     "other_unit": Mistake(
         realization(),
-        "invoices bill about a hundred times the worth of their time. The invoices may be in cents",
+        "invoices bill about a hundred times the value of their time. The invoices may be in cents",
         invoices(amount=lambda row: row["amount"] * 100, balance=lambda row: row["balance"] * 100),
     ),
     "high_rates": Mistake(

@@ -97,7 +97,7 @@ def test_without_prebill_only_what_is_on_no_invoice(firm):
 
 
 def test_states_on_an_earlier_day_follow_from_the_dates(firm):
-    """On 1 October, the draft of that day was prebill, and so were the final invoices of October."""
+    """On 1 October, the draft of that day was on a draft bill, and so were the final invoices of October."""
     (row,) = waiting(firm, as_of=dt.date(2026, 10, 1))
     assert row["prebill_amount"] == 16.0 + 32.0 + 256.0 + 1e6 + 1e6
     assert row["unbilled_amount"] == 2.0 + 4.0 + 8.0 + 64.0 + 512.0

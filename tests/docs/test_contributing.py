@@ -30,7 +30,7 @@ with bf.Client(*sys.argv[1:]) as client:
     assert bf.explain("weekend_work").question == "Who works at weekends?"
     work = bf.book("2026-10", client=client).wip("client")
     assert (work["prebill_share"] - work["prebill_amount"] / work["total"]).abs().max() < 1e-9
-    assert "On prebills ÷ total." in str(bf.explain("wip"))
+    assert "On draft bills ÷ total." in str(bf.explain("wip"))
     month = report.load("2026-10", client=client)
     page = report.leverage(month)._repr_html_()
     assert all(words in page for words in ("Leverage by practice area</h2>", 'alt="Chart: ', ">Total<", "Litigation"))

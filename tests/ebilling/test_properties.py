@@ -52,7 +52,7 @@ def bills(draw):
 def file_or_none(bill):
     """The file, or None if it is refused for the reasons that ledes_check gives."""
     given_frames, profile = bill
-    found = ledes_check(given_frames, "96542", profile=profile)
+    found = ledes_check(given_frames, "96542", profile=profile, notes=True)
     rejected = set(found.query("severity == 'rejected'")["field"])
     if not rejected:
         return ledes(given_frames, "96542", profile=profile)

@@ -226,7 +226,7 @@ def test_settings_are_read_from_a_file(connected, tmp_path):
     assert "The month has 21 working days of 8 hours each" in html
     assert "Firm settings from firm.toml: 8 hours a day, Mon to Fri; holidays, targets." in html
     assert "Firm settings from firm.toml" in report.notes(month)._repr_html_()
-    assert "Pace" in html
+    assert "Target attainment" in html
     with pytest.raises(ConfigError, match="can't be read"):
         report.load("2026-10", settings=str(tmp_path / "none.toml"))
 
@@ -259,7 +259,7 @@ def test_charts_are_the_same_each_time(october):
 def test_hidden_rates_leave_dashes_and_a_note(without_rates):
     month = report.load("2026-10")
     _, _, headlines, *_, notes = sections(month)
-    worked = next(each for each in figures(month) if each.name == "Fees worked")
+    worked = next(each for each in figures(month) if each.name == "Value of time worked")
     assert worked.cells[0].text == "–"
     assert "read.rates" in notes
     assert "nan" not in headlines

@@ -81,7 +81,7 @@ def test_fees_worked_are_the_months_billable_time(query, rows):
         FROM time_entry t JOIN matter USING (matter_id) LEFT JOIN invoice USING (invoice_id)
         WHERE date {OCTOBER} AND billing_type = 'billable' AND {COUNTED}"""
     )
-    assert figure(rows, "Fees worked") == money(worth)
+    assert figure(rows, "Value of time worked") == money(worth)
     assert figure(rows, "of which on no final invoice yet") == money(open_)
 
 
@@ -91,7 +91,8 @@ def test_a_note_says_what_fees_worked_leaves_out(query, page):
         WHERE date {OCTOBER} AND billing_type = 'billable' AND NOT {COUNTED}"""
     )
     words = page.select_one(".headlines .about").get_text()
-    assert f"leaves out {hours:,.1f} billable hours worth {money(worth)} on contingency" in words
+    assert f"{hours:,.1f} billable hours worth {money(worth)} on contingency" in words
+    assert "are not counted in the value of time worked" in words
 
 
 NET = f"""
@@ -118,10 +119,10 @@ FROM part
 def test_fees_billed_and_realization_equal_the_database(query, rows):
     worked, billed, settled = query(NET)
     assert figure(rows, "Fees billed") == money(billed)
-    assert figure(rows, "Worth of billed work") == money(worked)
+    assert figure(rows, "Value of time billed") == money(worked)
     assert figure(rows, "Written down") == money(worked - billed)
     assert figure(rows, "Billing realization") == f"{billed / worked:.1%}"
-    assert figure(rows, "Settlement") == f"{settled / billed:.1%}"
+    assert figure(rows, "Settled share") == f"{settled / billed:.1%}"
     for section in ("Realization by practice area", "Realization by client"):
         total = rows[section, "Total"]
         assert [total[1], total[3], total[6]] == [money(worked), money(billed), money(settled)]
@@ -205,7 +206,10 @@ def test_headings_and_tables_can_be_found_by_a_screen_reader(page):
 def test_notes_say_what_each_table_means_and_leaves_out(page):
     for section in page.select("section"):
         assert section.select(".about p, li, dd"), section.h2.get_text()
-    assert "eft out" in page.find("h2", string="Realization by client").parent.select_one(".about").get_text()
+    assert (
+        "contingency, pro bono"
+        in page.find("h2", string="Realization by client").parent.select_one(".about").get_text()
+    )
 
 
 def test_no_caption_is_repeated_and_nobody_without_hours_is_listed(page):
@@ -251,4 +255,4 @@ def test_the_page_has_no_code_names_and_two_names_for_the_two_worths_of_work(pag
     assert re.findall(r"\bAPI\b|=False|=True|nonBillable|fixedFee|_amount|_ratio", words) == []
     headings = {each.get_text(" ", strip=True) for each in page.select("th")}
     assert "Worked" not in headings
-    assert {"Fees worked", "Worth of billed work"} <= headings
+    assert {"Value of time worked", "Value of time billed"} <= headings

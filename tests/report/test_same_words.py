@@ -130,7 +130,7 @@ class Seen(NamedTuple):
 
 
 # Their rows have no name of their own.
-LISTS = {"Stale work and matters", "Overdue invoices", "Items on prebills", "Invoices", "E-billing"}
+LISTS = {"Stale work and matters", "Overdue invoices", "Items on draft bills", "Invoices", "E-billing"}
 # Of these tabs the page or the workbook has tables by the same key. Where rates are hidden, some show no more.
 KEYS = {
     "Utilization": ("Timekeeper",),
@@ -309,7 +309,7 @@ def test_page_workbook_and_explorer_show_one_figure_under_the_same_words(month, 
         assert len({each.row.split(", ")[0] for each in seen if each.row.startswith(name)}) == 2
     everywhere = {words for (*_, words), views in where.items() if len(views) == 3}
     hours = {"Client hours", "Available hours", "Utilization", "All hours"}
-    assert everywhere >= hours | {"Fees billed", "Settlement", "Overdue", "Total", "91+ days", "On prebills"}
+    assert everywhere >= hours | {"Fees billed", "Settled share", "Overdue", "Total", "91+ days", "On draft bills"}
 
 
 def test_a_figure_is_marked_in_all_tables_of_the_page_or_in_none(month, seen):
@@ -318,14 +318,14 @@ def test_a_figure_is_marked_in_all_tables_of_the_page_or_in_none(month, seen):
         if each.view == "page":
             tables[place_of(each, month)][each.marked].add(each.table)
     assert {place: dict(found) for place, found in tables.items() if len(found) > 1} == {}
-    paced = [each.table for each in seen if each.words == "Pace" and each.row != "Total" and each.marked]
+    paced = [each.table for each in seen if each.words == "Target attainment" and each.row != "Total" and each.marked]
     assert not month.currency or sorted(paced) == ["Client hours and targets", "Utilization by timekeeper"]
 
 
 ALSO_EQUAL = {
-    "On contingency, left out": "the work in progress on contingency, which lock-up leaves out",
+    "On contingency, not counted": "the work in progress on contingency, which lock-up leaves out",
     "Fees billed after": "the fees billed of the month that is compared with the month before",
-    "Fees worked: of which on no final invoice yet": "none of the month's work is on a final invoice yet",
+    "Value of time worked: of which on no final invoice yet": "none of the month's work is on a final invoice yet",
 }
 """Figures of the firm that equal another one here, and the reason."""
 

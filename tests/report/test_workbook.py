@@ -57,7 +57,7 @@ def test_headlines_and_definitions_are_followed_by_one_sheet_per_table(book):
         "Scorecard by timekeeper",
         "Rates by timekeeper and year",
         "New business by practice area",
-        "Items on prebills",
+        "Items on draft bills",
         "Invoices",
         "E-billing",
         "Fees billed month by month",
@@ -67,7 +67,7 @@ def test_headlines_and_definitions_are_followed_by_one_sheet_per_table(book):
     said = {row[0]: row[1:] for row in book["Definitions"].iter_rows(values_only=True) if row[0]}
     assert said["Monthly billing report"][0] == "October 2026"
     assert said["Firm"][0] == "Sons & Sons"
-    assert said["Billing realization"] == ("Fees billed ÷ worth of billed work.", "ratio, 1 is 100%")
+    assert said["Billing realization"] == ("Fees billed ÷ value of time billed.", "ratio, 1 is 100%")
     assert not [text for text in texts(book) if "`" in text or "_amount" in text]
 
 
@@ -206,7 +206,7 @@ def test_a_change_shown_as_zero_has_no_sign(book):
 def test_definitions_mention_neither_arguments_nor_the_api(book):
     said = texts(book)
     assert [text for text in said if "API" in text or "True" in text or "=False" in text] == []
-    assert "What is left out: non-billable time (“Non-billable hours”)." in said
+    assert "What is not counted: non-billable time (“Non-billable hours”)." in said
 
 
 def test_each_sheet_prints_large_enough_and_wide_sheets_repeat_their_first_column(book):

@@ -55,7 +55,7 @@ def test_numbers_are_formatted_and_the_total_is_of_sums(fees):
     assert headings(table)[:6] == [
         "Client",
         "Hours of billed work",
-        "Worth of billed work",
+        "Value of time billed",
         "Written down",
         "Fees billed",
         "Billing realization",
@@ -133,7 +133,7 @@ def test_the_title_says_what_is_shown_and_the_note_what_it_means(fees):
     assert (
         shown.select_one(".gt_sourcenote")
         .get_text()
-        .startswith("billing realization = fees billed ÷ worth of billed work; ")
+        .startswith("billing realization = fees billed ÷ value of time billed; ")
     )
 
 

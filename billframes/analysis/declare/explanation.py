@@ -63,7 +63,7 @@ class Explanation:
         parts = {
             "Numerator" if self.denominator else "Counted": (self.numerator,),
             "Denominator": (self.denominator,),
-            "Left out": self.left_out,
+            "Not counted": self.left_out,
             "The billing system can’t tell": self.cannot_tell,
         }
         sentences = {heading: tuple(_sentence(text) for text in texts if text) for heading, texts in parts.items()}

@@ -1,4 +1,4 @@
-"""The special words of the analyses, as `bf.explain("worth")` and `bf.explain("glossary")` show them."""
+"""The special words of the analyses, as `bf.explain("value")` and `bf.explain("glossary")` show them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Term:
     Parameters
     ----------
     name : str
-        The word, such as "worth".
+        The word, such as "value".
     meaning : str
         The definition, one to three sentences.
     also : tuple of str
@@ -97,7 +97,7 @@ _TERMS = (
         "Hours worked for clients: billable and fixed-fee time, except on internal matters. Pro bono time counts if "
         "requested.",
     ),
-    Term("contingency", "A type of matter. Its fee depends on the outcome, not on the worth of its hours."),
+    Term("contingency", "A type of matter. Its fee depends on the outcome, not on the value of its hours."),
     Term("cost rate", "The cost of a person's hour to the firm, from its settings."),
     Term("credit note", "A final invoice with a negative amount. It usually has no items, so it belongs to no matter."),
     Term("current", "Not past due. An invoice due today is current."),
@@ -113,15 +113,15 @@ _TERMS = (
         ("fees",),
     ),
     Term(
-        "fees worked",
-        "Worth of the billable time dated in a period, invoiced or not; `cohort_amount`. The worth of billed work of "
+        "value of time worked",
+        "Value of the billable time dated in a period, invoiced or not; `cohort_amount`. The value of time billed of "
         "the same period is of other work: that on the period's invoices.",
         ("cohort", "all worked"),
     ),
     Term("final", "Of an invoice: sent. Only final invoices are owed and count as billed."),
     Term(
         "fixed fee",
-        "An agreed amount for work. Time under a fixed fee has hours, but no separate worth: the fee pays for it.",
+        "An agreed amount for work. Time under a fixed fee has hours, but no separate value: the fee pays for it.",
     ),
     Term(
         "idle hours",
@@ -129,7 +129,11 @@ _TERMS = (
     ),
     Term("item", "A time entry, an expense or a fixed fee. Invoices bill items."),
     Term("lag", "The days between the work and its entry, or between the work and its invoice."),
-    Term("left out", "Not counted in a figure, on purpose. Separate columns show these hours and amounts."),
+    Term(
+        "not counted",
+        "Not part of a figure, on purpose. Separate columns show these hours and amounts.",
+        ("left out",),
+    ),
     Term("leverage", "Client hours of non-principals ÷ those of principals; or the same with the number of people."),
     Term(
         "lock-up",
@@ -143,20 +147,19 @@ _TERMS = (
     Term(
         "net billed time fees",
         "An invoice's amount less tax, expenses and fixed fees, spread over its billable time entries in proportion to "
-        "their worth, or to their hours if rates are hidden. The firm's settings state the tax.",
+        "their value, or to their hours if rates are hidden. The firm's settings state the tax.",
     ),
     Term("originator", "The person who brought a matter to the firm and is credited with its fees.", ("origination",)),
     Term("overdue", "At least one day past the due date."),
-    Term("pace", "Client hours ÷ target hours, for people who have a target."),
     Term(
-        "prebill",
+        "draft bill",
         "An invoice that is not sent yet: draft, in review or approved. Its items are not billed, although the billing "
         "system marks them as billed.",
-        ("on prebills",),
+        ("prebill", "on draft bills"),
     ),
     Term(
         "realization",
-        "Fees billed ÷ worth of billed work: the part of the worth that was charged.",
+        "Fees billed ÷ value of time billed: the part of the value that was charged.",
         ("billing realization",),
     ),
     Term("receivables", "Open balances of final invoices: the amounts that clients owe."),
@@ -171,7 +174,7 @@ _TERMS = (
         "No longer open: amount less balance. The billing system does not distinguish payments from credits and "
         "write-offs, so settled is not the same as collected. A part payment settles all parts of an invoice in "
         "proportion, unless the firm's settings have a payment order.",
-        ("settlement",),
+        ("settled share", "settlement"),
     ),
     Term(
         "standard rate",
@@ -179,9 +182,10 @@ _TERMS = (
     ),
     Term(
         "target",
-        "Client hours, or fees billed, that a person should reach in a month or a year, prorated by working days. Pace "
-        "compares the hours, and “target reached” the fees.",
+        "Client hours, or fees billed, that a person should reach in a month or a year, prorated by working days. "
+        "Target attainment compares the hours, and “target reached” the fees.",
     ),
+    Term("target attainment", "Client hours ÷ target hours, for people who have a target.", ("pace",)),
     Term("timekeeper", "A person whose role is principal, attorney, paralegal or timekeeper."),
     Term("unassigned", "The row of records without the key, such as fees without a user. It makes the rows add up."),
     Term("unbilled", "On no invoice at all."),
@@ -197,24 +201,25 @@ _TERMS = (
     Term("utilization", "Client hours ÷ available hours."),
     Term(
         "work in progress",
-        "Time, expenses and fixed fees that are not on a final invoice yet, at their worth.",
+        "Time, expenses and fixed fees that are not on a final invoice yet, at their value.",
         ("wip",),
     ),
     Term(
-        "worth",
-        "The value of a time entry at its own rate: hours × rate, which is its amount before any discount. The worth "
+        "value",
+        "The value of a time entry at its own rate: hours × rate, which is its amount before any discount. The value "
         "of an expense or a fixed fee is its amount.",
+        ("worth",),
     ),
-    Term("worked rate", "Worth of billed work ÷ hours: the worth of an hour, before any discount."),
+    Term("worked rate", "Value of time billed ÷ hours: the value of an hour, before any discount."),
     Term(
-        "worth of billed work",
-        "Worth of the billable time on the final invoices counted, whenever the work was done; `worked_amount`. Fees "
+        "value of time billed",
+        "Value of the billable time on the final invoices counted, whenever the work was done; `worked_amount`. Fees "
         "billed are compared with it.",
         ("worked",),
     ),
     Term(
         "write-down",
-        "Worth of billed work − fees billed. Negative is a write-up.",
+        "Value of time billed − fees billed. Negative is a write-up.",
         ("written down", "write-up", "discount"),
     ),
 )

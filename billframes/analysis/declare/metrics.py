@@ -85,7 +85,7 @@ class Measure:
     adds_up : bool
         Whether the total is the sum of the rows.
     missing_is_none : bool
-        Whether missing values are left out of the sum. By default, the sum is missing if one value is.
+        Whether the sum skips missing values. By default, one missing value makes the sum missing.
     ratios : tuple of (str, str)
         Numerator and denominator of a ratio, in each row and in the total. The first pair that the result has is used.
     parts : tuple of (str, str), optional
@@ -201,12 +201,12 @@ SHARED: dict[str, Measure] = {
         sum_measure("billable_hours", "Hours of billable time", "hours", "Hours of billable time."),
         sum_measure("fixed_fee_hours", "Fixed-fee hours", "hours", "Hours of time under fixed fees."),
         sum_measure("total_hours", "All hours", "hours", "Hours of every kind."),
-        sum_measure("left_out_hours", "Hours left out", "hours", "Hours on matters whose type does not count."),
+        sum_measure("left_out_hours", "Hours not counted", "hours", "Hours on matters whose type does not count."),
         sum_measure(
             "worked_amount",
-            "Worth of billed work",
+            "Value of time billed",
             "money",
-            "Worth, at its rates, of the billable time on the invoices counted.",
+            "Value, at its rates, of the billable time on the invoices counted.",
         ),
         sum_measure(
             "billed_amount",
@@ -218,7 +218,7 @@ SHARED: dict[str, Measure] = {
             "write_down_amount",
             "Written down",
             "money",
-            "Worth of billed work − fees billed; negative is a write-up.",
+            "Value of time billed − fees billed; negative is a write-up.",
         ),
         sum_measure(
             "settled_amount",
@@ -226,8 +226,10 @@ SHARED: dict[str, Measure] = {
             "money",
             "The part of fees billed that is no longer open, whatever settled it.",
         ),
-        sum_measure("unbilled_amount", "Unbilled", "money", "Worth of items on no invoice."),
-        sum_measure("prebill_amount", "On prebills", "money", "Worth of items on a draft, review or approved invoice."),
+        sum_measure("unbilled_amount", "Unbilled", "money", "Value of items on no invoice."),
+        sum_measure(
+            "prebill_amount", "On draft bills", "money", "Value of items on a draft, review or approved invoice."
+        ),
         sum_measure(
             "unknown_amount",
             "On unknown invoices",
@@ -236,7 +238,7 @@ SHARED: dict[str, Measure] = {
         ),
         sum_measure(
             "standard_amount",
-            "Worth at standard rates",
+            "Value at standard rates",
             "money",
             "Hours × standard rates; missing if someone has none.",
         ),
@@ -244,15 +246,15 @@ SHARED: dict[str, Measure] = {
             "standard_rate",
             "Standard rate",
             "standard_amount / billable_hours",
-            "Worth at standard rates ÷ hours. Rates with dates are those on the day of the work.",
+            "Value at standard rates ÷ hours. Rates with dates are those on the day of the work.",
             unit="rate",
         ),
         sum_measure(
-            "left_out_amount", "Worth left out", "money", "Worth of time on matters whose type does not count."
+            "left_out_amount", "Value not counted", "money", "Value of time on matters whose type does not count."
         ),
         sum_measure(
             "left_out_billed_amount",
-            "Fees billed left out",
+            "Fees billed, not counted",
             "money",
             "Fees billed for time on matters whose type does not count.",
         ),
@@ -260,7 +262,7 @@ SHARED: dict[str, Measure] = {
             "wip_amount",
             "Work in progress",
             "money",
-            "Worth of the work in progress on the day.",
+            "Value of the work in progress on the day.",
         ),
         sum_measure(
             "contingent_amount", "On contingency", "money", "The part of work in progress on contingency matters."
@@ -284,7 +286,7 @@ SHARED: dict[str, Measure] = {
             "worked_rate",
             "Worked rate",
             "worked_amount / billable_hours",
-            "Worth of billed work ÷ hours: the worth of an hour.",
+            "Value of time billed ÷ hours: the value of an hour.",
             unit="rate",
         ),
         sum_measure("share", "Share", "ratio", "The row’s part of the sum of all rows."),

@@ -9,7 +9,7 @@ from __future__ import annotations
 __all__ = ["FRAMES", "OPTIONS"]
 
 FRAMES = {
-    ("expenses", "fixed_fees"): "None counts as no rows, with a warning; if there are none, pass an empty frame.",
+    ("expenses", "fixed_fees"): "With None, no rows count, with a warning. If the firm has none, pass an empty frame.",
     ("matters", "users", "clients"): "For the columns that `by` names, matter types and roles.",
 }
 """Frames that an analysis can do without."""
@@ -20,7 +20,7 @@ OPTIONS = {
     "as_of": "The day to measure from; what is dated on it counts.",
     "settings": "The firm's settings.",
     "matter_types": "Types of matter that count; by default all but contingency, pro bono and internal.",
-    "discounts": 'Which items bear an invoice\'s discount: only time, or time and fixed fees by their worth ("items").',
+    "discounts": 'Which items bear an invoice\'s discount: only time, or time and fixed fees by their value ("items").',
     "buckets": "Upper bounds of the buckets in days, rising; the last bucket has no upper bound.",
     "roster": (
         '"timekeepers": everyone whose role is principal, attorney, paralegal or timekeeper, and others with client '

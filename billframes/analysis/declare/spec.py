@@ -118,7 +118,7 @@ class ChartSpec:
     columns : tuple of str
         The measures drawn. If empty, the buckets of days that the result has. The legend shows their titles.
     legend : mapping of str to str
-        Other names in the legend, by column, for titles that would mislead outside the table.
+        Names for the legend, by column, if a column's title is clear only inside the table.
     words : sequence of str
         Templates for the text beside each row. The first template with a figure is used; if there is none, a dash.
         `{column}` is the figure in its unit, and `{column:axis}` the figure as on the axis.

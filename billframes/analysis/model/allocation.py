@@ -1,8 +1,8 @@
 """Allocate invoices' fees to the work on them, and find the billing state of work.
 
 An invoice has one amount and no lines. Its net billed time fees are its amount less its tax, expenses and fixed fees
-(see `invoice_parts`). They are allocated to its billable entries in proportion to the entries' worth, or to their hours
-if the worth is hidden or always 0. If entries below 0 nearly cancel the others, the proportions would be arbitrary:
+(see `invoice_parts`). They are allocated to its billable entries in proportion to the entries' value, or to their hours
+if the value is hidden or always 0. If entries below 0 nearly cancel the others, the proportions would be arbitrary:
 then the fees are allocated to no entry, as those of an invoice without time.
 """
 
@@ -141,8 +141,8 @@ def allocation_rates(
     keep : iterable of str
         More columns of the invoices to keep, if they have them.
     discounts : {"time", "items"}
-        The items that bear the difference between the invoice's amount and the worth of its items. "time" is time
-        only; "items" is time and fixed fees in proportion to their worth. Expenses never bear it.
+        The items that bear the difference between the invoice's amount and the value of its items. "time" is time
+        only; "items" is time and fixed fees in proportion to their value. Expenses never bear it.
     unknown_invoices : bool
         Whether to add a row for each invoice that entries name and that was not passed; its `_passed` is missing. Some
         warnings need these rows. On a database, they take more time.
@@ -155,7 +155,7 @@ def allocation_rates(
         - `invoice_id`, `_invoice_state`, `_invoice_date`, `_balance`, and `_total`, the invoice's amount
         - `_net`: the net billed time fees; `_fees`: these and the fixed fees as billed; `_tax`
         - `_tax_on_time`, `_tax_on_fixed_fees`, `_tax_on_expenses`: the rates of tax
-        - `_per_worth`, `_per_hour`: the fee of an entry for each unit of its worth and for each hour; one of them is 0
+        - `_per_worth`, `_per_hour`: the fee of an entry for each unit of its value and for each hour; one of them is 0
         - `_unallocated`: the net fees of an invoice without time to which they could be allocated
         - `_cancelled`: 1.0 if it has time, and corrections nearly cancel it
         - `_settled`: the settled part of its fees, as a ratio

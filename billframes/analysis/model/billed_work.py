@@ -196,7 +196,7 @@ def _work_dated_in_period(
 
 
 def _unknown_worth(rows: Frame, state: str, options: RealizationOptions) -> Frame:
-    """Add up the worth of work of which it is unknown whether it was billed; it has no fees."""
+    """Add up the value of work of which it is unknown whether it was billed; it has no fees."""
     date = "date" if options.basis == "work_date" else "_invoice_date"
     # The facts about invoices concern only fees.
     none = {"_fees": nw.lit(0.0), "_settled": nw.lit(0.0), "_class": nw.lit(0).cast(nw.Int64)}

@@ -62,7 +62,7 @@ def fees_by(
     Returns
     -------
     Frame, Grouping
-        The key columns and those of `FEES`: the worth of billable time, missing if rates are hidden; its net billed
+        The key columns and those of `FEES`: the value of billable time, missing if rates are hidden; its net billed
         time fees, and the settled part of these; fixed fees; and billed and fixed fees together. Also the grouping, to
         `finish` the rows.
     """
@@ -175,5 +175,5 @@ def _note(analysis: str, invoices: Frame, periods: Sequence[Period], grouping: G
         note_unknown_invoices(frames, analysis, counts["on_unknown"])
         note_work_not_passed(notes, analysis, counts, rows, taxed=taxed, whole=whole)
         note_cancelled(notes, analysis, counts, grouping.base)
-        so = "the fees of their invoices are allocated by hours, and the worth of the time is missing"
+        so = "the fees of their invoices are allocated by hours, and the value of the time is missing"
         notes.add(HIDDEN_RATES, counts["hidden"], analysis, which="", consequence=so)

@@ -2,7 +2,7 @@
 
 The API's invoice has one amount A and no tax, and its items are without tax. Let E and F be the expenses and fixed fees
 on it, and let r(time), r(fixed fees) and r(expenses) each be the sum of the rates of the taxes that the settings charge
-on that kind of item, for the invoice's client and date. Items bear the difference between their worth and A, and tax is
+on that kind of item, for the invoice's client and date. Items bear the difference between their value and A, and tax is
 charged on what they are billed at:
 
     A = time × (1 + r(time)) + fixed fees × (1 + r(fixed fees)) + expenses × (1 + r(expenses))
@@ -12,7 +12,7 @@ Expenses are always billed at E. With `discounts="time"`, fixed fees are billed 
     time = (A − E × (1 + r(expenses)) − F × (1 + r(fixed fees))) ÷ (1 + r(time))
 
 An invoice without time bears the difference with its fixed fees, and then `_net`, their difference to F, has their
-rate. With `discounts="items"`, time of the worth W and fixed fees are billed at the same share of W and F. Tax is the
+rate. With `discounts="items"`, time of the value W and fixed fees are billed at the same share of W and F. Tax is the
 rest of the amount. Without taxes, this is A − E − F. Tax is rounded to cents on invoices: if the items and their tax
 differ from A by no more, there is no difference to bear.
 

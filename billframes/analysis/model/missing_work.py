@@ -2,7 +2,7 @@
 
 `loads` refuses loads that are too narrow. This module notes invoices or items that were not passed, and rows that were
 removed after the load. For frames without information about their load, it compares the invoices' amounts with the
-worth of the work.
+value of the work.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def note_matters_not_passed(
 def note_missing_work(
     notes: Notes, analysis: str, billed: float, worth: float, consequence: str, settings: FirmSettings | None = None
 ) -> None:
-    """Note invoices whose amounts are far above the worth of the items on them, with the taxes of the settings."""
+    """Note invoices whose amounts are far above the value of the items on them, with the taxes of the settings."""
     rates = [float(each.rate) for each in settings.taxes if isinstance(each, Tax)] if settings else []
     if billed - worth * (1.0 + sum(rates)) * _WRITE_UP > 1.0:
         notes.add(MISSING_WORK, billed - worth, analysis, billed=billed, worth=worth, consequence=consequence)

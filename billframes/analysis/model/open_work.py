@@ -282,7 +282,7 @@ def _counts(options: WipOptions) -> dict[str, nw.Expr]:
 
 
 def _note_no_prebills(frames: Frames, day: dt.date) -> None:
-    """Note that there are prebills, but no entry is on an invoice: entries on invoices were probably removed."""
+    """Note that there are draft bills, but no entry is on an invoice: entries on invoices were probably removed."""
     on_invoices = frames.select("time_entries", ("invoice_id",))
     named = {"named": as_float(~C("invoice_id").is_null()).sum()}
     prebills = {"prebills": as_float((C("_then") > 0) & (C("_then") < 2)).sum()}

@@ -100,7 +100,9 @@ class FigureExplanation(Explanation):
                 *(f"Also in `{each}`." for each in sorted(same - {analysis.name})),
             ),
             "Other figures of this name": tuple(others),
-            **{heading: analysis.parts.get(heading, ()) for heading in ("Left out", "The billing system can’t tell")},
+            **{
+                heading: analysis.parts.get(heading, ()) for heading in ("Not counted", "The billing system can’t tell")
+            },
         }
         texts = {heading: each for heading, each in texts.items() if each}
         known: dict[str, Any] = {
@@ -188,7 +190,7 @@ def meaning(analysis: Analysis) -> dict[str, list[str]]:
 
     Examples
     --------
-    >>> meaning(analyses()["utilization"])["Left out"][0]
+    >>> meaning(analyses()["utilization"])["Not counted"][0]
     'Time on internal matters, always. “All hours” includes all time.'
     """
     parts = {name: texts for name, texts in analysis.parts.items() if name not in {"In short", "Example", "Formula"}}

@@ -181,7 +181,7 @@ def _fee_columns() -> tuple[Measure, ...]:
         for end in ENDS
         for measure in (
             sum_measure(f"{end}_hours", f"Hours {end}", "hours", f"Billable hours on the invoices {end}."),
-            sum_measure(f"{end}_worked_amount", f"Worth {end}", "money", f"Worth of these hours {end}."),
+            sum_measure(f"{end}_worked_amount", f"Worth {end}", "money", f"Value of these hours {end}."),
         )
     ]
     return (
@@ -192,12 +192,12 @@ def _fee_columns() -> tuple[Measure, ...]:
             "money",
             "The change due to more or fewer hours, at the effective rate of the whole.",
         ),
-        sum_measure("rate_change_amount", "Due to rate", "money", "The change due to the worth of an hour."),
+        sum_measure("rate_change_amount", "Due to rate", "money", "The change due to the value of an hour."),
         sum_measure(
             "realization_change_amount",
             "Due to realization",
             "money",
-            "The change due to fees billed ÷ worth, and to fees without hours such as credit notes.",
+            "The change due to fees billed ÷ value, and to fees without hours such as credit notes.",
         ),
         sum_measure(
             "mix_change_amount",

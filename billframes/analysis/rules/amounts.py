@@ -75,7 +75,7 @@ _OTHER_UNIT = Rule(
 )
 _HIGH_RATES = Rule(
     name="high_rates",
-    seen="`{kind}_rates` of the settings are money per hour, but these are more than {most:g} times the average worth "
+    seen="`{kind}_rates` of the settings are money per hour, but these are more than {most:g} times the average value "
     "of an hour of billable time ({worth:,.2f}): {few}.",
     remedy="Divide a year's or a month's pay by the hours worked in it, and cents by 100.",
     page="Ask whoever keeps the firm's settings to correct them.",
@@ -92,7 +92,7 @@ def count_other_units(invoices: Frame) -> tuple[Frame, dict[str, nw.Expr]]:
     ----------
     invoices : Frame
         From `allocation_rates`, with `_counted`, whether the analysis counts the invoice, and `_known`, whether the
-        worth of its time is known.
+        value of its time is known.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def note_other_units(notes: Notes, figure: str, counts: Mapping[str, float]) -> 
     """
     Note invoices that seem to be in another unit than the items on them.
 
-    Returns True if the invoices bill about a hundred times the worth of their time.
+    Returns True if the invoices bill about a hundred times the value of their time.
     """
     note_no_worth(notes, figure, counts["rows"], counts["gross"])
 
@@ -135,7 +135,7 @@ def note_other_units(notes: Notes, figure: str, counts: Mapping[str, float]) -> 
         notes.add(_OTHER_UNIT, invoices, figure, about=frame, observation=observation, frame=frame)
 
     if counts["low"] >= _SEVERAL and counts["low_worth"] * 2 > counts["worth"]:
-        seen = f"{int(counts['low'])} invoices bill about a hundredth of the worth of their time"
+        seen = f"{int(counts['low'])} invoices bill about a hundredth of the value of their time"
         note(counts["low"], seen, "The time entries")
     for name, limit in (("expenses", _EXPENSES), ("fixed_fees", _FIXED_FEES)):
         invoices, items, total = (counts[f"{count}_{name}"] for count in ("on", "sum", "total"))
@@ -145,20 +145,20 @@ def note_other_units(notes: Notes, figure: str, counts: Mapping[str, float]) -> 
             note(invoices, seen, f"The {words}")
     if counts["high"] < _SEVERAL or counts["high"] * 2 <= counts["over"]:
         return False
-    seen = f"{int(counts['high'])} invoices bill about a hundred times the worth of their time"
+    seen = f"{int(counts['high'])} invoices bill about a hundred times the value of their time"
     note(counts["high"], seen, "The invoices")
     return True
 
 
 def note_no_worth(notes: Notes, figure: str, rows: float, worth: float) -> None:
-    """Note that the worth of all billable time is 0: hidden amounts are missing values, and were probably filled in."""
+    """Note that the value of all billable time is 0: hidden amounts are missing values, and were probably filled in."""
     if rows >= _MANY and worth == 0:
         notes.add(_NO_WORTH, rows, figure)
 
 
 def note_high_rates(notes: Notes, kind: str, rates: Rates, worth: float, hours: float) -> None:
     """
-    Note rates far above the worth of an hour, such as a year's pay, or a rate in cents.
+    Note rates far above the value of an hour, such as a year's pay, or a rate in cents.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def note_high_rates(notes: Notes, kind: str, rates: Rates, worth: float, hours: 
     rates : mapping of user to rate
         The rates in the settings.
     worth, hours : float
-        The sums for billable time with known worth, for the comparison.
+        The sums for billable time with known value, for the comparison.
     """
     if not (worth > 0 and hours > 0):
         return

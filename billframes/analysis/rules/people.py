@@ -107,8 +107,8 @@ MINUTES = Rule(
 OTHER_PEOPLE = Rule(
     name="other_people",
     seen=(
-        "{n} of {all} people with entries are not among the users {passed}. They have `capacity_hours` if they worked "
-        "for clients, and so do the users {passed}."
+        "{n} of {all} people with entries are not among the users {passed}. Those of "
+        "them who worked for clients have `capacity_hours`, like the users {passed}."
     ),
     remedy="Pass all users, from the same firm, or only the entries of the people passed.",
     page="Look for these people in the billing system: their user accounts may have been deleted.",
