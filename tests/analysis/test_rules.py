@@ -421,6 +421,44 @@ MISTAKES: dict[str, Mistake] = {
         "worked_amount is missing in 2 of 2 rows",
         make=lambda: make_firm(hidden=True),
     ),
+    "scaled_amounts": Mistake(
+        CALLS["wip"],
+        "amount is many times hours times rate. It may be in another unit, such as cents",
+        entries(amount=lambda row: row["amount"] and row["amount"] * 100),
+    ),
+    "swapped_rates": Mistake(
+        CALLS["wip"],
+        "rate is hours times amount, so the two seem to be swapped",
+        entries(rate=lambda row: row["amount"], amount=lambda row: row["rate"]),
+    ),
+    "hours_and_minutes": Mistake(
+        utilization(),
+        "hours seem to be hours and minutes, such as 1.30",
+        entries(hours=lambda row: 1.3, amount=lambda row: row["rate"] and 1.5 * row["rate"]),
+    ),
+    "hours_in_days": Mistake(
+        utilization(),
+        "hours seem to be days, because amount is 24 or 8 times",
+        entries(hours=lambda row: row["hours"] / 8),
+    ),
+    "negative_items": Mistake(
+        CALLS["wip"],
+        "amount is negative in most rows. Invoices bill expenses as positive amounts",
+        lambda firm: change(firm, "expenses", amount=lambda row: -row["amount"]),
+    ),
+    "empty_amounts": Mistake(
+        aging(), "amount is 0 on most invoices", invoices(amount=lambda _: 0.0, balance=lambda _: 0.0)
+    ),
+    "high_balances": Mistake(
+        aging(),
+        "balance is far above amount on most invoices that are not fully open",
+        invoices(amount=lambda row: row["balance"] or row["amount"], balance=lambda row: row["amount"]),
+    ),
+    "early_due_dates": Mistake(
+        aging(),
+        "due_date is before invoice_date on most invoices",
+        invoices(due_date=lambda row: row["invoice_date"], invoice_date=lambda row: row["due_date"]),
+    ),
 }
 
 
@@ -469,8 +507,7 @@ FOLDERS = [f"billframes.{name}" for name in ("analysis", "loading", "schema", "b
 ELSEWHERE = {
     *("denied", "later_records", "missing_details", "undescribed_values", "cut_characters", "undefined_fields"),
     *("same_column", "rising_buckets", "no_ledger_day", "absent_from_ledger", "other_currency", "unknown_customers"),
-    *("negative_items", "scaled_amounts", "swapped_rates", "hours_and_minutes", "hours_in_days", "empty_amounts"),
-    *("high_balances", "early_due_dates", "not_judged"),
+    "not_judged",
 }
 PYTHON = re.compile(r"`|\w=|\w\(|\bbf\.|\[|[a-z]{2}_[a-z]|\bframes?\b|{|}")
 
