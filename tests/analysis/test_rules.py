@@ -447,7 +447,7 @@ MISTAKES: dict[str, Mistake] = {
         lambda firm: change(firm, "expenses", amount=lambda row: -row["amount"]),
     ),
     "empty_amounts": Mistake(
-        aging(), "amount is 0 on most invoices", invoices(amount=lambda _: 0.0, balance=lambda _: 0.0)
+        realization(), "amount is 0 on most invoices", invoices(amount=lambda _: 0.0, balance=lambda _: 0.0)
     ),
     "high_balances": Mistake(
         aging(),

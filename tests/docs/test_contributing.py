@@ -13,8 +13,12 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 USE = """
+import inspect
 import sys
+import warnings
+
 import billframes as bf
+import httpx
 from billframes import report
 from billframes.report.notebook import new_notebook
 from billframes.report.outline import sheets
@@ -35,7 +39,22 @@ with bf.Client(*sys.argv[1:]) as client:
     page = report.leverage(month)._repr_html_()
     assert all(words in page for words in ("Leverage by practice area</h2>", 'alt="Chart: ', ">Total<", "Litigation"))
     assert "Leverage by practice area" in [table.title for table in sheets(month)]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        missing = bf.book("2026-10", client=client).missing_time()
+    (found,) = bf.notes(missing)
+    assert (found["rule"], found["amount"]) == ("many_missing_days", len(missing))
+    assert found["plain"].endswith("Add them to the firm's settings.") and found["text"] in str(caught[0].message)
     assert "report.leverage(firm)" in [cell.source for cell in new_notebook().cells]
+
+assert "user_agent" in inspect.signature(bf.connect).parameters and "user_agent : str" in bf.Client.__doc__
+sent = []
+server = httpx.MockTransport(lambda request: sent.append(request.headers["user-agent"]) or httpx.Response(404))
+try:
+    bf.Client(sys.argv[1], "t", user_agent="month-end", transport=server, retries=0).practice_areas()
+except bf.BillframesError:
+    pass
+assert set(sent) == {"month-end"}
 """
 
 
@@ -43,7 +62,7 @@ with bf.Client(*sys.argv[1:]) as client:
 def test_the_additions_of_the_diffs_can_be_used(sandbox, tmp_path):
     shutil.copytree(ROOT / "billframes", tmp_path / "billframes", ignore=shutil.ignore_patterns("__pycache__"))
     diffs = re.findall(r"^```diff\n(.*?)^```$", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)
-    assert len(diffs) == 5
+    assert len(diffs) == 7
     subprocess.run(["git", "apply"], cwd=tmp_path, input="".join(diffs), text=True, check=True)
     env = os.environ | {"PYTHONPATH": str(tmp_path)}
     command = [sys.executable, "-c", USE, sandbox.base_url, sandbox.tokens["full"]]
