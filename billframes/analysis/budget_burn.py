@@ -328,8 +328,14 @@ ANALYSIS = Analysis(
         *shared_measures("fixed_fee_amount", "prebill_amount"),
         retitled("unbilled_amount", "Unbilled time", "Value of the time on no invoice."),
         *shared_measures("unknown_amount"),
-        sum_measure("used_amount", "Used", "money", "Fees billed, fixed fees, draft bills and unbilled time together."),
-        sum_measure("remaining_amount", "Remaining", "money", "Budget − used."),
+        sum_measure(
+            "used_amount",
+            "Used",
+            "money",
+            "Fees billed, fixed fees, draft bills and unbilled time together.",
+            formula="billed_amount + fixed_fee_amount + prebill_amount + unbilled_amount",
+        ),
+        sum_measure("remaining_amount", "Remaining", "money", "Budget − used.", formula="budget_amount - used_amount"),
         ratio_measure(
             "budget_burn",
             "Budget used",

@@ -348,7 +348,10 @@ def _measures() -> Iterator[Measure]:
         for name, (words, meaning) in texts.items():
             shown = "points" if unit == "ratio" and "since" in name else unit
             title = words.format(figure)
-            yield Measure(f"{name}_{short}", f"{title[0].upper()}{title[1:]}", cast("Any", shown), meaning)
+            formula = f"now_{short} - {name.removeprefix('since_')}_{short}" if name.startswith("since_") else ""
+            yield Measure(
+                f"{name}_{short}", f"{title[0].upper()}{title[1:]}", cast("Any", shown), meaning, formula=formula
+            )
 
 
 _COLUMNS = (Measure("until", "Counted to", "date", "The last day that the period counts."), *_measures())

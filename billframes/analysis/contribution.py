@@ -185,7 +185,12 @@ ANALYSIS = Analysis(
     columns=(
         *of_all_types("billed_amount"),
         *shared_measures("fixed_fee_amount", "fees_amount"),
-        retitled("share", "Share of fees", "The row’s part of the fees of all rows."),
+        retitled(
+            "share",
+            "Share of fees",
+            "The row’s part of the fees of all rows.",
+            formula="fees_amount / sum(fees_amount)",
+        ),
         *shared_measures("running_share"),
     ),
     table=TableSpec(title="All fees"),

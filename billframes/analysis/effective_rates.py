@@ -222,6 +222,7 @@ ANALYSIS = Analysis(
             "ratio",
             "(Highest − lowest rate) ÷ worked rate.",
             parts=("_width", "worked_rate"),
+            formula="(highest_rate - lowest_rate) / worked_rate",
         ),
         *shared_measures(*_LEFT_OUT),
     ),

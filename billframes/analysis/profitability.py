@@ -261,7 +261,7 @@ ANALYSIS = Analysis(
         sum_measure(
             "cost_amount", "Cost", "money", "Hours × cost rates; missing if a person with hours has no cost rate."
         ),
-        sum_measure("profit_amount", "Profit", "money", "All fees − cost."),
+        sum_measure("profit_amount", "Profit", "money", "All fees − cost.", formula="fees_amount - cost_amount"),
         ratio_measure("margin_ratio", "Margin", "profit_amount / fees_amount", "Profit ÷ all fees."),
         sum_measure("uncosted_hours", "Hours without cost", "hours", "Hours of people without a cost rate."),
         retitled(

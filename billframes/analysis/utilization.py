@@ -268,6 +268,7 @@ ANALYSIS = Analysis(
             "Client hours of people with a target ÷ target.",
             parts=("_targeted_hours", "target_hours"),
             weight="target_hours",
+            formula="client_hours / target_hours",
             below="corrections exceed the client hours",
             above="more client hours than the target",
         ),

@@ -265,7 +265,12 @@ ANALYSIS = Analysis(
     rows="largest write-down first, then by label: the keys, then",
     columns=(
         *shared_measures("worked_amount", "billed_amount", "write_down_amount"),
-        retitled("share", "Share of write-downs", "The row’s part of the write-downs of all rows."),
+        retitled(
+            "share",
+            "Share of write-downs",
+            "The row’s part of the write-downs of all rows.",
+            formula="write_down_amount / sum(write_down_amount)",
+        ),
         *shared_measures("running_share"),
         ratio_measure(
             "write_down_ratio",

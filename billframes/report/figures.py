@@ -89,6 +89,7 @@ _OVERDUE_SHARE = Measure(
     "Overdue share",
     "ratio",
     "Overdue ÷ receivables.",
+    ratios=(("overdue", "total"),),
     below="credits exceed what is overdue",
     above="credits that are not due reduce the whole",
 )
@@ -198,9 +199,12 @@ def targets(kind: Literal["hours", "fees"]) -> MakeTable:
             rows[f"target{end}"] = [goals[each] for each in ids]
             rows[f"pace{end}"] = rows[f"reached{end}"] / rows[f"target{end}"].where(rows[f"target{end}"] > 0)
             later = ", year to date" if end else ""
+            formulas = ("", "", f"reached{end} / target{end}")
             columns += [
-                replace(declared, name=f"{name}{end}", title=f"{declared.title}{later}")
-                for name, declared in zip(("reached", "target", "pace"), _target_columns(kind), strict=True)
+                replace(declared, name=f"{name}{end}", title=f"{declared.title}{later}", ratios=(), formula=formula)
+                for name, declared, formula in zip(
+                    ("reached", "target", "pace"), _target_columns(kind), formulas, strict=True
+                )
             ]
         rows = rows.sort_values("pace", ascending=False, kind="stable", ignore_index=True)
         idle = (rows["reached"].abs() < LEAST_HOURS) & (kind == "hours")

@@ -14,9 +14,10 @@ from billframes._export import safe_sheet_name
 from billframes._format import format_number, short_date
 from billframes.guidelines import guideline_summary
 from billframes.guidelines.rules import rule_title
+from billframes.report.cells import WRITER_OPTIONS
 from billframes.report.html import templates
 from billframes.report.prebill_sheets import write_sheet
-from billframes.report.workbook import WRITER_OPTIONS, check_writer
+from billframes.report.workbook import check_writer
 
 __all__ = ["KEYS", "describe_findings", "guideline_page", "guideline_workbook"]
 

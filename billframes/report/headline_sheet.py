@@ -1,23 +1,37 @@
-"""The first sheet of the workbook: headline figures beside those of earlier periods, and charts of the other sheets."""
+"""The first sheet of the workbook: key points, headline figures beside those of earlier periods, and charts.
+
+A key point is linked to the sheet that has its figures.
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
 
+import pandas as pd
+
 from billframes._export import fit_landscape
 from billframes.plots.drawing import axis_title
 from billframes.report import footnotes
+from billframes.report.cells import write_cell, write_figure
 from billframes.report.definitions import sheet_name
 from billframes.report.figures import Headline, figures
+from billframes.report.formulas import RowFormulas
 from billframes.report.month import YEAR, Month
+from billframes.report.outline import OUTLINE
+from billframes.report.points import key_points
 from billframes.report.report_tables import ReportTable
 
 __all__ = ["headline_sheet"]
 
 _FORMATS = {"money": "#,##0", "hours": "#,##0.0", "ratio": "0.0%", "days": "#,##0.0"}
 _PERCENT_FORMAT, _POINTS_FORMAT = "+0.0%;−0.0%;0.0%", '+0.0" pts";−0.0" pts";0.0" pts"'
+# The last column; characters on a line of a key point, and its height in points.
+_LAST, _POINT_LENGTH, _LINE_HEIGHT = 8, 115, 15
+# The columns of the figures of this month, last month, a year ago, the year to date, and last year to the same month.
+_PERIODS = "BCEGH"
 _DARK, _PALE = "#1F4E79", "#C9D7E4"
 # The rows that a chart covers, and its size in pixels.
 _CHART_ROWS, _CHART_WIDTH, _CHART_HEIGHT = 15, 560, 280
@@ -27,7 +41,7 @@ def headline_sheet(
     book: Any, page: Any, month: Month, others: Sequence[ReportTable], *, title: str = "", remark: str = ""
 ) -> None:
     """
-    Write the headline figures, and add charts of the other sheets.
+    Write the key points and the headline figures, and add charts of the other sheets.
 
     Parameters
     ----------
@@ -46,12 +60,32 @@ def headline_sheet(
     for text in filter(None, lines):
         page.write_string(row, 0, text)
         row += 1
-    row = _write_figures(book, page, month, row + 1)
+    row = _write_points(book, page, month, others, row + 1)
+    row = _write_figures(book, page, month, row)
     _add_charts(book, page, month, others, row + 1)
     page.set_column(0, 0, 36)
-    page.set_column(1, 8, 14)
+    page.set_column(1, _LAST, 14)
     page.hide_gridlines(2)
     fit_landscape(page, down=1)
+
+
+def _write_points(book: Any, page: Any, month: Month, others: Sequence[ReportTable], row: int) -> int:
+    """Write the key points, and return the row below them."""
+    points = key_points(month)
+    if not points:
+        return row
+    page.write_string(row, 0, "Key points", book.add_format({"bold": True, "font_color": _DARK}))
+    text = book.add_format({"text_wrap": True, "valign": "top"})
+    named = {each.section for each in points}
+    first = {each.title: made[0].title for each in OUTLINE if each.title in named and (made := each.made(month))}
+    titles = {each.title for each in others}
+    for place, each in enumerate(points, start=row + 1):
+        page.set_row(place, _LINE_HEIGHT * math.ceil(len(each.text) / _POINT_LENGTH))
+        page.merge_range(place, 0, place, _LAST - 2, "", text)
+        write_cell(page, place, 0, each.text, text)
+        if (title := first.get(each.section, each.section)) in titles:
+            page.write_url(place, _LAST - 1, f"internal:'{sheet_name(title)}'!A1", string=sheet_name(title))
+    return row + len(points) + 2
 
 
 def _write_figures(book: Any, page: Any, month: Month, row: int) -> int:
@@ -62,30 +96,42 @@ def _write_figures(book: Any, page: Any, month: Month, row: int) -> int:
     page.write_string(row, 0, "Figure", book.add_format({"bold": True, "bottom": 1}))
     for place, name in enumerate(names, start=1):
         page.write_string(row, place, name, head)
-    group = ""
-    for each in figures(month):
-        if each.group != group:
-            group, row = each.group, row + 1
-            page.write_string(row, 0, group, book.add_format({"bold": True, "font_color": _DARK, "top": 4}))
+    for group, found in itertools.groupby(figures(month), key=lambda each: each.group):
         row += 1
-        page.write_string(row, 0, f"{'   ' if each.is_part else ''}{each.name}")
-        _write_row(book, page, row, each)
+        page.write_string(row, 0, group, book.add_format({"bold": True, "font_color": _DARK, "top": 4}))
+        lines = list(found)
+        _write_group(book, page, row + 1, lines)
+        row += len(lines)
     return row + 1
 
 
-def _write_row(book: Any, page: Any, row: int, each: Headline) -> None:
-    number_format = _FORMATS[each.unit] + (f" [${each.shown_unit}]" if each.shown_unit else "")
-    cell = book.add_format({"num_format": number_format})
+def _write_group(book: Any, page: Any, first: int, lines: Sequence[Headline]) -> None:
+    """Write figures that follow from each other, such as billing realization from fees billed and worth."""
+    rows = {each.column: first + place for place, each in enumerate(lines)}
+    by_period = pd.DataFrame({each.column: each.by_period for each in lines})
+    formulas = RowFormulas([each.measure for each in lines if each.measure], by_period)
+    for each in lines:
+        row = rows[each.column]
+        page.write_string(row, 0, f"{'   ' if each.is_part else ''}{each.name}")
+        number_format = _FORMATS[each.unit] + (f" [${each.shown_unit}]" if each.shown_unit else "")
+        form = book.add_format({"num_format": number_format})
+        for place, (letter, value) in enumerate(zip(_PERIODS, each.by_period, strict=True)):
+            if math.isfinite(value):
+                cell = lambda column, letter=letter: f"{letter}{rows[column] + 1}"  # noqa: E731
+                write_figure(page, row, ord(letter) - ord("A"), value, form, formulas.formula(each.column, place, cell))
+        _write_changes(book, page, row + 1, each)
+
+
+def _write_changes(book: Any, page: Any, row: int, each: Headline) -> None:
     now, before, year_ago, to_date, year_ago_to_date = each.by_period
-    pairs = ((now, before, 3), (now, year_ago, 5), (to_date, year_ago_to_date, 8))
-    for place, value in zip((1, 2, 4, 6, 7), each.by_period, strict=True):
-        if math.isfinite(value):
-            page.write_number(row, place, round(value, 8), cell)
-    for value, then, place in pairs:
+    pairs = (("D", "B", now, "C", before), ("F", "B", now, "E", year_ago), ("I", "G", to_date, "H", year_ago_to_date))
+    for place, late, value, early, then in pairs:
         change = _change(each, value, then)
         if change is not None:
-            change_format = _POINTS_FORMAT if each.unit == "ratio" else _PERCENT_FORMAT
-            page.write_number(row, place, change, book.add_format({"num_format": change_format}))
+            points = each.unit == "ratio"
+            form = book.add_format({"num_format": _POINTS_FORMAT if points else _PERCENT_FORMAT})
+            formula = f"({late}{row}-{early}{row})*100" if points else f"({late}{row}-{early}{row})/{early}{row}"
+            page.write_formula(f"{place}{row}", f"={formula}", form, change)
 
 
 def _change(each: Headline, now: float, then: float) -> float | None:

@@ -18,8 +18,9 @@ import pandas as pd
 
 from billframes._export import NUMBER_FORMATS, fit_landscape
 from billframes._format import enum_label, format_number, long_date, short_date
+from billframes.report.cells import WRITER_OPTIONS, write_cell
 from billframes.report.html import templates
-from billframes.report.workbook import WRITER_OPTIONS, check_writer, write_cell
+from billframes.report.workbook import check_writer
 
 __all__ = ["PaperSheet", "paper_sheets", "prebill_page", "prebill_workbook", "write_sheet"]
 

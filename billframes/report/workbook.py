@@ -1,4 +1,6 @@
-"""Write a month as an Excel workbook: headline figures with charts, definitions, and one sheet per table.
+"""Write a month as an Excel workbook: key points and headline figures, one sheet per table, and definitions.
+
+Totals, ratios and changes are formulas over the rows of the workbook (`formulas`).
 
 Each sheet has a frozen heading row with filters. The total is below an empty row, so that filters and sorts leave it
 in place. The same data give the same bytes, except for the cell that says when the report was made.
@@ -10,34 +12,29 @@ import datetime as dt
 import io
 import itertools
 import math
-import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pandas as pd
 
-from billframes._export import NUMBER_FORMATS, excel_text, fit_landscape
+from billframes._export import fit_landscape
 from billframes._version import __version__
 from billframes.analysis.declare.metrics import PRICED, UNITS, Measure
 from billframes.analysis.frames.checked_frames import share_checks
 from billframes.config.firm import describe_settings
 from billframes.errors import ConfigError
 from billframes.report import footnotes
+from billframes.report.cells import WRITER_OPTIONS, number_formats, write_cell, write_figure
 from billframes.report.definitions import meaning_of, sheet_name
+from billframes.report.formulas import SheetFormulas, SheetRange
 from billframes.report.headline_sheet import headline_sheet
 from billframes.report.month import Month
 from billframes.report.outline import sheets
 from billframes.report.report_tables import ReportTable, balances
 
-__all__ = ["WRITER_OPTIONS", "check_writer", "number_formats", "workbook", "write_cell"]
+__all__ = ["check_writer", "workbook"]
 
-WRITER_OPTIONS = {
-    "in_memory": True,
-    "strings_to_formulas": False,
-    "strings_to_urls": False,
-    "strings_to_numbers": False,
-}
 _WIDEST, _NARROWEST = 60, 10
 # Characters of a heading's width that bold type, the indent and the filter's button take.
 _HEADING_EXTRA = 6
@@ -51,8 +48,6 @@ _MARGINS = (0.4, 0.4, 0.5, 0.5)
 _PAGE_WIDTH = 230
 # Smaller changes of a ratio are shown as 0.0%, without a sign.
 _SMALLEST_POINTS = 0.0005
-# XML can't contain control characters.
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 def check_writer() -> None:
@@ -100,10 +95,10 @@ def workbook(
         book.set_properties({"title": f"Billing report {month.name}", "created": created})
         writer = _SheetWriter(book, month.currency)
         about = _about(month, title=title, remark=remark, generated=generated)
-        first = book.add_worksheet("Headlines")
-        writer.write_definitions(book.add_worksheet("Definitions"), about, tables)
+        first = book.add_worksheet("Key points")
         for each in tables:
             writer.write_sheet(book.add_worksheet(sheet_name(each.title)), each)
+        writer.write_definitions(book.add_worksheet("Definitions"), about, tables)
         headline_sheet(book, first, month, tables, title=title, remark=remark)
     return buffer.getvalue()
 
@@ -159,10 +154,13 @@ class _SheetWriter:
         for place, heading in enumerate(sheet.headings):
             write_cell(page, top, place, heading, self._heading if place < len(sheet.labels) else self._figure)
         page.set_row(top, _LINE_HEIGHT * max(map(_lines, sheet.headings, widths), default=1))
-        for place, name in enumerate(columns):
-            self._write_column(
-                page, (top + 1, place), sheet.rows[name], self._formats(sheet)[place], name in sheet.labels
-            )
+        formulas = SheetFormulas(SheetRange(sheet, top + 2))
+        for place, (name, form) in enumerate(zip(columns, self._formats(sheet), strict=True)):
+            if name in sheet.labels:
+                self._write_labels(page, (top + 1, place), sheet.rows[name], form)
+            else:
+                for row, value in enumerate(sheet.rows[name]):
+                    write_figure(page, top + 1 + row, place, value, form, formulas.in_row(name, row))
         last = top + len(sheet.rows)
         self._hide_signs_of_zero(page, sheet, (top + 1, last + 2))
         # Rows with descriptions have the height of their text.
@@ -170,7 +168,7 @@ class _SheetWriter:
             page.set_default_row(_ROW_HEIGHT)
         page.freeze_panes(top + 1, min(1, len(sheet.labels)))
         page.autofilter(top, 0, last, len(columns) - 1)
-        self._write_total(page, last + 2, sheet)
+        self._write_total(page, last + 2, sheet, formulas)
         for place, width in enumerate(widths):
             page.set_column(place, place, width)
         # Invoice numbers are text even if they look like numbers.
@@ -182,9 +180,9 @@ class _SheetWriter:
         texts = [self._wrapped if name == "description" else self._top for name in sheet.labels]
         return [*texts, *(self._cells[each.unit] for each in sheet.columns)]
 
-    def _write_column(self, page: Any, start: tuple[int, int], values: pd.Series[Any], form: Any, label: bool) -> None:
+    def _write_labels(self, page: Any, start: tuple[int, int], values: pd.Series[Any], form: Any) -> None:
         # Days that name a row are aligned to the left, other days to the right.
-        day = self._days["month" if values.name == "month" else "date"] if label else form
+        day = self._days["month" if values.name == "month" else "date"]
         values = pd.to_datetime(values) if values.name == "month" else values
         for row, value in enumerate(values, start=start[0]):
             write_cell(page, row, start[1], value, day if isinstance(value, pd.Timestamp) else form)
@@ -197,14 +195,14 @@ class _SheetWriter:
             if each.unit == "points":
                 page.conditional_format(rows[0], place, rows[1], place, {**between, **ends})
 
-    def _write_total(self, page: Any, row: int, sheet: ReportTable) -> None:
+    def _write_total(self, page: Any, row: int, sheet: ReportTable, formulas: SheetFormulas) -> None:
         if sheet.total.empty or not sheet.labels:
             return
         for place in range(len(sheet.labels)):
             write_cell(page, row, place, "" if place else "Total", self._total)
         for place, each in enumerate(sheet.columns, start=len(sheet.labels)):
             value = sheet.total[each.name].iloc[0] if each.name in sheet.total else None
-            write_cell(page, row, place, value, self._sums[each.unit])
+            write_figure(page, row, place, value, self._sums[each.unit], formulas.in_total(each))
 
 
 def _set_up_printing(page: Any, width: float) -> None:
@@ -232,20 +230,6 @@ def _about(month: Month, *, title: str, remark: str, generated: str) -> Iterator
 _NO_CURRENCY = "Amounts are in the firm’s currency, which the billing system and the firm’s settings do not name"
 
 
-def number_formats(currency: str) -> dict[str, str]:
-    """
-    Return each unit's number format; those of money and rates name the currency.
-
-    Examples
-    --------
-    >>> number_formats("USD")["money"], number_formats("")["money"], number_formats("USD")["hours"]
-    ('#,##0.00 [$USD]', '#,##0.00', '#,##0.00')
-    """
-    return {
-        unit: f"{form} [${currency}]" if currency and unit in PRICED else form for unit, form in NUMBER_FORMATS.items()
-    }
-
-
 def _measures(sheets: Sequence[ReportTable]) -> list[Measure]:
     return list({(each.name, each.title): each for sheet in sheets for each in sheet.columns}.values())
 
@@ -256,22 +240,6 @@ def _names_by_meaning(sheets: Sequence[ReportTable]) -> list[tuple[list[str], tu
     for each in sheets:
         names.setdefault(meaning_of(each), []).append(sheet_name(each.title))
     return [(found, meaning) for meaning, found in names.items()]
-
-
-def write_cell(page: Any, row: int, column: int, value: Any, form: Any) -> None:
-    """Write a number, a date or text with its type. Missing values are empty cells."""
-    if isinstance(value, str):
-        if value:
-            page.write_string(row, column, str(excel_text(_CONTROL.sub(" ", value))), form)
-        else:
-            page.write_blank(row, column, None, form)
-    elif pd.isna(value) or (isinstance(value, float) and not math.isfinite(value)):
-        page.write_blank(row, column, None, form)
-    elif isinstance(value, pd.Timestamp):
-        page.write_datetime(row, column, value.to_pydatetime(), form)
-    else:
-        # Rounding errors in sums of cents would show as -0.00.
-        page.write_number(row, column, round(float(value), 8) + 0.0, form)
 
 
 def _lines(heading: str, width: float) -> int:

@@ -183,7 +183,7 @@ def on_the_page(month: Month) -> Iterator[Seen]:
 def in_the_workbook(month: Month, monkeypatch) -> Iterator[Seen]:
     made = sheets(month)
     monkeypatch.setattr(writing, "sheets", lambda *_given, **_options: made)
-    book = openpyxl.load_workbook(io.BytesIO(workbook(month)), read_only=True)
+    book = openpyxl.load_workbook(io.BytesIO(workbook(month)), read_only=True, data_only=True)
     for sheet in made:
         _note, *lines = [(), *book[sheet_name(sheet.title)].iter_rows(values_only=True)][1 if sheet.notes else 0 :]
         heads, *rows = lines
@@ -193,7 +193,7 @@ def in_the_workbook(month: Month, monkeypatch) -> Iterator[Seen]:
             for each, words, value in zip(sheet.columns, heads[count:], row[count:], strict=True):
                 if each.unit not in {"text", "date"}:
                     yield Seen("workbook", sheet_name(sheet.title), name, words, format_number(value, each.unit))
-    shown = {str(row[0]): row[1] for row in book["Headlines"].iter_rows(values_only=True) if row and row[0]}
+    shown = {str(row[0]): row[1] for row in book["Key points"].iter_rows(values_only=True) if row and row[0]}
     for each, words in headlines(month):
         value = shown["   " + each.name if each.is_part else each.name]
         yield Seen("workbook", "", "Total", words, format_number(value, each.unit))

@@ -14,14 +14,17 @@ from openpyxl.utils import get_column_letter
 from billframes import report
 from billframes.analysis.declare.spec import measures
 from billframes.report import workbook as writing
+from billframes.report.cells import number_formats
 from billframes.report.figures import figures
+from billframes.report.points import key_points
 from billframes.report.report_tables import ReportTable
-from billframes.report.workbook import number_formats, workbook
+from billframes.report.workbook import workbook
 from tests.report.conftest import HOSTILE_NAME
 
 
 def opened(content: bytes) -> openpyxl.Workbook:
-    return openpyxl.load_workbook(io.BytesIO(content))
+    """Return the workbook as people see it, with figures in place of their formulas."""
+    return openpyxl.load_workbook(io.BytesIO(content), data_only=True)
 
 
 def texts(book) -> list[str]:
@@ -34,10 +37,9 @@ def book(october):
     return opened(workbook(october, title="Sons & Sons", generated="1 November 2026, 08:00"))
 
 
-def test_headlines_and_definitions_are_followed_by_one_sheet_per_table(book):
+def test_key_points_are_first_then_one_sheet_per_table_and_definitions_last(book):
     assert book.sheetnames == [
-        "Headlines",
-        "Definitions",
+        "Key points",
         "Change of fees billed by client",
         "Change of realization by client",
         "Utilization by timekeeper",
@@ -63,6 +65,7 @@ def test_headlines_and_definitions_are_followed_by_one_sheet_per_table(book):
         "Fees billed month by month",
         "Realization month by month",
         "Twelve months",
+        "Definitions",
     ]
     said = {row[0]: row[1:] for row in book["Definitions"].iter_rows(values_only=True) if row[0]}
     assert said["Monthly billing report"][0] == "October 2026"
@@ -72,19 +75,32 @@ def test_headlines_and_definitions_are_followed_by_one_sheet_per_table(book):
 
 
 def test_the_first_sheet_has_the_headline_figures_as_numbers_and_charts_of_the_other_sheets(book, october):
-    shown = {row[0].strip(): row[1:] for row in book["Headlines"].iter_rows(values_only=True) if row[0]}
+    shown = {row[0].strip(): row[1:] for row in book["Key points"].iter_rows(values_only=True) if row[0]}
     for each in figures(october):
         numbers = [shown[each.name][place] for place in (0, 1, 3, 5, 6)]
         assert numbers == [pytest.approx(value) if value == value else None for value in each.by_period], each.name
     hours = shown["Client hours"]
     assert hours[2] == pytest.approx(hours[0] / hours[1] - 1)
-    charts = book["Headlines"]._charts
+    charts = book["Key points"]._charts
     assert len(charts) == 4
     ranges = [series.val.numRef.f for chart in charts for series in chart.series]
     assert "'Twelve months'!" in ranges[-1]
     owed = october.receivables(None).iloc[0]
     (cells,) = book["Receivables by client"][ranges[1].partition("!")[2].replace("$", "")]
     assert [cell.value for cell in cells] == pytest.approx(owed[["current", "1-30", "31-60", "61-90", "91+"]].tolist())
+
+
+def test_the_first_sheet_begins_with_the_key_points_and_links_each_to_its_sheet(book, october):
+    first = book["Key points"]
+    points = key_points(october)
+    found = [row for row in first.iter_rows(max_row=12) if row[0].value in {each.text for each in points}]
+    assert [row[0].value for row in found] == [each.text for each in points]
+    for row, each in zip(found, points, strict=True):
+        linked = row[7].hyperlink.location.removesuffix("!A1").strip("'")
+        assert linked == row[7].value
+        assert linked in book.sheetnames
+        if each.section in book.sheetnames:
+            assert linked == each.section
 
 
 def test_a_sheet_has_the_rows_of_the_analysis_and_its_total_below_the_filters(book, october):
@@ -150,11 +166,12 @@ def test_formulas_and_control_characters_from_the_api_are_text(october, monkeypa
         title="Time", label=label, labels=labels, rows=rows, total=none, columns=hours, meaning=("=1+1",)
     )
     monkeypatch.setattr(writing, "sheets", lambda _month, narratives: [sheet])
-    read = opened(workbook(october, title="=2+2"))
+    read = openpyxl.load_workbook(io.BytesIO(workbook(october, title="=2+2")))
     cells = list(read["Time"].iter_rows(min_row=2))
     assert [row[0].value for row in cells] == ["'=HYPERLINK(1)", "'+1", "'@x", "a b"]
     assert [row[1].value for row in cells] == [0, 2, 3, None]
-    assert not [cell for page in read for row in page.iter_rows() for cell in row if cell.data_type == "f"]
+    formulas = [cell.value for page in read for row in page.iter_rows() for cell in row if cell.data_type == "f"]
+    assert not [each for each in formulas if "HYPERLINK" in each or "2+2" in each or "1+1" in each]
 
 
 def test_the_same_data_give_the_same_bytes_except_for_the_time_of_the_report(october):
@@ -210,7 +227,7 @@ def test_definitions_mention_neither_arguments_nor_the_api(book):
 
 
 def test_each_sheet_prints_large_enough_and_wide_sheets_repeat_their_first_column(book):
-    for sheet in book.worksheets[2:]:
+    for sheet in book.worksheets[1:-1]:
         across = sheet.page_setup.fitToWidth or 1
         widths = [sheet.column_dimensions[get_column_letter(place)].width for place in range(1, sheet.max_column + 1)]
         assert max(widths[1:]) < 61

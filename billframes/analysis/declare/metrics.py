@@ -93,6 +93,9 @@ class Measure:
         these columns, or they don't add up.
     weight : str, optional
         The column that weighs the rows in a mean, for a ratio whose numerator is not a column.
+    formula : str
+        How a row follows from other columns, such as "worked_amount - billed_amount". `buckets` stands for the sum of
+        all buckets of days, and `sum(column)` for the sum of all rows. A ratio follows from its `ratios`.
     below, above : str
         Why a ratio can be below 0% or above 100%.
     """
@@ -108,6 +111,7 @@ class Measure:
     weight: str | None = None
     below: str = ""
     above: str = ""
+    formula: str = ""
 
 
 def bucket_measure(name: str) -> Measure | None:
@@ -150,9 +154,9 @@ def bucket_measures(*names: str, of: str) -> tuple[Measure, ...]:
     return tuple(replace(each, meaning=each.meaning.replace("part", f"part of {of}")) for each in found)
 
 
-def sum_measure(name: str, title: str, unit: Unit, meaning: str) -> Measure:
+def sum_measure(name: str, title: str, unit: Unit, meaning: str, *, formula: str = "") -> Measure:
     """Return a measure whose total is the sum of the rows."""
-    return Measure(name, title, unit, meaning, adds_up=True)
+    return Measure(name, title, unit, meaning, adds_up=True, formula=formula)
 
 
 def ratio_measure(
@@ -219,6 +223,7 @@ SHARED: dict[str, Measure] = {
             "Written down",
             "money",
             "Value of time billed − fees billed; negative is a write-up.",
+            formula="worked_amount - billed_amount",
         ),
         sum_measure(
             "settled_amount",
@@ -269,7 +274,7 @@ SHARED: dict[str, Measure] = {
         ),
         sum_measure("receivable_amount", "Receivables", "money", "Open balances on the day."),
         sum_measure("current", "Current", "money", "The part of receivables not past due."),
-        sum_measure("total", "Total", "money", "All buckets together."),
+        sum_measure("total", "Total", "money", "All buckets together.", formula="buckets"),
         sum_measure("overdue", "Overdue", "money", "The part of receivables at least one day past due."),
         sum_measure("time_amount", "Time", "money", "The part that is time."),
         sum_measure("expense_amount", "Expenses", "money", "The part that is expenses."),
@@ -295,12 +300,19 @@ SHARED: dict[str, Measure] = {
         Measure("last_invoice_date", "Last invoice", "date", "Date of the last final invoice of more than 0."),
         Measure("item", "Item", "text", "Time entry, expense or fixed fee."),
         Measure("item_id", "Item’s id", "text", "The id of the item."),
-        sum_measure("items_amount", "Items", "money", "Time, expenses and fixed fees together."),
+        sum_measure(
+            "items_amount",
+            "Items",
+            "money",
+            "Time, expenses and fixed fees together.",
+            formula="time_amount + expense_amount + fixed_fee_amount",
+        ),
         sum_measure(
             "unexplained_amount",
             "Unexplained",
             "money",
             "Amount − tax − items; negative if time was written down. Tax is known from the firm’s settings.",
+            formula="amount - tax_amount - items_amount",
         ),
         sum_measure("balance", "Balance", "money", "The part of the amount that is open."),
         Measure("invoices", "Invoices", "count", "Number of invoices with items of the row."),
@@ -339,6 +351,7 @@ def of_all_types(*names: str) -> tuple[Measure, ...]:
     )
 
 
-def retitled(name: str, title: str, meaning: str) -> Measure:
+def retitled(name: str, title: str, meaning: str, *, formula: str = "") -> Measure:
     """Return a measure of `SHARED` with another title and meaning, for an analysis that counts something else."""
-    return replace(SHARED[name], title=title, meaning=meaning)
+    shared = SHARED[name]
+    return replace(shared, title=title, meaning=meaning, formula=formula or shared.formula)

@@ -428,7 +428,9 @@ def qualified_name(analysis: str, column: str) -> str:
 def _qualified(analysis: Analysis, column: Measure) -> Measure:
     # The titles of buckets are the same in all analyses.
     of = f" ({analysis.title.lower()})" if bucket_measure(column.name) else ""
-    return replace(column, name=qualified_name(analysis.name, column.name), title=f"{column.title}{of}", ratios=())
+    return replace(
+        column, name=qualified_name(analysis.name, column.name), title=f"{column.title}{of}", ratios=(), formula=""
+    )
 
 
 # The ends of columns that `figures` adds, longest first, with the ends of their titles.
@@ -447,7 +449,9 @@ def _compared(name: str) -> Measure | None:
     if found is None:
         return None
     unit = "points" if found.unit == "ratio" and "_since" in end else found.unit
-    return replace(found, name=name, title=f"{found.title}, {_COMPARED[end]}", unit=unit, ratios=(), weight=None)
+    return replace(
+        found, name=name, title=f"{found.title}, {_COMPARED[end]}", unit=unit, ratios=(), weight=None, formula=""
+    )
 
 
 def measure(name: str) -> Measure | None:

@@ -154,7 +154,13 @@ def _ratio_columns(unit: str, title: str) -> tuple[Measure, ...]:
             for end in ENDS
         ),
         *(
-            sum_measure(f"{name}_{unit}", f"{heading}{of_rate}", units[1], meaning.format(unit))
+            sum_measure(
+                f"{name}_{unit}",
+                f"{heading}{of_rate}",
+                units[1],
+                meaning.format(unit),
+                formula=f"own_change_{unit} + mix_change_{unit}" if name == "change" else "",
+            )
             for name, heading, meaning in changes
         ),
     )
@@ -206,7 +212,11 @@ def _fee_columns() -> tuple[Measure, ...]:
             "The change due to hours that moved to groups of a higher or lower effective rate.",
         ),
         sum_measure(
-            "change_amount", "Change of fees billed", "money", "Fees billed after − before: all four together."
+            "change_amount",
+            "Change of fees billed",
+            "money",
+            "Fees billed after − before: all four together.",
+            formula="after_amount - before_amount",
         ),
         *details,
     )

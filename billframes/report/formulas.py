@@ -1,0 +1,206 @@
+"""The formulas of a sheet's cells, made from what its columns declare.
+
+A cell of a row follows from the cells beside it (`Measure.ratios` and `Measure.formula`). A total is the sum of the
+rows above it, or follows from the totals beside it. A figure stays a number if its formula would not give it: a total
+that counts what the sheet does not show, a number of clients, a median.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import pandas as pd
+
+from billframes.analysis.declare.metrics import Measure, bucket_measure
+from billframes.report.report_tables import ReportTable
+
+__all__ = ["RowFormulas", "SheetFormulas", "SheetRange"]
+
+# A column, "buckets" or "sum(column)" in a declared formula.
+_NAME = re.compile(r"(?P<of>sum\((?=\w+\)))?\b(?P<name>[A-Za-z]\w*)(?(of)\))")
+_BUCKETS, _SUM = "buckets", "sum("
+_RELATIVE, _ABSOLUTE = 1e-9, 1e-6
+
+
+@dataclass(frozen=True)
+class SheetRange:
+    """
+    Where the rows and the total of a table are on its sheet.
+
+    Parameters
+    ----------
+    table : ReportTable
+    first : int
+        The number of the first row, as the sheet shows it.
+    """
+
+    table: ReportTable
+    first: int
+
+    @property
+    def last(self) -> int:
+        """The number of the last row."""
+        return self.first + len(self.table.rows) - 1
+
+    @property
+    def total(self) -> int:
+        """The number of the row with the total, below an empty row."""
+        return self.last + 2
+
+    def letter(self, name: str) -> str:
+        """Return the letters of a column."""
+        from xlsxwriter.utility import xl_col_to_name
+
+        columns = [*self.table.labels, *(each.name for each in self.table.columns)]
+        return str(xl_col_to_name(columns.index(name)))
+
+    def column(self, name: str) -> str:
+        """Return the cells of a column in all rows."""
+        letter = self.letter(name)
+        return f"{letter}${self.first}:{letter}${self.last}"
+
+
+class RowFormulas:
+    """
+    The formulas of cells that follow from other cells of their row.
+
+    Parameters
+    ----------
+    columns : sequence of Measure
+    rows : DataFrame
+        With the figures of these columns.
+    """
+
+    def __init__(self, columns: Sequence[Measure], rows: pd.DataFrame) -> None:
+        self.rows = _numbers(rows, [each.name for each in columns if each.unit not in ("date", "text")])
+        self._found = {each.name: found for each in columns if (found := self._expression(each))}
+
+    def formula(self, name: str, row: int, cell: Callable[[str], str], cells: Callable[[str], str] = str) -> str:
+        """Return a formula, empty if the cell has none; `cell` returns a column's cell in this row, `cells` in all."""
+        found = self._found.get(name)
+        return self.excel(found.text, cell, cells) if found and found.applies.iloc[row] else ""
+
+    def expressions(self, each: Measure) -> Iterator[str]:
+        """Return what a column declares of which the rows have all columns."""
+        for text in filter(None, (*(f"{part} / {whole}" for part, whole in each.ratios), each.formula)):
+            names = {*_columns_in(text, self.rows)}
+            if names and {*_names(text)} <= {*names, _BUCKETS} and each.name not in names:
+                yield text
+
+    def excel(self, text: str, cell: Callable[[str], str], cells: Callable[[str], str]) -> str:
+        """Return a declared expression as a formula."""
+
+        def written(found: re.Match[str]) -> str:
+            if found["name"] == _BUCKETS:
+                return "+".join(map(cell, _buckets(self.rows)))
+            return f"SUM({cells(found['name'])})" if found["of"] else cell(found["name"])
+
+        formula = _NAME.sub(written, text).replace(" ", "")
+        return f'=IFERROR({formula},"")' if "/" in formula else f"={formula}"
+
+    def _expression(self, each: Measure) -> _Expression | None:
+        """Return the first declared expression that gives all figures of a column; None if there is none."""
+        for text in self.expressions(each):
+            found, values = _evaluated(text, self.rows), self.rows[each.name]
+            known = values.notna()
+            if all(map(_is_close, found[known], values[known])):
+                inputs = self.rows[[*_columns_in(text, self.rows)]]
+                # An empty cell counts as 0, so what follows from an unknown figure stays empty.
+                return _Expression(text, known | (inputs.notna().all(axis=1) & ~found.map(math.isfinite)))
+        return None
+
+
+class SheetFormulas:
+    """
+    The formulas of one sheet.
+
+    Parameters
+    ----------
+    place : SheetRange
+    """
+
+    def __init__(self, place: SheetRange) -> None:
+        self._place = place
+        table = place.table
+        self._of_rows = RowFormulas(table.columns, table.rows)
+        self._total = _numbers(table.total, [name for name in map(str, self._of_rows.rows) if name in table.total])
+
+    def in_row(self, name: str, row: int) -> str:
+        """Return the formula of a cell; empty if it has none. Rows are counted from 0."""
+        cell = lambda column: f"{self._place.letter(column)}{self._place.first + row}"  # noqa: E731
+        return self._of_rows.formula(name, row, cell, self._place.column)
+
+    def in_total(self, each: Measure) -> str:
+        """Return the formula of a cell in the row of the total; empty if it has none."""
+        if each.name not in self._total or self._of_rows.rows.empty:
+            return ""
+        value = float(self._total[each.name].iloc[0])
+        return next((text for text, found in self._totals(each) if _is_close(found, value)), "")
+
+    def _totals(self, each: Measure) -> Iterator[tuple[str, float]]:
+        """Return the formulas that a total can have, with the figure of each."""
+        rows, cells = self._of_rows.rows, self._place.column(each.name)
+        values = rows[each.name]
+        # A sum of cents that is 0 but for rounding would be shown as -0.00.
+        if each.adds_up and (abs(values.sum()) > _ABSOLUTE or not values.any()):
+            yield f"=SUM({cells})", float(values.sum())
+        cell = lambda column: f"{self._place.letter(column)}{self._place.total}"  # noqa: E731
+        for text in self._of_rows.expressions(each):
+            if _SUM not in text:
+                yield self._of_rows.excel(text, cell, cell), float(_evaluated(text, self._total).iloc[0])
+        if each.weight and each.weight in rows:
+            weights, whole = rows[each.weight], self._place.column(each.weight)
+            mean = (values * weights).sum() / weights.sum() if weights.sum() else math.nan
+            yield f'=IFERROR(SUMPRODUCT({cells},{whole})/SUM({whole}),"")', float(mean)
+
+
+@dataclass(frozen=True)
+class _Expression:
+    """A declared expression, and for each row whether its cell has the formula."""
+
+    text: str
+    applies: pd.Series[bool]
+
+
+def _numbers(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Return columns as numbers, rounded as the sheet has them."""
+    columns = {name: pd.to_numeric(frame[name], errors="coerce").astype("float64").round(8) for name in names}
+    return pd.DataFrame(columns, index=frame.index)
+
+
+def _buckets(frame: pd.DataFrame) -> list[str]:
+    return [str(name) for name in frame.columns if name == "current" or bucket_measure(str(name))]
+
+
+def _names(text: str) -> list[str]:
+    return [found["name"] for found in _NAME.finditer(text)]
+
+
+def _columns_in(text: str, frame: pd.DataFrame) -> list[str]:
+    """Return the columns of the frame that an expression takes."""
+    names = [name for found in _names(text) for name in (_buckets(frame) if found == _BUCKETS else [found])]
+    return [name for name in names if name in frame]
+
+
+def _evaluated(text: str, frame: pd.DataFrame) -> pd.Series[float]:
+    """Calculate an expression for each row."""
+    parts: dict[str, Any] = {}
+
+    def named(found: re.Match[str]) -> str:
+        column = frame[_buckets(frame)].sum(axis=1, skipna=False) if found["name"] == _BUCKETS else frame[found["name"]]
+        whole = found["of"]
+        name = f"{'all' if whole else 'of'}_{found['name']}"
+        parts[name] = column.sum() if whole else column
+        return name
+
+    expression = _NAME.sub(named, text)
+    result: Any = pd.DataFrame(parts, index=frame.index).eval(expression, engine="python")
+    return cast("pd.Series[float]", result)
+
+
+def _is_close(found: float, value: float) -> bool:
+    return math.isclose(found, value, rel_tol=_RELATIVE, abs_tol=_ABSOLUTE)
