@@ -36,7 +36,7 @@ from billframes.ebilling.lines import Bill, Line, add_item_lines, line_without_a
 from billframes.ebilling.profile import LedesProfile
 from billframes.ebilling.reading import check_file
 from billframes.ebilling.rules import problems
-from billframes.ebilling.source import CODES, KINDS, OPEN_STATES, Item, Row, Source
+from billframes.ebilling.source import CODES, KINDS, OPEN_STATES, BillItem, BillSource, Row
 from billframes.ebilling.texts import Texts
 from billframes.errors import ParameterError
 from billframes.loading.progress import Progress
@@ -88,7 +88,7 @@ class CheckedBills:
     texts: Texts
     findings: list[Finding] = field(default_factory=list)
 
-    def frame(self, source: Source) -> pd.DataFrame:
+    def frame(self, source: BillSource) -> pd.DataFrame:
         """Return the findings with the names of matters and responsible lawyers."""
         for each in self.findings:
             place = each.place or {}
@@ -183,7 +183,7 @@ def ledes_check(
         if any(each is not None for each in (invoice, start, end, guidelines)):
             raise ParameterError("For a file, leave out invoice=, start=, end= and guidelines=.")
         return check_file(given, profile, notes=notes, max_bytes=max_bytes, max_findings=max_findings)
-    source = Source(given, client, settings)
+    source = BillSource(given, client, settings)
     if invoice is not None:
         checked = check_invoices(source, invoice, profile, progress=progress)
     else:
@@ -196,7 +196,7 @@ def ledes_check(
 
 
 def check_invoices(
-    source: Source,
+    source: BillSource,
     invoice: str | Iterable[str],
     profile: LedesProfile | None,
     *,
@@ -228,7 +228,7 @@ def check_invoices(
 
 
 def _check_unbilled(
-    source: Source, period: Period, profile: LedesProfile | None, progress: bool | Progress | None
+    source: BillSource, period: Period, profile: LedesProfile | None, progress: bool | Progress | None
 ) -> CheckedBills:
     """Make the lines of each matter's work that is not on a final invoice, and check them."""
     terms = profile or LedesProfile(law_firm_id="-")
@@ -250,7 +250,7 @@ def _check_unbilled(
 
 
 def _check_lines(
-    bills: list[Bill], findings: list[Finding], source: Source, profile: LedesProfile | None, terms: LedesProfile
+    bills: list[Bill], findings: list[Finding], source: BillSource, profile: LedesProfile | None, terms: LedesProfile
 ) -> CheckedBills:
     """Write the lines of bills as texts, and add the findings about them. An item has one finding for each field."""
     texts = Texts(source, terms)
@@ -296,7 +296,7 @@ def _needs_amounts(problem: Problem, texts: Texts) -> bool:
     )
 
 
-def _finding_of(problem: Problem, texts: Texts, source: Source) -> Finding:
+def _finding_of(problem: Problem, texts: Texts, source: BillSource) -> Finding:
     """Turn a rule's finding of a line into one of the item, matter or person behind it."""
     bill, line = texts.lines[problem.at]
     subject, item = FIELDS[problem.field - 1].subject, line.item
@@ -317,7 +317,7 @@ def _finding_of(problem: Problem, texts: Texts, source: Source) -> Finding:
 
 
 def _invoice_findings(
-    bill: Bill, row: Row, source: Source, profile: LedesProfile, numbers: Mapping[str, int]
+    bill: Bill, row: Row, source: BillSource, profile: LedesProfile, numbers: Mapping[str, int]
 ) -> Iterator[Finding]:
     """Yield the findings about an invoice that need the firm's own data."""
     number = bill.number
@@ -342,7 +342,7 @@ def _invoice_findings(
             yield Finding(4, OFTEN, "LEDES billing is not on for the matter", "", fix, number, place=place)
 
 
-def _international_findings(bill: Bill, source: Source, profile: LedesProfile) -> Iterator[Finding]:
+def _international_findings(bill: Bill, source: BillSource, profile: LedesProfile) -> Iterator[Finding]:
     """Yield the findings about an invoice as 98BI."""
     if not profile.form.has_taxes:
         return
@@ -362,7 +362,7 @@ def _is_client(row: Row, wanted: str | None) -> bool:
     return wanted is None or wanted.casefold() in {str(each).casefold() for each in names if each is not None}
 
 
-def _needs_code(item: Item, source: Source, profile: LedesProfile) -> bool:
+def _needs_code(item: BillItem, source: BillSource, profile: LedesProfile) -> bool:
     """Tell whether the matter or the client requires a code of an item."""
     matter = source.matters.get(item.matter_id or "", {})
     enabled = matter.get("ledes_enabled") is True
@@ -375,7 +375,7 @@ def _needs_code(item: Item, source: Source, profile: LedesProfile) -> bool:
 def _code_findings(
     bills: Sequence[Bill],
     lines: Sequence[tuple[Bill, Line]],
-    source: Source,
+    source: BillSource,
     profile: LedesProfile,
     *,
     of_bills: bool,
@@ -405,20 +405,20 @@ def _code_findings(
         yield _item_finding(bill, item, _CODE_FIELDS[row["field"]], row["problem"], row["code"] or "", fix)
 
 
-def _item_finding(bill: Bill, item: Item, number: int, problem: str, value: str, fix: str) -> Finding:
+def _item_finding(bill: Bill, item: BillItem, number: int, problem: str, value: str, fix: str) -> Finding:
     is_open = bill.invoice is None or bill.invoice["invoice_state"] in OPEN_STATES
     fix += _TAKE_OFF if item.invoice_id is not None and is_open else ""
     return bill.rejection(number, problem, value, fix, item)
 
 
-def _table(kind: str, items: Sequence[Item]) -> pa.Table:
+def _table(kind: str, items: Sequence[BillItem]) -> pa.Table:
     columns = {f"{kind}_id": [item.id for item in items], "matter_id": [item.matter_id for item in items]}
     columns |= {name: [getattr(item, name) for item in items] for name in CODES[kind]}
     arrays = {name: pa.array(values, pa.string()) for name, values in columns.items()}
     return pa.table({**arrays, "date": pa.array([item.date for item in items], pa.timestamp("us"))})
 
 
-def _code_settings(matter_ids: Iterable[str | None], source: Source, profile: LedesProfile) -> pa.Table:
+def _code_settings(matter_ids: Iterable[str | None], source: BillSource, profile: LedesProfile) -> pa.Table:
     """Return the matters' settings for codes, and require those that the profile requires, too."""
     rows = [source.matters[each] for each in matter_ids if each is not None]
     required = {LEDES_CODES[f"{kind}_code"][1] for kind in profile.require}
@@ -433,7 +433,7 @@ def _code_settings(matter_ids: Iterable[str | None], source: Source, profile: Le
     return pa.table(table)
 
 
-def _codes(source: Source) -> pa.Table:
+def _codes(source: BillSource) -> pa.Table:
     columns = source.codes
     types = {"selectable": pa.bool_()}
     return pa.table({name: pa.array(values, types.get(name, pa.string())) for name, values in columns.items()})

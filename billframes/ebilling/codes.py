@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from billframes._forks import PerProcess
 from billframes.client import Client
-from billframes.ebilling.source import CODES, KINDS, Item
+from billframes.ebilling.source import CODES, KINDS, BillItem
 from billframes.loading.connection import request_threads
 from billframes.loading.progress import Progress, progress_reporter
 
@@ -54,7 +54,7 @@ _lock = PerProcess(threading.Lock)
 
 
 def read_codes(
-    items: Iterable[Item],
+    items: Iterable[BillItem],
     client: Client | None,
     *,
     progress: bool | Progress | None = None,
@@ -65,7 +65,7 @@ def read_codes(
 
     Parameters
     ----------
-    items : iterable of Item
+    items : iterable of BillItem
     client : Client, optional
         The client to read with.
     progress : bool or callable, optional
@@ -104,7 +104,7 @@ def read_codes(
 
 
 def _read_all(
-    unread: Mapping[ItemKey, Item],
+    unread: Mapping[ItemKey, BillItem],
     client: Client,
     progress: bool | Progress | None,
     found: dict[ItemKey, ItemCodes],
@@ -117,10 +117,10 @@ def _read_all(
             report(done, len(unread))
 
 
-def _key(item: Item) -> ItemKey:
+def _key(item: BillItem) -> ItemKey:
     return item.kind, item.id, item.modified_at
 
 
-def _read(client: Client, item: Item) -> dict[str, str | None]:
+def _read(client: Client, item: BillItem) -> dict[str, str | None]:
     record = getattr(client, KINDS[item.kind]).get(item.id)
     return {name: getattr(record, name) for name in CODES[item.kind]}

@@ -22,7 +22,7 @@ from billframes.ebilling.format import END, LEDES_98BI, LEDES_1998B, LedesFormat
 from billframes.ebilling.plain_text import is_plain
 from billframes.ebilling.profile import LedesProfile
 from billframes.ebilling.reading import lines_frame
-from billframes.ebilling.source import Source
+from billframes.ebilling.source import BillSource
 from billframes.errors import LedesError, MissingColumnError, ParameterError
 from billframes.loading.progress import Progress
 
@@ -217,7 +217,7 @@ def ledes(
     >>> bf.ledes(bf.book("2026-10"), "11819", profile=profile)
     <LEDES 1998B file: invoice 11819, 4 lines>
     """
-    source = Source(given, client, settings)
+    source = BillSource(given, client, settings)
     checked = check_invoices(source, invoice, profile, progress=progress)
     findings = checked.frame(source)
     if (findings["severity"] == REJECTED).any():

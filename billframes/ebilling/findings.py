@@ -60,7 +60,7 @@ class Finding:
     line : int, optional
         The line of a file.
     place : dict, optional
-        Item, date, matter and responsible lawyer.
+        BillItem, date, matter and responsible lawyer.
     """
 
     field: int

@@ -39,7 +39,7 @@ def adjust_to_invoice(
         The bill of an invoice, with the lines of its items.
     profile : LedesProfile
     incomplete : sequence of str
-        The reasons for which the frames may lack items, see `Source.incomplete_loads`.
+        The reasons for which the frames may lack items, see `BillSource.incomplete_loads`.
     taxes : LineTaxes
         The taxes of the invoice.
     """

@@ -16,7 +16,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from billframes.ebilling.amounts import ZERO, money, number, product, to_cents
 from billframes.ebilling.findings import REJECTED, Finding
 from billframes.ebilling.profile import LedesProfile
-from billframes.ebilling.source import Item, Row
+from billframes.ebilling.source import BillItem, Row
 
 __all__ = ["Bill", "Line", "add_item_lines", "line_without_amount"]
 
@@ -37,7 +37,7 @@ class Line:
     """
 
     type: str
-    item: Item | None
+    item: BillItem | None
     matter_id: str | None
     day: str
     total: Decimal
@@ -67,12 +67,12 @@ class Bill:
         The id of the invoice or the matter.
     invoice : dict, optional
         The invoice; None for unbilled work.
-    items : list of Item
+    items : list of BillItem
     lines : list of Line
         Made by `add_item_lines`.
-    left_out : list of (Item, str)
+    left_out : list of (BillItem, str)
         Items that are not lines, with the reason.
-    unpriced : list of Item
+    unpriced : list of BillItem
         Items that are not lines because their rate or amount is unknown. Their codes are known.
     above_items : bool
         Whether the invoice is above its items and their tax, so that items may be missing.
@@ -80,10 +80,10 @@ class Bill:
 
     key: str
     invoice: Row | None
-    items: list[Item]
+    items: list[BillItem]
     lines: list[Line] = field(default_factory=list)
-    left_out: list[tuple[Item, str]] = field(default_factory=list)
-    unpriced: list[Item] = field(default_factory=list)
+    left_out: list[tuple[BillItem, str]] = field(default_factory=list)
+    unpriced: list[BillItem] = field(default_factory=list)
     above_items: bool = False
 
     @property
@@ -97,7 +97,7 @@ class Bill:
         problem: str,
         value: str = "",
         fix: str = "Correct it in the billing system.",
-        item: Item | None = None,
+        item: BillItem | None = None,
     ) -> Finding:
         """Return a reason for rejection of the bill, or of one of its items."""
         if item is None:
@@ -108,7 +108,7 @@ class Bill:
 
 def add_item_lines(bill: Bill, profile: LedesProfile) -> Iterable[Finding]:
     """Add the lines of a bill's items, and yield a finding for each item that can't be a line."""
-    unpriced: list[Item] = []
+    unpriced: list[BillItem] = []
     for item in bill.items:
         if item.kind == "time_entry":
             kind = (item.billing_type or "").casefold()
@@ -128,7 +128,7 @@ def add_item_lines(bill: Bill, profile: LedesProfile) -> Iterable[Finding]:
     yield from _unpriced_findings(bill, unpriced)
 
 
-def _time_line(item: Item) -> Line | None:
+def _time_line(item: BillItem) -> Line | None:
     units, cost, total = number(item.hours), number(item.rate), money(item.amount)
     if units is None or cost is None or total is None:
         return None
@@ -165,11 +165,11 @@ def _round_up_units(line: Line, hours: Decimal, rate: Decimal) -> None:
             return
 
 
-def _adjustment(kind: str, item: Item, total: Decimal) -> Line:
+def _adjustment(kind: str, item: BillItem, total: Decimal) -> Line:
     return Line(kind, item, item.matter_id, item.day, total, _ONE, None, total)
 
 
-def _amount_line(item: Item, profile: LedesProfile) -> Line | None:
+def _amount_line(item: BillItem, profile: LedesProfile) -> Line | None:
     total = money(item.amount)
     if total is None:
         return None
@@ -179,18 +179,18 @@ def _amount_line(item: Item, profile: LedesProfile) -> Line | None:
     return _line(kind, item, _ONE, total, total)
 
 
-def line_without_amount(item: Item) -> Line:
+def line_without_amount(item: BillItem) -> Line:
     """Return the line of an item whose rate or amount is unknown, to check its other fields."""
     kind = "E" if item.kind == "expense" else "F"
     return _line(kind, item, max(number(item.hours) or ZERO, ZERO) or _ONE, ZERO, ZERO)
 
 
-def _line(kind: str, item: Item, units: Decimal, cost: Decimal, total: Decimal) -> Line:
+def _line(kind: str, item: BillItem, units: Decimal, cost: Decimal, total: Decimal) -> Line:
     adjustment = total - product(units, cost)
     return Line(kind, item, item.matter_id, item.day, total, units, cost, adjustment or None)
 
 
-def _unpriced_findings(bill: Bill, items: Sequence[Item]) -> Iterable[Finding]:
+def _unpriced_findings(bill: Bill, items: Sequence[BillItem]) -> Iterable[Finding]:
     """Yield findings for items without an amount: one for the bill if rates are hidden, else one for each item."""
     times = [item for item in items if item.kind == "time_entry"]
     fix = "Load with a credential that has the read.rates scope."

@@ -22,7 +22,7 @@ from billframes.errors import IncompleteDataWarning, ParameterError
 
 __all__ = ["check_file", "ledes_format", "lines_frame", "read_ledes"]
 
-Source = str | bytes | os.PathLike[str]
+BillSource = str | bytes | os.PathLike[str]
 
 # Characters of a value in a finding. A long value can be in many of them.
 _LONGEST_VALUE = 1_000
@@ -30,7 +30,7 @@ _LONGEST_VALUE = 1_000
 _HEADING = LEDES_1998B.heading
 
 
-def ledes_format(source: Source, *, max_bytes: int = LEDES_BYTES) -> str:
+def ledes_format(source: BillSource, *, max_bytes: int = LEDES_BYTES) -> str:
     r"""
     Return the format of a LEDES file, according to its first line and the names of its fields.
 
@@ -63,7 +63,7 @@ def ledes_format(source: Source, *, max_bytes: int = LEDES_BYTES) -> str:
     return name
 
 
-def read_ledes(source: Source, *, max_bytes: int = LEDES_BYTES, max_findings: int = LEDES_FINDINGS) -> pd.DataFrame:
+def read_ledes(source: BillSource, *, max_bytes: int = LEDES_BYTES, max_findings: int = LEDES_FINDINGS) -> pd.DataFrame:
     r"""
     Read a LEDES file of any software: 1998B, 98BI, XML 2.0 to 2.2, or 2000.
 
@@ -143,7 +143,7 @@ def _text_series(texts: list[str]) -> pd.Series[str]:
 
 
 def check_file(
-    source: Source,
+    source: BillSource,
     profile: LedesProfile | None = None,
     *,
     notes: bool = False,
@@ -197,7 +197,7 @@ def _is_text(source: str) -> bool:
     return source.lstrip()[:1] == "<" or any(mark in source for mark in ("\n", "\r", END))
 
 
-def _opened(source: Source, max_bytes: int) -> AbstractContextManager[BinaryIO]:
+def _opened(source: BillSource, max_bytes: int) -> AbstractContextManager[BinaryIO]:
     """Open a file or its content; raise `ParameterError` if it is too large."""
     if isinstance(source, str) and _is_text(source):
         source = source.encode("utf-8", "surrogatepass")
@@ -206,7 +206,7 @@ def _opened(source: Source, max_bytes: int) -> AbstractContextManager[BinaryIO]:
     return open_limited(source, max_bytes)
 
 
-def _parse(source: Source, max_bytes: int, parsed: ParsedFile, *, only_format: bool = False) -> str:
+def _parse(source: BillSource, max_bytes: int, parsed: ParsedFile, *, only_format: bool = False) -> str:
     """Read a file or its content, and return the format's name."""
     is_text = isinstance(source, str) and _is_text(source)
     name = ""

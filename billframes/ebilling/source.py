@@ -24,7 +24,7 @@ from billframes.loading.load_info import load_info
 from billframes.periods import Period
 from billframes.schema.records import LEDES_CODES
 
-__all__ = ["CODES", "KINDS", "OPEN_STATES", "Item", "Row", "Source"]
+__all__ = ["CODES", "KINDS", "OPEN_STATES", "BillItem", "BillSource", "Row"]
 
 Row = dict[str, Any]
 C = nw.col
@@ -32,7 +32,7 @@ C = nw.col
 FRAMES = ("time_entries", "expenses", "fixed_fees", "invoices", "matters", "users", "codes")
 OPEN_STATES = ("draft", "review", "approved")
 
-# The frame of each kind of item. Its columns are read as the fields of `Item`.
+# The frame of each kind of item. Its columns are read as the fields of `BillItem`.
 KINDS = {"time_entry": "time_entries", "fixed_fee": "fixed_fees", "expense": "expenses"}
 # The columns of each kind of item that have codes; a matter's `ledes_…_required` tells whether one is required.
 CODES = {
@@ -74,7 +74,7 @@ _HARMLESS = {"billed": True, "billing_type": "billable"}
 
 
 @dataclass(slots=True)
-class Item:
+class BillItem:
     """A time entry, an expense or a fixed fee; `has_codes` is False until its codes are read."""
 
     kind: str
@@ -103,7 +103,7 @@ class Item:
         return {"item": self.kind, "date": self.date, "matter_id": self.matter_id}
 
 
-class Source:
+class BillSource:
     """
     Reads records from a book or from frames.
 
@@ -191,7 +191,7 @@ class Source:
         names: list[str] = _open(self.native(name), name).collect_schema().names()
         return names
 
-    def items_of(self, invoices: Mapping[str, Row]) -> list[Item]:
+    def items_of(self, invoices: Mapping[str, Row]) -> list[BillItem]:
         """Return all items on invoices, which are given by id: first the fees, then the expenses, each by date."""
         client_ids = {client_id for row in invoices.values() for client_id in self._clients_of(row)}
         self.is_narrow = self.is_narrow and len(client_ids) <= _FEW_CLIENTS
@@ -203,7 +203,7 @@ class Source:
         matter = self.matters.get(invoice["matter_id"] or "", invoice)
         return {invoice["client_id"], matter["client_id"]}
 
-    def unbilled_items(self, period: Period, matter_ids: Collection[str]) -> list[Item]:
+    def unbilled_items(self, period: Period, matter_ids: Collection[str]) -> list[BillItem]:
         """Return the items of a period on these matters, without those on final invoices."""
         wanted = C("matter_id").is_in(list(matter_ids))
         if period.start is not None:
@@ -213,19 +213,19 @@ class Source:
         not_final = [row["invoice_id"] for row in self.invoices if row["invoice_state"] in OPEN_STATES]
         return self._items(wanted & (C("invoice_id").is_null() | C("invoice_id").is_in(not_final)))
 
-    def _items(self, wanted: nw.Expr) -> list[Item]:
+    def _items(self, wanted: nw.Expr) -> list[BillItem]:
         items = [item for kind in KINDS for item in self._items_of_kind(kind, wanted)]
         items.sort(key=lambda item: (item.kind == "expense", item.day, item.kind, item.id))
         return items
 
-    def _items_of_kind(self, kind: str, wanted: nw.Expr) -> list[Item]:
+    def _items_of_kind(self, kind: str, wanted: nw.Expr) -> list[BillItem]:
         id_ = f"{kind}_id"
         columns = self._columns(KINDS[kind], (id_, *_NEEDED[kind]), _OPTIONAL[kind], wanted)
         columns["id"], columns["day"] = columns.pop(id_), columns.pop("date_text")
         fixed = {"kind": kind, "has_codes": CODES[kind][-1] in columns}
         # Whole columns at once, because a hundred thousand keyword calls would take seconds.
-        values = (columns.get(each.name) or repeat(fixed.get(each.name, each.default)) for each in fields(Item))
-        return list(map(Item, *values)) if columns["id"] else []
+        values = (columns.get(each.name) or repeat(fixed.get(each.name, each.default)) for each in fields(BillItem))
+        return list(map(BillItem, *values)) if columns["id"] else []
 
     def _columns(
         self, name: str, needed: Sequence[str], optional: Iterable[str], wanted: nw.Expr | None = None

@@ -12,7 +12,7 @@ from billframes.ebilling.findings import OFTEN, REJECTED, Finding
 from billframes.ebilling.lines import Bill, Line
 from billframes.ebilling.plain_text import PlainText, plain_text
 from billframes.ebilling.profile import LedesProfile, look_up
-from billframes.ebilling.source import Item, Row, Source
+from billframes.ebilling.source import BillItem, BillSource, Row
 from billframes.errors import MissingColumnError
 
 __all__ = ["Texts"]
@@ -29,7 +29,7 @@ class Texts:
 
     Parameters
     ----------
-    source : Source
+    source : BillSource
     profile : LedesProfile
 
     Raises
@@ -38,14 +38,14 @@ class Texts:
         The profile names a custom field that does not exist.
     """
 
-    def __init__(self, source: Source, profile: LedesProfile) -> None:
+    def __init__(self, source: BillSource, profile: LedesProfile) -> None:
         self._source = source
         self._profile = profile
         self._has_taxes = profile.form.has_taxes
         self.columns: dict[str, list[str]] = {name: [] for name in profile.form.columns}
         self.lines: list[tuple[Bill, Line]] = []
         self.findings: list[Finding] = []
-        self.changed: list[tuple[Bill, Item, str]] = []
+        self.changed: list[tuple[Bill, BillItem, str]] = []
         for name, column in (("matters", profile.client_matter_id), ("users", profile.timekeeper_ids)):
             if isinstance(column, str) and column not in source.names(name):
                 customs = [each for each in source.names(name) if each.startswith("cf_")]
@@ -183,7 +183,7 @@ class Texts:
         }
         return {f"client_{_COLUMNS.get(key, key)}": plain_text(text).text for key, text in address.items()}
 
-    def _report_description(self, bill: Bill, item: Item, text: PlainText) -> None:
+    def _report_description(self, bill: Bill, item: BillItem, text: PlainText) -> None:
         if text.replaced:
             self.changed.append((bill, item, text.replaced))
         if text.foreign:

@@ -18,9 +18,9 @@ from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.codes import NOT_JUDGED
 from billframes.client import Client
 from billframes.config.firm import FirmSettings, check_settings
-from billframes.ebilling.source import Source
+from billframes.ebilling.source import BillSource
 from billframes.errors import ParameterError
-from billframes.guidelines.declare import BEYOND, SEVERITIES, Rule, RuleKind, within
+from billframes.guidelines.declare import BEYOND, SEVERITIES, GuidelineRule, RuleKind, within
 from billframes.guidelines.file import Guidelines, named_files, read_guidelines
 from billframes.guidelines.narratives import EMPTY, FOREIGN, UNCLEAR
 from billframes.guidelines.rules import CURRENCY, RULES
@@ -129,7 +129,7 @@ def guideline_check(
             "Pass guidelines=, a file or a folder, or name one with guidelines in the firm's settings."
         )
     files = read_guidelines(settings.guidelines if guidelines is None else guidelines)
-    source = Source(given, client)
+    source = BillSource(given, client)
     roles = _roles(settings, source)
     named = named_files(files, source, roles)
     period = resolve(start, end)
@@ -149,13 +149,13 @@ def guideline_check(
     return _frame(found, source, people)
 
 
-def _roles(settings: FirmSettings, source: Source) -> dict[str, str]:
+def _roles(settings: FirmSettings, source: BillSource) -> dict[str, str]:
     """Return the roles of the settings by the user's id."""
     ids = {str(row.get("email")).lower(): id_ for id_, row in source.users.items() if row.get("email")}
     return {ids.get(user.lower(), user): role for user, role in settings.roles.items()}
 
 
-def _as_of(given: DateLike | None, source: Source, settings: FirmSettings) -> dt.date:
+def _as_of(given: DateLike | None, source: BillSource, settings: FirmSettings) -> dt.date:
     day = load_day(source.native("time_entries"), settings.time_zone) if given is None else read_date(given, "as_of")
     if day is None:
         raise ParameterError("as_of= is needed: the frames do not say on which day they were loaded.")
@@ -163,7 +163,7 @@ def _as_of(given: DateLike | None, source: Source, settings: FirmSettings) -> dt
 
 
 def _chosen(
-    items: pd.DataFrame, source: Source, invoice: str | Iterable[str] | None, period: Period
+    items: pd.DataFrame, source: BillSource, invoice: str | Iterable[str] | None, period: Period
 ) -> pd.Series[bool]:
     """Mark the items to report."""
     if invoice is not None:
@@ -176,12 +176,12 @@ def _findings(work: Work) -> Iterator[pd.DataFrame]:
     """Yield the findings of each rule of a file."""
     currency = work.settings.currency
     if work.file.currency and currency and currency != work.file.currency:
-        yield _judge(Rule("currency", {"severity": "refused", "currency": work.file.currency}), CURRENCY, work)
+        yield _judge(GuidelineRule("currency", {"severity": "refused", "currency": work.file.currency}), CURRENCY, work)
     for rule in work.file.rules:
         yield _judge(rule, RULES[rule.kind], work)
 
 
-def _judge(rule: Rule, kind: RuleKind, work: Work) -> pd.DataFrame:
+def _judge(rule: GuidelineRule, kind: RuleKind, work: Work) -> pd.DataFrame:
     """Run one rule: select items, find those beyond the limit, and add the words and the amount at risk."""
     rows = work.select(rule, kind)
     hits = kind.judge(rule, rows, work) if len(rows) else rows.iloc[:0]
@@ -206,7 +206,7 @@ _OF_ITEM = (
 )
 
 
-def _at_risk(hits: pd.DataFrame, rule: Rule, kind: RuleKind) -> pd.Series[Any]:
+def _at_risk(hits: pd.DataFrame, rule: GuidelineRule, kind: RuleKind) -> pd.Series[Any]:
     """
     Return the amounts at risk: 0 for a review; the item if it is refused; a share of it or the excess if it is cut.
 
@@ -235,7 +235,7 @@ def _cents(amounts: pd.Series[Any]) -> pd.Series[Any]:
     return pd.Series(np.array([*exact, None], dtype=object)[codes], index=amounts.index, dtype=object)
 
 
-def _frame(found: list[pd.DataFrame], source: Source, people: Mapping[str, str]) -> pd.DataFrame:
+def _frame(found: list[pd.DataFrame], source: BillSource, people: Mapping[str, str]) -> pd.DataFrame:
     """Put findings in order, and add names."""
     if not found:
         return pd.DataFrame({name: pd.Series(dtype=_DTYPES.get(name, "str")) for name in COLUMNS})

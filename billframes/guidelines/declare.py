@@ -14,7 +14,7 @@ import pandas as pd
 
 from billframes.guidelines.keys import Reader, choice, day, share, text, texts
 
-__all__ = ["BEYOND", "COMMON", "SEVERITIES", "WHOLE", "Judge", "Rule", "RuleKind", "found", "within"]
+__all__ = ["BEYOND", "COMMON", "SEVERITIES", "WHOLE", "GuidelineRule", "Judge", "RuleKind", "found", "within"]
 
 SEVERITIES = ("refused", "cut", "review")
 # The keys that every rule can have.
@@ -31,7 +31,7 @@ WHOLE, BEYOND = "whole", "beyond"
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class GuidelineRule:
     """One table of a guideline file: the kind's name, and the values by key."""
 
     kind: str
@@ -46,7 +46,7 @@ class Rule:
         return within(days, self.get("from"), self.get("until"))
 
 
-Judge = Callable[[Rule, pd.DataFrame, Any], pd.DataFrame]
+Judge = Callable[[GuidelineRule, pd.DataFrame, Any], pd.DataFrame]
 """Takes a rule, the rows that it looks at and their `Work`; returns the rows beyond the limit, as `found` does."""
 
 

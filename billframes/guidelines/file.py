@@ -13,9 +13,9 @@ from typing import Any, Self
 from billframes._names import closest, first_few, type_in_words
 from billframes.analysis.declare.columns import ENUMS
 from billframes.config import read_keys
-from billframes.ebilling.source import Source
+from billframes.ebilling.source import BillSource
 from billframes.errors import ConfigError, ParameterError
-from billframes.guidelines.declare import COMMON, Rule
+from billframes.guidelines.declare import COMMON, GuidelineRule
 from billframes.guidelines.keys import choice, day, flag, read_table, text, texts
 from billframes.guidelines.rules import RULES
 
@@ -39,7 +39,7 @@ class Guidelines:
     ----------
     client : str
         The client's name, reference or id.
-    rules : tuple of Rule
+    rules : tuple of GuidelineRule
         The rules, in the order of the file.
     title : str
         The guidelines' title.
@@ -68,7 +68,7 @@ class Guidelines:
     """
 
     client: str
-    rules: tuple[Rule, ...]
+    rules: tuple[GuidelineRule, ...]
     title: str = ""
     effective: dt.date | None = None
     until: dt.date | None = None
@@ -103,7 +103,7 @@ class Guidelines:
         return cls(rules=rules, path=str(path), **top)
 
 
-def _rules(tables: Mapping[str, Any], language: str | None) -> Iterator[Rule]:
+def _rules(tables: Mapping[str, Any], language: str | None) -> Iterator[GuidelineRule]:
     for name, value in tables.items():
         given = value if isinstance(value, list) else [value]
         if not given or not all(isinstance(each, dict) for each in given):
@@ -112,7 +112,7 @@ def _rules(tables: Mapping[str, Any], language: str | None) -> Iterator[Rule]:
             yield _rule(name, table, language)
 
 
-def _rule(name: str, table: Mapping[str, Any], language: str | None) -> Rule:
+def _rule(name: str, table: Mapping[str, Any], language: str | None) -> GuidelineRule:
     kind, where = RULES[name], f"[{name}]"
     values = read_table(table, {**kind.keys, **COMMON}, kind.required, where)
     if "severity" not in values:
@@ -129,7 +129,7 @@ def _rule(name: str, table: Mapping[str, Any], language: str | None) -> Rule:
         raise ConfigError(f"{where} has a limit, but no per; it takes 'entry', 'matter' or 'matter and month'.")
     if language is None and (kind.english or values.keys() & {"words", "if_words"}):
         raise ConfigError(f"{where} uses word lists of a language; add language = 'en' at the top of the file.")
-    return Rule(name, values)
+    return GuidelineRule(name, values)
 
 
 def read_guidelines(given: Any) -> list[Guidelines]:
@@ -161,7 +161,7 @@ def read_guidelines(given: Any) -> list[Guidelines]:
 
 
 def named_files(
-    files: Iterable[Guidelines], source: Source, roles: Mapping[str, str]
+    files: Iterable[Guidelines], source: BillSource, roles: Mapping[str, str]
 ) -> list[tuple[Guidelines, list[str]]]:
     """
     Replace the names in guidelines by ids, and return each with the ids of its matters.
@@ -186,7 +186,7 @@ def named_files(
 class _Names:
     """Finds clients, matters, people and others by the names that a file has for them."""
 
-    def __init__(self, source: Source, roles: Mapping[str, str]) -> None:
+    def __init__(self, source: BillSource, roles: Mapping[str, str]) -> None:
         self.source = source
         self.matter_names = {
             id_: str(row.get("reference") or row.get("name") or id_) for id_, row in source.matters.items()
@@ -213,7 +213,7 @@ class _Names:
             client = self._id("client", file.client, "client")
             own = [id_ for id_, row in self.source.matters.items() if row["client_id"] == client]
             wanted = [self._id("matter", each, "matters") for each in file.matters]
-            rules = tuple(Rule(each.kind, self._values(each)) for each in file.rules)
+            rules = tuple(GuidelineRule(each.kind, self._values(each)) for each in file.rules)
         except ConfigError as error:
             raise ConfigError(f"{file.path}: {error}" if file.path else str(error)) from error
         others = [name for name, id_ in zip(file.matters, wanted, strict=True) if id_ not in own]
@@ -221,7 +221,7 @@ class _Names:
             raise ConfigError(f"{file.path}: matters names {others[0]!r}, which is a matter of another client.")
         return replace(file, rules=rules), [id_ for id_ in own if not wanted or id_ in wanted]
 
-    def _values(self, rule: Rule) -> dict[str, Any]:
+    def _values(self, rule: GuidelineRule) -> dict[str, Any]:
         where, values = f"[{rule.kind}]", dict(rule.values)
         for key, kind in _NAMED.items():
             if key in values:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from billframes.guidelines.declare import Rule, found
+from billframes.guidelines.declare import GuidelineRule, found
 from billframes.guidelines.narratives import hours_in_brackets, lacking_parts, segments, tasks
 from billframes.guidelines.words import Phrases, guideline_words
 from billframes.guidelines.work import Work, look_for
@@ -49,7 +49,7 @@ def every_row(rows: pd.DataFrame) -> pd.DataFrame:
     return found(rows, slice(None))
 
 
-def increment(rule: Rule, rows: pd.DataFrame, _work: Work) -> pd.DataFrame:
+def increment(rule: GuidelineRule, rows: pd.DataFrame, _work: Work) -> pd.DataFrame:
     """Find hours that are not a multiple of the increment, or below the minimum."""
     step, least, hours = rule.get("hours"), rule.get("minimum", 0.0), rows["hours"]
     rest = hours - np.floor(hours / step + _LEAST) * step if step else hours
@@ -58,13 +58,13 @@ def increment(rule: Rule, rows: pd.DataFrame, _work: Work) -> pd.DataFrame:
     return found(rows, is_odd | ((hours > 0) & (hours < least - _LEAST)), hours_text(hours), excess)
 
 
-def entry_hours(rule: Rule, rows: pd.DataFrame, _work: Work) -> pd.DataFrame:
+def entry_hours(rule: GuidelineRule, rows: pd.DataFrame, _work: Work) -> pd.DataFrame:
     """Find entries of more hours than the limit."""
     over = rows["hours"] - rule.get("max")
     return found(rows, over > _LEAST, hours_text(rows["hours"]), over * rows["rate"])
 
 
-def age(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
+def age(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     """Find items that are too old on the invoice date; before a final invoice, on the day of the check."""
     billed_on = rows["invoice_date"].where(~rows["is_open"], pd.Timestamp(work.as_of))
     days = (billed_on - rows["date"]).dt.days
@@ -74,13 +74,13 @@ def age(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     return found(rows, days > min(limit, warn), words, severity=severity)
 
 
-def recording(rule: Rule, rows: pd.DataFrame, _work: Work) -> pd.DataFrame:
+def recording(rule: GuidelineRule, rows: pd.DataFrame, _work: Work) -> pd.DataFrame:
     """Find items that were recorded too many days after the work."""
     days = (rows["created"] - rows["date"]).dt.days
     return found(rows, days > rule.get("max_days"), days.map(lambda value: f"{value:.0f} days"))
 
 
-def block(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
+def block(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     """Find entries with several tasks, unless the text gives each its hours."""
     joined = rows["description"].str.contains(_JOINTS, case=False, regex=True).fillna(False).astype(bool)
     rows = rows[joined & (rows["hours"] >= rule.get("min_hours", 0.0) - _LEAST)]
@@ -115,7 +115,7 @@ def _value_of_block(text: str, hours: float, opened: list[str], accepts: bool) -
 _LISTS = {"vague_only": "only", "vague_endings": "endings"}
 
 
-def vague(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
+def vague(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     """Find narratives that say too little."""
     rows = rows[work.is_judged(rows, also_unclear=False)]
     phrases: dict[str, list[str]] = {key: list(rule.get(key, ())) for key in ("only", "phrases", "endings")}
@@ -142,13 +142,13 @@ def _lacking(text: str, parts: list[str]) -> str:
     return f"{opening.lower()}: no {' and no '.join(lacks)}" if lacks else ""
 
 
-def barred(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
+def barred(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     """Find work that the client does not pay for, by words and codes."""
     words = work.matches(rule, rows)
     return found(rows, words.notna(), words)
 
 
-def wording(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
+def wording(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     """Find narratives of some work that lack required words, or are too short or too long."""
     rows = rows[work.matches(rule, rows, prefix="if_").notna()]
     texts = rows["description"].fillna("")
@@ -161,7 +161,7 @@ def wording(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     return found(rows, value != "", value)
 
 
-def codes(rule: Rule, rows: pd.DataFrame, _work: Work) -> pd.DataFrame:
+def codes(rule: GuidelineRule, rows: pd.DataFrame, _work: Work) -> pd.DataFrame:
     """Find missing codes, and codes that the client does not accept."""
     value = pd.Series("", index=rows.index, dtype=object)
     allowed = tuple(rule.get("allowed", ()))
@@ -174,7 +174,7 @@ def codes(rule: Rule, rows: pd.DataFrame, _work: Work) -> pd.DataFrame:
     return found(rows, value != "", value)
 
 
-def matter(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
+def matter(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     """Find work before a matter was opened, after it was closed, or on an archived matter."""
     value = pd.Series("", index=rows.index, dtype=object)
     if rule.get("before_opened"):
@@ -188,7 +188,7 @@ def matter(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     return found(rows, value != "", value)
 
 
-def calendar(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
+def calendar(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     """Find work on days off, by the firm's settings."""
     names = rows["date"].dt.strftime("%a")
     is_weekend = ~names.isin(work.settings.working_days) & bool(rule.get("weekends"))

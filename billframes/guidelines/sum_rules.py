@@ -11,7 +11,7 @@ import pandas as pd
 
 from billframes._format import month_name
 from billframes.analysis.duplicates import duplicates as equal_entries
-from billframes.guidelines.declare import Rule, found
+from billframes.guidelines.declare import GuidelineRule, found
 from billframes.guidelines.item_rules import hours_text
 from billframes.guidelines.narratives import tasks
 from billframes.guidelines.work import Work
@@ -37,7 +37,7 @@ _RARE_WORD = re.compile(r"[^\W\d_]{5,}")
 _RARE_SHARE = 0.02
 
 
-def day_hours(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
+def day_hours(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     """Find days on which a person has more billable hours than the limit. Each entry carries its share."""
     if rule.get("across") == "firm":
         keys = ["user_id", "date"]
@@ -49,7 +49,7 @@ def day_hours(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     return found(rows, together > rule.get("max") + _LEAST, hours_text(together), over * rows["amount"])
 
 
-def approval(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
+def approval(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     """Find the work beyond what needs no approval or is approved, in the order of dates."""
     words = work.matches(rule, rows)
     rows = rows[words.notna()].sort_values(["date", "item_id"])
@@ -70,31 +70,31 @@ def approval(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     return found(rows, past, words.loc[rows.index], excess)
 
 
-def _limits(rule: Rule, rows: pd.DataFrame, column: str) -> pd.Series[Any]:
+def _limits(rule: GuidelineRule, rows: pd.DataFrame, column: str) -> pd.Series[Any]:
     """Return the limit for each row: that of the rule, or of the approval that covers it. None is no limit."""
     limits = {each: rule.get(f"over_{each}") for each in ("hours", "amount")}
     if limits == {"hours": None, "amount": None}:
         limits = {"hours": 0.0, "amount": 0.0}
     found_limits = pd.Series(np.inf if limits[column] is None else limits[column], index=rows.index)
     for given in rule.get("given", ()):
-        covered = Rule("", given).covers(rows["date"])
+        covered = GuidelineRule("", given).covers(rows["date"])
         if given.get("matter"):
             covered &= rows["matter_id"] == given["matter"]
         found_limits[covered] = given.get(column, np.inf)
     return found_limits
 
 
-def agreed_rates(rule: Rule, rows: pd.DataFrame) -> pd.Series[Any]:
+def agreed_rates(rule: GuidelineRule, rows: pd.DataFrame) -> pd.Series[Any]:
     """Return the agreed rate of each row on its day; missing without one. A person's row precedes that of the role."""
     agreed = pd.Series(np.nan, index=rows.index)
     for column, key in (("role", "role"), ("user_id", "user")):
         for row in rule.get("approved", ()):
             if key in row:
-                agreed[(rows[column] == row[key]) & Rule("", row).covers(rows["date"])] = row["rate"]
+                agreed[(rows[column] == row[key]) & GuidelineRule("", row).covers(rows["date"])] = row["rate"]
     return agreed
 
 
-def rates(rule: Rule, rows: pd.DataFrame, _work: Work) -> pd.DataFrame:
+def rates(rule: GuidelineRule, rows: pd.DataFrame, _work: Work) -> pd.DataFrame:
     """Find rates above those agreed or frozen, and people without an agreed rate."""
     agreed = agreed_rates(rule, rows)
     since = rule.get("frozen_since")
@@ -121,7 +121,7 @@ def _rate_text(rate: pd.Series[Any], agreed: pd.Series[Any]) -> pd.Series[Any]:
     return pd.Series(texts, index=rate.index, dtype=object)
 
 
-def travel(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
+def travel(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     """Find travel above the share of the agreed rate, and travel together with other work."""
     words = work.matches(rule, rows)
     travels = rows[words.notna()]
@@ -155,7 +155,7 @@ def _usual_rate(rows: pd.DataFrame, user_id: str, day: pd.Timestamp) -> float:
     return float(own["rate"].median())
 
 
-def expense(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
+def expense(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     """Find expenses that are barred, or above the limit for one or for a day."""
     words = work.matches(rule, rows)
     rows = rows[words.notna()]
@@ -168,7 +168,7 @@ def expense(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     return found(rows, excess > _LEAST, value, excess)
 
 
-def staff(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
+def staff(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     """Find people beyond the number for a matter, in the order of their first work, and people who are not allowed."""
     value = pd.Series("", index=rows.index, dtype=object)
     first = rows.sort_values(["date", "item_id"]).drop_duplicates(["matter_id", "user_id"])
@@ -194,7 +194,7 @@ def staff(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     return found(rows, value != "", value)
 
 
-def meetings(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
+def meetings(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     """Find several people with the same rare word about a meeting on one matter and day."""
     rows = rows[work.matches(rule, rows, default=("meeting",)).notna()]
     texts = {
@@ -210,7 +210,7 @@ def meetings(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     return found(rows, rows.index.isin(many.index), value)
 
 
-def duplicates(rule: Rule, rows: pd.DataFrame, _work: Work) -> pd.DataFrame:
+def duplicates(rule: GuidelineRule, rows: pd.DataFrame, _work: Work) -> pd.DataFrame:
     """Find entries with the text and hours of an earlier one, within some days."""
     rows = rows[rows["description"].notna() & rows["date"].notna()]
     entries = rows[["date", "user_id", "matter_id", "hours", "description"]].assign(
@@ -226,7 +226,7 @@ def duplicates(rule: Rule, rows: pd.DataFrame, _work: Work) -> pd.DataFrame:
     return found(rows.loc[later.index], slice(None), value)
 
 
-def budget(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
+def budget(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     """Find matters whose fees reach a share of the budget. The part beyond it is at risk, newest work first."""
     rows = rows[rule.covers(rows["date"])]
     if rule.get("tasks"):
@@ -253,7 +253,7 @@ def _row_of(items: pd.DataFrame, **more: Any) -> dict[str, Any]:
     return {name: items[name].iloc[0] for name in names if len(items[name].unique()) == 1} | more
 
 
-def invoice(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
+def invoice(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     """Find invoices of several matters or months, late invoices, and months that should have been billed."""
     rows = rows[rows["date"].notna()]
     return pd.DataFrame(
@@ -264,7 +264,7 @@ def invoice(rule: Rule, rows: pd.DataFrame, work: Work) -> pd.DataFrame:
     )
 
 
-def _invoices(rule: Rule, rows: pd.DataFrame, work: Work) -> Iterator[dict[str, Any]]:
+def _invoices(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> Iterator[dict[str, Any]]:
     chosen = rows.loc[rows["chosen"], "invoice_id"].unique()
     amounts = {row["invoice_id"]: row["amount"] for row in work.source.invoices}
     for invoice_id, items in rows[rows["invoice_id"].isin(chosen)].groupby("invoice_id"):
@@ -283,7 +283,7 @@ def _invoices(rule: Rule, rows: pd.DataFrame, work: Work) -> Iterator[dict[str, 
             yield row | {"problem": problem, "value": f"{first['invoice_date']:%Y-%m-%d}"}
 
 
-def _limit(rule: Rule, day: pd.Timestamp) -> pd.Timestamp | None:
+def _limit(rule: GuidelineRule, day: pd.Timestamp) -> pd.Timestamp | None:
     """Return the last day on which work of a day may be billed."""
     days = rule.get("max_days_after_month")
     if days is None:
@@ -294,7 +294,7 @@ def _limit(rule: Rule, day: pd.Timestamp) -> pd.Timestamp | None:
 _PERIODS = {"month": "M", "quarter": "Q"}
 
 
-def _unbilled(rule: Rule, rows: pd.DataFrame, work: Work) -> Iterator[dict[str, Any]]:
+def _unbilled(rule: GuidelineRule, rows: pd.DataFrame, work: Work) -> Iterator[dict[str, Any]]:
     """Yield a row for each matter and period whose work should have been billed."""
     period = rows["date"].dt.to_period(_PERIODS[rule.get("every", "month")])
     for key, items in rows.groupby(["matter_id", period]):

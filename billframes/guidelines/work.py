@@ -18,9 +18,9 @@ from billframes.analysis.frames.engine import to_arrow
 from billframes.analysis.frames.frames import Frames
 from billframes.config.firm import FirmSettings
 from billframes.ebilling.codes import read_codes
-from billframes.ebilling.source import OPEN_STATES, Item, Source
+from billframes.ebilling.source import OPEN_STATES, BillItem, BillSource
 from billframes.errors import IncompleteDataWarning
-from billframes.guidelines.declare import Rule, RuleKind, within
+from billframes.guidelines.declare import GuidelineRule, RuleKind, within
 from billframes.guidelines.narratives import EMPTY, FOREIGN, UNCLEAR, languages
 from billframes.guidelines.words import Phrases, guideline_words
 from billframes.loading.progress import Progress
@@ -44,7 +44,7 @@ class Work:
     items : DataFrame
         All items of the client, one row each. `chosen` marks those to report.
     file : Guidelines
-    source : Source
+    source : BillSource
     as_of : date
     settings : FirmSettings
     progress : bool or callable, optional
@@ -55,7 +55,7 @@ class Work:
         self,
         items: pd.DataFrame,
         file: Any,
-        source: Source,
+        source: BillSource,
         as_of: dt.date,
         settings: FirmSettings,
         progress: bool | Progress | None = None,
@@ -63,7 +63,7 @@ class Work:
         self.items, self.file, self.source, self.as_of, self.settings = items, file, source, as_of, settings
         self.progress = progress
 
-    def select(self, rule: Rule, kind: RuleKind) -> pd.DataFrame:
+    def select(self, rule: GuidelineRule, kind: RuleKind) -> pd.DataFrame:
         """Return the items that a rule looks at: by kind, day of work, matter, person and role."""
         items = self.items
         kinds = _KINDS[rule.get("on")] if rule.get("on") else kind.on
@@ -94,7 +94,7 @@ class Work:
         return ~self.language.loc[rows.index].isin(silent)
 
     def matches(
-        self, rule: Rule, rows: pd.DataFrame, *, default: Iterable[str] = (), prefix: str = ""
+        self, rule: GuidelineRule, rows: pd.DataFrame, *, default: Iterable[str] = (), prefix: str = ""
     ) -> pd.Series[Any]:
         """
         Return the words and codes of each row that a rule names; empty if none, or if an exception is in the text.
@@ -151,13 +151,13 @@ class Work:
         return found
 
 
-def _uncoded(id_: str, modified: Any) -> Item:
+def _uncoded(id_: str, modified: Any) -> BillItem:
     """Return an expense whose code is not known yet."""
     modified = None if pd.isna(modified) else modified.to_pydatetime()
     unknown: dict[str, Any] = dict.fromkeys(
         ("date", "matter_id", "client_id", "user_id", "description", "amount", "invoice_id")
     )
-    return Item(kind="expense", id=id_, day="", modified_at=modified, has_codes=False, **unknown)
+    return BillItem(kind="expense", id=id_, day="", modified_at=modified, has_codes=False, **unknown)
 
 
 _SCOPE = {
@@ -177,13 +177,13 @@ def look_for(phrases: Phrases, texts: pd.Series[Any]) -> pd.Series[Any]:
     return pd.Series([found.get(text, "") for text in texts], index=texts.index, dtype=object)
 
 
-def read_work(source: Source, matter_ids: Collection[str], zone: str, roles: Mapping[str, str]) -> pd.DataFrame:
+def read_work(source: BillSource, matter_ids: Collection[str], zone: str, roles: Mapping[str, str]) -> pd.DataFrame:
     """
     Read all items on matters, billed or not: billable and fixed-fee time, expenses and fixed fees.
 
     Parameters
     ----------
-    source : Source
+    source : BillSource
     matter_ids : collection of str
     zone : str
         The firm's time zone, for the day on which an entry was made.
@@ -245,14 +245,14 @@ _TYPES = {
 }
 
 
-def _with_matters(items: pd.DataFrame, source: Source) -> pd.DataFrame:
+def _with_matters(items: pd.DataFrame, source: BillSource) -> pd.DataFrame:
     names = {"client_id": "client_id", "matter_type": "matter_type", "practice_area": "practice_area_label"}
     for column, name in (names | {"archived": "archived", "opened": "opened"}).items():
         items[column] = items["matter_id"].map({id_: row.get(name) for id_, row in source.matters.items()})
     return items
 
 
-def _with_people(items: pd.DataFrame, source: Source, roles: Mapping[str, str]) -> pd.DataFrame:
+def _with_people(items: pd.DataFrame, source: BillSource, roles: Mapping[str, str]) -> pd.DataFrame:
     known = {id_: str(row["role"]) for id_, row in source.users.items() if row["role"] is not None} | dict(roles)
     names = {id_: f"{row['first_name']} {row['last_name']}" for id_, row in source.users.items()}
     items["role"] = items["user_id"].map(known)
