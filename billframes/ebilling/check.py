@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import pyarrow as pa
 
 from billframes._limits import LEDES_BYTES, LEDES_FINDINGS
-from billframes.analysis.code_check import code_check
 from billframes.client import Client
 from billframes.config.firm import FirmSettings
 from billframes.ebilling.codes import read_codes
@@ -31,17 +29,17 @@ from billframes.ebilling.findings import (
 )
 from billframes.ebilling.format import FIELDS
 from billframes.ebilling.invoice_amount import adjust_to_invoice
+from billframes.ebilling.item_codes import CODE_FIELDS, code_findings, needs_code
 from billframes.ebilling.line_taxes import LineTaxes
-from billframes.ebilling.lines import Bill, Line, add_item_lines, line_without_amount
+from billframes.ebilling.lines import Bill, add_item_lines, line_without_amount
 from billframes.ebilling.profile import LedesProfile
 from billframes.ebilling.reading import check_file
 from billframes.ebilling.rules import problems
-from billframes.ebilling.source import CODES, KINDS, OPEN_STATES, BillItem, BillSource, Row
+from billframes.ebilling.source import BillSource, Row
 from billframes.ebilling.texts import Texts
 from billframes.errors import ParameterError
 from billframes.loading.progress import Progress
 from billframes.periods import DateLike, Period, resolve
-from billframes.schema.records import LEDES_CODES
 
 if TYPE_CHECKING:
     from billframes.book import Book
@@ -54,7 +52,6 @@ _TOTALS, _AMOUNTS = frozenset({5, 28, 29}), frozenset({11, 12, 13, 21, 48, 49})
 
 # Fields that are unknown for unbilled work: the bill's date, number, totals and period.
 _OF_BILLS = (1, 2, 5, 6, 7, 28, 29)
-_CODE_FIELDS = {"task_code": 15, "expense_code": 16, "activity_code": 17}
 _FIXES = {
     2: "Give the invoice a number of at most 20 characters, which no other invoice has.",
     3: "Give the client a reference of at most 20 characters, or client_id in the profile.",
@@ -77,7 +74,6 @@ _FIXES = {
     49: "The invoice's tax was rounded in another way. Ask whether the client's portal accepts the difference.",
     50: "Give the type with the tax in the profile.",
 }
-_TAKE_OFF = " It is on an invoice that is not final: take it off first, because billed items can't be changed."
 
 
 @dataclass(slots=True)
@@ -102,7 +98,7 @@ class CheckedBills:
         """Add the findings of `guideline_check` on the items of the bills."""
         items = {item.id for bill in self.bills for item in bill.items}
         numbers = {bill.number for bill in self.bills if bill.number is not None}
-        coded = {each.item_id for each in self.findings if each.field in _CODE_FIELDS.values()}
+        coded = {each.item_id for each in self.findings if each.field in CODE_FIELDS.values()}
         self.findings += guideline_findings(guidelines, items, numbers, coded)
 
 
@@ -241,7 +237,7 @@ def _check_unbilled(
     for item in source.unbilled_items(period, list(matters)):
         bills[str(item.matter_id)].items.append(item)
     items = [item for bill in bills.values() for item in bill.items]
-    required = (item for item in items if _needs_code(item, source, terms))
+    required = (item for item in items if needs_code(item, source, terms))
     read_codes(required, source.client, progress=progress, store=source.code_store)
     findings = [each for bill in bills.values() for each in add_item_lines(bill, terms)]
     return _check_lines(
@@ -270,7 +266,7 @@ def _check_lines(
         tax_codes=[*terms.tax_codes, *([terms.tax_lines] if terms.tax_lines else [])],
     )
     of_rules = [_finding_of(each, texts, source) for each in found if not _needs_amounts(each, texts)]
-    of_codes = list(_code_findings(bills, texts.lines, source, terms, of_bills=of_bills))
+    of_codes = list(code_findings(bills, texts.lines, source, terms, of_bills=of_bills))
     reported = {(each.item_id, each.field) for each in (*findings, *of_codes)}
     findings = [*findings, *texts.findings, *of_codes, *_rate_notes(bills)]
     findings += [each for each in of_rules if each.item_id is None or (each.item_id, each.field) not in reported]
@@ -360,80 +356,3 @@ def _is_client(row: Row, wanted: str | None) -> bool:
     """Tell whether a record belongs to the profile's client, which is a reference, an id or a name."""
     names = (row.get("client_id"), row.get("client_reference"), row.get("client_name"))
     return wanted is None or wanted.casefold() in {str(each).casefold() for each in names if each is not None}
-
-
-def _needs_code(item: BillItem, source: BillSource, profile: LedesProfile) -> bool:
-    """Tell whether the matter or the client requires a code of an item."""
-    matter = source.matters.get(item.matter_id or "", {})
-    enabled = matter.get("ledes_enabled") is True
-    return any(
-        kind in profile.require or (enabled and matter[flag] is True)
-        for kind, flag in (LEDES_CODES[name] for name in CODES[item.kind])
-    )
-
-
-def _code_findings(
-    bills: Sequence[Bill],
-    lines: Sequence[tuple[Bill, Line]],
-    source: BillSource,
-    profile: LedesProfile,
-    *,
-    of_bills: bool,
-) -> Iterator[Finding]:
-    """Check codes as `code_check` does, also of items without an amount, and report those that could not be read."""
-    items = {line.item.id: (bill, line.item) for bill, line in lines if line.item is not None}
-    items |= {item.id: (bill, item) for bill in bills for item in bill.unpriced}
-    for bill, item in items.values():
-        if not item.has_codes and (of_bills or _needs_code(item, source, profile)):
-            number = 16 if item.kind == "expense" else 15
-            fix = "Pass client=, or a book: codes of expenses and fixed fees are read one by one."
-            yield _item_finding(bill, item, number, "its code is not known: the API's lists have none", "", fix)
-    checked = [item for _, item in items.values() if item.has_codes and item.matter_id in source.matters]
-    if not checked:
-        return
-    tables = {kind: _table(kind, [item for item in checked if item.kind == kind]) for kind in KINDS}
-    found = code_check(
-        tables["time_entry"],
-        expenses=tables["expense"],
-        fixed_fees=tables["fixed_fee"],
-        matters=_code_settings({item.matter_id for item in checked}, source, profile),
-        codes=_codes(source),
-    )
-    for row in found.to_pylist():
-        bill, item = items[row["item_id"]]
-        fix = "Add the code." if row["problem"] == "missing" else "Choose a code from the matter's code sets."
-        yield _item_finding(bill, item, _CODE_FIELDS[row["field"]], row["problem"], row["code"] or "", fix)
-
-
-def _item_finding(bill: Bill, item: BillItem, number: int, problem: str, value: str, fix: str) -> Finding:
-    is_open = bill.invoice is None or bill.invoice["invoice_state"] in OPEN_STATES
-    fix += _TAKE_OFF if item.invoice_id is not None and is_open else ""
-    return bill.rejection(number, problem, value, fix, item)
-
-
-def _table(kind: str, items: Sequence[BillItem]) -> pa.Table:
-    columns = {f"{kind}_id": [item.id for item in items], "matter_id": [item.matter_id for item in items]}
-    columns |= {name: [getattr(item, name) for item in items] for name in CODES[kind]}
-    arrays = {name: pa.array(values, pa.string()) for name, values in columns.items()}
-    return pa.table({**arrays, "date": pa.array([item.date for item in items], pa.timestamp("us"))})
-
-
-def _code_settings(matter_ids: Iterable[str | None], source: BillSource, profile: LedesProfile) -> pa.Table:
-    """Return the matters' settings for codes, and require those that the profile requires, too."""
-    rows = [source.matters[each] for each in matter_ids if each is not None]
-    required = {LEDES_CODES[f"{kind}_code"][1] for kind in profile.require}
-    table = {"matter_id": pa.array([row["matter_id"] for row in rows], pa.string())}
-    enabled = [row["ledes_enabled"] is True or bool(required) for row in rows]
-    table["ledes_enabled"] = pa.array(enabled, pa.bool_())
-    for _, name in LEDES_CODES.values():
-        table[name] = pa.array([name in required or row[name] is True for row in rows], pa.bool_())
-    # A matter without LEDES billing has no code sets, so codes of any set are accepted.
-    sets = [row["ledes_code_set_ids"] if row["ledes_enabled"] is True else None for row in rows]
-    table["ledes_code_set_ids"] = pa.array(sets, pa.list_(pa.string()))
-    return pa.table(table)
-
-
-def _codes(source: BillSource) -> pa.Table:
-    columns = source.codes
-    types = {"selectable": pa.bool_()}
-    return pa.table({name: pa.array(values, types.get(name, pa.string())) for name, values in columns.items()})

@@ -8,25 +8,33 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from typing import Any
-
-import narwhals.stable.v2 as nw
-import numpy as np
 
 from billframes._notes import Rule
-from billframes.analysis.frames.column_rules import ColumnRule, absolute, parts_of_day
+from billframes.analysis.frames.column_rules import ColumnRule, absolute
+from billframes.analysis.frames.row_conditions import (
+    has_other_sign,
+    has_same_sign,
+    is_ahead,
+    is_day_first,
+    is_decimal,
+    is_equal,
+    is_in_days,
+    is_in_hours,
+    is_in_minutes,
+    is_in_sixtieths,
+    is_night,
+    is_not_day_first,
+    is_not_night,
+    is_not_scaled,
+    is_not_swapped,
+    is_scaled,
+    is_swapped,
+    is_unequal,
+    is_whole,
+)
 
 __all__ = ["RULES"]
 
-# Amounts in cents are 100 times too high. A lower limit allows for other differences.
-_SCALE = 40.0
-# The hours of a day, which is a spreadsheet's unit of time, and of a working day. Days may be rounded.
-_DAYS = (24.0, 8.0)
-_ROUNDING = 0.03
-# Hours that amounts are for are not whole if they differ by more from a whole number.
-_FRACTION = 0.02
-# Midnights of places in the east of Greenwich are evenings in UTC. People write noon for a whole day.
-_EVENING = 13
 _CENT = 0.005
 _YEARS = (dt.date(1990, 1, 1), dt.date(2100, 12, 31))
 # Corrections take back hours of a day or a few; a timer that never stopped has many more.
@@ -37,120 +45,6 @@ _OFTEN = 0.02
 _INTEREST = 1.5
 
 
-def _if_unequal(hours: Any, rate: Any, amount: Any, condition: Any) -> Any:
-    """Return the condition for rows whose amount is not hours × rate; a database computes it for these rows only."""
-    unequal = absolute(amount - hours * rate) >= 0.01
-    return nw.when(unequal).then(condition) if isinstance(unequal, nw.Expr) else unequal & condition
-
-
-def _is_near(amount: Any, due: Any, share: float) -> Any:
-    """Tell whether an amount differs from what is due by less than a share of it; an amount of 0 is near nothing."""
-    return absolute(amount - due) < absolute(amount) * share
-
-
-def _is_scaled(hours: Any, rate: Any, amount: Any) -> Any:
-    due = absolute(hours * rate)
-    return _if_unequal(hours, rate, amount, (absolute(amount) > due * _SCALE) & (due > 0))
-
-
-def _is_not_scaled(hours: Any, rate: Any, amount: Any) -> Any:
-    due = absolute(hours * rate)
-    return (due > 0) & (absolute(amount) <= due * _SCALE)
-
-
-def _is_swapped(hours: Any, rate: Any, amount: Any) -> Any:
-    # For one hour, rate and amount are equal.
-    swapped = (absolute(rate - hours * amount) < 0.01) & (rate != 0) & (absolute(absolute(hours) - 1.0) > 0.05)
-    return _if_unequal(hours, rate, amount, swapped)
-
-
-def _is_not_swapped(hours: Any, rate: Any, amount: Any) -> Any:
-    due = hours * rate
-    return (absolute(absolute(hours) - 1.0) > 0.05) & (absolute(due) > 0) & (absolute(amount - due) < 0.01)
-
-
-def _is_in_minutes(rate: Any, amount: Any, hours: Any) -> Any:
-    decimal = hours - hours % 1 + hours % 1 / 0.6
-    fits = _is_near(amount, decimal * rate, 0.01)
-    fits = fits & (absolute(amount - hours * rate) > absolute(amount) * 0.05)
-    return _if_unequal(hours, rate, amount, fits & (hours > 0) & (rate > 0))
-
-
-def _is_decimal(rate: Any, amount: Any, hours: Any) -> Any:
-    return (hours % 1 > 0.05) & (rate > 0) & _is_near(amount, hours * rate, 0.01)
-
-
-def _is_in_days(rate: Any, amount: Any, hours: Any) -> Any:
-    whole, working = (_is_near(amount, hours * rate * day, _ROUNDING) for day in _DAYS)
-    return _if_unequal(hours, rate, amount, whole | working)
-
-
-def _is_in_hours(rate: Any, amount: Any, hours: Any) -> Any:
-    return _is_near(amount, hours * rate, _ROUNDING)
-
-
-def _is_whole(rate: Any, amount: Any, hours: Any) -> Any:
-    """Tell whether hours are whole, but those that the amount is for are not: the hours were rounded or cut."""
-    lost = absolute(amount / rate - hours)
-    return (rate > 0) & (hours % 1 == 0) & (lost > _FRACTION) & (lost < 1 - _FRACTION)
-
-
-def _is_in_sixtieths(hours: Any, rate: Any, amount: Any) -> Any:
-    """Tell whether hours are minutes."""
-    return _if_unequal(hours, rate, amount, _is_near(amount, hours * rate / 60.0, _ROUNDING))
-
-
-def _is_unequal(hours: Any, rate: Any, amount: Any) -> Any:
-    """Tell whether an amount is not hours times rate, also if hours or amounts were rounded for display."""
-    rounding = absolute(amount) * 0.02 + absolute(rate) * 0.01 + 0.51
-    return (rate != 0) & (amount != 0) & (absolute(amount - hours * rate) > rounding)
-
-
-def _is_equal(hours: Any, rate: Any, amount: Any) -> Any:
-    return (rate != 0) & (absolute(amount - hours * rate) <= absolute(amount) * 0.02 + absolute(rate) * 0.01 + 0.51)
-
-
-def _months_apart(created: Any, date: Any) -> Any:
-    """Return the number of calendar months between two dates; the day of the month is not considered."""
-    (year, month, _), (year_made, month_made, _) = parts_of_day(date), parts_of_day(created)
-    return absolute((year - year_made) * 12 + month - month_made)
-
-
-def _is_day_first(created: Any, date: Any) -> Any:
-    """Tell whether a date is far from its time of creation, and near it if day and month are exchanged."""
-    (_, month, day), month_made = parts_of_day(date), parts_of_day(created)[1]
-    return (day == month_made) & (day != month) & (_months_apart(created, date) > 1)
-
-
-def _is_not_day_first(created: Any, date: Any) -> Any:
-    """Tell whether a date is near its time of creation, or far from it also if day and month are exchanged."""
-    _, month, day = parts_of_day(date)
-    is_near = _months_apart(created, date) <= 1
-    return ((day <= 12) & (day != month) & is_near) | ((day > 12) & ~is_near)
-
-
-def _is_ahead(created: Any, date: Any) -> Any:
-    """Tell whether a date is more than a month after its time of creation."""
-    if not isinstance(date, nw.Expr):
-        return date > created + np.timedelta64(31, "D")
-    return date > created.dt.offset_by("31d")
-
-
-def _is_night(moment: Any) -> Any:
-    """Tell whether a date has a full or half hour of the evening: midnight of a place in the east of Greenwich."""
-    part = moment.dt
-    hour, minute, second = (
-        (part.hour(), part.minute(), part.second())
-        if isinstance(moment, nw.Expr)
-        else (part.hour, part.minute, part.second)
-    )
-    return (hour >= _EVENING) & (minute % 30 == 0) & (second == 0)
-
-
-def _is_not_night(moment: Any) -> Any:
-    return ~_is_night(moment)
-
-
 def _rule(name: str, seen: str, remedy: str = "", page: str = "Correct these records in the billing system.") -> Rule:
     return Rule(name=name, seen=f"{{subject}}: {seen}", remedy=remedy, page=page, unit="rows")
 
@@ -159,8 +53,8 @@ def _night_check(column: str, stake: str, unit: str) -> ColumnRule:
     return ColumnRule(
         f"night {column}",
         {column: "time"},
-        _is_night,
-        _is_not_night,
+        is_night,
+        is_not_night,
         _rule(
             "evening_dates",
             f"`{column}` has a time such as 22:00 or 23:00 in {{n}} {{n:row|rows}} ({unit}). These may be "
@@ -177,8 +71,8 @@ def _order_check(column: str, stake: str, unit: str) -> ColumnRule:
     return ColumnRule(
         "order",
         {"created_at": "instant", column: "date"},
-        _is_day_first,
-        _is_not_day_first,
+        is_day_first,
+        is_not_day_first,
         _rule(
             "day_and_month",
             f"day and month of `{column}` may be swapped in {{n}} {{n:row|rows}} ({unit}), because with day and "
@@ -188,14 +82,6 @@ def _order_check(column: str, stake: str, unit: str) -> ColumnRule:
         stake,
         gate="ahead",
     )
-
-
-def _has_other_sign(amount: Any, balance: Any) -> Any:
-    return ((amount > _CENT) & (balance < -_CENT)) | ((amount < -_CENT) & (balance > _CENT))
-
-
-def _has_same_sign(amount: Any, balance: Any) -> Any:
-    return ((amount > _CENT) & (balance > _CENT)) | ((amount < -_CENT) & (balance < -_CENT))
 
 
 def _dates_out_of_bounds(column: str, stake: str, unit: str) -> ColumnRule:
@@ -242,8 +128,8 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
         ColumnRule(
             "unequal",
             dict.fromkeys(("hours", "rate", "amount"), "number"),
-            _is_unequal,
-            _is_equal,
+            is_unequal,
+            is_equal,
             _rule(
                 "unequal_amounts",
                 "amount is not hours times rate in {n} {n:row|rows} with amounts of {stake}, which are most of "
@@ -255,7 +141,7 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
         ColumnRule(
             "ahead",
             {"created_at": "instant", "date": "date"},
-            _is_ahead,
+            is_ahead,
             None,
             _rule(
                 "dated_ahead",
@@ -272,8 +158,8 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
         ColumnRule(
             "scaled",
             dict.fromkeys(("hours", "rate", "amount"), "number"),
-            _is_scaled,
-            _is_not_scaled,
+            is_scaled,
+            is_not_scaled,
             _rule(
                 "scaled_amounts",
                 "amount is many times hours times rate. It may be in another unit, such as cents, or another column.",
@@ -284,8 +170,8 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
         ColumnRule(
             "swapped",
             dict.fromkeys(("hours", "rate", "amount"), "number"),
-            _is_swapped,
-            _is_not_swapped,
+            is_swapped,
+            is_not_swapped,
             _rule(
                 "swapped_rates",
                 "rate is hours times amount, so the two seem to be swapped.",
@@ -296,8 +182,8 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
         ColumnRule(
             "minutes",
             dict.fromkeys(("rate", "amount", "hours"), "number"),
-            _is_in_minutes,
-            _is_decimal,
+            is_in_minutes,
+            is_decimal,
             _rule(
                 "hours_and_minutes",
                 "hours seem to be hours and minutes, such as 1.30 for an hour and a half, because amount is rate "
@@ -309,16 +195,16 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
         ColumnRule(
             "sixtieths",
             dict.fromkeys(("hours", "rate", "amount"), "number"),
-            _is_in_sixtieths,
-            _is_equal,
+            is_in_sixtieths,
+            is_equal,
             None,
             gate="unequal",
         ),
         ColumnRule(
             "days",
             dict.fromkeys(("rate", "amount", "hours"), "number"),
-            _is_in_days,
-            _is_in_hours,
+            is_in_days,
+            is_in_hours,
             _rule(
                 "hours_in_days",
                 "hours seem to be days, because amount is 24 or 8 times hours times rate in most rows.",
@@ -329,7 +215,7 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
         ColumnRule(
             "whole",
             dict.fromkeys(("rate", "amount", "hours"), "number"),
-            _is_whole,
+            is_whole,
             lambda _rate, _amount, hours: hours % 1 != 0,
             _rule(
                 "whole_hours",
@@ -410,8 +296,8 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
         ColumnRule(
             "sign",
             dict.fromkeys(("amount", "balance"), "number"),
-            _has_other_sign,
-            _has_same_sign,
+            has_other_sign,
+            has_same_sign,
             _rule(
                 "other_sign",
                 "balance and amount have different signs in {n} {n:row|rows} with balances of {stake}.",
