@@ -21,10 +21,11 @@ from billframes.report.html import Cell, is_outside, outside_notes, unit_of
 from billframes.report.month import LEAST_HOURS, YEAR, Month
 from billframes.report.report_tables import MakeTable, ReportTable
 
-__all__ = ["Headline", "figures", "targets"]
+__all__ = ["PERIODS", "Headline", "figures", "targets"]
 
 NAN = math.nan
-_PERIODS = ("now", "before", "year_ago", "to_date", "year_ago_to_date")
+PERIODS = ("now", "before", "year_ago", "to_date", "year_ago_to_date")
+"""The fields of a `Headline` that have its figures."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ def _compared(month: Month, names: tuple[str, ...], group: str) -> list[Headline
         Headline(
             found.title,
             found.unit,
-            **dict(zip(_PERIODS, (float(each.get(name, NAN)) for each in columns), strict=True)),
+            **dict(zip(PERIODS, (float(each.get(name, NAN)) for each in columns), strict=True)),
             mark="*" if name in _STILL_CHANGING else "",
             group=group,
             column=name,

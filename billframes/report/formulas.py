@@ -1,8 +1,9 @@
 """The formulas of a sheet's cells, made from what its columns declare.
 
 A cell of a row follows from the cells beside it (`Measure.ratios` and `Measure.formula`). A total is the sum of the
-rows above it, or follows from the totals beside it. A figure stays a number if its formula would not give it: a total
-that counts what the sheet does not show, a number of clients, a median.
+rows above it, or follows from the totals beside it. The other figures of a client or person are sums of the records
+that name it, on another sheet. A figure stays a number if its formula would not give it: a total that counts what the
+sheet does not show, a number of clients, a median.
 """
 
 from __future__ import annotations
@@ -16,52 +17,16 @@ from typing import Any, cast
 import pandas as pd
 
 from billframes.analysis.declare.metrics import Measure, bucket_measure
-from billframes.report.report_tables import ReportTable
+from billframes.report.links import Records
+from billframes.report.places import SheetRange, is_close
 
-__all__ = ["RowFormulas", "SheetFormulas", "SheetRange"]
+__all__ = ["RowFormulas", "SheetFormulas"]
 
 # A column, "buckets" or "sum(column)" in a declared formula.
 _NAME = re.compile(r"(?P<of>sum\((?=\w+\)))?\b(?P<name>[A-Za-z]\w*)(?(of)\))")
 _BUCKETS, _SUM = "buckets", "sum("
-_RELATIVE, _ABSOLUTE = 1e-9, 1e-6
-
-
-@dataclass(frozen=True)
-class SheetRange:
-    """
-    Where the rows and the total of a table are on its sheet.
-
-    Parameters
-    ----------
-    table : ReportTable
-    first : int
-        The number of the first row, as the sheet shows it.
-    """
-
-    table: ReportTable
-    first: int
-
-    @property
-    def last(self) -> int:
-        """The number of the last row."""
-        return self.first + len(self.table.rows) - 1
-
-    @property
-    def total(self) -> int:
-        """The number of the row with the total, below an empty row."""
-        return self.last + 2
-
-    def letter(self, name: str) -> str:
-        """Return the letters of a column."""
-        from xlsxwriter.utility import xl_col_to_name
-
-        columns = [*self.table.labels, *(each.name for each in self.table.columns)]
-        return str(xl_col_to_name(columns.index(name)))
-
-    def column(self, name: str) -> str:
-        """Return the cells of a column in all rows."""
-        letter = self.letter(name)
-        return f"{letter}${self.first}:{letter}${self.last}"
+# A smaller sum of cents is 0 but for rounding.
+_ABSOLUTE = 1e-6
 
 
 class RowFormulas:
@@ -107,7 +72,7 @@ class RowFormulas:
         for text in self.expressions(each):
             found, values = _evaluated(text, self.rows), self.rows[each.name]
             known = values.notna()
-            if all(map(_is_close, found[known], values[known])):
+            if all(map(is_close, found[known], values[known])):
                 inputs = self.rows[[*_columns_in(text, self.rows)]]
                 # An empty cell counts as 0, so what follows from an unknown figure stays empty.
                 return _Expression(text, known | (inputs.notna().all(axis=1) & ~found.map(math.isfinite)))
@@ -121,31 +86,43 @@ class SheetFormulas:
     Parameters
     ----------
     place : SheetRange
+    records : sequence of Records
+        The sheets that have the records behind its rows.
     """
 
-    def __init__(self, place: SheetRange) -> None:
-        self._place = place
+    def __init__(self, place: SheetRange, records: Sequence[Records] = ()) -> None:
         table = place.table
+        # Records of the same analysis come first.
+        self._place, self._records = place, sorted(records, key=lambda each: each.analysis != table.analysis)
         self._of_rows = RowFormulas(table.columns, table.rows)
         self._total = _numbers(table.total, [name for name in map(str, self._of_rows.rows) if name in table.total])
 
     def in_row(self, name: str, row: int) -> str:
         """Return the formula of a cell; empty if it has none. Rows are counted from 0."""
-        cell = lambda column: f"{self._place.letter(column)}{self._place.first + row}"  # noqa: E731
-        return self._of_rows.formula(name, row, cell, self._place.column)
+        table = self._place.table
+
+        def cell(column: str) -> str:
+            return f"{self._place.letter(column)}{self._place.first + row}"
+
+        found = self._of_rows.formula(name, row, cell, self._place.column)
+        if found or name not in self._of_rows.rows or table.label not in table.labels:
+            return found
+        # The letter of the names keeps its place if the formula is copied to other columns.
+        names = f"${cell(table.label)}"
+        return next(filter(None, (each.sum_of(table, row, name, names) for each in self._records)), "")
 
     def in_total(self, each: Measure) -> str:
         """Return the formula of a cell in the row of the total; empty if it has none."""
         if each.name not in self._total or self._of_rows.rows.empty:
             return ""
         value = float(self._total[each.name].iloc[0])
-        return next((text for text, found in self._totals(each) if _is_close(found, value)), "")
+        return next((text for text, found in self._totals(each) if is_close(found, value)), "")
 
     def _totals(self, each: Measure) -> Iterator[tuple[str, float]]:
         """Return the formulas that a total can have, with the figure of each."""
         rows, cells = self._of_rows.rows, self._place.column(each.name)
         values = rows[each.name]
-        # A sum of cents that is 0 but for rounding would be shown as -0.00.
+        # It would be shown as -0.00.
         if each.adds_up and (abs(values.sum()) > _ABSOLUTE or not values.any()):
             yield f"=SUM({cells})", float(values.sum())
         cell = lambda column: f"{self._place.letter(column)}{self._place.total}"  # noqa: E731
@@ -200,7 +177,3 @@ def _evaluated(text: str, frame: pd.DataFrame) -> pd.Series[float]:
     expression = _NAME.sub(named, text)
     result: Any = pd.DataFrame(parts, index=frame.index).eval(expression, engine="python")
     return cast("pd.Series[float]", result)
-
-
-def _is_close(found: float, value: float) -> bool:
-    return math.isclose(found, value, rel_tol=_RELATIVE, abs_tol=_ABSOLUTE)

@@ -17,8 +17,9 @@ from billframes.plots.drawing import axis_title
 from billframes.report import footnotes
 from billframes.report.cells import write_cell, write_figure
 from billframes.report.definitions import sheet_name
-from billframes.report.figures import Headline, figures
+from billframes.report.figures import PERIODS, Headline, figures
 from billframes.report.formulas import RowFormulas
+from billframes.report.links import Totals
 from billframes.report.month import YEAR, Month
 from billframes.report.outline import OUTLINE
 from billframes.report.points import key_points
@@ -31,7 +32,7 @@ _PERCENT_FORMAT, _POINTS_FORMAT = "+0.0%;−0.0%;0.0%", '+0.0" pts";−0.0" pts"
 # The last column; characters on a line of a key point, and its height in points.
 _LAST, _POINT_LENGTH, _LINE_HEIGHT = 8, 115, 15
 # The columns of the figures of this month, last month, a year ago, the year to date, and last year to the same month.
-_PERIODS = "BCEGH"
+_LETTERS = "BCEGH"
 _DARK, _PALE = "#1F4E79", "#C9D7E4"
 # The rows that a chart covers, and its size in pixels.
 _CHART_ROWS, _CHART_WIDTH, _CHART_HEIGHT = 15, 560, 280
@@ -61,7 +62,7 @@ def headline_sheet(
         page.write_string(row, 0, text)
         row += 1
     row = _write_points(book, page, month, others, row + 1)
-    row = _write_figures(book, page, month, row)
+    row = _write_figures(book, page, month, others, row)
     _add_charts(book, page, month, others, row + 1)
     page.set_column(0, 0, 36)
     page.set_column(1, _LAST, 14)
@@ -88,7 +89,7 @@ def _write_points(book: Any, page: Any, month: Month, others: Sequence[ReportTab
     return row + len(points) + 2
 
 
-def _write_figures(book: Any, page: Any, month: Month, row: int) -> int:
+def _write_figures(book: Any, page: Any, month: Month, others: Sequence[ReportTable], row: int) -> int:
     """Write the table of headline figures, and return the row below it."""
     names = [month.same_days_name(back) for back in (0, 1, YEAR)]
     names = [names[0], names[1], "Change", names[2], "Change", month.to_date_name(), month.to_date_name(1), "Change"]
@@ -100,12 +101,12 @@ def _write_figures(book: Any, page: Any, month: Month, row: int) -> int:
         row += 1
         page.write_string(row, 0, group, book.add_format({"bold": True, "font_color": _DARK, "top": 4}))
         lines = list(found)
-        _write_group(book, page, row + 1, lines)
+        _write_group(book, page, row + 1, lines, Totals(others, month))
         row += len(lines)
     return row + 1
 
 
-def _write_group(book: Any, page: Any, first: int, lines: Sequence[Headline]) -> None:
+def _write_group(book: Any, page: Any, first: int, lines: Sequence[Headline], links: Totals) -> None:
     """Write figures that follow from each other, such as billing realization from fees billed and worth."""
     rows = {each.column: first + place for place, each in enumerate(lines)}
     by_period = pd.DataFrame({each.column: each.by_period for each in lines})
@@ -115,10 +116,11 @@ def _write_group(book: Any, page: Any, first: int, lines: Sequence[Headline]) ->
         page.write_string(row, 0, f"{'   ' if each.is_part else ''}{each.name}")
         number_format = _FORMATS[each.unit] + (f" [${each.shown_unit}]" if each.shown_unit else "")
         form = book.add_format({"num_format": number_format})
-        for place, (letter, value) in enumerate(zip(_PERIODS, each.by_period, strict=True)):
+        for place, (letter, period, value) in enumerate(zip(_LETTERS, PERIODS, each.by_period, strict=True)):
             if math.isfinite(value):
                 cell = lambda column, letter=letter: f"{letter}{rows[column] + 1}"  # noqa: E731
-                write_figure(page, row, ord(letter) - ord("A"), value, form, formulas.formula(each.column, place, cell))
+                formula = formulas.formula(each.column, place, cell) or links.formula(each.column, period, value)
+                write_figure(page, row, ord(letter) - ord("A"), value, form, formula)
         _write_changes(book, page, row + 1, each)
 
 

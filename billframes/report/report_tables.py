@@ -35,6 +35,7 @@ __all__ = [
     "change_of_fees",
     "change_of_realization",
     "client_guidelines",
+    "days_of",
     "e_billing",
     "later_balances",
     "month_by_month",
@@ -174,7 +175,7 @@ class Table:
 
     def __call__(self, month: Month) -> ReportTable:
         """Return the table of a month."""
-        options = dict(self.options(month) if self.options else _days(month, self.analysis))
+        options = dict(self.options(month) if self.options else days_of(month, self.analysis))
         by = month.grouping_key(self.by)
         rows = month.result(self.analysis, **options, **({"by": by} if by else {}))
         rows = self.prepare(month.with_distinct_names(rows))
@@ -194,7 +195,7 @@ class Table:
         )
 
 
-def _days(month: Month, analysis: str) -> dict[str, Any]:
+def days_of(month: Month, analysis: str) -> dict[str, Any]:
     """Return the days for an analysis: the month's first and last day, and a day of balances if it needs one."""
     takes = inspect.signature(analyses()[analysis].function).parameters
     days = {"start": month.first, "end": month.last} if "start" in takes else {}
@@ -416,7 +417,7 @@ def e_billing(month: Month) -> ReportTable | None:
     """Return the findings of the LEDES check; None if no matter needs LEDES."""
     if not month.e_billing.needed:
         return None
-    labels = ("responsible_name", "matter_name", "date", "item", "field", "problem", "value", "fix", "item_id")
+    labels = ("responsible_name", "matter_name", "date", "item", "field", "problem", "value", "fix")
     rows = month.e_billing.findings.reindex(columns=[*labels])
     rows = rows.sort_values(["responsible_name", "matter_name", "date"], kind="stable", ignore_index=True)
     return ReportTable(
@@ -457,7 +458,7 @@ def client_guidelines(month: Month) -> ReportTable | None:
     return ReportTable(
         title="Client guidelines",
         label="item_id",
-        labels=(*labels, "problem", "value", "fix", "changeable", "item_id"),
+        labels=(*labels, "problem", "value", "fix", "changeable"),
         rows=findings.assign(**amounts, severity=findings["severity"].astype("str")),
         total=month.guidelines.by_rule.iloc[-1:],
         columns=(measures()["at_risk"], measures()["item_amount"]),

@@ -27,10 +27,13 @@ from billframes.errors import ConfigError
 from billframes.report import footnotes
 from billframes.report.cells import WRITER_OPTIONS, number_formats, write_cell, write_figure
 from billframes.report.definitions import meaning_of, sheet_name
-from billframes.report.formulas import SheetFormulas, SheetRange
+from billframes.report.details import details
+from billframes.report.formulas import SheetFormulas
 from billframes.report.headline_sheet import headline_sheet
+from billframes.report.links import Records
 from billframes.report.month import Month
 from billframes.report.outline import sheets
+from billframes.report.places import SheetRange
 from billframes.report.report_tables import ReportTable, balances
 
 __all__ = ["check_writer", "workbook"]
@@ -88,6 +91,8 @@ def workbook(
 
     with share_checks():
         tables = sheets(month, narratives=narratives)
+        behind = details(month, tables, narratives=narratives)
+    records = [Records(SheetRange(each)) for each in behind]
     buffer = io.BytesIO()
     with xlsxwriter.Workbook(buffer, WRITER_OPTIONS) as book:
         # A fixed date, so that the same data give the same file.
@@ -97,8 +102,10 @@ def workbook(
         about = _about(month, title=title, remark=remark, generated=generated)
         first = book.add_worksheet("Key points")
         for each in tables:
+            writer.write_sheet(book.add_worksheet(sheet_name(each.title)), each, records)
+        for each in behind:
             writer.write_sheet(book.add_worksheet(sheet_name(each.title)), each)
-        writer.write_definitions(book.add_worksheet("Definitions"), about, tables)
+        writer.write_definitions(book.add_worksheet("Definitions"), about, [*tables, *behind])
         headline_sheet(book, first, month, tables, title=title, remark=remark)
     return buffer.getvalue()
 
@@ -145,7 +152,7 @@ class _SheetWriter:
         page.set_column(2, 2, 20)
         fit_landscape(page)
 
-    def write_sheet(self, page: Any, sheet: ReportTable) -> None:
+    def write_sheet(self, page: Any, sheet: ReportTable, records: Sequence[Records] = ()) -> None:
         """Write the note, headings, rows and total of a sheet."""
         columns = [*sheet.labels, *(each.name for each in sheet.columns)]
         top = 1 if sheet.notes else 0
@@ -154,7 +161,7 @@ class _SheetWriter:
         for place, heading in enumerate(sheet.headings):
             write_cell(page, top, place, heading, self._heading if place < len(sheet.labels) else self._figure)
         page.set_row(top, _LINE_HEIGHT * max(map(_lines, sheet.headings, widths), default=1))
-        formulas = SheetFormulas(SheetRange(sheet, top + 2))
+        formulas = SheetFormulas(SheetRange(sheet), records)
         for place, (name, form) in enumerate(zip(columns, self._formats(sheet), strict=True)):
             if name in sheet.labels:
                 self._write_labels(page, (top + 1, place), sheet.rows[name], form)

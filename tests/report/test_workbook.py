@@ -65,6 +65,11 @@ def test_key_points_are_first_then_one_sheet_per_table_and_definitions_last(book
         "Fees billed month by month",
         "Realization month by month",
         "Twelve months",
+        "Utilization by entry",
+        "Realization by entry",
+        "Work in progress by item",
+        "Receivables by invoice",
+        "Exposure by matter",
         "Definitions",
     ]
     said = {row[0]: row[1:] for row in book["Definitions"].iter_rows(values_only=True) if row[0]}
