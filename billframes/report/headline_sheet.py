@@ -77,6 +77,7 @@ def _write_points(book: Any, page: Any, month: Month, others: Sequence[ReportTab
         return row
     page.write_string(row, 0, "Key points", book.add_format({"bold": True, "font_color": _DARK}))
     text = book.add_format({"text_wrap": True, "valign": "top"})
+    link = book.add_format({"hyperlink": True, "valign": "top"})
     named = {each.section for each in points}
     first = {each.title: made[0].title for each in OUTLINE if each.title in named and (made := each.made(month))}
     titles = {each.title for each in others}
@@ -85,7 +86,7 @@ def _write_points(book: Any, page: Any, month: Month, others: Sequence[ReportTab
         page.merge_range(place, 0, place, _LAST - 2, "", text)
         write_cell(page, place, 0, each.text, text)
         if (title := first.get(each.section, each.section)) in titles:
-            page.write_url(place, _LAST - 1, f"internal:'{sheet_name(title)}'!A1", string=sheet_name(title))
+            page.write_url(place, _LAST - 1, f"internal:'{sheet_name(title)}'!A1", link, sheet_name(title))
     return row + len(points) + 2
 
 
