@@ -1,4 +1,4 @@
-"""Formulas that take figures from other sheets: the records that name a client or person, totals, and months."""
+"""Make formulas that take figures from other sheets: from records that name a client or person, totals, and months."""
 
 from __future__ import annotations
 

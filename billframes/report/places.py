@@ -1,4 +1,4 @@
-"""Where a table's cells are on its sheet of the workbook."""
+"""Find a table's cells on its sheet of the workbook."""
 
 from __future__ import annotations
 
