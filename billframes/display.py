@@ -30,7 +30,7 @@ from billframes.errors import ParameterError
 from billframes.schema.resources import RESOURCES
 from billframes.schema.sources import sources_of
 
-__all__ = ["ShownFrame", "export", "exported", "show"]
+__all__ = ["ShownFrame", "export", "exported", "show", "shown_heading"]
 
 # The format of numbers, by the unit of an analysis's column or the kind of a record's column.
 _FORMS = {"money": "cents", "rate": "cents", "hours": "multiple"}
@@ -82,7 +82,7 @@ class ShownFrame:
 
     @property
     def _headings(self) -> list[str]:
-        return [_heading(name) for name in self.columns]
+        return [shown_heading(name) for name in self.columns]
 
     def to_html(self) -> str:
         """Return the rows shown as HTML."""
@@ -213,7 +213,7 @@ def exported(frame: pd.DataFrame, ending: str, **options: Any) -> bytes:
     plain = _with_distinct_names(frame)[list(kinds)]
     decimals = {name: _DECIMALS[form] for name, (_, form) in kinds.items() if form in _DECIMALS}
     plain = plain.assign(**{name: _rounded(plain[name], places) for name, places in decimals.items()})
-    headings = {name: _heading(str(name)) for name in plain.columns}
+    headings = {name: shown_heading(str(name)) for name in plain.columns}
     shared = {heading for heading, count in Counter(headings.values()).items() if count > 1}
     plain = plain.rename(columns={name: name if each in shared else each for name, each in headings.items()})
     if ending == ".csv":
@@ -304,7 +304,7 @@ def _declared_kinds() -> dict[str, str]:
     return {each.column.name: each.column.kind for resource in RESOURCES for each in sources_of(resource.record)}
 
 
-def _heading(name: str) -> str:
+def shown_heading(name: str) -> str:
     """Return a column's heading. In a loader's frame, an amount is that of the row, not that of an analysis."""
     return label_of(title_of_key(name)) if name in _declared_kinds() else heading_of(name)
 

@@ -17,8 +17,9 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.aging import aging
+from billframes.analysis.declare.columns import ITEMS
 from billframes.analysis.declare.metrics import SHARED, Measure, retitled
-from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec, TabSpec
+from billframes.analysis.declare.spec import Analysis, FromBook, RecordsSpec, TableSpec, TabSpec
 from billframes.analysis.frames.engine import (
     collect,
     eager_from_arrow,
@@ -332,6 +333,13 @@ ANALYSIS = Analysis(
         cents=True,
     ),
     book=FromBook(first=""),
+    records=RecordsSpec(
+        frames=ITEMS,
+        counted="amount",
+        date="date",
+        shown=("date", "kind", "amount", "hours", "user_name", "matter_name", "billing_type", "description"),
+        has_parts=False,
+    ),
     tab=TabSpec(
         place=6,
         title="Overdue invoices",

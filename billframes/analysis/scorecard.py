@@ -6,6 +6,7 @@ the same period and keys.
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -392,10 +393,11 @@ ANALYSIS = Analysis(
             )
         },
     ),
+    records=dataclasses.replace(UTILIZATION.records, of="utilization") if UTILIZATION.records else None,
     tab=TabSpec(
         place=7,
         title="Scorecard",
-        by=("user", "role", "practice_area"),
+        by=("user", "role", "practice_area", "responsible"),
         tiles=("client_hours", "utilization", "billed_amount", "billing_realization"),
         order="client_hours",
         filters="matters",

@@ -169,7 +169,10 @@ def stacks(chart: ChartData, ax: Axes | None) -> Axes:
     if left.any():
         ax.axvline(0, **_LINE)
     _label_rows(ax, chart.rows.labels)
-    ax.margins(x=0.14)
+    # Not `margins`: a part without width at the end of the longest bar would leave no room for its text.
+    low, high = float(left.min(initial=0.0)), float(np.max(np.asarray(ends), initial=0.0))
+    room = 0.14 * ((high - low) or 1.0)
+    ax.set_xlim(low - room if low < 0 else 0.0, high + room)
     add_legend(ax)
     chart.style_axes(ax, end=f", by {chart.age}" if chart.age else "")
     if chart.mark:

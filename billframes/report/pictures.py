@@ -18,7 +18,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from billframes.plots.axes import NARROW, fit_narrow, shorten_labels
 
-__all__ = ["bars_height", "picture", "side_by_side"]
+__all__ = ["bars_height", "picture", "side_by_side", "svg_address"]
 
 # Inches, slightly wider than the text on paper, so that text in charts has the size of text in tables.
 _WIDTH = 8.2
@@ -53,12 +53,12 @@ def picture(draw: Draw, rows: pd.DataFrame, alt: str, *, height: float, currency
     currency : str
         Shown on axes of money.
     """
-    wide = _svg(_axes(draw, rows, _WIDTH, height, currency))
+    wide = svg_address(_axes(draw, rows, _WIDTH, height, currency))
     narrow = _axes(draw, rows, NARROW, height + 0.5, currency)
     fit_narrow(narrow)
     return Markup(
         '<picture><source media="(max-width: {}px)" srcset="{}"><img class="chart" src="{}" alt="{}"></picture>'
-    ).format(_PHONE_WIDTH, _svg(narrow), wide, alt)
+    ).format(_PHONE_WIDTH, svg_address(narrow), wide, alt)
 
 
 def side_by_side(draw: Draw, rows: pd.DataFrame, alt: str, *, currency: str = "") -> Markup:
@@ -78,7 +78,9 @@ def side_by_side(draw: Draw, rows: pd.DataFrame, alt: str, *, currency: str = ""
         # Bars have the same height in both halves, even if the second has one row less.
         each.set_ylim(len(halves[0]) - 0.4, -0.6)
         shorten_labels(each)
-    images = Markup("").join(Markup('<img class="chart" src="{}" alt="{}">').format(_svg(ax), alt) for ax in axes)
+    images = Markup("").join(
+        Markup('<img class="chart" src="{}" alt="{}">').format(svg_address(ax), alt) for ax in axes
+    )
     return Markup('<div class="halves">{}</div>').format(images)
 
 
@@ -91,7 +93,8 @@ def _axes(draw: Draw, rows: pd.DataFrame, width: float, height: float, currency:
     return ax
 
 
-def _svg(ax: Axes) -> str:
+def svg_address(ax: Axes) -> str:
+    """Lay out the axes' figure, and return it as an address that contains the SVG."""
     buffer = io.StringIO()
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "billframes"}):
         figure: Any = ax.figure

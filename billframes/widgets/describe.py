@@ -8,11 +8,13 @@ from typing import Any
 
 import pandas as pd
 
+from billframes._format import long_date, month_name
+from billframes.periods import parse_period
 from billframes.widgets.fields import FilterField
 from billframes.widgets.filters import Filters
 from billframes.widgets.state import Criterion, FilterState, Range, Values
 
-__all__ = ["code", "describe", "describe_range"]
+__all__ = ["code", "describe", "describe_range", "name_of_period", "period_shown"]
 
 # The most chosen values to name, before "and 4 more".
 _MOST_NAMED = 3
@@ -52,6 +54,46 @@ def describe_range(span: Range) -> str:
     first, last = (_end_text(end) for end in (span.first, span.last))
     both = f"{first} to {last}" if first and last else f"from {first}" if first else f"up to {last}"
     return f"{both}, or Unassigned" if span.missing else both
+
+
+def name_of_period(first: dt.date, last: dt.date) -> tuple[str, str] | None:
+    """
+    Return how a whole month, quarter or year is read and written; None for other days.
+
+    Examples
+    --------
+    >>> name_of_period(dt.date(2026, 10, 1), dt.date(2026, 10, 31))
+    ('October 2026', '2026-10')
+    >>> name_of_period(dt.date(2026, 7, 1), dt.date(2026, 9, 30))
+    ('Q3 2026', '2026-Q3')
+    """
+    quarter = (first.month + 2) // 3
+    written = (f"{first:%Y-%m}", f"{first.year}-Q{quarter}", f"{first.year}")
+    read = (month_name(first), f"Q{quarter} {first.year}", f"{first.year}")
+    for text, words in zip(written, read, strict=True):
+        period = parse_period(text)
+        if (period.start, period.end) == (first, last):
+            return words, text
+    return None
+
+
+def period_shown(first: dt.date, last: dt.date, data: dt.date) -> str:
+    """
+    Describe a period by its name, and where its figures end if the data end earlier.
+
+    Examples
+    --------
+    >>> period_shown(dt.date(2026, 10, 1), dt.date(2026, 10, 31), dt.date(2026, 10, 14))
+    'October 2026, to 14 October: the data end there'
+    >>> period_shown(dt.date(2026, 9, 16), dt.date(2026, 10, 15), dt.date(2026, 10, 31))
+    '16 September 2026 to 15 October 2026'
+    """
+    named = name_of_period(first, last)
+    words = named[0] if named else f"{long_date(first)} to {long_date(last)}"
+    if last <= data:
+        return words
+    day = long_date(data)
+    return f"{words}, to {day.removesuffix(f' {last.year}')}: the data end there"
 
 
 def code(filters: Filters, state: FilterState, name: str) -> str:

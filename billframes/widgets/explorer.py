@@ -18,9 +18,10 @@ from billframes.book import Book
 from billframes.errors import BillframesError, ParameterError
 from billframes.widgets.filtered_book import FilteredBooks
 from billframes.widgets.html import escape_text, html_widget, stylesheet
+from billframes.widgets.overview import Overview
 from billframes.widgets.panel import FilterPanel, day_loaded
 from billframes.widgets.state import read_state
-from billframes.widgets.tabs import AnalysisTab, Overview, do_not_count
+from billframes.widgets.tabs import AnalysisTab, do_not_count
 from billframes.widgets.views import views
 
 __all__ = ["Explorer", "explore"]
@@ -122,8 +123,7 @@ class Explorer(w.Box):  # type: ignore[misc]
 
     def _heading(self) -> str:
         """Return the firm's name, the period and the day of the data."""
-        filtered = self._filtered
-        period = f"{long_date(filtered.start)} to {long_date(filtered.end)}"
+        period = self._filtered.period
         remark = f'<p class="bf-remark">{escape_text(self._remark)}</p>' if self._remark else ""
         data = f"Data as of {long_date(self._books.book_filters.today)}."
         head = f"{escape_text(self._title)}<span>{escape_text(period)}</span>" if self._title else escape_text(period)

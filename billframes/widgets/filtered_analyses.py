@@ -33,7 +33,7 @@ __all__ = ["calculate"]
 Span = tuple[dt.date, dt.date]
 
 
-def calculate(frames: FilteredFrames, span: Span, analysis: Analysis, by: By) -> pd.DataFrame:
+def calculate(frames: FilteredFrames, span: Span, analysis: Analysis, by: By, filters: FilterKind) -> pd.DataFrame:
     """
     Calculate an analysis of the records that pass the filters.
 
@@ -43,13 +43,12 @@ def calculate(frames: FilteredFrames, span: Span, analysis: Analysis, by: By) ->
     span : (date, date)
         First and last day, inclusive.
     analysis : Analysis
-        One that declares a tab.
     by : str, list of str or None
         None gives one row, except for an analysis without `by`.
+    filters : str
+        The records that filters select, as `TabSpec` declares them.
     """
-    if analysis.tab is None:
-        raise AssertionError(f"{analysis.name} declares no tab")
-    return _METHODS[analysis.tab.filters](frames, span, analysis, by)
+    return _METHODS[filters](frames, span, analysis, by)
 
 
 class _SubstituteBook:

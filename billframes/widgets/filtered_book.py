@@ -12,7 +12,7 @@ import math
 
 import pandas as pd
 
-from billframes.analysis.declare.spec import Analysis, TabSpec
+from billframes.analysis.declare.spec import Analysis, FilterKind, TabSpec
 from billframes.analysis.frames.checked_frames import CheckedFrames, KeptResults, share_checks
 from billframes.analysis.frames.data_span import check_begun, covers
 from billframes.analysis.model.keys import By
@@ -21,6 +21,7 @@ from billframes.book import Book
 from billframes.config.firm import describe_settings
 from billframes.periods import CALENDAR_YEAR, Period, period_before
 from billframes.report.report_tables import later_balances
+from billframes.widgets.describe import period_shown
 from billframes.widgets.filtered_analyses import calculate
 from billframes.widgets.filtered_frames import BookFilters, FilteredFrames, criteria_by_record
 from billframes.widgets.state import FilterState, Range
@@ -95,6 +96,11 @@ class FilteredBook:
         check_begun(self.start, today)
         return min(self._period.last or today, today)
 
+    @property
+    def period(self) -> str:
+        """The period in words, and where its figures end if the data end earlier."""
+        return period_shown(self.start, self._period.last or self.end, self.book_filters.today)
+
     @functools.cached_property
     def before(self) -> FilteredBook | None:
         """The same filters in the period before; None if the period is open, or there are no data of that time."""
@@ -133,7 +139,7 @@ class FilteredBook:
         today = self.book_filters.today
         return later_balances(today, self.end) if today > self.end else ""
 
-    def result(self, analysis: Analysis, by: By) -> pd.DataFrame:
+    def result(self, analysis: Analysis, by: By, filters: FilterKind | None = None) -> pd.DataFrame:
         """
         Return an analysis of the records that pass the filters. It is calculated once, and its notes are repeated.
 
@@ -143,10 +149,14 @@ class FilteredBook:
             One that declares a tab.
         by : str, list of str or None
             None gives one row, except for an analysis without `by`.
+        filters : str, optional
+            The records that filters select, as `TabSpec` declares them; by default as the analysis declares.
         """
+        kind = filters or (analysis.tab.filters if analysis.tab else "items")
         with share_checks(self._books.checked):
             return self._results.get(
-                repr((analysis.name, by)), lambda: calculate(self.frames, (self.start, self.end), analysis, by)
+                repr((analysis.name, by, kind)),
+                lambda: calculate(self.frames, (self.start, self.end), analysis, by, kind),
             )
 
     def total(self, analysis: Analysis) -> dict[str, float]:
@@ -154,7 +164,7 @@ class FilteredBook:
         keys = analysis.tab.by if analysis.tab else ()
         for key in keys:
             # Rows that are shown anyway often add up to the whole, which saves an analysis.
-            if repr((analysis.name, key)) in self._results:
+            if analysis.tab and repr((analysis.name, key, analysis.tab.filters)) in self._results:
                 added = total_of(self.result(analysis, key))
                 if added and not any(map(math.isnan, added.values())):
                     return added

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from billframes.analysis.declare.columns import IDS, ITEM_ID
+from billframes.analysis.declare.spec import FilterKind
 from billframes.book import Book
 from billframes.config.firm import FirmSettings
 from billframes.loading.enrich import join_details
@@ -72,9 +73,15 @@ class FilteredFrames:
         self.marks_items = len(self.user_state.criteria) < len(state.criteria)
         self._items: dict[str, pd.DataFrame] = {}
 
-    def items_with_details(self, name: str) -> pd.DataFrame:
-        """Return the time entries, expenses or fixed fees that pass, with their details."""
+    def items_with_details(self, name: str, kind: FilterKind = "items") -> pd.DataFrame:
+        """
+        Return the time entries, expenses or fixed fees that pass, with their details.
+
+        Where filters select only matters or clients, all of them are returned.
+        """
         filters = self.book_filters.for_frame(name)
+        if kind in {"matters", "clients"}:
+            return _with_item_ids(filters.data, name)
         # Expenses have no billing type, for example, so none of them pass a filter on it.
         has_columns = set(self.state.criteria) <= set(filters.columns)
         return _with_item_ids(filters.frame(self.state) if has_columns else filters.data.iloc[:0], name)

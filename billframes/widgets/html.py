@@ -1,11 +1,14 @@
-"""HTML and small widgets for the panel and the explorer. Text from data is always escaped here."""
+"""HTML and small widgets for the panel and the explorer. Text from data is always escaped here.
+
+Tables and charts are HTML. A click on an element with `data-ask` is passed to Python by the tab's hidden text field
+(`asked`), in notebooks as on the dashboard's page: widgets for each row and heading would be slow.
+"""
 
 from __future__ import annotations
 
 import base64
 import datetime as dt
 import functools
-import io
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,37 +19,41 @@ from typing import Any
 
 import ipywidgets as w
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from billframes._export import file_name
 from billframes._format import MISSING, enum_label, format_change, format_number, format_value, short_date
 from billframes.analysis.declare.columns import ENUMS
-from billframes.analysis.declare.metrics import PRICED, Measure
-from billframes.analysis.declare.spec import heading_of
+from billframes.analysis.declare.metrics import PRICED, Measure, title_of_key
 from billframes.analysis.model.keys import UNASSIGNED
-from billframes.display import exported
-from billframes.plots.axes import NARROW, fit_narrow
-from billframes.plots.drawing import height_for
+from billframes.display import exported, shown_heading
 
 __all__ = [
+    "ON_CLICK",
+    "Order",
+    "asked",
     "busy",
     "button",
     "download_links",
     "escape_text",
     "html_widget",
-    "picture",
     "records_table",
     "result_table",
     "row_labels",
     "set_visible",
     "stylesheet",
     "tiles",
+    "title_of_column",
 ]
 
-_DPI = 110
+Order = tuple[str, bool]
+"""The column by which rows are sorted, and whether the smallest comes first."""
+# The time makes the text differ from the last one, because a field that does not change sends nothing.
+_ASK = (
+    "const b=event.target.closest('[data-ask]');if(b){const i=this.closest('.bf-view').querySelector('.bf-ask input');"
+    "i.value=b.dataset.ask+' '+Date.now();i.dispatchEvent(new Event('change',{bubbles:true}))}"
+)
+ON_CLICK = f'onclick="{_ASK}"'
+"""The attribute of an element in which clicks are passed to the tab's `asked`."""
 # Writing a larger workbook takes too long after a click.
 _MOST_EXCEL_ROWS = 5000
 
@@ -73,6 +80,18 @@ def button(words: str, act: Callable[[], object], *classes: str, tooltip: str | 
     widget = w.Button(description=words, tooltip=tooltip)
     widget.on_click(lambda _button: act())
     return _with_classes(widget, *classes)
+
+
+def asked(act: Callable[[str], object]) -> w.Text:
+    """Return the hidden field of a tab that passes the `data-ask` of a clicked element to a function."""
+
+    def pass_on(change: dict[str, Any]) -> None:
+        if words := str(change["new"]).rpartition(" ")[0]:
+            act(words)
+
+    field = _with_classes(w.Text(), "bf-ask")
+    field.observe(pass_on, "value")
+    return field
 
 
 def set_visible(widget: Any, visible: bool) -> None:
@@ -145,78 +164,100 @@ def _compared(column: Measure, row: dict[str, float], before: dict[str, float]) 
 
 def result_table(
     caption: str,
-    keys: Mapping[str, Sequence[str]],
+    names: Mapping[str, Sequence[str]],
     columns: Sequence[Measure],
     result: pd.DataFrame,
     total: dict[str, float],
     only_where_wide: Collection[str] = (),
+    *,
+    order: Order | None = None,
+    opens: bool = False,
 ) -> str:
     """
-    Return a result as a table, with the total in the last row.
+    Return a result as a table that can be sorted, with the total in the last row.
 
     Parameters
     ----------
     caption : str
-    keys : mapping of str to sequence of str
-        The texts that name the rows, by heading. The first one is the row's heading cell.
+    names : mapping of str to sequence of str
+        The texts that name the rows, by column. The first one is the row's heading cell.
     columns : sequence of Measure
     result : DataFrame
+        Its index has the places of the rows that are passed on by a click.
     total : dict of str to float
         Empty for a table without a total.
     only_where_wide : collection of str
-        Columns that the style sheet hides on a narrow page. A sentence then says so.
+        Columns that the style sheet hides on a narrow page, until all columns are wanted.
+    order : (str, bool), optional
+        The column by which the rows are sorted, and whether the smallest is the first.
+    opens : bool
+        Whether a click on a row shows the records behind it.
     """
-    first, *more = keys.values()
-    kinds = ["bf-wide" if each.name in only_where_wide else "" for each in columns]
-    heads = "".join(
-        f'<th scope="col"{_class(kind)}>{escape_text(title)}</th>'
-        for title, kind in zip([*keys, *(each.title for each in columns)], ["bf-text"] * len(keys) + kinds, strict=True)
-    )
+    first, *more = names.values()
+    kinds = {**dict.fromkeys(names, "bf-text"), **{each.name: "" for each in columns}}
+    kinds |= {each.name: "bf-wide" for each in columns if each.name in only_where_wide}
+    titles = {name: title_of_column(name) for name in names} | {each.name: each.title for each in columns}
 
     def cells(row: Mapping[Any, Any]) -> str:
-        return "".join(
-            f"<td{_class(kind)}>{_cell(row.get(each.name), each.unit)}</td>"
-            for each, kind in zip(columns, kinds, strict=True)
-        )
+        return "".join(f"<td{_class(kinds[each.name])}>{_cell(row.get(each.name), each.unit)}</td>" for each in columns)
 
+    def row_heading(place: int, text: str) -> str:
+        name = escape_text(text)
+        return f'<button type="button"{asks.format(place)}>{name}</button>' if opens else name
+
+    asks = ' data-ask="open {}"' if opens else ""
+    rows = zip(result.index, result.to_dict("records"), strict=True)
     body = "".join(
-        f'<tr><th scope="row">{escape_text(first[row])}</th>'
+        f"<tr{asks.format(place)}>"
+        f'<th scope="row">{row_heading(place, first[row])}</th>'
         + "".join(f'<td class="bf-text">{escape_text(each[row])}</td>' for each in more)
         + f"{cells(values)}</tr>"
-        for row, values in enumerate(result.to_dict("records"))
+        for row, (place, values) in enumerate(rows)
     )
     foot = f'<tr><th scope="row">Total</th>{"<td></td>" * len(more)}{cells(total)}</tr>' if total else ""
-    hidden = f'<p class="bf-lacking">{_HIDDEN_COLUMNS}</p>' if any(kinds) else ""
+    heads = _headings(titles, kinds, "sort", order)
+    return _table(caption, heads, body, f"<tfoot>{foot}</tfoot>")
+
+
+def title_of_column(name: str) -> str:
+    """Return the heading of a column with names or keys."""
+    return title_of_key(name.removesuffix("_id")).capitalize()
+
+
+def _headings(titles: Mapping[str, str], kinds: Mapping[str, str], act: str, order: Order | None) -> str:
+    """Return headings that sort the rows."""
+
+    def heading(name: str, title: str) -> str:
+        ascending = order[1] if order and order[0] == name else None
+        sort = "" if ascending is None else f' aria-sort="{"ascending" if ascending else "descending"}"'
+        ask = escape(f"{act} {name}")
+        words = f'<button type="button" data-ask="{ask}" title="Sort">{escape_text(title)}</button>'
+        return f'<th scope="col"{_class(kinds[name])}{sort}>{words}</th>'
+
+    return "".join(heading(name, title) for name, title in titles.items())
+
+
+def _table(caption: str, heads: str, body: str, foot: str = "", kind: str = "") -> str:
     return (
         f'<div class="bf-scroll" tabindex="0" role="region" aria-label="{escape(caption)}">'
-        f'<table class="bf-table"><caption>{escape_text(caption)}</caption><thead><tr>{heads}</tr></thead>'
-        f"<tbody>{body}</tbody><tfoot>{foot}</tfoot></table></div>{hidden}"
+        f'<table class="bf-table{kind}" {ON_CLICK}><caption>{escape_text(caption)}</caption>'
+        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody>{foot}</table></div>"
     )
-
-
-_HIDDEN_COLUMNS = "This page is too narrow for all columns. A wider page and the download show all of them."
 
 
 def _class(name: str) -> str:
     return f' class="{name}"' if name else ""
 
 
-def records_table(caption: str, frame: pd.DataFrame, most: int = 50) -> str:
-    """Return the first records of a frame as a table."""
-    kinds = [_cell_class(str(name), dtype) for name, dtype in frame.dtypes.items()]
-    heads = "".join(
-        f'<th scope="col" class="{kind}">{escape_text(heading_of(str(name)))}</th>'
-        for name, kind in zip(frame.columns, kinds, strict=True)
-    )
+def records_table(caption: str, frame: pd.DataFrame, most: int = 50, order: Order | None = None) -> str:
+    """Return the first records of a frame as a table that can be sorted."""
+    kinds = {str(name): _cell_class(str(name), dtype) for name, dtype in frame.dtypes.items()}
+    titles = {name: shown_heading(name) for name in kinds}
     body = "".join(
-        "<tr>" + "".join(_record_cell(value, kind) for value, kind in zip(row, kinds, strict=True)) + "</tr>"
+        "<tr>" + "".join(_record_cell(value, kind) for value, kind in zip(row, kinds.values(), strict=True)) + "</tr>"
         for row in frame.head(most).itertuples(index=False)
     )
-    return (
-        f'<div class="bf-scroll" tabindex="0" role="region" aria-label="{escape(caption)}">'
-        f'<table class="bf-table bf-records"><caption>{escape_text(caption)}</caption>'
-        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
+    return _table(caption, _headings(titles, kinds, "records", order), body, kind=" bf-records")
 
 
 def download_links(name: str, frame: pd.DataFrame, time_zone: str = "UTC") -> str:
@@ -239,50 +280,6 @@ def _why_no_excel(rows: int) -> str:
     if not find_spec("xlsxwriter"):
         return ". Excel files need pip install 'billframes[excel]'. Excel also opens CSV files."
     return ""
-
-
-def picture(
-    draw: Callable[[Axes], Any], bars: int, *, horizontal: bool, alt: str, narrow: bool = False
-) -> tuple[str, list[tuple[float, float]]]:
-    """
-    Draw a chart, for a phone if `narrow` is set, and return it with the positions of its bars.
-
-    Returns
-    -------
-    html : str
-    places : list of (float, float)
-        Start and size of each bar: for horizontal bars as fractions of the picture's height, for vertical ones of
-        its width.
-    """
-    height = height_for(bars) if horizontal else 3.4
-    figure = Figure(figsize=(NARROW if narrow else 8.0, height), dpi=_DPI)
-    figure.set_layout_engine("none")
-    axes = figure.add_subplot()
-    draw(axes)
-    if narrow:
-        # The title is too long, and the heading above the chart says the same.
-        axes.set_title("", loc="left")
-        fit_narrow(axes)
-    # Saving a figure that has a layout engine draws it twice, and saving on another canvas measures all text again.
-    FigureCanvasAgg(figure)
-    ConstrainedLayoutEngine().execute(figure)
-    buffer = io.BytesIO()
-    # Better compression would take longer than it saves when the picture is sent.
-    figure.savefig(buffer, format="png", metadata={"Software": None}, pil_kwargs={"compress_level": 1})
-    data = base64.b64encode(buffer.getvalue()).decode()
-    image = f'<img class="bf-chart" alt="{escape(alt)}" src="data:image/png;base64,{data}">'
-    return image, [_place(axes, bar, horizontal=horizontal) for bar in range(bars)]
-
-
-def _place(axes: Axes, bar: int, *, horizontal: bool) -> tuple[float, float]:
-    """Return a bar's start and size as fractions of the picture."""
-    whole = axes.get_figure(root=True).bbox  # type: ignore[union-attr]
-    ends = axes.transData.transform([(bar - 0.45, bar - 0.45), (bar + 0.45, bar + 0.45)])
-    if horizontal:
-        top, bottom = sorted(1 - end / whole.height for end in ends[:, 1])
-        return float(top), float(bottom - top)
-    left, right = sorted(end / whole.width for end in ends[:, 0])
-    return float(left), float(right - left)
 
 
 def _cell(value: Any, unit: str) -> str:

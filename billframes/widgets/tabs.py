@@ -1,4 +1,4 @@
-"""The explorer's tabs: an overview, and for each analysis tiles, a chart, the rows behind a bar, and a table."""
+"""The explorer's tabs: for each analysis tiles, a table, a chart, and the records behind a row."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from billframes.analysis.results.explain import meaning
 from billframes.analysis.rules.periods import LATER_BALANCES
 from billframes.widgets.filtered_book import FilteredBook
 from billframes.widgets.html import (
+    Order,
+    asked,
     busy,
     button,
     download_links,
@@ -28,18 +30,18 @@ from billframes.widgets.html import (
     set_visible,
     tiles,
 )
+from billframes.widgets.pictures import Place, bar_buttons
 from billframes.widgets.views import AnalysisView
 
-__all__ = ["AnalysisTab", "Overview", "compared_with", "do_not_count"]
+__all__ = ["AnalysisTab", "compared_with", "do_not_count", "note_paragraphs", "tiles_of"]
 
-# The most bars of a chart in a tab and in the overview, and the most rows of a table and of the rows behind a bar.
-_MOST_BARS, _MOST_OVERVIEW_BARS = 12, 6
-_MOST_ROWS, _MOST_RECORDS = 200, 50
+# The most bars of a chart, the most rows of a table, and the most of the records behind a row.
+_MOST_BARS, _MOST_ROWS, _MOST_RECORDS = 12, 200, 50
 
 
 class AnalysisTab(w.VBox):  # type: ignore[misc]
     """
-    The tab of one analysis.
+    The tab of one analysis. Its figures and its table are shown first, and then the chart, which takes longer.
 
     Parameters
     ----------
@@ -52,15 +54,17 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
         self.view, self._time_zone = view, time_zone
         self.narrow = False
         self._filtered: FilteredBook | None = None
+        self._order: Order | None = None
+        self._opened: int | None = None
         self.by = w.Dropdown(options=list(view.keys), description="By")
         self.by.add_class("bf-by")
         self.by.observe(lambda _change: self._while_busy(self._redraw), "value")
         set_visible(self.by, len(view.keys) > 1)
         self._about, self._tiles = html_widget("", "bf-about"), html_widget()
-        self._chart, self._bar_buttons = html_widget("", "bf-picture"), w.Box()
-        self._bar_buttons.add_class("bf-hits")
+        self._chart, self._bar_buttons = html_widget("", "bf-picture"), html_widget("", "bf-hits")
         self._table, self._links, self._notes = html_widget(), html_widget(), html_widget("", "bf-notes")
-        self.records_box = w.VBox()
+        self._records = html_widget("", "bf-behind")
+        self.records_box = w.VBox([self._records, button("Close", self._close, "bf-close")])
         self.records_box.add_class("bf-drill")
         head = w.HBox([html_widget(f"<h2>{escape_text(view.analysis.question)}</h2>", "bf-question"), self.by])
         head.add_class("bf-view-head")
@@ -70,8 +74,9 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
         definitions = html_widget(
             f"<details><summary>What counts, and what does not</summary>{terms}</details>", "bf-how"
         )
-        below = (chart, self.records_box, self._table, self._links, definitions)
-        super().__init__([head, self._about, self._tiles, self._notes, *below])
+        every = html_widget('<label><input type="checkbox"> Show all columns</label>', "bf-all")
+        below = (chart, self.records_box, every, self._table, self._links, definitions)
+        super().__init__([head, self._about, self._tiles, self._notes, *below, asked(self._click)])
         self.add_class("bf-view")
 
     def show(self, filtered: FilteredBook) -> None:
@@ -83,11 +88,6 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
     def key(self) -> str | None:
         """The key by which rows are grouped; None for an analysis without `by`."""
         return self.view.keys[self.by.value] if self.view.keys else None
-
-    @property
-    def bars(self) -> list[w.Button]:
-        """The buttons over the chart's bars."""
-        return list(self._bar_buttons.children)
 
     def _while_busy(self, action: Callable[[], None]) -> None:
         with busy(self):
@@ -110,154 +110,120 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
                 filtered.settings,
             )
         )
-        self._tiles.value = _tiles(view, filtered, self._total)
-        self._draw_chart()
+        self._tiles.value = tiles_of(view, filtered, self._total)
+        self._notes.value = note_paragraphs(view, notes, filtered)
+        self._order = None if self.key in TIMES else (view.tab.order, False)
         self._show_table()
-        self._notes.value = _paragraphs(view, notes, filtered)
+        self._links.value = ""
+        self._chart.add_class("bf-drawing")
+        # No bar of the old chart can be clicked.
+        self._bar_buttons.value = ""
+        self.remove_class("bf-busy")
+        self._draw_chart()
+        self._chart.remove_class("bf-drawing")
+        self._links.value = download_links(self._caption, self.result, self._time_zone)
 
     def _draw_chart(self) -> None:
-        over_time = self.key in TIMES
-        bars = self.result if over_time else self.result.head(_MOST_BARS)
-        self._chart.value, self._bar_buttons.children = "", ()
+        horizontal = self.key not in TIMES
+        bars = self.result.head(_MOST_BARS) if horizontal else self.result
+        self._chart.value = ""
+        self._places: list[Place] = []
         if not len(bars):
             self._chart.value = "<p>Nothing to show under these filters.</p>"
             return
         if self.view.analysis.chart is None:
             return
-        horizontal, currency = not over_time, self._filtered.currency if self._filtered else ""
+        currency = self._filtered.currency if self._filtered else ""
         alt = f"Chart: {self._caption}. The table has the numbers."
-        self._chart.value, places = self.view.picture(
+        self._chart.value, self._places = self.view.picture(
             bars, alt, currency=currency, horizontal=horizontal, narrow=self.narrow
         )
-        if self.view.records and self.key:
-            labels = row_labels(bars)
-            self._bar_buttons.children = [
-                self._bar_button(row, labels[row], place, horizontal) for row, place in enumerate(places)
-            ]
-
-    def _bar_button(self, row: int, label: str, place: tuple[float, float], horizontal: bool) -> w.Button:
-        words = f"Show the rows behind {label}"
-        over_bar = button(words, partial(self._while_busy, partial(self.open_row, row)), "bf-hit", tooltip=words)
-        start, size = (f"{part:.3%}" for part in place)
-        layout = {"top": start, "height": size} if horizontal else {"left": start, "width": size}
-        for name, value in layout.items():
-            setattr(over_bar.layout, name, value)
-        over_bar.add_class("bf-lying" if horizontal else "bf-standing")
-        return over_bar
+        self._mark(None)
 
     @property
     def _caption(self) -> str:
         return f"{self.view.title} by {self.by.value.lower()}" if self.by.value else self.view.title
 
     def _show_table(self) -> None:
-        rows, caption = self.result.head(_MOST_ROWS), self._caption
-        if len(rows) < len(self.result):
-            caption = f"{caption}: the first {_MOST_ROWS} of {len(self.result):,} rows, all in the download"
-        names, columns = self.view.names(rows), self.view.columns(self.result)
-        wide = self.view.only_where_wide(self.result)
-        self._table.value = result_table(caption, names, columns, rows, self._total, wide)
-        self._links.value = download_links(self._caption, self.result, self._time_zone)
+        view, result, caption = self.view, self.result, self._caption
+        rows = (view.sort(result, self._order) if self._order else result).head(_MOST_ROWS)
+        if len(rows) < len(result):
+            caption = f"{caption}: the first {_MOST_ROWS} of {len(result):,} rows, all in the download"
+        columns, wide = view.columns(result), view.only_where_wide(result)
+        self._table.value = result_table(
+            caption, view.names(rows), columns, rows, self._total, wide, order=self._order, opens=view.opens
+        )
+
+    def _click(self, words: str) -> None:
+        """Sort the table or the records by a column, or show the records behind a row."""
+        act, _, what = words.partition(" ")
+        if act == "open":
+            self._while_busy(partial(self.open_row, int(what)))
+        elif act == "sort":
+            self.sort(what)
+        elif act == "records" and self._opened is not None:
+            self._show_records(next_order(self._behind, what, self._records_order))
+
+    def sort(self, column: str) -> None:
+        """Sort the table by a column: numbers the largest first, names from A to Z, and the second time reversed."""
+        self._order = next_order(self.result, column, self._order)
+        self._show_table()
 
     def open_row(self, row: int) -> None:
         """Show the records behind a row of the result, and mark its bar."""
-        spec = self.view.records
-        if self._filtered is None or spec is None or self.key is None:
+        if self._filtered is None or not self.view.opens:
             return
-        records = self.view.rows_behind(self._filtered, self.key, self.result.iloc[row, 0])
-        label, counted = row_labels(self.result)[row], self.view.analysis.measure(spec.counted)
-        if counted is None:
-            raise AssertionError(f"{spec.counted} is not a measure")
-        figure = format_number(float(records[counted.name].sum()), counted.unit)
-        rows = f"{len(records):,} row{'' if len(records) == 1 else 's'}"
-        caption = f"{label}: {rows}, {counted.title.lower()} {figure}"
-        table = records_table(caption, records, _MOST_RECORDS)
-        if len(records) > _MOST_RECORDS:
-            table += f"<p>These are the first {_MOST_RECORDS} rows; the download has all of them.</p>"
-        links = download_links(f"{self.view.title} {label} rows", records, self._time_zone)
-        close = button("Close", self._close, "bf-close")
-        self.records_box.children = [html_widget(table + links, "bf-behind"), close]
+        self._behind = self.view.rows_behind(self._filtered, self.key, self.result.iloc[row, 0])
+        self._opened = row
+        self._show_records(None)
         set_visible(self.records_box, True)
         self._mark(row)
 
+    def _show_records(self, order: Order | None) -> None:
+        records, self._records_order = self._behind, order
+        label = next(iter(self.view.names(self.result).values()))[self._opened or 0]
+        rows = f"{len(records):,} row{'' if len(records) == 1 else 's'}"
+        caption = f"{label}: {rows}, {self._sum_of(records)}"
+        shown = records.sort_values(order[0], ascending=order[1], kind="stable") if order else records
+        table = records_table(caption, shown, _MOST_RECORDS, order)
+        if len(records) > _MOST_RECORDS:
+            table += f"<p>These are the first {_MOST_RECORDS} rows; the download has all of them.</p>"
+        self._records.value = table + download_links(f"{self.view.title} {label} rows", records, self._time_zone)
+
+    def _sum_of(self, records: pd.DataFrame) -> str:
+        """Return the figure that records add up to, with its title."""
+        counted = self.view.counted
+        return f"{counted.title.lower()} {format_number(float(records[counted.name].sum()), counted.unit)}"
+
     def _mark(self, row: int | None) -> None:
-        for place, bar in enumerate(self.bars):
-            (bar.add_class if place == row else bar.remove_class)("bf-marked")
+        labels = row_labels(self.result)[: len(self._places)] if self.view.opens else []
+        places = self._places[: len(labels)]
+        self._bar_buttons.value = bar_buttons(labels, places, row, horizontal=self.key not in TIMES)
 
     def _close(self) -> None:
-        self.records_box.children = ()
         set_visible(self.records_box, False)
-        self._mark(None)
+        if self._opened is not None:
+            self._opened, self._records.value = None, ""
+            self._mark(None)
 
 
-class Overview(w.VBox):  # type: ignore[misc]
+def next_order(frame: pd.DataFrame, column: str, order: Order | None) -> Order | None:
     """
-    The main figures of some tabs, with a chart for each: by month, or within one month by the tab's first key.
+    Return the order of rows after a click on the heading of a column.
 
-    All figures are shown first, and then the charts, which take longer.
-
-    Parameters
-    ----------
-    views : sequence of AnalysisView
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"client_name": ["Acme"], "total": [1.0]})
+    >>> next_order(frame, "total", None), next_order(frame, "total", ("total", False))
+    (('total', False), ('total', True))
+    >>> next_order(frame, "client_name", None)
+    ('client_name', True)
     """
-
-    def __init__(self, views: Sequence[AnalysisView]) -> None:
-        self.narrow = False
-        self._parts = [(view, html_widget(), html_widget("", "bf-overview-chart")) for view in views]
-        self._about = html_widget("", "bf-about")
-        sections = [w.VBox([figures, chart]) for _view, figures, chart in self._parts]
-        body = w.Box(sections)
-        body.add_class("bf-overview")
-        super().__init__([html_widget("<h2>How is the firm doing?</h2>", "bf-question"), self._about, body])
-        self.add_class("bf-view")
-
-    def show(self, filtered: FilteredBook) -> None:
-        """Show a filtered book."""
-        texts = [_figures_of(view, filtered) for view, _figures, _chart in self._parts]
-        # The texts have the notes.
-        with collect_notes(Notes("page")):
-            chart_rows = {view: _chart_rows(view, filtered) for view, _figures, _chart in self._parts}
-        self._about.value = " ".join(
-            escape_text(each)
-            for each in (
-                "Receivables and work in progress are as of the period’s last day.",
-                *dict.fromkeys(compared_with(filtered, view) for view in chart_rows),
-                filtered.settings,
-            )
-            if each
-        )
-        for (_view, figures, chart), text in zip(self._parts, texts, strict=True):
-            figures.value = text
-            chart.add_class("bf-drawing")
-        self.remove_class("bf-busy")
-        for view, _figures, chart in self._parts:
-            by, rows = chart_rows[view]
-            # Each chart is drawn once for the same filters.
-            key = (view.title, by, self.narrow)
-            if key not in filtered.charts:
-                filtered.charts[key] = _draw_chart(view, by, rows, filtered.currency, narrow=self.narrow)
-            chart.value = filtered.charts[key]
-            chart.remove_class("bf-drawing")
-
-
-def _figures_of(view: AnalysisView, filtered: FilteredBook) -> str:
-    """Return a section of the overview: its heading, figures and notes."""
-    with collect_notes(Notes("page")) as found:
-        _chart_rows(view, filtered)
-        total = filtered.total(view.analysis)
-    notes = _paragraphs(view, found, filtered)
-    if filtered.has_filters:
-        notes = f'<p class="bf-filters">{escape_text(view.tab.about_filters)}</p>{notes}'
-    tiles_and_notes = f'{_tiles(view, filtered, total)}<div class="bf-notes">{notes}</div>'
-    return f"<h3>{escape_text(view.title)}</h3>{tiles_and_notes}"
-
-
-def _draw_chart(view: AnalysisView, key: str | None, rows: pd.DataFrame, currency: str, *, narrow: bool) -> str:
-    if not len(rows) or view.analysis.chart is None:
-        return ""
-    by = next((f" by {words.lower()}" for words, each in view.keys.items() if each == key), "")
-    alt = f"Chart: {view.title}{by}. The tab {view.title} has the numbers."
-    horizontal = key is not None and key not in TIMES
-    return view.picture(rows, alt, currency=currency, horizontal=horizontal, narrow=narrow)[0]
+    if column not in frame:
+        return order
+    if order and order[0] == column:
+        return column, not order[1]
+    return column, not pd.api.types.is_numeric_dtype(frame[column].dtype)
 
 
 def compared_with(filtered: FilteredBook, view: AnalysisView) -> str:
@@ -268,15 +234,7 @@ def compared_with(filtered: FilteredBook, view: AnalysisView) -> str:
     return f"Compared with {long_date(before.start)} to {long_date(before.end)}."
 
 
-def _chart_rows(view: AnalysisView, filtered: FilteredBook) -> tuple[str | None, pd.DataFrame]:
-    """Return the key and the rows of an overview's chart."""
-    month = (filtered.start.year, filtered.start.month) == (filtered.end.year, filtered.end.month)
-    key = None if "month" not in view.tab.by else view.tab.by[0] if month else "month"
-    rows = view.compute(filtered, key)
-    return key, rows if key in TIMES else rows.head(_MOST_OVERVIEW_BARS)
-
-
-def _tiles(view: AnalysisView, filtered: FilteredBook, total: dict[str, float]) -> str:
+def tiles_of(view: AnalysisView, filtered: FilteredBook, total: dict[str, float]) -> str:
     """Return the tiles of a tab, with figures of the period before if they can be compared."""
     before: dict[str, float] = {}
     if view.tab.compared and filtered.before:
@@ -288,7 +246,7 @@ def _tiles(view: AnalysisView, filtered: FilteredBook, total: dict[str, float]) 
     return tiles(columns, total, before, filtered.currency)
 
 
-def _paragraphs(view: AnalysisView, notes: Iterable[Note], filtered: FilteredBook) -> str:
+def note_paragraphs(view: AnalysisView, notes: Iterable[Note], filtered: FilteredBook) -> str:
     """Return as paragraphs which filters do not count, and the notes; that of later balances names the period."""
     ignored = filtered.not_counted(view.tab)
     texts = [do_not_count(ignored, "here")] if ignored else []

@@ -6,6 +6,7 @@ analysis grouped by single records, so they add up to the bar.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -18,11 +19,14 @@ from billframes._format import MISSING, short_date
 from billframes._notes import Notes, collect_notes
 from billframes.analysis.declare.columns import ITEMS
 from billframes.analysis.declare.metrics import Measure, title_of_key
-from billframes.analysis.declare.spec import Analysis, RecordsSpec, TabSpec, analyses, measures
+from billframes.analysis.declare.spec import Analysis, FilterKind, RecordsSpec, TabSpec, analyses, measures
 from billframes.analysis.model.keys import TIMES, By
 from billframes.book.slices import keep_rows
+from billframes.display import shown_heading
 from billframes.widgets.filtered_book import FilteredBook
-from billframes.widgets.html import picture, row_labels
+from billframes.widgets.html import Order, row_labels
+from billframes.widgets.options import fold
+from billframes.widgets.pictures import Place, picture
 
 __all__ = ["AnalysisView", "views"]
 
@@ -60,9 +64,23 @@ class AnalysisView:
         return {title_of_key(key).capitalize(): key for key in self.tab.by}
 
     @property
-    def records(self) -> RecordsSpec | None:
-        """The declaration of the records behind a bar; None if the tab does not show them."""
+    def opens(self) -> bool:
+        """Whether a row shows the records behind it."""
+        return self.analysis.records is not None
+
+    @property
+    def records(self) -> RecordsSpec:
+        """The declaration of the records behind a row."""
+        if self.analysis.records is None:
+            raise AssertionError(f"{self.analysis.name} declares no records")
         return self.analysis.records
+
+    @property
+    def counted(self) -> Measure:
+        """The measure that the records behind a row add up to."""
+        name = self.records.counted
+        found = measures()[name]
+        return found if self.records.has_parts else dataclasses.replace(found, title=shown_heading(name))
 
     def columns(self, result: pd.DataFrame) -> list[Measure]:
         """Return the measures in the table of a result."""
@@ -77,11 +95,20 @@ class AnalysisView:
         return columns - {*getattr(tables, self.analysis.name).page_columns(result)} if self.analysis.table else set()
 
     def names(self, result: pd.DataFrame) -> dict[str, list[str]]:
-        """Return the texts that name the rows of a result, by heading."""
+        """Return the texts that name the rows of a result, by column."""
         table = self.analysis.table
         if self.tab.by or not (table and table.keys):
-            return {title_of_key(str(result.columns[0]).removesuffix("_id")).capitalize(): row_labels(result)}
-        return {title_of_key(key).capitalize(): _texts(result[key]) for key in table.keys}
+            return {str(result.columns[0]): row_labels(result)}
+        return {key: _texts(result[key]) for key in table.keys}
+
+    def sort(self, result: pd.DataFrame, order: Order) -> pd.DataFrame:
+        """Return the rows of a result in another order, with their index. Missing values are always last."""
+        column, ascending = order
+        labels = self.names(result).get(column)
+        if labels is None or pd.api.types.is_datetime64_any_dtype(result[column].dtype):
+            return result.sort_values(column, ascending=ascending, kind="stable")
+        names = pd.Series([fold(each) for each in labels], index=result.index)
+        return result.loc[names.sort_values(ascending=ascending, kind="stable").index]
 
     def compute(self, filtered: FilteredBook, key: By) -> pd.DataFrame:
         """Return the result by a key, the largest rows first, with distinct names."""
@@ -92,36 +119,45 @@ class AnalysisView:
 
     def picture(
         self, rows: pd.DataFrame, alt: str, *, currency: str, horizontal: bool, narrow: bool
-    ) -> tuple[str, list[tuple[float, float]]]:
+    ) -> tuple[str, list[Place]]:
         """Draw rows of a result, and return the chart with the positions of its bars; see `picture`."""
         draw = partial(getattr(plots, self.analysis.name), rows, currency=currency)
         return picture(draw, len(rows), horizontal=horizontal, alt=alt, narrow=narrow)
 
-    def rows_behind(self, filtered: FilteredBook, key: str, value: object) -> pd.DataFrame:
+    def rows_behind(self, filtered: FilteredBook, key: str | None, value: object) -> pd.DataFrame:
         """
-        Return the records that a bar consists of, with the part of each in the figure.
+        Return the records that a row consists of, with the part of each in the figure.
 
         Parameters
         ----------
         filtered : FilteredBook
-        key : str
-            The key of the bars.
+        key : str, optional
+            The key of the rows. Without it, whole records are listed.
         value : object
-            The value of the key for this bar; missing means unassigned.
+            The row's value in the first column of the result; missing means unassigned.
         """
         spec = self.records
-        if spec is None:
-            raise AssertionError(f"{self.analysis.name} declares no records")
-        # The tab already shows the notes of this analysis.
-        with collect_notes(Notes("page")):
-            result = filtered.result(self.analysis, [key, spec.key])
-        of_bar = keep_rows(result, {str(result.columns[0]): None if pd.isna(value) else value})  # type: ignore[call-overload]
-        parts = [name for name in spec.shown if name in of_bar and name in measures()]
-        of_bar = of_bar.loc[of_bar[spec.counted] != 0, [spec.key, *parts]]
-        details = _records(filtered, spec.frames).drop(columns=parts, errors="ignore")
-        rows = filtered.book_filters.distinct_names(details.merge(of_bar, on=spec.key))
+        details = _records(filtered, spec.frames, self.tab.filters)
+        if key is None:
+            rows = details[details["invoice_id"] == value]
+        else:
+            of_row = self._parts(filtered, key, value)
+            names = [name for name in of_row if name != spec.key]
+            rows = details.drop(columns=names, errors="ignore").merge(of_row, on=spec.key)
+        rows = filtered.book_filters.distinct_names(rows)
         rows = rows[[name for name in spec.shown if name in rows]]
         return rows.sort_values(spec.date, ascending=False, kind="stable", ignore_index=True)
+
+    def _parts(self, filtered: FilteredBook, key: str, value: object) -> pd.DataFrame:
+        """Return the ids of the records behind a row, with the part of each in the figure."""
+        spec = self.records
+        # The tab already shows the notes of this analysis.
+        with collect_notes(Notes("page")):
+            of = analyses()[spec.of] if spec.of else self.analysis
+            result = filtered.result(of, [key, spec.key], self.tab.filters)
+        of_row = keep_rows(result, {str(result.columns[0]): None if pd.isna(value) else value})  # type: ignore[call-overload]
+        parts = [name for name in spec.shown if name in of_row and name in measures()]
+        return of_row.loc[of_row[spec.counted] != 0, [spec.key, *parts]]
 
 
 def views() -> list[AnalysisView]:
@@ -138,13 +174,13 @@ def _texts(values: pd.Series[Any]) -> list[str]:
     ]
 
 
-def _records(filtered: FilteredBook, frames: tuple[str, ...]) -> pd.DataFrame:
-    """Return invoices, matters, or items of one or more kinds, with their details."""
+def _records(filtered: FilteredBook, frames: tuple[str, ...], kind: FilterKind) -> pd.DataFrame:
+    """Return invoices, matters, or items of one or more kinds, with their details, that can be behind a row."""
     if frames == ("invoices",):
         return filtered.frames.of_clients("invoices")
     if frames == ("matters",):
         return filtered.book.matters
-    items = [filtered.frames.items_with_details(name) for name in frames]
+    items = [filtered.frames.items_with_details(name, kind) for name in frames]
     if len(items) == 1:
         return items[0]
     return pd.concat(

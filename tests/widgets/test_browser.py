@@ -230,15 +230,26 @@ def test_the_explorer_follows_the_filters_and_shows_the_rows_behind_a_bar(page, 
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), width
 
-    # On a laptop no table scrolls sideways. It hides columns, and says so.
+    # A click on a heading sorts the table, and a row opens its records.
+    heading = page.locator(".bf-table:visible thead th", has_text="Non-billable hours").last
+    heading.locator("button").click()
+    expect(heading).to_have_attribute("aria-sort", "descending")
+
+    # On a laptop no table scrolls sideways. It shows its main columns, until all are wanted.
     page.locator(".bf-tabs .lm-TabBar-tab", has_text="Scorecard").click()
     table = page.locator(".bf-scroll:visible", has_text="Median lag")
     expect(table).to_be_visible()
     for width, is_narrow in ((1280, True), (1900, False)):
         page.set_viewport_size({"width": width, "height": 900})
         expect(page.locator("th:visible", has_text="Median lag")).to_have_count(int(not is_narrow))
-        expect(page.locator(".bf-lacking:visible")).to_have_count(int(is_narrow))
+        expect(page.locator(".bf-all:visible")).to_have_count(int(is_narrow))
         assert table.evaluate("each => each.scrollWidth <= each.clientWidth"), width
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.locator(".bf-all:visible input").check()
+    expect(page.locator("th:visible", has_text="Median lag")).to_have_count(1)
+    page.locator(".bf-table:visible tbody td:visible").first.click()
+    expect(page.locator(".bf-drill:visible caption")).to_contain_text("client hours")
+    expect(page.locator("th:visible", has_text="Median lag")).to_have_count(1)
     assert page.errors == []
 
 

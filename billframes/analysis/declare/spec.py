@@ -229,8 +229,9 @@ class RecordsSpec:
     """
     The records behind a figure.
 
-    The part of each record in the figure comes from the same analysis, also grouped by the records' id. So the records
-    add up to the figure.
+    The part of each record in the figure comes from the same analysis, or from the one in `of`, also grouped by the
+    records' id. So the records add up to the figure. Without parts, whole records are listed, such as the work on an
+    invoice.
 
     Parameters
     ----------
@@ -242,12 +243,18 @@ class RecordsSpec:
         The records' date column; the newest records are listed first.
     shown : tuple of str
         The columns to show, the most important first. Measures of the analysis show the record's part in the figure.
+    of : str
+        The analysis that divides the figure among the records, if the one that declares them can't.
+    has_parts : bool
+        Whether the records are divided. If not, they are those with the value of the row in the result's first column.
     """
 
     frames: tuple[str, ...]
     counted: str
     date: str
     shown: tuple[str, ...]
+    of: str = ""
+    has_parts: bool = True
 
     @property
     def key(self) -> str:

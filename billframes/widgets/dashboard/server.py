@@ -16,17 +16,19 @@ import asyncio
 import os
 import shutil
 import sys
+from html import escape
 from pathlib import Path
 from typing import Any
 
 from jupyter_core.utils import ensure_async, run_sync
 from jupyter_server._tz import utcnow
+from jupyter_server.auth.decorator import allow_unauthenticated
 from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection
 from tornado.httpserver import HTTPServer
 from tornado.ioloop import IOLoop, PeriodicCallback
 from tornado.netutil import bind_sockets
 from tornado.routing import HostMatches, Rule, RuleRouter
-from tornado.web import Application, RequestHandler, authenticated
+from tornado.web import Application, RequestHandler
 from traitlets.config import Config
 from voila.app import Voila
 from voila.request_info_handler import RequestInfoSocketHandler
@@ -44,9 +46,20 @@ _POLICY = (
 _OWN_HOSTS = r"^(127\.0\.0\.1|localhost)$"
 # Not a redirect: after one from another site, or from a file, the browser would not send the cookie.
 _LEAD_TO_PAGE = (
-    '<!DOCTYPE html><title>Dashboard</title><script>location.replace("/")</script>'
+    "<!DOCTYPE html><title>Dashboard</title><script>const chosen = new URLSearchParams(location.search); "
+    'chosen.delete("token"); location.replace(chosen.size ? `/?${chosen}` : "/")</script>'
     '<noscript><a href="/">Open the dashboard</a></noscript>'
 )
+_CLOSED = """<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>Dashboard</title>
+<meta name="viewport" content="width=device-width">
+<style>body { font: 16px/1.5 system-ui, "Segoe UI", Roboto, Arial, "Liberation Sans", sans-serif; max-width: 34em;
+margin: 3em auto; padding: 0 1em; color: #1c1c1c } h1 { font-size: 22px; line-height: 1.3 }
+code { background: #f3f6f9; overflow-wrap: anywhere }</style>
+<h1>This dashboard opens with its full address</h1>
+<p>Open the address that <code>billframes dashboard</code> printed in the terminal. It begins with
+<code>http://__HOST__/?token=</code>.</p>
+<p>After that, this address opens in the same browser, too, with the tab, period and filters in it, until the browser or
+the dashboard is closed.</p></html>"""
 # Kernels of closed pages, each with over 300 MB, end after so many seconds and at most a third more.
 IDLE_SECONDS = 30
 # Seconds until the next kernel is prepared, so that the page that took the last one is drawn first.
@@ -89,15 +102,33 @@ class PageConnection(ZMQChannelsWebsocketConnection):
 class PageHandler(TornadoVoilaHandler):  # type: ignore[misc]
     """The dashboard's page, without the token in its address."""
 
-    @authenticated
+    @allow_unauthenticated
     async def get(self, path: str | None = None) -> None:
         """Send the page, or lead to it without the token; the cookie for it is set before."""
+        if not self.current_user:
+            refuse(self)
+            return
         if not self.get_query_argument("token", ""):
             await super().get(path)
             return
         self.set_header("Cache-Control", "no-store")
         self.set_header("Referrer-Policy", "no-referrer")
         self.finish(_LEAD_TO_PAGE)
+
+
+class NoTokenHandler(RequestHandler):
+    """Takes the place of Jupyter's login page."""
+
+    def get(self) -> None:
+        """Say how the dashboard is opened."""
+        refuse(self)
+
+
+def refuse(handler: RequestHandler) -> None:
+    """Send the page that says how the dashboard is opened."""
+    handler.set_status(403)
+    handler.set_header("Content-Security-Policy", _POLICY)
+    handler.finish(_CLOSED.replace("__HOST__", escape(handler.request.host)))
 
 
 class OtherHostHandler(RequestHandler):
@@ -128,7 +159,8 @@ class DashboardServer(Voila):  # type: ignore[misc]
     def init_handlers(self) -> list[Any]:
         """Leave out the socket that publishes the requests of pages, because an address may have the token."""
         kept = [each for each in super().init_handlers() if each[1] is not RequestInfoSocketHandler]
-        return [(each[0], PageHandler, *each[2:]) if each[1] is TornadoVoilaHandler else each for each in kept]
+        pages = [(each[0], PageHandler, *each[2:]) if each[1] is TornadoVoilaHandler else each for each in kept]
+        return [("/login", NoTokenHandler), *pages]
 
     def listen(self) -> None:
         """Bind the port, write its number to the file, and serve."""

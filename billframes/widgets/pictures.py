@@ -1,0 +1,61 @@
+"""Charts of the explorer's tabs: an SVG, which is sharp on every screen, and the buttons over its bars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from billframes.plots.axes import NARROW, fit_narrow
+from billframes.plots.drawing import height_for
+from billframes.report.pictures import svg_address
+from billframes.widgets.html import ON_CLICK
+
+__all__ = ["Place", "bar_buttons", "picture"]
+
+# Inches. At the width that the style sheet gives to a chart, its text has the size of text in tables.
+_WIDTH, _HEIGHT = 8.0, 3.4
+
+Place = tuple[float, float]
+"""The start and the size of a bar, as fractions of the picture's height or, for vertical bars, of its width."""
+
+
+def picture(
+    draw: Callable[[Axes], Any], bars: int, *, horizontal: bool, alt: str, narrow: bool = False
+) -> tuple[str, list[Place]]:
+    """Draw a chart, for a phone if `narrow` is set, and return it with the places of its bars."""
+    figure = Figure(figsize=(NARROW if narrow else _WIDTH, height_for(bars) if horizontal else _HEIGHT))
+    figure.set_layout_engine("none")
+    axes = figure.add_subplot()
+    draw(axes)
+    if narrow:
+        # The title is too long, and the heading above the chart says the same.
+        axes.set_title("", loc="left")
+        fit_narrow(axes)
+    image = f'<img class="bf-chart" alt="{escape(alt)}" src="{svg_address(axes)}">'
+    return image, [_place(axes, bar, horizontal=horizontal) for bar in range(bars)]
+
+
+def _place(axes: Axes, bar: int, *, horizontal: bool) -> Place:
+    whole = axes.get_figure(root=True).bbox  # type: ignore[union-attr]
+    ends = axes.transData.transform([(bar - 0.45, bar - 0.45), (bar + 0.45, bar + 0.45)])
+    if horizontal:
+        top, bottom = sorted(1 - end / whole.height for end in ends[:, 1])
+        return float(top), float(bottom - top)
+    left, right = sorted(end / whole.width for end in ends[:, 0])
+    return float(left), float(right - left)
+
+
+def bar_buttons(labels: Sequence[str], places: Sequence[Place], marked: int | None, *, horizontal: bool) -> str:
+    """Return transparent buttons over the bars, which show the rows behind them; one can be marked."""
+    start, size, kind = ("top", "height", "bf-lying") if horizontal else ("left", "width", "bf-standing")
+    buttons = "".join(
+        f'<button type="button" class="bf-hit {kind}{" bf-marked" if row == marked else ""}" data-ask="open {row}" '
+        f'style="{start}:{place[0]:.3%};{size}:{place[1]:.3%}" '
+        f'title="{(words := escape(f"Show the rows behind {label}"))}" aria-label="{words}"></button>'
+        for row, (label, place) in enumerate(zip(labels, places, strict=True))
+    )
+    return f"<div {ON_CLICK}>{buttons}</div>"
