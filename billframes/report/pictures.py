@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import base64
-import io
-import re
 from collections.abc import Callable
-from typing import Any
 
-import matplotlib as mpl
 import pandas as pd
 from markupsafe import Markup
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from billframes.plots.axes import NARROW, fit_narrow, shorten_labels
+from billframes.plots.svg import svg_address
 
-__all__ = ["bars_height", "picture", "side_by_side", "svg_address"]
+__all__ = ["bars_height", "picture", "side_by_side"]
 
 # Inches, slightly wider than the text on paper, so that text in charts has the size of text in tables.
 _WIDTH = 8.2
@@ -26,8 +20,6 @@ _WIDTH = 8.2
 _PHONE_WIDTH = 640
 # A chart with so many bars is lower than a quarter of a page. A higher one could leave that much empty before it.
 _MOST_BARS = 11
-# The SVG keeps text as text in the page's typeface. Matplotlib measures with DejaVu Sans, which is wider.
-_TYPEFACE = "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', sans-serif"
 
 Draw = Callable[..., Axes]
 
@@ -91,17 +83,3 @@ def _axes(draw: Draw, rows: pd.DataFrame, width: float, height: float, currency:
     # The section's heading or caption is the title.
     ax.set_title("", loc="left")
     return ax
-
-
-def svg_address(ax: Axes) -> str:
-    """Lay out the axes' figure, and return it as an address that contains the SVG."""
-    buffer = io.StringIO()
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "billframes"}):
-        figure: Any = ax.figure
-        # Saving a figure that has a layout engine draws it twice. A canvas of SVG measures text in points.
-        FigureCanvasSVG(figure)
-        figure.dpi = 72
-        ConstrainedLayoutEngine().execute(figure)
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
-    svg = re.sub(r"'DejaVu Sans',[^;\"]*sans-serif", _TYPEFACE, buffer.getvalue())
-    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"

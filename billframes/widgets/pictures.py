@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from billframes.plots.axes import NARROW, fit_narrow
 from billframes.plots.drawing import height_for
-from billframes.report.pictures import svg_address
+from billframes.plots.svg import svg_address
 from billframes.widgets.html import ON_CLICK
 
 __all__ = ["Place", "bar_buttons", "picture"]
