@@ -25,6 +25,8 @@ from .analysis.aging import aging as aging
 from .analysis.billing_lag import billing_lag as billing_lag
 from .analysis.bridge import bridge as bridge
 from .analysis.budget_burn import budget_burn as budget_burn
+from .analysis.cash_forecast import cash_forecast as cash_forecast
+from .analysis.cash_forecast_record import cash_forecast_record as cash_forecast_record
 from .analysis.code_check import code_check as code_check
 from .analysis.collected import collected as collected
 from .analysis.compare import compare as compare

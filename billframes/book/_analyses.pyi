@@ -1,9 +1,10 @@
 # Written by `python -m tests.typing.make_analysis_stubs` from what the analyses declare; not edited by hand.
 from collections.abc import Collection, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
 
+from billframes.analysis.forecasting.horizons import Horizons
 from billframes.analysis.model.keys import By
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
@@ -51,6 +52,34 @@ class BookAnalyses:
         expenses: pd.DataFrame | None = None,
         fixed_fees: pd.DataFrame | None = None,
         invoices: pd.DataFrame | None = None,
+        matters: pd.DataFrame | None = None,
+        settings: FirmSettings | None = None,
+    ) -> pd.DataFrame: ...
+    def cash_forecast(
+        self,
+        horizons: Horizons = (4, 8, 13),
+        *,
+        as_of: DateLike | None = None,
+        since: DateLike | None = None,
+        by: Literal["client", "invoice"] | None = None,
+        payments: Any = None,
+        complete_from: DateLike | None = None,
+        not_cash: Collection[str] | None = None,
+        level: float = 0.8,
+        matters: pd.DataFrame | None = None,
+        settings: FirmSettings | None = None,
+    ) -> pd.DataFrame: ...
+    def cash_forecast_record(
+        self,
+        horizons: Horizons = (4, 8, 13),
+        *,
+        as_of: DateLike | None = None,
+        since: DateLike | None = None,
+        every: int = 4,
+        payments: Any = None,
+        complete_from: DateLike | None = None,
+        not_cash: Collection[str] | None = None,
+        level: float = 0.8,
         matters: pd.DataFrame | None = None,
         settings: FirmSettings | None = None,
     ) -> pd.DataFrame: ...

@@ -5,6 +5,7 @@ aging: Plot
 billing_lag: Plot
 bridge: Plot
 budget_burn: Plot
+cash_forecast: Plot
 collected: Plot
 compare: Plot
 contribution: Plot

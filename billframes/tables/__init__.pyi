@@ -5,6 +5,8 @@ aging: TableOf
 billing_lag: TableOf
 bridge: TableOf
 budget_burn: TableOf
+cash_forecast: TableOf
+cash_forecast_record: TableOf
 collected: TableOf
 compare: TableOf
 contribution: TableOf

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 
 from billframes import FirmSettings
 from billframes.analysis import (
@@ -18,6 +20,8 @@ from billframes.analysis import (
     billing_lag,
     bridge,
     budget_burn,
+    cash_forecast,
+    cash_forecast_record,
     code_check,
     collected,
     compare,
@@ -46,6 +50,7 @@ from billframes.analysis import (
 )
 from billframes.ledger import read_ledger
 from billframes.ledger.writing import write_report
+from tests.forecast.firms import Habits, make_firm
 
 __all__ = ["CALLS", "QUERIES", "SPARK_CALLS", "edge_case_frames"]
 
@@ -140,6 +145,12 @@ def edge_case_frames(firm: Any) -> Frames:
             ("task", "P100", "PRJ", True),
         ),
         "code_sets": firm.frame("code_set_id label", ("ACT", "Activities"), ("LIT", "Litigation")),
+        **{
+            f"many_{name.removeprefix('time_')}": firm.make(
+                pa.Table.from_pandas(many_invoices()[name], preserve_index=False)
+            )
+            for name in ("invoices", "time_entries")
+        },
     }
 
 
@@ -165,6 +176,19 @@ def _more_columns() -> dict[str, list[Any]]:
 def call(function: Callable[..., Any], *frames: str, **options: Any) -> Callable[[Frames], Any]:
     """Return a call of an analysis with the frames of these names, by keyword, and these options."""
     return lambda firm: function(**{name: firm[name] for name in frames}, **options)
+
+
+def call_forecast(function: Callable[..., Any], **options: Any) -> Callable[[Frames], Any]:
+    """Return a call with a firm of four years, because a forecast needs 50 invoices a year."""
+    made = many_invoices()
+    days = {"as_of": made["as_of"], "since": made["since"], "receipts": made["receipts"]}
+    return lambda firm: function(firm["many_invoices"], time_entries=firm["many_entries"], **days, **options)
+
+
+@functools.cache
+def many_invoices() -> Frames:
+    """Return the frames of a made-up firm with enough invoices."""
+    return make_firm(Habits(30, wait=6), 3).frames(300, 240)
 
 
 def call_bridge(measure: str, keys: str, **options: Any) -> Callable[[Frames], Any]:
@@ -280,6 +304,10 @@ CALLS: dict[str, Callable[[Frames], Any]] = {
         f"collected by {key or 'nothing'}": call(collected, *WORK, payments=payments_of(None), by=key)
         for key in (None, "user", "client", "month", "originator")
     },
+    "cash forecast": call_forecast(cash_forecast),
+    "cash forecast by client": call_forecast(cash_forecast, by="client", horizons="months"),
+    "cash forecast by invoice": call_forecast(cash_forecast, by="invoice", horizons=(8,)),
+    "record of forecasts": call_forecast(cash_forecast_record),
     "days to pay": call(days_to_pay, "invoices", payments=payments_of(None), by=None),
     "realization with payments": call(realization, *WORK, payments=payments_of(None), by="matter"),
     "reconcile": call(reconcile, *ITEMS),
@@ -376,6 +404,8 @@ SPARK_CALLS = (
     "prebill review",
     "scorecard beside the role",
     "comparison of the hours by client",
+    "cash forecast by client",
+    "record of forecasts",
 )
 
 # The number of queries of a call on lazy frames, each of which collects counts or sums. Calls that are not listed

@@ -74,10 +74,11 @@ def _attributes(imports: str, kind: str, names: list[str]) -> str:
 
 BOOK = """
 from collections.abc import Collection, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
 
+from billframes.analysis.forecasting.horizons import Horizons
 from billframes.analysis.model.keys import By
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike

@@ -1,0 +1,428 @@
+"""Cash forecast: what may come in over the next weeks or months, from whom, with a range.
+
+The method is in `forecasting`. It works from invoices alone, and then its range was never checked; with the receipts of
+a mirror or the payments of the books it has a record.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator
+from typing import Any, Literal, cast
+
+import numpy as np
+import pyarrow as pa
+from narwhals.stable.v2.typing import IntoFrameT
+
+from billframes.analysis.declare.metrics import Measure, retitled, sum_measure
+from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
+from billframes.analysis.forecasting.curves import AGES, Floats, add_by
+from billframes.analysis.forecasting.forecasts import ALWAYS, Forecast, forecast
+from billframes.analysis.forecasting.from_book import OF_BOOK
+from billframes.analysis.forecasting.horizons import Horizons
+from billframes.analysis.forecasting.preparing import Prepared, prepare
+from billframes.analysis.forecasting.ranges import limits, normal
+from billframes.analysis.frames.engine import eager_from_arrow
+from billframes.analysis.frames.expressions import midnight
+from billframes.analysis.frames.frames import Frames
+from billframes.analysis.model.arguments import check_choice
+from billframes.analysis.rules.forecasts import LARGE_INVOICE, WIDE_RANGE
+from billframes.config.firm import FirmSettings
+from billframes.loading.load_info import attach
+from billframes.periods import DateLike
+
+__all__ = ["ANALYSIS", "WORK_TO_COME", "cash_forecast"]
+
+WORK_TO_COME = "Work not done yet"
+"""The client's name in the last row by client: no client is known for it."""
+
+_MONEY = ("cash_amount", "low_amount", "high_amount", "open_amount", "unbilled_amount", "future_amount")
+_BALANCES = ("open_balance", "never_amount")
+_KEYS = {"horizon": pa.string(), "start": pa.timestamp("us"), "end": pa.timestamp("us")}
+_OF_CLIENT = {"client_id": pa.string(), "client_name": pa.string()}
+_OF_INVOICE = {
+    "invoice_id": pa.string(),
+    "invoice_number": pa.string(),
+    **_OF_CLIENT,
+    "invoice_date": pa.timestamp("us"),
+}
+_LARGE, _WIDE = 0.25, 3.0
+_CENT = 0.005
+
+
+def cash_forecast(
+    invoices: IntoFrameT,
+    receipts: Any = None,
+    time_entries: IntoFrameT | None = None,
+    expenses: IntoFrameT | None = None,
+    fixed_fees: IntoFrameT | None = None,
+    *,
+    as_of: DateLike,
+    since: DateLike | None = None,
+    horizons: Horizons = (4, 8, 13),
+    by: Literal["client", "invoice"] | None = None,
+    payments: Any = None,
+    complete_from: DateLike | None = None,
+    not_cash: Collection[str] | None = None,
+    level: float = 0.8,
+    matters: IntoFrameT | None = None,
+    settings: FirmSettings | None = None,
+) -> IntoFrameT:
+    """
+    Forecast the cash of the next weeks or months, with a range that holds in four of five cases.
+
+    It needs 50 final invoices in the last year, and 100 for less than 8 weeks. The same frames give the same forecast.
+
+    Parameters
+    ----------
+    invoices : frame
+        All invoices, with `invoice_id`, `invoice_date`, `invoice_state`, `amount`, `balance`, `client_id` and
+        `client_name`.
+    receipts : frame, optional
+        From `receipts`: by how much balances fell between refreshes of a mirror, since its first day.
+    time_entries : frame, optional
+        All of them, with `date`, `client_id`, `billing_type`, `hours`, `amount` and `invoice_id`. If omitted, only the
+        cash of open invoices is forecast, and `cash_amount` is missing.
+    expenses, fixed_fees : frame, optional
+        With `date`, `client_id`, `amount` and `invoice_id`.
+    as_of : str or date
+        The day after which cash counts. Balances are those of the load, so an earlier day needs `receipts`.
+    since : str or date, optional
+        The first day of the mirror. By default the first day of the receipts or payments.
+    horizons : sequence of int, "weeks" or "months"
+        Weeks from the day after `as_of`, added up; or the next 13 weeks or six calendar months, each by itself.
+    by : {"client", "invoice"}, optional
+        A row for each client, and one for work not done yet; or for each open invoice.
+    payments : frame, optional
+        From `payments`, or with `invoice_id`, `payment_date`, `amount` and optionally `kind`: what left invoices by the
+        firm's books, instead of receipts.
+    complete_from : str or date, optional
+        The first invoice day since which the data are complete, for firms that moved from another system.
+    not_cash : collection of str, optional
+        Ids of invoices whose balance fell by a write-off.
+    level : float
+        The share of cases that the range is for.
+    matters : frame, optional
+        With `matter_id` and `matter_type`: unbilled work on contingency matters is left out.
+    settings : FirmSettings, optional
+        The firm's settings. Only the time zone is used, for the day of the load.
+
+    Returns
+    -------
+    frame
+        Of the kind of the input, by horizon, then the largest amount first: `horizon`, `client_id` and `client_name` or
+        `invoice_id`, `invoice_number`, `client_id`, `client_name` and `invoice_date`, `start`, `end`, `cash_amount`,
+        `low_amount`, `high_amount`, `open_amount`, `unbilled_amount`, `future_amount`, `open_balance`, `never_amount`,
+        `speed`, `left_out_amount`. `bf.explain("cash_forecast")` says what each is.
+
+    Raises
+    ------
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid.
+
+    Warns
+    -----
+    RatesHiddenWarning, IncompleteDataWarning
+        The notes of the result say what was seen, how much, and what to do.
+
+    Examples
+    --------
+    Each week, Acme got an invoice of 1,000 and paid it after 30 days. The last four are open:
+
+    >>> import warnings
+    >>> import pandas as pd
+    >>> days = pd.date_range("2025-11-07", "2026-10-30", freq="7D")
+    >>> invoices = pd.DataFrame({
+    ...     "invoice_id": [f"i{nth}" for nth in range(len(days))], "invoice_date": days, "invoice_state": "final",
+    ...     "amount": 1000.0, "balance": [0.0] * 48 + [1000.0] * 4, "client_id": "c1", "client_name": "Acme",
+    ... })
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     result = cash_forecast(invoices, as_of="2026-10-31", horizons=(8,))
+    >>> result[["horizon", "open_amount", "open_balance", "never_amount"]].round()
+              horizon  open_amount  open_balance  never_amount
+    0  by 26 Dec 2026       3919.0        4000.0          81.0
+    """
+    check_choice(by, "by", ("client", "invoice")) if by is not None else None
+    frames = Frames.of(
+        invoices=invoices, time_entries=time_entries, expenses=expenses, fixed_fees=fixed_fees, matters=matters
+    )
+    prepared = prepare(
+        "cash_forecast",
+        frames,
+        receipts=receipts,
+        payments=payments,
+        as_of=as_of,
+        since=since,
+        complete_from=complete_from,
+        not_cash=not_cash,
+        horizons=horizons,
+        level=level,
+        settings=settings,
+    )
+    found = forecast(prepared.history, prepared.history.last, [each.span for each in prepared.horizons])
+    rows = {None: _of_firm, "client": _of_clients, "invoice": _of_invoices}[by](prepared, found)
+    _note_doubts(prepared, found)
+    table = pa.Table.from_pylist(list(rows), pa.schema(_schema(by)))
+    day = prepared.history.day
+    result = frames.to_native(eager_from_arrow(frames["invoices"], table), invoices, as_of=day)
+    record = [_record(prepared, nth) for nth in range(len(prepared.horizons))]
+    return cast("IntoFrameT", attach(result, "record", record))
+
+
+def _schema(by: str | None) -> dict[str, Any]:
+    keys = {None: {}, "client": _OF_CLIENT, "invoice": _OF_INVOICE}[by]
+    horizon, *days = _KEYS.items()
+    speed = {"speed": pa.float64()} if by else {}
+    left_out = {} if by else {"left_out_amount": pa.float64()}
+    money = dict.fromkeys((*_MONEY, *_BALANCES), pa.float64())
+    return dict([horizon]) | keys | dict(days) | money | speed | left_out
+
+
+def _days(prepared: Prepared, nth: int) -> dict[str, Any]:
+    horizon = prepared.horizons[nth]
+    return {"horizon": horizon.name, "start": midnight(horizon.start), "end": midnight(horizon.end)}
+
+
+def _balances(prepared: Prepared, found: Forecast) -> tuple[Floats, Floats]:
+    """Return each invoice's balance on the day, and the part that is not expected within two years."""
+    history, number = prepared.history, len(prepared.history.week)
+    later = history.falls.fall * (history.falls.week > history.last)
+    balance = prepared.invoices["balance"].to_numpy().copy()
+    balance[:number] += add_by(history.falls.invoice, later, number)
+    never = np.maximum(balance, 0.0)
+    # Credits have settled the other recent invoices.
+    never[:number][history.week > history.last - AGES] = 0.0
+    never[found.place] = found.never
+    return balance, never
+
+
+def _of_firm(prepared: Prepared, found: Forecast) -> Iterator[dict[str, Any]]:
+    history = prepared.history
+    balance, never = _balances(prepared, found)
+    for nth in range(len(prepared.horizons)):
+        factor = prepared.widening(nth, history.last)
+        low, high = limits(float(found.cash[nth]), float(found.variance[nth]), factor, prepared.level)
+        parts = (found.cash[nth], low, high, found.open[nth], found.unbilled[nth], found.future[nth])
+        left_out = history.work.left_out if history.work else None
+        yield {
+            **_days(prepared, nth),
+            **_parts(prepared, parts),
+            "open_balance": balance.sum(),
+            "never_amount": never.sum(),
+            "left_out_amount": left_out,
+        }
+
+
+def _of_clients(prepared: Prepared, found: Forecast) -> Iterator[dict[str, Any]]:
+    history = prepared.history
+    client = prepared.invoices["client"].to_numpy()
+    number = len(history.credits)
+    of = history.client[found.place]
+    names = _names(prepared, client)
+    balance, never = (add_by(client, each, number) for each in _balances(prepared, found))
+    weight = add_by(of, found.balance, number)
+    speed = add_by(of, found.balance * found.speed, number) / np.where(weight > 0, weight, np.nan)
+    worth = history.work.by_client if history.work else np.zeros((number, len(found.by_age)))
+    for nth in range(len(prepared.horizons)):
+        days, share = _days(prepared, nth), found.share[:, nth]
+        owed = add_by(of, found.by_invoice[:, nth], number)
+        unbilled = worth @ found.by_age[:, nth]
+        variance = add_by(of, found.balance**2 * share * (1 - share), number) + unbilled * found.lump
+        most = np.maximum(balance, 0.0) + np.maximum(worth.sum(1), 0.0)
+        shown = np.flatnonzero((np.abs(balance) > _CENT) | (owed + unbilled > _CENT))
+        for each in sorted(shown, key=lambda at: (-(owed + unbilled)[at], str(names[at]))):
+            cash = owed[each] + unbilled[each]
+            ends = _ends(prepared, cash, variance[each], most[each])
+            parts = (cash, *ends, owed[each], unbilled[each], 0.0)
+            yield {
+                **days,
+                **dict(zip(_OF_CLIENT, names[each], strict=True)),
+                **_parts(prepared, parts),
+                "open_balance": balance[each],
+                "never_amount": never[each],
+                "speed": None if math.isnan(speed[each]) else speed[each],
+            }
+        if history.work:
+            cash = found.future[nth]
+            variance_of_future = cash * found.lump + (cash * found.errors[nth]) ** 2
+            parts = (cash, *_ends(prepared, cash, variance_of_future, math.inf), 0.0, 0.0, cash)
+            work = {"client_name": WORK_TO_COME, "open_balance": 0.0, "never_amount": 0.0}
+            yield {**days, **dict(zip(_MONEY, parts, strict=True)), **work}
+
+
+def _names(prepared: Prepared, client: Any) -> list[tuple[str | None, str | None]]:
+    """Return the id and the name of each client by its number."""
+    names: list[tuple[str | None, str | None]] = [(None, None)] * len(prepared.history.credits)
+    ids = (prepared.invoices[name].to_pylist() for name in _OF_CLIENT)
+    for number, *name in zip(client.tolist(), *ids, strict=True):
+        names[number] = (name[0], name[1])
+    return names
+
+
+def _parts(prepared: Prepared, parts: tuple[Any, ...]) -> dict[str, Any]:
+    """Return the amounts by column; without the work, only those of open invoices."""
+    known = parts if prepared.history.work else (None, None, None, parts[3], None, None)
+    return dict(zip(_MONEY, known, strict=True))
+
+
+def _ends(prepared: Prepared, cash: float, variance: float, most: float) -> tuple[float, float]:
+    """Return the ends of the range of a client or an invoice."""
+    spread = normal(prepared.level) * math.sqrt(2 * (variance + (ALWAYS * cash) ** 2))
+    return max(cash - spread, 0.0), min(cash + spread, max(most, cash))
+
+
+def _of_invoices(prepared: Prepared, found: Forecast) -> Iterator[dict[str, Any]]:
+    invoices = prepared.invoices
+    balance, never = _balances(prepared, found)
+    details = {name: invoices[name].to_pylist() for name in _OF_INVOICE if name in invoices.column_names}
+    at = {int(place): nth for nth, place in enumerate(found.place)}
+    shown = np.flatnonzero(balance > _CENT).tolist()
+    for nth in range(len(prepared.horizons)):
+        days, rows = _days(prepared, nth), []
+        for each in shown:
+            row = at.get(each)
+            cash = 0.0 if row is None else float(found.by_invoice[row, nth])
+            share = 0.0 if row is None else float(found.share[row, nth])
+            open_now = 0.0 if row is None else float(found.balance[row])
+            ends = _ends(prepared, cash, open_now**2 * share * (1 - share), balance[each])
+            rows.append(
+                {
+                    **days,
+                    **{name: details[name][each] if name in details else None for name in _OF_INVOICE},
+                    **dict(zip(_MONEY, (cash, *ends, cash, 0.0, 0.0), strict=True)),
+                    "open_balance": balance[each],
+                    "never_amount": never[each],
+                    "speed": None if row is None else float(found.speed[row]),
+                }
+            )
+        yield from sorted(rows, key=lambda row: (-row["cash_amount"], row["invoice_id"]))
+
+
+def _record(prepared: Prepared, nth: int) -> dict[str, Any]:
+    """Return how the past forecasts of a horizon did, as JSON values."""
+    checked = [each for each in prepared.checked(nth) if not math.isnan(each.received)]
+    came = sum(each.received for each in checked)
+    error, naive = (
+        sum(abs(getattr(each, name) - each.received) for each in checked) / came if came > 0 else None
+        for name in ("cash", "naive")
+    )
+    return {
+        "horizon": prepared.horizons[nth].name,
+        "weeks": prepared.horizons[nth].weeks,
+        "forecasts": len(checked),
+        "inside": sum(each.inside for each in checked),
+        "error": error,
+        "naive_error": naive,
+        "phi": prepared.widening(nth, prepared.history.last),
+    }
+
+
+def _note_doubts(prepared: Prepared, found: Forecast) -> None:
+    """Note a range that is too wide, and one open invoice that is much of the sum."""
+    notes = prepared.frames.notes
+    if prepared.history.work is None:
+        return
+    for nth, horizon in enumerate(prepared.horizons):
+        cash, factor = float(found.cash[nth]), prepared.widening(nth, prepared.history.last)
+        low, high = limits(cash, float(found.variance[nth]), factor, prepared.level)
+        wide = high if high > _WIDE * low > 0 else 0.0
+        notes.add(WIDE_RANGE, wide, "cash_forecast", start=horizon.start, end=horizon.end)
+    of_last = found.by_invoice[:, -1]
+    if len(of_last) and of_last.max() > _LARGE * found.cash[-1]:
+        largest = int(of_last.argmax())
+        row = prepared.invoices.slice(int(found.place[largest]), 1).to_pylist()[0]
+        words = {
+            "cash": float(found.cash[-1]),
+            "rest": float(found.cash[-1] - of_last.max()),
+            "balance": row["balance"],
+            "invoice": row.get("invoice_number") or row["invoice_id"],
+            "client": row["client_name"] or "no client",
+            "end": prepared.horizons[-1].end,
+        }
+        notes.add(LARGE_INVOICE, float(of_last.max()), "cash_forecast", **words)
+
+
+ANALYSIS = Analysis(
+    name="cash_forecast",
+    as_loaded=True,
+    question="How much may come in by Christmas, and from whom?",
+    summary=(
+        "It estimates the cash of the next weeks or months from how fast invoices were paid and work was billed. In "
+        "four of five cases, what comes should be in the range; `cash_forecast_record` shows how often it was."
+    ),
+    example=(
+        "Acme got an invoice of 1000 each week and paid it after 30 days. The last four are open, a balance of 4000: "
+        "3919 of it is expected in 8 weeks, and 81 never."
+    ),
+    formula="`cash_amount` = `open_amount` + `unbilled_amount` + `future_amount`",
+    numerator=(
+        "open invoices at the rate at which invoices of their age were paid, faster or slower by client; work not "
+        "billed yet at the pace and realization of the last year, then paid as invoices are; and the same for work of "
+        "the last year's pace. Tax is in it, because clients pay it."
+    ),
+    left_out=(
+        "Unbilled work on contingency matters: it is in `left_out_amount`.",
+        "Balances below 0: they settle the client's oldest invoices, and are not cash.",
+        "Invoices older than two years: they are in `open_balance` and `never_amount`.",
+    ),
+    cannot_tell=(
+        "Write-offs that look like payments",
+        "Promises, disputes and payment plans",
+        "Money on account, before it pays an invoice",
+        "Work that is not recorded yet",
+        "A change of pace before it shows",
+        "Invoices that are voided later",
+    ),
+    arguments={"settings": "Only the time zone is used, for the day of the load."},
+    own=("by", "as_of", "expenses", "fixed_fees", "matters"),
+    rows=(
+        "by horizon, then the largest amount first: `horizon`, `client_id` and `client_name` or `invoice_id`, "
+        "`invoice_number`, `client_id`, `client_name` and `invoice_date`,"
+    ),
+    columns=(
+        Measure("start", "From", "date", "The first day on which cash counts."),
+        Measure("end", "To", "date", "The last day on which cash counts."),
+        sum_measure("cash_amount", "Expected cash", "money", "The cash expected in these days."),
+        Measure("low_amount", "Low", "money", "In one of ten cases, less comes in."),
+        Measure("high_amount", "High", "money", "In one of ten cases, more comes in."),
+        sum_measure("open_amount", "On open invoices", "money", "The part on invoices that are open."),
+        retitled("unbilled_amount", "On unbilled work", "The part from work done and not billed, drafts included."),
+        sum_measure(
+            "future_amount", "On work to come", "money", "The part from work not done, at the last year’s pace."
+        ),
+        sum_measure("open_balance", "Open balance", "money", "Balances of final invoices."),
+        sum_measure(
+            "never_amount", "Not expected", "money", "The part of the open balance not expected within two years."
+        ),
+        Measure("speed", "Speed", "multiple", "0.7 is a client that pays at 0.7 times the firm’s rate."),
+        sum_measure("left_out_amount", "Left out", "money", "Unbilled worth of contingency matters."),
+    ),
+    table=TableSpec(
+        title="Cash forecast",
+        optional=("speed", "left_out_amount"),
+        brief=("cash_amount", "low_amount", "high_amount", "open_amount", "unbilled_amount", "future_amount"),
+        keys=("horizon", "invoice_number", "client_name"),
+        adds_up=False,
+    ),
+    chart=ChartSpec(
+        kind="stacks",
+        title="Cash expected",
+        columns=("open_amount", "unbilled_amount", "future_amount"),
+        words=["{cash_amount}", "{open_amount} on open invoices"],
+        shows="open invoices, unbilled work and work to come, with the range.",
+        more="From open invoices (dark) to work that is not done yet (pale). The line is the range.",
+        darkest_first=True,
+        example={
+            "horizon": ["by 28 Nov 2026", "by 26 Dec 2026"],
+            "cash_amount": [300.0, 500.0],
+            "low_amount": [200.0, 400.0],
+            "high_amount": [450.0, 620.0],
+            "open_amount": [250.0, 300.0],
+            "unbilled_amount": [50.0, 150.0],
+            "future_amount": [0.0, 50.0],
+        },
+        gives=(["300", "500"], "Cash expected by horizon"),
+    ),
+    book=FromBook(first="horizons", defaults=OF_BOOK, ends_with_load=False),
+)

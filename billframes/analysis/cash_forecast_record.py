@@ -1,0 +1,218 @@
+"""The record of cash forecasts: what earlier ones said, beside what came in."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Collection
+from typing import Any
+
+import pyarrow as pa
+from narwhals.stable.v2.typing import IntoFrameT
+
+from billframes.analysis.declare.metrics import Measure
+from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
+from billframes.analysis.forecasting.from_book import OF_BOOK
+from billframes.analysis.forecasting.horizons import Horizons
+from billframes.analysis.forecasting.preparing import prepare
+from billframes.analysis.frames.engine import eager_from_arrow
+from billframes.analysis.frames.expressions import midnight
+from billframes.analysis.frames.frames import Frames
+from billframes.analysis.model.arguments import read_whole_number
+from billframes.config.firm import FirmSettings
+from billframes.errors import ParameterError
+from billframes.periods import DateLike
+
+__all__ = ["ANALYSIS", "cash_forecast_record"]
+
+_SCHEMA = {
+    "as_of": pa.timestamp("us"),
+    "end": pa.timestamp("us"),
+    "weeks": pa.float64(),
+    **dict.fromkeys(("cash_amount", "low_amount", "high_amount", "received_amount"), pa.float64()),
+    "inside": pa.float64(),
+    "error": pa.float64(),
+    "naive_amount": pa.float64(),
+    "phi": pa.float64(),
+}
+
+
+def cash_forecast_record(
+    invoices: IntoFrameT,
+    receipts: Any = None,
+    time_entries: IntoFrameT | None = None,
+    expenses: IntoFrameT | None = None,
+    fixed_fees: IntoFrameT | None = None,
+    *,
+    as_of: DateLike,
+    since: DateLike | None = None,
+    horizons: Horizons = (4, 8, 13),
+    every: int = 4,
+    payments: Any = None,
+    complete_from: DateLike | None = None,
+    not_cash: Collection[str] | None = None,
+    level: float = 0.8,
+    matters: IntoFrameT | None = None,
+    settings: FirmSettings | None = None,
+) -> IntoFrameT:
+    """
+    Show what forecasts of earlier days said, beside what came in since.
+
+    Each is made from what was known on its day: invoices dated by then, with their balances then, and the receipts and
+    the work up to then. Invoices and entries that were changed or deleted later count as they are now.
+
+    Parameters
+    ----------
+    invoices, receipts, time_entries, expenses, fixed_fees
+        As for `cash_forecast`. It needs `receipts` or `payments`.
+    as_of : str or date
+        The last day on which cash counts.
+    since
+        As for `cash_forecast`. It needs `receipts` or `payments`.
+    horizons : sequence of int
+        Weeks from the day after a forecast, added up.
+    every : int
+        The weeks from one forecast to the next.
+    payments, complete_from, not_cash, level, matters
+        As for `cash_forecast`. It needs `receipts` or `payments`.
+    settings : FirmSettings, optional
+        The firm's settings. Only the time zone is used, for the day of the load.
+
+    Returns
+    -------
+    frame
+        Of the kind of the input, by day and weeks: `as_of`, `end`, `weeks`, `cash_amount`, `low_amount`, `high_amount`,
+        `received_amount`, `inside`, `error`, `naive_amount`, `phi`. `bf.explain("cash_forecast_record")` says what each
+        is.
+
+    Raises
+    ------
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid.
+
+    Warns
+    -----
+    RatesHiddenWarning, IncompleteDataWarning
+        The notes of the result say what was seen, how much, and what to do.
+
+    Examples
+    --------
+    Acme gets an invoice of 1,000 each week, and pays it after 30 days:
+
+    >>> import warnings
+    >>> import pandas as pd
+    >>> days = pd.date_range("2024-11-07", "2026-10-29", freq="7D")
+    >>> ids, paid = [f"i{nth}" for nth in range(len(days))], days + pd.Timedelta(days=30)
+    >>> invoices = pd.DataFrame({
+    ...     "invoice_id": ids, "invoice_date": days, "invoice_state": "final", "amount": 1000.0,
+    ...     "balance": [0.0 if day <= pd.Timestamp("2026-10-31") else 1000.0 for day in paid], "client_id": "c1",
+    ...     "client_name": "Acme",
+    ... })
+    >>> entries = pd.DataFrame({
+    ...     "date": days, "client_id": "c1", "billing_type": "billable", "hours": 4.0, "amount": 1000.0,
+    ...     "invoice_id": ids,
+    ... })
+    >>> fell = pd.DataFrame({
+    ...     "invoice_id": ids, "after": paid - pd.Timedelta(days=1), "until": paid, "fall_amount": 1000.0,
+    ...     "adjusted_amount": 0.0, "implied_receipt_amount": 1000.0,
+    ... })[invoices["balance"] == 0]
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     result = cash_forecast_record(invoices, fell, entries, as_of="2026-10-31", horizons=(8,))
+    >>> last = result.set_index("as_of").loc["2026-09-05"]
+    >>> last[["cash_amount", "low_amount", "high_amount", "received_amount", "inside"]].astype(int).tolist()
+    [7574, 5305, 10144, 8000, 1]
+    """
+    every = read_whole_number(every, "every", "weeks")
+    if receipts is None and payments is None:
+        raise ParameterError(
+            "The record needs receipts of a mirror, or payments of the books: today's invoices don't show what came "
+            "in. Refresh a mirror each night; from the third month on, it has a record."
+        )
+    if isinstance(horizons, str):
+        raise ParameterError(f"horizons={horizons!r}: the record takes whole numbers of weeks, such as (4, 8, 13).")
+    frames = Frames.of(
+        invoices=invoices, time_entries=time_entries, expenses=expenses, fixed_fees=fixed_fees, matters=matters
+    )
+    prepared = prepare(
+        "cash_forecast_record",
+        frames,
+        receipts=receipts,
+        payments=payments,
+        as_of=as_of,
+        since=since,
+        complete_from=complete_from,
+        not_cash=not_cash,
+        horizons=horizons,
+        level=level,
+        every=every,
+        settings=settings,
+    )
+    if prepared.history.work is None:
+        raise ParameterError(
+            "The record needs time entries with rates: without them, only the cash of open invoices can be forecast."
+        )
+    last, rows = prepared.history.day, []
+    for nth, horizon in enumerate(prepared.horizons):
+        for each in prepared.checked(nth):
+            if math.isnan(each.received):
+                continue
+            day = last - dt.timedelta(days=7 * (prepared.history.last - each.week))
+            rows.append(
+                {
+                    "as_of": midnight(day),
+                    "end": midnight(day + dt.timedelta(days=round(7 * horizon.span[1]))),
+                    "weeks": horizon.weeks,
+                    "cash_amount": each.cash,
+                    "low_amount": each.low,
+                    "high_amount": each.high,
+                    "received_amount": each.received,
+                    "inside": float(each.inside),
+                    "error": each.received / each.cash - 1 if each.cash > 0 else None,
+                    "naive_amount": each.naive,
+                    "phi": each.widening,
+                }
+            )
+    rows.sort(key=lambda row: (row["as_of"], row["weeks"]))
+    table = pa.Table.from_pylist(rows, pa.schema(_SCHEMA))
+    return frames.to_native(eager_from_arrow(frames["invoices"], table), invoices, as_of=last)
+
+
+ANALYSIS = Analysis(
+    name="cash_forecast_record",
+    as_loaded=True,
+    question="How good were we at saying what would come in?",
+    summary=(
+        "It makes the forecasts of earlier days again, from what was known then, and sets what came in beside them. A "
+        "good record has four of five inside the range, not all: a range that is never missed is too wide."
+    ),
+    example=(
+        "The forecast of 5 September said 7574 by 31 October, in four of five cases 5305 to 10144. What came was 8000: "
+        "inside."
+    ),
+    formula="`error` = `received_amount` ÷ `cash_amount` − 1",
+    numerator="the forecasts whose days have passed, one every four weeks since the first day of the mirror",
+    left_out=("Days on which fewer than 50 invoices of a year, or 26 weeks of invoices, were known.",),
+    cannot_tell=(
+        "Write-offs that look like payments: they count as received, unless the books tell them apart",
+        "Entries and invoices that were changed or deleted later: they count as they are now",
+    ),
+    own=("as_of", "invoices", "matters", "expenses", "fixed_fees"),
+    arguments={"settings": "Only the time zone is used, for the day of the load."},
+    rows="by day and weeks:",
+    columns=(
+        Measure("as_of", "Forecast of", "date", "The day of the forecast."),
+        Measure("end", "To", "date", "The last day on which cash counts."),
+        Measure("weeks", "Weeks", "count", "How many weeks the forecast is for."),
+        Measure("cash_amount", "Expected cash", "money", "The cash that was expected."),
+        Measure("low_amount", "Low", "money", "The lower end of the range."),
+        Measure("high_amount", "High", "money", "The upper end of the range."),
+        Measure("received_amount", "Came in", "money", "What came in, as far as balances or payments show."),
+        Measure("inside", "Inside", "ratio", "100% if what came is in the range, else 0%."),
+        Measure("error", "Off by", "ratio", "What came ÷ forecast − 1."),
+        Measure("naive_amount", "Naive rule", "money", "12 months’ billing × the share of it that is paid."),
+        Measure("phi", "Widening", "multiple", "By how much the record had widened the range: 1 is not at all."),
+    ),
+    table=TableSpec(title="Forecasts beside what came", adds_up=False),
+    book=FromBook(first="horizons", defaults=OF_BOOK, ends_with_load=False),
+)

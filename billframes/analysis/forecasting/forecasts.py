@@ -1,0 +1,252 @@
+"""The forecast at the end of a week, and the record of those made before.
+
+Cash comes from three parts: open invoices, work done but not billed, and work not done yet. Past forecasts use what was
+known in their week only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from billframes.analysis.forecasting.curves import (
+    AGES,
+    WORK_AGES,
+    Floats,
+    Ints,
+    billing_shares,
+    cash_shares,
+    hazards_of_falls,
+    hazards_of_today,
+    speeds,
+)
+from billframes.analysis.forecasting.history import History, Known
+from billframes.analysis.forecasting.ranges import pace_error
+
+__all__ = ["ALWAYS", "FEWEST_INVOICES", "FEWEST_WEEKS", "Forecast", "Past", "Span", "forecast", "past_forecasts"]
+
+Span = tuple[float, float]
+"""The weeks from which and to which cash counts, from the end of the week of the forecast on."""
+
+FEWEST_INVOICES, FEWEST_WEEKS = 50, 26
+_YEAR = 52
+_TWO_YEARS = 104
+ALWAYS = 0.05
+"""The part of all cash that can always be off: weeks, holidays, whatever hits all clients."""
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """
+    Cash by span; arrays with one value per span, unless they say otherwise.
+
+    Parameters
+    ----------
+    place, balance, speed, never : array
+        Of the open invoices: place in the history, balance after credits, speed, and the part never expected.
+    by_invoice : array
+        Cash of open invoices (rows) by span.
+    share : array
+        The same as a share of the balance.
+    by_age : array
+        Cash of a unit of unbilled worth, by its age (rows) and span.
+    unbilled, future : array
+        Cash from work not billed yet, and from work not done yet.
+    lump : float
+        The amount of an invoice that a dollar is on.
+    errors : array
+        How far the work of the span is off the pace before it.
+    variance : array
+    """
+
+    place: Ints
+    balance: Floats
+    speed: Floats
+    never: Floats
+    by_invoice: Floats
+    share: Floats
+    by_age: Floats
+    unbilled: Floats
+    future: Floats
+    lump: float
+    errors: Floats
+    variance: Floats
+
+    @property
+    def open(self) -> Floats:
+        """Cash of open invoices."""
+        amounts: Floats = self.by_invoice.sum(0)
+        return amounts
+
+    @property
+    def cash(self) -> Floats:
+        """All cash."""
+        return self.open + self.unbilled + self.future
+
+
+@dataclass(frozen=True)
+class Past:
+    """A forecast made at the end of a week: its cash and variance by span, what came, and the naive rule's cash."""
+
+    week: int
+    cash: Floats
+    variance: Floats
+    received: Floats
+    naive: Floats
+
+
+def forecast(history: History, week: int, spans: Sequence[Span]) -> Forecast:
+    """Forecast the cash of spans from what was known at the end of a week."""
+    known = history.at(week)
+    weeks = max(int(np.ceil(max(end for _, end in spans))), 1)
+    hazards, cash = _curves(history, known, week)
+    open_share, far = np.exp(-np.cumsum(hazards)), np.full(_TWO_YEARS + weeks, hazards[-1])
+    recent = known.age < AGES
+    rows = {name: getattr(known, name)[recent] for name in ("place", "age", "amount", "balance")}
+    seen_open = rows["balance"] / np.maximum(rows["amount"], 0.01)
+    pace = speeds(history.client[rows["place"]], open_share[rows["age"]], seen_open)
+    balance = rows["balance"] if week < history.last else _less_credits(history, known)[recent]
+    still = (balance > 0) & (rows["age"] < AGES - 1)
+    place, age, balance, pace = (each[still] for each in (rows["place"], rows["age"], balance, pace))
+    ahead = age[:, None] + 1 + np.arange(weeks)
+    settled = _open_after(np.r_[hazards, far], ahead, pace)
+    fallen = -np.diff(np.c_[np.ones(len(age)), settled], axis=1)
+    shares = _in_spans(fallen * np.r_[cash, np.full(weeks + 1, cash[-1])][ahead], spans)
+    by_invoice = balance[:, None] * shares
+    total = np.cumsum(np.r_[hazards, far])
+    never = balance * np.exp(-pace * (total[np.minimum(age + _TWO_YEARS, len(total) - 1)] - total[age]))
+    by_age, unbilled, future = _new_cash(history, week, weeks, spans, hazards, cash)
+    amounts = known.amount[known.age < _YEAR]
+    lump = float((amounts**2).sum() / amounts.sum()) if amounts.sum() > 0 else 0.0
+    amount = by_invoice.sum(0) + unbilled + future
+    errors = np.array([pace_error(_worked(history, week), end - start) for start, end in spans])
+    variance = (balance[:, None] ** 2 * shares * (1 - shares)).sum(0) + (unbilled + future) * lump
+    variance = variance + (future * errors) ** 2 + (ALWAYS * amount) ** 2
+    return Forecast(place, balance, pace, never, by_invoice, shares, by_age, unbilled, future, lump, errors, variance)
+
+
+def _curves(history: History, known: Known, week: int) -> tuple[Floats, Floats]:
+    """Return the hazards of settlement and the share of cash, by age."""
+    used = (known.age < AGES) & (history.week[known.place] >= history.complete) & (known.amount > 0)
+    hazards = hazards_of_today(known.age[used], known.amount[used], known.balance[used])
+    if week <= history.since:
+        return hazards, np.ones(AGES)
+    fallen, at_risk, cash = (
+        each[week] - each[history.since] for each in (history.fallen, history.at_risk, history.cash)
+    )
+    hazards = hazards_of_falls(fallen, at_risk, hazards, float(known.amount.mean()))
+    return hazards, cash_shares(cash, fallen)
+
+
+def _open_after(hazards: Floats, ahead: Ints, pace: Floats) -> Floats:
+    """Return the share of each invoice that is open after 1, 2, … more weeks."""
+    left: Floats = np.exp(-np.cumsum(hazards[ahead] * pace[:, None], axis=1))
+    return left
+
+
+def _less_credits(history: History, known: Known) -> Floats:
+    """Return balances after each client's credits, which settle its oldest invoices first and are never cash."""
+    client = history.client[known.place]
+    order = np.lexsort((known.place, -known.age, client))
+    sorted_client, running = client[order], np.cumsum(known.balance[order])
+    first = np.r_[True, sorted_client[1:] != sorted_client[:-1]]
+    before = np.maximum.accumulate(np.where(first, running - known.balance[order], 0.0))
+    rest = np.clip(running - before - history.credits[sorted_client], 0.0, known.balance[order])
+    left = np.empty(len(order))
+    left[order] = rest
+    return left
+
+
+def _in_spans(by_week: Floats, spans: Sequence[Span]) -> Floats:
+    """Add up columns of weeks in spans; part of a week counts evenly."""
+    total = np.cumsum(np.pad(by_week, [(0, 0)] * (by_week.ndim - 1) + [(1, 1)]), axis=-1)
+
+    def until(weeks: float) -> Floats:
+        whole = int(weeks)
+        found: Floats = total[..., whole] + (weeks - whole) * (total[..., whole + 1] - total[..., whole])
+        return found
+
+    return np.stack([until(end) - until(start) for start, end in spans], axis=-1)
+
+
+def _worked(history: History, week: int) -> Floats:
+    """Return the worth of the work of each week up to one, from the first week with work on."""
+    if history.work is None:
+        return np.zeros(0)
+    worth = history.work.worth.sum(1)[: week + 1]
+    there = np.flatnonzero(worth)
+    return worth[there[0] :] if len(there) else np.zeros(0)
+
+
+def _new_cash(
+    history: History, week: int, weeks: int, spans: Sequence[Span], hazards: Floats, cash: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Return the cash of a unit of unbilled worth by age, and the cash of unbilled work and of work to come."""
+    nothing = np.zeros(len(spans))
+    worked = _worked(history, week)[-_YEAR:]
+    if history.work is None or not len(worked):
+        return np.zeros((WORK_AGES, len(spans))), nothing, nothing
+    window = slice(max(week - len(worked) + 1, 0), week + 1)
+    month = history.weeks_of_month(np.arange(window.start, week + weeks + 1))
+    shares, factors = billing_shares(history.billed[window], history.unbilled[window], month[: len(worked)])
+    worth = history.work.billed_worth[window].sum()
+    realized = history.work.billed_amount[window].sum() / worth if worth > 0 else 0.0
+    open_share = np.exp(-np.cumsum(hazards))
+    paid = -np.diff(np.r_[1.0, open_share])[:weeks] * cash[:weeks]
+    billed = np.empty((WORK_AGES, weeks))
+    left, age = np.ones(WORK_AGES), np.arange(WORK_AGES)
+    for ahead, factor in enumerate(factors[month[len(worked) :]]):
+        age = np.minimum(age + 1, WORK_AGES - 1)
+        now = np.clip(shares[age] * factor, 0.0, 0.95)
+        billed[:, ahead] = left * now
+        left = left * (1 - now)
+    by_age = _in_spans(_convolve(billed, paid), spans) * realized
+    known = np.maximum(history.unbilled[week] - history.billed[week], 0.0)
+    to_come = np.zeros(weeks)
+    for start in range(weeks):
+        to_come[start:] += _billed_from_new(shares, factors[month[len(worked) + start :]])
+    future = _in_spans(np.convolve(to_come, paid)[:weeks], spans) * worked.mean() * realized
+    return by_age, known @ by_age, future
+
+
+def _billed_from_new(shares: Floats, factors: Floats) -> Floats:
+    """Return what is billed of a unit of work in its own week and in those after it."""
+    now = np.clip(shares[np.minimum(np.arange(len(factors)), WORK_AGES - 1)] * factors, 0.0, 0.95)
+    billed: Floats = now * np.r_[1.0, np.cumprod(1 - now)[:-1]]
+    return billed
+
+
+def _convolve(billed: Floats, paid: Floats) -> Floats:
+    """Return the cash by week of what is billed by week, paid as ages go."""
+    weeks = len(paid)
+    place = np.arange(weeks)[None, :] - np.arange(weeks)[:, None]
+    cash: Floats = billed @ np.where(place >= 0, paid[np.maximum(place, 0)], 0.0)
+    return cash
+
+
+def past_forecasts(history: History, spans: Sequence[Span], every: int = 4) -> Iterator[Past]:
+    """Yield the forecasts that could have been made since the record began, without that of the day itself."""
+    for week in range(history.last - (history.last - history.since) // every * every, history.last, every):
+        in_year = (history.week > week - _YEAR) & (history.week <= week)
+        seen = history.week[history.week >= history.complete]
+        if in_year.sum() < FEWEST_INVOICES or week - seen.min(initial=week) < FEWEST_WEEKS:
+            continue
+        found = forecast(history, week, spans)
+        received = [_received(history, week, span) if week + span[1] <= history.last else np.nan for span in spans]
+        naive = _naive(history, week) * np.array([end - start for start, end in spans])
+        yield Past(week, found.cash, found.variance, np.array(received), naive)
+
+
+def _received(history: History, week: int, span: Span) -> float:
+    start, end = (np.interp(week + 1 + each, np.arange(len(history.received)), history.received) for each in span)
+    return float(end - start)
+
+
+def _naive(history: History, week: int) -> float:
+    """Return a week's cash by the naive rule: 12 months' billing × the share paid of invoices half a year old."""
+    known = history.at(week)
+    old = (known.age >= 26) & (known.age < 78)
+    paid = 1 - known.balance[old].sum() / max(known.amount[old].sum(), 1e-9) if old.any() else 1.0
+    return float(known.amount[known.age < _YEAR].sum() / _YEAR * paid)

@@ -1,0 +1,37 @@
+"""How a book calls the forecast and its record: on the day of the load, with the receipts of its mirror."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from billframes.analysis.declare.spec import BookArgument
+
+__all__ = ["OF_BOOK"]
+
+
+def _day(book: Any, period: Any) -> Any:
+    return book.loaded_on("invoices") or period.end
+
+
+def _receipts(book: Any, _period: Any) -> Any:
+    seen = _seen(book)
+    return None if seen is None else seen[1]
+
+
+def _since(book: Any, _period: Any) -> Any:
+    seen = _seen(book)
+    return None if seen is None else seen[0]
+
+
+def _seen(book: Any) -> Any:
+    """Return the first day of a book's mirror, and what its balances fell by; None without two versions."""
+    falls = getattr(getattr(book, "_client", None), "falls_since_start", None)
+    return falls() if falls else None
+
+
+OF_BOOK = {
+    "as_of": BookArgument(_day, "By default the day of the load, whatever the period: balances are of that day."),
+    "receipts": BookArgument(_receipts, "By default those of the book's mirror."),
+    "since": BookArgument(_since, "By default the first day of the book's mirror."),
+}
+"""The arguments of both analyses that a book fills in."""

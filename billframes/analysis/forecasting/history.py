@@ -1,0 +1,184 @@
+"""The history of a firm as arrays by whole weeks.
+
+Week `last` ends on the day of the forecast, the week before it 7 days earlier, and so on; week 0 is the first kept. The
+balance at the end of an earlier week is today's balance and what fell since. So today's invoices and the falls are all
+that is needed to know what was known then.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from billframes.analysis.forecasting.curves import AGES, WORK_AGES, Floats, Ints, add_by
+
+__all__ = ["Falls", "History", "Known", "Work"]
+
+
+@dataclass(frozen=True)
+class Falls:
+    """By how much the balances of invoices fell: the invoice's place, the week, the fall, and two parts of it."""
+
+    invoice: Ints
+    week: Ints
+    fall: Floats
+    cash: Floats
+    adjusted: Floats
+
+
+@dataclass(frozen=True)
+class Work:
+    """
+    Worth of work by week of the work and week of its invoice.
+
+    Parameters
+    ----------
+    worth : array
+        Rows are weeks of work, columns weeks of the invoice; the last column is not billed.
+    billed_amount, billed_worth : array
+        By week of the invoice, the amounts of invoices with work and the worth of that work.
+    by_client : array
+        Unbilled worth on the day by client (rows) and age (columns).
+    left_out : float
+        Unbilled worth of contingency matters.
+    """
+
+    worth: Floats
+    billed_amount: Floats
+    billed_worth: Floats
+    by_client: Floats
+    left_out: float
+
+
+@dataclass(frozen=True)
+class Known:
+    """The final invoices at the end of a week: their places in the history, age in weeks, amount and balance then."""
+
+    place: Ints
+    age: Ints
+    amount: Floats
+    balance: Floats
+
+
+@dataclass(frozen=True)
+class History:
+    """
+    All that a forecast needs.
+
+    Parameters
+    ----------
+    day : date
+    last, since : int
+        The week that ends on the day; the week in which the record of falls began, `last` without one.
+    complete : int
+        The first week of invoices that the curves use.
+    week, amount, balance, client
+        Of final invoices above 0: place of the week, amounts, and a number of the client.
+    credits : array
+        Of each client: its negative balances, as a positive amount.
+    falls : Falls
+    unseen : array
+        Whether each week is in a gap of the record; of weeks up to `last`.
+    work : Work, optional
+        None if rates are hidden or no time entries were passed.
+    """
+
+    day: dt.date
+    last: int
+    since: int
+    complete: int
+    week: Ints
+    amount: Floats
+    balance: Floats
+    client: Ints
+    credits: Floats
+    falls: Falls
+    unseen: npt.NDArray[np.bool_]
+    work: Work | None
+
+    def at(self, week: int) -> Known:
+        """Return the invoices as they were at the end of a week."""
+        falls, later = self.falls, self.falls.week > week
+        since = add_by(falls.invoice, falls.fall * later, len(self.week))
+        adjusted = add_by(falls.invoice, falls.adjusted * later, len(self.week))
+        place = np.flatnonzero(self.week <= week)
+        amount, balance = (self.amount + adjusted)[place], np.maximum((self.balance + since)[place], 0.0)
+        return Known(place, week - self.week[place], amount, np.where(balance < 0.005, 0.0, balance))
+
+    def start_of(self, week: int) -> dt.date:
+        """Return the first day of a week."""
+        return self.day - dt.timedelta(days=7 * (self.last - week) + 6)
+
+    def weeks_of_month(self, weeks: Ints) -> Ints:
+        """Return the place of each week in the month of its first day, from 0."""
+        return np.array([(self.start_of(int(each)).day - 1) // 7 for each in weeks], np.int64)
+
+    @functools.cached_property
+    def at_risk(self) -> Floats:
+        """What was open at the start of weeks, added up from the first week to each (rows), by age (columns)."""
+        open_now = add_by(self.week, self.balance * self._counted, self.last + 1)
+        later = np.cumsum(self._by_cohort(self.falls.fall)[:, ::-1], axis=1)[:, ::-1]
+        return self._added_up(open_now[:, None] + later)
+
+    @functools.cached_property
+    def fallen(self) -> Floats:
+        """What fell in weeks, as `at_risk`."""
+        return self._added_up(self._by_cohort(self.falls.fall))
+
+    @functools.cached_property
+    def cash(self) -> Floats:
+        """What came in in weeks, as `at_risk`."""
+        return self._added_up(self._by_cohort(self.falls.cash))
+
+    @functools.cached_property
+    def received(self) -> Floats:
+        """All cash up to the start of each week, so that the last is all of it."""
+        weeks = np.minimum(self.falls.week, self.last + 1)
+        total: Floats = np.cumsum(np.r_[0.0, add_by(weeks, self.falls.cash, self.last + 2)[: self.last + 1]])
+        return total
+
+    @property
+    def _counted(self) -> Floats:
+        return (self.week >= self.complete).astype(float)
+
+    def _by_cohort(self, amounts: Floats) -> Floats:
+        """Add up amounts of falls by week of the invoice (rows) and of the fall; later falls are in the last column."""
+        cohort = self.week[self.falls.invoice]
+        columns = self.last + 2
+        place = cohort * columns + np.minimum(self.falls.week, self.last + 1)
+        counted = amounts * self._counted[self.falls.invoice]
+        sums = add_by(place, counted, (self.last + 1) * columns)
+        return sums.reshape(self.last + 1, columns)
+
+    def _added_up(self, by_cohort: Floats) -> Floats:
+        """Turn cohorts into ages, leave out weeks in gaps, and add up from the first week to each."""
+        by_age = _by_age(by_cohort, self.last + 1, AGES)
+        by_age[self.unseen] = 0.0
+        added: Floats = np.cumsum(by_age, axis=0)
+        return added
+
+    @functools.cached_property
+    def billed(self) -> Floats:
+        """Worth billed in each week (rows), by age of the work."""
+        return _by_age(self.work.worth, self.last + 1, WORK_AGES) if self.work else np.zeros((0, WORK_AGES))
+
+    @functools.cached_property
+    def unbilled(self) -> Floats:
+        """Worth unbilled at the start of each week (rows), by age of the work; that of the week itself is age 0."""
+        if not self.work:
+            return np.zeros((0, WORK_AGES))
+        worth = self.work.worth
+        before = np.cumsum(worth, axis=1) - worth
+        return np.maximum(_by_age(worth.sum(1, keepdims=True) - before, self.last + 1, WORK_AGES), 0.0)
+
+
+def _by_age(by_cohort: Floats, weeks: int, ages: int) -> Floats:
+    """Turn rows of cohorts and columns of weeks into rows of weeks and columns of ages."""
+    week, age = np.arange(weeks)[:, None], np.arange(ages)[None, :]
+    cohort = week - age
+    by_age: Floats = np.where(cohort >= 0, by_cohort[np.maximum(cohort, 0), week], 0.0)
+    return by_age

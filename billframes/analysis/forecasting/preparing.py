@@ -1,0 +1,229 @@
+"""What a forecast and its record share: arguments read, data that can't carry a forecast refused, doubts noted."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from billframes._names import as_given
+from billframes.analysis.forecasting.forecasts import FEWEST_INVOICES, FEWEST_WEEKS, Past, past_forecasts
+from billframes.analysis.forecasting.history import History
+from billframes.analysis.forecasting.horizons import Horizon, Horizons, read_horizons
+from billframes.analysis.forecasting.ranges import limits, widening
+from billframes.analysis.forecasting.reading import read_history, read_invoices
+from billframes.analysis.frames.frames import Frames
+from billframes.analysis.model.arguments import read_date, without_people
+from billframes.analysis.rules.forecasts import MISSED, NO_SEASON, OLD_BALANCES, UNCHECKED, WRITTEN_OFF
+from billframes.analysis.rules.loads import need_open_on
+from billframes.config.firm import FirmSettings
+from billframes.errors import ParameterError
+from billframes.loading.load_info import load_day
+from billframes.periods import DateLike
+
+__all__ = ["Checked", "Prepared", "prepare", "read_level"]
+
+_FEW_INVOICES, _SHORT = 100, 8
+_CHECKED_WEEKS, _LEAST_RECORD = 13, 13
+_OLD, _OLDEST = 26, 104
+_WARN_SETTLED, _LEAST_SETTLED = 0.9, 0.8
+_NIGHTLY, _SEVERAL_OLD, _CENT = 7, 5, 0.005
+_SEASONS, _SEEN_TWICE = (12, 1, 8), 730
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A past forecast of one horizon beside what came, with the range that its own record gave it."""
+
+    week: int
+    cash: float
+    low: float
+    high: float
+    received: float
+    naive: float
+    widening: float
+
+    @property
+    def inside(self) -> bool:
+        """Whether what came was in the range."""
+        return self.low <= self.received <= self.high
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """
+    The frames of a call, read.
+
+    Parameters
+    ----------
+    frames : Frames
+    history : History
+    invoices : Table
+        All final invoices; those of the history first, in its order.
+    horizons : list of Horizon
+    past : list of Past
+    level : float
+    """
+
+    frames: Frames
+    history: History
+    invoices: pa.Table
+    horizons: list[Horizon]
+    past: list[Past]
+    level: float
+
+    def widening(self, nth: int, week: int) -> float:
+        """Return the factor of the variance of a horizon that the forecasts passed by the end of a week ask for."""
+        end = self.horizons[nth].span[1]
+        passed = [each for each in self.past if each.week + end <= week and each.variance[nth] > 0]
+        squares = np.array([(each.received[nth] - each.cash[nth]) ** 2 / each.variance[nth] for each in passed])
+        return widening(squares, (week - self.history.since) / end - 1)
+
+    def checked(self, nth: int) -> list[Checked]:
+        """Return the past forecasts of a horizon; what came is NaN if its days have not passed."""
+        found = []
+        for each in self.past:
+            factor = self.widening(nth, each.week)
+            low, high = limits(each.cash[nth], each.variance[nth], factor, self.level)
+            row = each.cash[nth], low, high, each.received[nth], each.naive[nth], factor
+            found.append(Checked(each.week, *map(float, row)))
+        return found
+
+
+def read_level(level: float) -> float:
+    """Return the part of cases that the range is for; refuse other values."""
+    if isinstance(level, bool) or not isinstance(level, int | float) or not 0.5 <= level < 1:
+        raise ParameterError(f"{as_given('level', level)} takes a share of cases from 0.5 to below 1, such as 0.8.")
+    return float(level)
+
+
+def prepare(
+    analysis: str,
+    frames: Frames,
+    *,
+    receipts: Any,
+    payments: Any,
+    as_of: DateLike,
+    since: DateLike | None,
+    complete_from: DateLike | None,
+    not_cash: Collection[str] | None,
+    horizons: Horizons,
+    level: float,
+    every: int = 4,
+    settings: FirmSettings | None,
+) -> Prepared:
+    """Read the arguments and the frames of a forecast, refuse those that say too little, and note doubts."""
+    day, spans = read_date(as_of, "as_of"), read_horizons(horizons, read_date(as_of, "as_of"))
+    level = read_level(level)
+    need_open_on(analysis, frames, ("invoices", "time_entries"), day)
+    _need_falls_since(frames, day, receipts if payments is None else payments, without_people(settings))
+    invoices = read_invoices(frames, day)
+    options = {"receipts": receipts, "payments": payments, "not_cash": not_cash or ()}
+    first = None if since is None else read_date(since, "since")
+    complete = None if complete_from is None else read_date(complete_from, "complete_from")
+    history, listed = read_history(
+        frames, invoices, day, since=first, complete_from=complete, analysis=analysis, **options
+    )
+    _need_enough(history, spans)
+    _check_old_balances(analysis, frames, history)
+    past = list(past_forecasts(history, [each.span for each in spans], every)) if history.work else []
+    prepared = Prepared(frames, history, listed, spans, past, level)
+    _note_record(analysis, prepared)
+    _note_season(analysis, prepared, months=horizons == "months")
+    _note_write_offs(analysis, prepared, None if payments is not None else receipts, not_cash or ())
+    return prepared
+
+
+def _need_falls_since(frames: Frames, day: dt.date, falls: Any, settings: FirmSettings) -> None:
+    loaded = load_day(frames.natives["invoices"], settings.time_zone)
+    if loaded is not None and loaded > day and falls is None:
+        raise ParameterError(
+            f"as_of={day} is before the load ({loaded}). The balances are those of the load; the forecast would know "
+            f"the future. Pass as_of='{loaded}', or the receipts of a mirror up to that day."
+        )
+
+
+def _need_enough(history: History, horizons: Sequence[Horizon]) -> None:
+    """Refuse too few invoices and too short a past, for which the ranges were too narrow."""
+    used = history.week[history.week >= history.complete]
+    number = int((history.week > history.last - 52).sum())
+    if not len(used):
+        raise ParameterError("There is no final invoice above 0 up to that day, so nothing can be forecast.")
+    if number < FEWEST_INVOICES:
+        raise ParameterError(
+            f"{number} invoices in a year say too little. Look at overdue_invoices and ask the clients."
+        )
+    if number < _FEW_INVOICES and any(each.weeks < _SHORT for each in horizons):
+        raise ParameterError(
+            f"{number} invoices in a year say too little for less than {_SHORT} weeks. Pass horizons=(8, 13)."
+        )
+    weeks, record = history.last - int(used.min()), history.last - history.since
+    if weeks < FEWEST_WEEKS and record < _LEAST_RECORD:
+        raise ParameterError(
+            f"The invoices begin {weeks} weeks before {history.day}; a forecast needs {FEWEST_WEEKS}, or a mirror of "
+            f"{_LEAST_RECORD}."
+        )
+
+
+def _check_old_balances(analysis: str, frames: Frames, history: History) -> None:
+    """Refuse or note old invoices that are open: the data may begin with balances of another system."""
+    known = history.at(history.last)
+    old = (known.age >= _OLD) & (known.age < _OLDEST) & (history.week[known.place] >= history.complete)
+    billed, left = float(known.amount[old].sum()), float(known.balance[old].sum())
+    share = left / billed if billed > 0 else 0.0
+    if share > 1 - _LEAST_SETTLED and history.since == history.last:
+        raise ParameterError(
+            f"{share:.0%} of what was billed over half a year ago is still open. Either it won't be paid, or the data "
+            "begin with balances taken over from another system: pass complete_from=, the first invoice day since "
+            "which they are complete."
+        )
+    frames.notes.add(OLD_BALANCES, left if share > 1 - _WARN_SETTLED else 0.0, analysis, share=share)
+
+
+def _note_record(analysis: str, prepared: Prepared) -> None:
+    """Note that no forecast could be checked, or that the last ones missed on the same side."""
+    history, notes = prepared.history, prepared.frames.notes
+    notes.add(UNCHECKED, float(history.last - history.since < _CHECKED_WEEKS), analysis)
+    for nth, horizon in enumerate(prepared.horizons):
+        last = [each for each in prepared.checked(nth) if each.received == each.received][-2:]
+        for side, pace, missed in (
+            ("high", "more slowly", [each.received < each.low for each in last]),
+            ("low", "faster", [each.received > each.high for each in last]),
+        ):
+            words = {"weeks": round(horizon.weeks), "side": side, "pace": pace}
+            notes.add(MISSED, len(missed) if len(missed) == 2 and all(missed) else 0, analysis, **words)
+
+
+def _note_season(analysis: str, prepared: Prepared, *, months: bool) -> None:
+    known = (prepared.history.last - prepared.history.since) * 7
+    named = [each.name for each in prepared.horizons if months and each.start.month in _SEASONS]
+    if known < _SEEN_TWICE:
+        prepared.frames.notes.add(NO_SEASON, len(named), analysis, months=", ".join(named))
+
+
+def _note_write_offs(analysis: str, prepared: Prepared, receipts: Any, not_cash: Collection[str]) -> None:
+    """Note many old invoices that fell to 0 at one refresh."""
+    if receipts is None or "balance_after" not in receipts.columns:
+        return
+    names = ("invoice_id", "after", "until", "balance_after", "implied_receipt_amount")
+    rows = nw.from_native(receipts, eager_only=True).select(*names).to_arrow()
+    ids = rows["invoice_id"].cast(pa.string())
+    place = pc.index_in(ids, value_set=prepared.invoices["invoice_id"].cast(pa.string()))
+    known = np.array(place.is_valid()) & ~np.array(pc.is_in(ids, pa.array([*not_cash], pa.string())))
+    after, until, made = (
+        each.to_numpy().astype("datetime64[D]")
+        for each in (rows["after"], rows["until"], prepared.invoices["invoice_date"].take(place.fill_null(0)))
+    )
+    day = np.timedelta64(1, "D")
+    to_zero = (rows["balance_after"].to_numpy() < _CENT) & (rows["implied_receipt_amount"].to_numpy() > 0)
+    old = (until - made > _OLD * 7 * day) & (until - after <= _NIGHTLY * day)
+    days, counts = np.unique(until[known & to_zero & old], return_counts=True)
+    if len(days) and counts.max() > _SEVERAL_OLD:
+        words = {"day": days[counts.argmax()].item()}
+        prepared.frames.notes.add(WRITTEN_OFF, int(counts.max()), analysis, **words)

@@ -1,0 +1,340 @@
+"""Cash forecasts, compared with figures worked out by hand, and what must hold for any firm."""
+
+from __future__ import annotations
+
+import datetime as dt
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from billframes.analysis import cash_forecast, cash_forecast_record
+from billframes.analysis.forecasting import curves, ranges
+from billframes.analysis.forecasting.forecasts import _convolve, _less_credits
+from billframes.analysis.forecasting.history import Falls, History
+from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError, RatesHiddenWarning
+from tests.forecast.firms import Firm, Habits, make_firm
+
+LAST, SINCE = 300, 200
+FEW = settings(max_examples=4, deadline=None)
+
+
+@pytest.fixture(scope="module")
+def made_firm() -> Firm:
+    return make_firm(Habits(30, wait=6, spread=0.5, shape=3), 3)
+
+
+@pytest.fixture(scope="module")
+def frames(made_firm: Firm) -> dict[str, Any]:
+    return made_firm.frames(LAST, SINCE)
+
+
+def run(frames: dict[str, Any], **options: Any) -> pd.DataFrame:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return cash_forecast(**{**frames, **options})
+
+
+def record(frames: dict[str, Any], **options: Any) -> pd.DataFrame:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return cash_forecast_record(**{**frames, **options})
+
+
+# The worked examples.
+
+
+def history(amounts: list[float], balances: list[float], weeks: list[int], clients: list[int], **more: Any) -> History:
+    none = np.zeros(0, np.int64)
+    falls = Falls(none, none, *(np.zeros(0),) * 3)
+    last = max(weeks)
+    arrays = [np.array(weeks), np.array(amounts), np.array(balances), np.array(clients)]
+    options = {"credits": np.zeros(max(clients) + 1), "falls": falls, "unseen": np.zeros(last + 1, bool), "work": None}
+    options |= {"day": dt.date(2026, 10, 31), "last": last, "since": last, "complete": 0}
+    options |= dict(zip(("week", "amount", "balance", "client"), arrays, strict=True))
+    return History(**{**options, **more})
+
+
+def test_the_curve_is_what_fell_of_what_was_open():
+    """Invoice A has balances 100, 40, 0 and B 100, 100, 100 at the ends of weeks 1, 2 and 3."""
+    falls = Falls(np.array([0, 0]), np.array([2, 3]), np.array([60.0, 40.0]), np.array([60.0, 40.0]), np.zeros(2))
+    firm = history([100.0, 100.0, 1.0], [0.0, 100.0, 1.0], [0, 0, 4], [0, 1, 2], falls=falls, since=0)
+    fallen, at_risk = firm.fallen[3], firm.at_risk[3]
+    assert (fallen[2], at_risk[2]) == (60.0, 200.0)
+    assert (fallen[3], at_risk[3]) == (40.0, 140.0)
+    hazards = curves.hazards_of_falls(fallen, at_risk, np.zeros(curves.AGES), 1e-12)
+    assert np.exp(-np.cumsum(hazards))[[2, 3]] == pytest.approx([0.7, 0.5])
+    prior = np.full(curves.AGES, -np.log(0.9))
+    shrunk = 1 - np.exp(-curves.hazards_of_falls(fallen, at_risk, prior, 100.0))
+    assert shrunk[2] == pytest.approx(0.118182, abs=5e-7)
+
+
+def test_todays_invoices_alone_show_a_curve():
+    age, balance = np.array([2, 5, 9, 14]), np.array([80.0, 90.0, 20.0, 30.0])
+    open_share = np.exp(-np.cumsum(curves.hazards_of_today(age, np.full(4, 100.0), balance)))
+    assert open_share[[2, 5, 9, 14]] == pytest.approx([0.85, 0.85, 0.25, 0.25])
+    assert 1 - open_share[9] / open_share[5] == pytest.approx(0.705882, abs=5e-7)
+
+
+def test_a_clients_speed_is_that_of_its_other_invoices():
+    pace = curves.speeds(np.array([0, 0, 1]), np.array([0.3, 1.4, 0.5]), np.array([1.0, 3.0, 1.0]))
+    assert pace[[0, 2]] == pytest.approx([0.8, 1.0])
+    settled = 1 - 0.5 ** pace[0]
+    assert settled == pytest.approx(0.425651, abs=5e-7)
+    cash = 1000 * settled * 0.95
+    assert cash == pytest.approx(404.37, abs=0.005)
+    assert np.sqrt(1000**2 * (cash / 1000) * (1 - cash / 1000)) == pytest.approx(490.77, abs=0.005)
+
+
+def test_new_bills_are_paid_as_they_age():
+    cash = _convolve(np.array([[900.0, 1800.0, 2700.0, 900.0]]), np.array([0.0, 0.1, 0.2, 0.3]))
+    assert cash.sum() == pytest.approx(1350.0)
+
+
+def test_the_range_is_log_normal_and_widened_by_its_record():
+    assert ranges.limits(100_000.0, 20_000.0**2, 2.0, 0.8) == pytest.approx((67_434, 137_308), abs=0.5)
+    assert ranges.widening(np.full(4, 5.0), 4) == 3.5
+    assert ranges.widening(np.zeros(0), 0) == 2.0
+    assert ranges.widening(np.zeros(12), 12) == 1.0
+
+
+def test_a_credit_lowers_the_clients_oldest_invoices():
+    firm = history([100.0] * 4, [100.0] * 4, [3, 1, 2, 0], [0, 0, 0, 1], credits=np.array([150.0, 0.0]))
+    assert _less_credits(firm, firm.at(3)).tolist() == [100.0, 0.0, 50.0, 100.0]
+
+
+# What holds for any firm.
+
+
+def test_the_parts_add_up_and_longer_horizons_have_more(frames):
+    rows = run(frames, horizons=(4, 8, 13))
+    parts = rows[["open_amount", "unbilled_amount", "future_amount"]]
+    assert parts.sum(axis=1).to_numpy() == pytest.approx(rows["cash_amount"].to_numpy())
+    assert (rows[["cash_amount", "open_amount"]].diff().dropna() > 0).all(axis=None)
+    assert (rows["open_amount"] <= rows["open_balance"]).all()
+    assert ((rows["low_amount"] < rows["cash_amount"]) & (rows["cash_amount"] < rows["high_amount"])).all()
+    assert (frames["invoices"]["balance"].sum() == rows["open_balance"]).all()
+
+
+@pytest.mark.parametrize("by", ["client", "invoice"])
+def test_clients_and_invoices_add_up_to_the_firm(frames, by):
+    whole, rows = run(frames, horizons=(8,)), run(frames, horizons=(8,), by=by)
+    for column in ("open_amount", "open_balance", "never_amount"):
+        assert rows[column].sum() == pytest.approx(whole.loc[0, column])
+    assert ((rows["low_amount"] >= 0) & (rows["low_amount"] <= rows["cash_amount"])).all()
+    assert (rows["cash_amount"] <= rows["high_amount"]).all()
+    if by == "client":
+        assert rows["cash_amount"].sum() == pytest.approx(whole.loc[0, "cash_amount"])
+        assert rows["client_name"].iloc[-1] == "Work not done yet"
+
+
+def test_months_add_up_to_the_weeks_that_they_cover(frames):
+    day = dt.date(2025, 8, 31)
+    frames = {**frames, "as_of": day}
+    months = run(frames, horizons="months")
+    weeks = run(frames, horizons=(13,))
+    assert months["horizon"].tolist()[:2] == ["Sep 2025", "Oct 2025"]
+    assert months["cash_amount"].head(3).sum() == pytest.approx(weeks.loc[0, "cash_amount"])
+
+
+def test_weeks_add_up(frames):
+    weeks = run(frames, horizons="weeks")
+    whole = run(frames, horizons=(13,))
+    assert len(weeks) == 13
+    assert weeks["cash_amount"].sum() == pytest.approx(whole.loc[0, "cash_amount"])
+
+
+@FEW
+@given(factor=st.sampled_from([0.01, 1.0, 100.0]), seed=st.integers(0, 99))
+def test_neither_units_nor_the_order_of_rows_change_a_forecast(frames, factor, seed):
+    mixed = {name: frames[name].sample(frac=1, random_state=seed) for name in ("invoices", "receipts", "time_entries")}
+    for name, columns in {
+        "invoices": ["amount", "balance"],
+        "receipts": ["fall_amount", "adjusted_amount", "implied_receipt_amount"],
+        "time_entries": ["amount"],
+    }.items():
+        mixed[name] = mixed[name].assign(**{each: mixed[name][each] * factor for each in columns})
+    before, after = run(frames, horizons=(8,)), run({**frames, **mixed}, horizons=(8,))
+    money = ["cash_amount", "low_amount", "high_amount", "open_amount", "never_amount"]
+    assert after[money].to_numpy() == pytest.approx(before[money].to_numpy() * factor, rel=1e-3)
+    assert after.attrs["record"][0]["phi"] == pytest.approx(before.attrs["record"][0]["phi"], rel=1e-3)
+
+
+@FEW
+@given(weeks=st.integers(1, 12))
+def test_a_days_record_uses_nothing_of_later_days(made_firm, frames, weeks):
+    day = LAST - 4 * weeks
+    earlier = made_firm.frames(day, SINCE)
+    of_day = run(earlier, horizons=(4,))
+    found = record(frames, horizons=(4,)).set_index("as_of").loc[pd.Timestamp(earlier["as_of"])]
+    assert found["cash_amount"] == pytest.approx(of_day.loc[0, "cash_amount"])
+    assert found["low_amount"] == pytest.approx(of_day.loc[0, "low_amount"])
+    assert found["phi"] == pytest.approx(of_day.attrs["record"][0]["phi"])
+
+
+def test_a_forecast_of_an_earlier_day_needs_receipts_only(made_firm, frames):
+    earlier = made_firm.frames(LAST - 6, SINCE)
+    then = run({**frames, "as_of": earlier["as_of"]}, horizons=(8,))
+    pd.testing.assert_frame_equal(then, run(earlier, horizons=(8,)))
+
+
+def test_since_today_is_as_no_mirror(frames):
+    alone = run({**frames, "receipts": None, "since": None}, horizons=(8,))
+    today = run({**frames, "since": frames["as_of"], "receipts": frames["receipts"].head(0)}, horizons=(8,))
+    pd.testing.assert_frame_equal(alone, today)
+    assert alone.attrs["record"][0] == {
+        "horizon": alone.loc[0, "horizon"],
+        "weeks": 8.0,
+        "forecasts": 0,
+        "inside": 0,
+        "error": None,
+        "naive_error": None,
+        "phi": 2.0,
+    }
+
+
+def test_payments_of_the_books_show_the_same_record(frames):
+    paid = frames["receipts"]
+    kinds = np.where(paid["implied_receipt_amount"] > 0, "cash", "credit")
+    books = pd.DataFrame(
+        {"invoice_id": paid["invoice_id"], "payment_date": paid["until"], "amount": paid["fall_amount"], "kind": kinds}
+    )
+    # Amounts that were reduced are credits in the books, so the curves of today's invoices differ a little.
+    one = run(frames, horizons=(8,))
+    other = run({**frames, "receipts": None, "payments": books}, horizons=(8,))
+    assert other.loc[0, "cash_amount"] == pytest.approx(one.loc[0, "cash_amount"], rel=0.02)
+    assert other.attrs["record"][0]["forecasts"] == one.attrs["record"][0]["forecasts"]
+
+
+def test_a_client_that_never_pays_is_slow_and_one_that_pays_is_not(frames):
+    invoices = frames["invoices"]
+    never = invoices["client_id"] == invoices["client_id"].value_counts().index[0]
+    owing = invoices.assign(balance=invoices["amount"].where(never, invoices["balance"]))
+    receipts = frames["receipts"][~frames["receipts"]["invoice_id"].isin(invoices["invoice_id"][never])]
+    rows = run({**frames, "invoices": owing, "receipts": receipts}, horizons=(8,), by="client").set_index("client_id")
+    assert rows.loc[invoices.loc[never, "client_id"].iloc[0], "speed"] < 0.5
+    assert rows["speed"].max() > 1
+
+
+def test_nothing_open_and_no_work_is_nothing(frames):
+    paid = frames["invoices"].assign(balance=0.0)
+    options = {"invoices": paid, "time_entries": frames["time_entries"].head(0), "receipts": None, "since": None}
+    rows = run({**frames, **options}, horizons=(8,))
+    assert rows[["cash_amount", "low_amount", "high_amount", "never_amount"]].to_numpy().tolist() == [[0.0] * 4]
+
+
+def test_falls_marked_as_write_offs_are_not_cash(frames):
+    ids = frames["receipts"]["invoice_id"].unique().tolist()
+    marked = record(frames, horizons=(8,), not_cash=ids)
+    assert (marked["received_amount"] == 0).all()
+
+
+def test_falls_between_distant_refreshes_are_spread_and_long_gaps_left_out(frames):
+    receipts = frames["receipts"]
+    monthly = receipts.assign(
+        after=receipts["until"].dt.to_period("M").dt.start_time - pd.Timedelta(days=1),
+        until=(receipts["until"] + pd.offsets.MonthEnd(0)).clip(upper=pd.Timestamp(frames["as_of"])),
+    )
+    one, other = run(frames, horizons=(8,)), run({**frames, "receipts": monthly}, horizons=(8,))
+    assert other.loc[0, "cash_amount"] == pytest.approx(one.loc[0, "cash_amount"], rel=0.1)
+    gap = receipts.copy()
+    early = gap["until"] < gap["until"].min() + pd.Timedelta(days=60)
+    gap.loc[early, "after"] = gap["after"].min()
+    gap.loc[early, "until"] = gap.loc[early, "until"].max()
+    with pytest.warns(IncompleteDataWarning, match="9 weeks are in gaps of more than 35 days"):
+        cash_forecast(**{**frames, "receipts": gap}, horizons=(8,))
+
+
+def test_work_on_contingency_matters_is_left_out(frames):
+    entries = frames["time_entries"].assign(matter_id="m1")
+    open_worth = entries.loc[entries["invoice_id"].isna(), "amount"].sum()
+    matters = pd.DataFrame({"matter_id": ["m1"], "matter_type": ["contingency"]})
+    rows = run({**frames, "time_entries": entries, "matters": matters}, horizons=(8,))
+    assert rows.loc[0, "left_out_amount"] == pytest.approx(open_worth)
+    assert rows.loc[0, "unbilled_amount"] == 0.0
+
+
+def test_hidden_rates_leave_the_cash_of_open_invoices(frames):
+    hidden = frames["time_entries"].assign(amount=np.nan)
+    with pytest.warns(RatesHiddenWarning, match="only the cash of open invoices can be forecast"):
+        rows = cash_forecast(**{**frames, "time_entries": hidden}, horizons=(8,))
+    assert rows[["cash_amount", "low_amount", "unbilled_amount"]].isna().all(axis=None)
+    assert rows.loc[0, "open_amount"] == run(frames, horizons=(8,)).loc[0, "open_amount"]
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"horizons": (8, 4)}, "whole numbers of weeks from 1 to 52, in rising order"),
+        ({"horizons": "years"}, "or 'weeks' or 'months'"),
+        ({"level": 1.0}, "level=1.0 takes a share of cases"),
+        ({"by": "matter"}, "by='matter' is not known"),
+        ({"receipts": 3}, "receipts is an int; pass the frame that bf.receipts returns"),
+    ],
+)
+def test_other_arguments_are_refused(frames, change, sentence):
+    with pytest.raises(ParameterError, match=sentence):
+        run(frames, **change)
+
+
+def test_receipts_without_a_column_are_refused(frames):
+    with pytest.raises(MissingColumnError, match="receipts lacks until"):
+        run(frames, receipts=frames["receipts"].drop(columns="until"))
+
+
+@pytest.mark.parametrize(
+    ("invoices", "horizons", "sentence"),
+    [
+        (40, (13,), "40 invoices in a year say too little. Look at overdue_invoices and ask the clients"),
+        (80, (4, 13), "80 invoices in a year say too little for less than 8 weeks. Pass horizons="),
+        (0, (13,), "There is no final invoice above 0"),
+    ],
+)
+def test_too_few_invoices_are_refused(frames, invoices, horizons, sentence):
+    some = frames["invoices"].sort_values("invoice_date").tail(invoices)
+    with pytest.raises(ParameterError, match=sentence):
+        run(frames, invoices=some, horizons=horizons, receipts=None, since=None)
+
+
+def test_a_short_past_is_refused(frames):
+    late = frames["invoices"]["invoice_date"] > pd.Timestamp(frames["as_of"]) - pd.Timedelta(weeks=20)
+    with pytest.raises(ParameterError, match="begin 19 weeks before"):
+        run(frames, invoices=frames["invoices"][late], horizons=(13,), receipts=None, since=None)
+
+
+def test_a_day_before_the_load_needs_receipts(frames):
+    invoices = frames["invoices"].copy()
+    invoices.attrs["load"] = {"rows": len(invoices), "time": "2027-01-01T00:00:00+00:00", "arguments": {}, "period": {}}
+    with pytest.raises(ParameterError, match="the forecast would know the future"):
+        run(frames, invoices=invoices, receipts=None)
+
+
+def test_the_record_needs_receipts(frames):
+    with pytest.raises(ParameterError, match="today's invoices don't show what came in"):
+        cash_forecast_record(**{**frames, "receipts": None})
+
+
+def test_the_record_says_how_often_what_came_was_inside(frames):
+    found = record(frames, horizons=(8, 13))
+    inside = found["received_amount"].between(found["low_amount"], found["high_amount"])
+    assert (found["inside"] == inside.astype(float)).all()
+    assert found["error"].to_numpy() == pytest.approx(found["received_amount"] / found["cash_amount"] - 1)
+    eight = found[found["weeks"] == 8]
+    assert run(frames, horizons=(8, 13)).attrs["record"][0] | {"horizon": ""} == pytest.approx(
+        {
+            "horizon": "",
+            "weeks": 8.0,
+            "forecasts": len(eight),
+            "inside": int(eight["inside"].sum()),
+            "error": (eight["cash_amount"] - eight["received_amount"]).abs().sum() / eight["received_amount"].sum(),
+            "naive_error": (eight["naive_amount"] - eight["received_amount"]).abs().sum()
+            / eight["received_amount"].sum(),
+            "phi": pytest.approx(run(frames, horizons=(8,)).attrs["record"][0]["phi"]),
+        }
+    )

@@ -1,0 +1,1 @@
+"""Cash forecasts of made-up firms, whose cash is known: `python -m tests.forecast`."""
