@@ -1,4 +1,4 @@
-"""How a book calls the forecast and its record: on the day of the load, with the receipts of its mirror."""
+"""Fill in, from a book, the day of a forecast and the receipts of the mirror that the book reads."""
 
 from __future__ import annotations
 
