@@ -1,4 +1,4 @@
-"""What a forecast and its record share: arguments read, data that can't carry a forecast refused, doubts noted."""
+"""Read the arguments of a forecast and its record, refuse data that can't carry one, and note doubts."""
 
 from __future__ import annotations
 
