@@ -42,7 +42,8 @@ from .analysis.missing_time import missing_time as missing_time
 from .analysis.new_business import new_business as new_business
 from .analysis.origination import origination as origination
 from .analysis.overdue_invoices import overdue_invoices as overdue_invoices
-from .analysis.payments import payment_gaps as payment_gaps, payments as payments
+from .analysis.payment_gaps import payment_gaps as payment_gaps
+from .analysis.payments import payments as payments
 from .analysis.prebill_review import prebill_review as prebill_review
 from .analysis.profitability import profitability as profitability
 from .analysis.realization import realization as realization

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from billframes._export import check_output, to_csv, to_excel, write
 from billframes._format import enum_label, format_number
 from billframes._messages import say, say_error
-from billframes.analysis.tie_out import add_up_reasons
+from billframes.analysis.model.tie_out_frame import add_up_reasons
 from billframes.book import Book
 from billframes.commands import add_connection, connected
 from billframes.config.firm import FirmSettings

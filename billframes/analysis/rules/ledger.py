@@ -1,10 +1,17 @@
-"""Rules of a ledger's report that is compared with the invoices."""
+"""Rules of a ledger's report that is compared with the invoices, or has their payments."""
 
 from __future__ import annotations
 
 from billframes._notes import Rule
 
-__all__ = ["ABSENT_FROM_LEDGER", "NO_LEDGER_DAY", "OTHER_CURRENCY", "UNKNOWN_CUSTOMERS"]
+__all__ = [
+    "ABOVE_ITEMS",
+    "ABSENT_FROM_LEDGER",
+    "NO_LEDGER_DAY",
+    "OTHER_CURRENCY",
+    "PAID_ELSEWHERE",
+    "UNKNOWN_CUSTOMERS",
+]
 
 NO_LEDGER_DAY = Rule(
     name="no_ledger_day",
@@ -33,4 +40,20 @@ UNKNOWN_CUSTOMERS = Rule(
     page="Ask whoever keeps the firm's settings to name them there.",
     book="Name them under ledger.customers in the settings.",
     unit="money",
+)
+PAID_ELSEWHERE = Rule(
+    name="paid_elsewhere",
+    seen="{payments} {payments:payment names|payments name} an invoice that was not {passed}, {amount:,.2f} in all; "
+    "this money counts for the client only.",
+    remedy="Pass all invoices, also those of earlier years.",
+    page="Compare the invoices of the books with those of the billing system.",
+    unit="money",
+)
+ABOVE_ITEMS = Rule(
+    name="above_items",
+    seen="{n} invoices are {total:,.2f} above their items: that may be tax, and then fees collected include it.",
+    remedy="Pass `tax`=, or name the taxes in the settings.",
+    page="If it is tax, ask whoever keeps the firm's settings to state it there.",
+    book="Pass `tax`=, or name the taxes in the settings.",
+    unit="invoices",
 )

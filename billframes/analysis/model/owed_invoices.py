@@ -1,0 +1,96 @@
+"""Final invoices as payments meet them: their parts, what is open of each, and where they are found."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from billframes.analysis.frames.engine import collect, to_dicts
+from billframes.analysis.frames.frames import Frames
+from billframes.analysis.model.allocation import allocation_rates, billable_time, time_on_invoices
+from billframes.analysis.model.invoice_matching import ClientNames, exact_number, plain_number
+from billframes.analysis.model.payment_split import InvoiceParts
+from billframes.config.firm import FirmSettings
+from billframes.errors import ParameterError
+
+__all__ = ["INVOICE", "OwedInvoice", "OwedInvoices", "owed_invoices"]
+
+INVOICE = ("invoice_id", "invoice_number", "invoice_date", "client_id", "client_name")
+"""The columns of its invoice that a payment has."""
+
+
+@dataclass(slots=True)
+class OwedInvoice:
+    """A final invoice: its columns, its amount in cents, its parts, and what its items are worth."""
+
+    columns: dict[str, Any]
+    amount: int
+    parts: InvoiceParts
+    tax: int
+    above_items: int
+
+
+def owed_invoices(frames: Frames, settings: FirmSettings, tax: float | Mapping[str, float] | None) -> list[OwedInvoice]:
+    """Return the final invoices by date, with their parts."""
+    if tax is not None and not isinstance(tax, Mapping) and (isinstance(tax, bool) or not 0 <= tax < 1):
+        raise ParameterError(f"tax={tax!r} is not a rate from 0 to 1, such as 0.13, or a mapping by invoice number.")
+    entries = frames["time_entries"]
+    on_invoices = collect(time_on_invoices(billable_time(frames, (), lazily=True)), entries)
+    details = ("invoice_number", "client_id", "client_name")
+    keep = (*details, "client_reference", "due_date")
+    frames.select("invoices", details)
+    rates = allocation_rates(on_invoices, frames, settings, keep)
+    rows = to_dicts(collect(rates.filter(nw.col("_invoice_state") == "final")))
+    rows.sort(key=lambda row: (row["_invoice_date"], row["invoice_id"]))
+    return [_invoice(row, tax) for row in rows]
+
+
+def _invoice(row: Mapping[str, Any], tax: float | Mapping[str, float] | None) -> OwedInvoice:
+    amount, expenses = round(row["_total"] * 100), round(row["_expenses"] * 100)
+    if isinstance(tax, Mapping):
+        of_tax = round(tax.get(row["invoice_number"], 0.0) * 100)
+    else:
+        of_tax = round(row["_tax"] * 100) if tax is None else round(amount * tax / (1 + tax))
+    fees = amount - of_tax - expenses
+    # A credit, or an invoice below its expenses, has one part only.
+    parts = (of_tax, expenses, fees) if min(of_tax, expenses, fees) >= 0 else (0, 0, amount)
+    items = None if row["_hidden"] else round((row["_worth"] + row["_fixed_fees"]) * 100)
+    columns = {"invoice_date": row["_invoice_date"], "client_reference": row.get("client_reference")}
+    columns |= {name: row[name] for name in INVOICE if name != "invoice_date"}
+    return OwedInvoice(columns, amount, InvoiceParts(*parts), of_tax, 0 if items is None else fees - items)
+
+
+class OwedInvoices:
+    """Our final invoices, by number and by client."""
+
+    def __init__(self, invoices: Iterable[OwedInvoice], clients: ClientNames) -> None:
+        self.clients = clients
+        self._numbers: dict[str, list[OwedInvoice]] = defaultdict(list)
+        self._of_client: dict[str | None, list[OwedInvoice]] = defaultdict(list)
+        for each in invoices:
+            number = each.columns["invoice_number"]
+            for key in {f"={exact_number(number)}", plain_number(number)}:
+                self._numbers[key].append(each)
+            self._of_client[clients.key(each.columns["client_name"])].append(each)
+
+    def by_number(self, number: str | None, customer: str | None) -> OwedInvoice | None:
+        """Return the only invoice with a number; of several, the customer's."""
+        for key in (f"={exact_number(number)}", plain_number(number)):
+            listed = self._numbers.get(key, [])
+            own = [
+                each for each in listed if self.clients.key(each.columns["client_name"]) == self.clients.key(customer)
+            ]
+            for candidates in (listed, own):
+                if len(candidates) == 1:
+                    return candidates[0]
+        return None
+
+    def of_customer(self, customer: str | None, until: dt.datetime) -> list[OwedInvoice]:
+        """Return the invoices of a customer up to a day, the oldest first."""
+        listed = self._of_client.get(self.clients.key(customer), [])
+        return [each for each in listed if each.columns["invoice_date"] <= until and each.amount > 0]
