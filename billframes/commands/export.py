@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
     to_bytes = WRITERS.get(out.suffix.lower())
     if to_bytes is None:
         raise ParameterError(f"--out {out.name} must end with one of {', '.join(WRITERS)}.")
-    check_output(out)
+    check_output(args.out)
     if out.suffix.lower() != ".csv" and (args.decimal, args.delimiter) != (".", ","):
         raise ParameterError(f"--decimal and --delimiter are for CSV files; {out.name} is none.")
     _check_filters(args, resource)

@@ -42,6 +42,10 @@ EXAMPLES = (
 
 FORMATS = ("html", "xlsx", "pdf")
 DEMO_MONTH = "2026-10"
+_OTHER_FORMATS = (
+    "billframes report --demo --format xlsx writes the workbook. A PDF needs\n"
+    "pip install 'billframes[report]' and Chromium: --format pdf."
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -100,6 +104,8 @@ def run(args: argparse.Namespace) -> int:
     steps("Done")
     for path in outs.values():
         say(path)
+    if args.demo and args.format == "html":
+        say(_OTHER_FORMATS, error=True)
     return 0
 
 
@@ -124,10 +130,10 @@ def _check_options(args: argparse.Namespace, out: Path | None) -> None:
         # This imports matplotlib, which takes a third of a second.
         from billframes.report.workbook import check_writer
 
-        check_writer()
+        check_writer("demo" if args.demo else "excel")
     else:
         skip_unused_grammar()
-        # The extra "demo" has what an HTML page of the sandbox's firm needs, and nothing for PDF and workbooks.
+        # The extra "demo" has what an HTML page and a workbook of the sandbox's firm need, and nothing for PDF.
         check_extras(args.format, extra="demo" if args.demo and args.format == "html" else "report")
         if args.narratives:
             check_private_kernels()
@@ -135,7 +141,7 @@ def _check_options(args: argparse.Namespace, out: Path | None) -> None:
         if out and out.exists() and not out.is_dir():
             raise ParameterError(f"--out {out} is a file; with --all-responsible, give the folder to write to.")
     elif out:
-        check_output(out)
+        check_output(args.out)
 
 
 def _outs(args: argparse.Namespace, first: dt.date, out: Path | None, client: Client) -> dict[str, Path]:

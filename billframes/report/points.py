@@ -121,8 +121,8 @@ def _utilization_target(month: Month) -> Iterator[Point]:
 
 def _budgets(month: Month) -> Iterator[Point]:
     """Say which matters have used more than their budget."""
-    table = report_tables.budgets(month)
-    if month.scope or table is None:
+    table = None if month.scope else report_tables.budgets(month)
+    if table is None:
         return
     rows = table.rows
     over = rows[rows["remaining_amount"] < -0.5].sort_values("remaining_amount", kind="stable")

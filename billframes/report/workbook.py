@@ -53,13 +53,13 @@ _PAGE_WIDTH = 230
 _SMALLEST_POINTS = 0.0005
 
 
-def check_writer() -> None:
-    """Raise `ConfigError` if the Excel writer is not installed."""
+def check_writer(extra: str = "excel") -> None:
+    """Raise `ConfigError` if the Excel writer is not installed. The message names the extra."""
     try:
         import xlsxwriter  # noqa: F401
     except ModuleNotFoundError as error:
         raise ConfigError(
-            f"Excel reports need {error.name}, which is not installed: pip install 'billframes[excel]'."
+            f"Excel reports need {error.name}, which is not installed: pip install 'billframes[{extra}]'."
         ) from error
 
 

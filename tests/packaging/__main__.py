@@ -76,6 +76,7 @@ MISSING_FOR = {
     "login": "'billframes[keyring]'",
     "report": "'billframes[report]'",
     "report --demo": "'billframes[demo]'",
+    "report --demo --format xlsx": "'billframes[demo]'",
     "report --out r.pdf": "'billframes[report]'",
     "report --out r.xlsx": "'billframes[excel]'",
     "review --demo": "jinja2 'billframes[excel]'",

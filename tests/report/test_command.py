@@ -53,7 +53,10 @@ def test_the_demo_reports_october_2026_of_its_own_sandbox(built, tmp_path, capsy
     assert environment["BILLFRAMES_TOKEN"] not in str(parameters)
     printed = capsys.readouterr()
     assert printed.out == f"{out}\n"
-    assert [line.split("s  ")[1] for line in printed.err.splitlines()] == [
+    steps, (workbook, pdf) = printed.err.splitlines()[:-2], printed.err.splitlines()[-2:]
+    assert "--demo --format xlsx" in workbook
+    assert "'billframes[report]' and Chromium" in pdf
+    assert [line.split("s  ")[1] for line in steps] == [
         "Starting the sandbox with its made-up firm",
         "Building",
         "Done",
@@ -93,6 +96,15 @@ def test_a_missing_configuration_is_an_error_before_a_kernel_starts(built, uncon
     with pytest.raises(ConfigError, match="No billing API is configured"):
         run("2024-10")
     assert not built
+
+
+@pytest.mark.parametrize("out", ["nowhere/october.html", "nowhere/", "nowhere/october.xlsx"])
+def test_a_folder_that_does_not_exist_is_refused_before_any_work(built, tmp_path, capsys, out):
+    with pytest.raises(ParameterError) as caught:
+        run("--demo", "--out", out)
+    assert str(caught.value) == f"--out {out} can't be written: there is no folder {tmp_path / 'nowhere'}."
+    assert not built
+    assert not capsys.readouterr().err
 
 
 def test_an_unknown_format_is_refused_and_the_message_lists_the_formats(built):

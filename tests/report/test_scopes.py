@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import copy
+
 import pandas as pd
 import pytest
 
 from billframes import report
 from billframes._format import format_number
+from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
+from billframes.report.points import key_points
 from billframes.report.scope import Scope, all_scopes, file_names, find_scope
 
 FIGURES = {
@@ -80,6 +84,13 @@ def test_a_scope_without_data_is_a_report_of_zeros_that_says_so(october):
     assert month.realization(None)["billing_realization"].isna().all()
     assert "There are no data for October 2026" in report.cover(month)._repr_html_()
     assert "This report covers only items without a client." in report.notes(month)._repr_html_()
+
+
+def test_a_part_of_a_firm_with_budgets_has_key_points(october):
+    book = copy.copy(october.book)
+    book.settings = FirmSettings(budgets={book.matters["matter_id"].iloc[0]: 1000.0})
+    month = report.Month(october.first, october.last, october.as_of, book)
+    assert key_points(month.only("practice_area:Litigation"))
 
 
 def test_sections_of_a_scope_show_hours_but_not_utilization(october):
