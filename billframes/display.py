@@ -21,8 +21,8 @@ import pandas as pd
 from billframes._export import NUMBER_FORMATS, check_output, to_csv, to_excel, write
 from billframes._format import MISSING, format_number, label_of
 from billframes._names import distinct_names
+from billframes.analysis.declare.lookup import heading_of, measure
 from billframes.analysis.declare.metrics import title_of_key
-from billframes.analysis.declare.spec import heading_of, measure
 from billframes.analysis.frames.engine import collect
 from billframes.analysis.frames.native import wrap_frame
 from billframes.analysis.model.keys import TIMES

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from billframes.analysis.declare.glossary import GLOSSARY
+from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.declare.metrics import UNITS, Measure
-from billframes.analysis.declare.spec import Analysis, analyses
+from billframes.analysis.declare.spec import Analysis
 
 DOCS = Path(__file__).parent
 END = "<!-- end -->"

@@ -22,7 +22,7 @@ import site_pictures
 from numpydoc.docscrape import NumpyDocString
 
 import billframes as bf
-from billframes.analysis.declare.spec import analyses
+from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.frames.checked_frames import share_checks
 from billframes.cli import COMMANDS
 from billframes.report.kernel import demonstration

@@ -12,7 +12,7 @@ from bs4 import BeautifulSoup
 
 import billframes as bf
 from billframes._format import format_number
-from billframes.analysis.declare.spec import heading_of
+from billframes.analysis.declare.lookup import heading_of
 from billframes.loading.record import Record
 from billframes.schema.resources import RESOURCES
 

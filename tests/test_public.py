@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import billframes as bf
-from billframes.analysis.declare.spec import analyses
+from billframes.analysis.declare.lookup import analyses
 from billframes.book.methods import FRAME_NAMES
 
 ROOT = Path(bf.__file__).parent

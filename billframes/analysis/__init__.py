@@ -14,7 +14,7 @@ The names here are the functions, not the modules with the same names.
 
 from __future__ import annotations
 
-from billframes.analysis.declare.spec import analyses
+from billframes.analysis.declare.lookup import analyses
 
 __all__ = list(analyses())
 

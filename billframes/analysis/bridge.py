@@ -20,16 +20,9 @@ from billframes._format import long_date
 from billframes._names import closest
 from billframes._notes import Notes
 from billframes.analysis.declare.columns import Frame, column_names
+from billframes.analysis.declare.lookup import analyses, measure as measure_of, measures
 from billframes.analysis.declare.metrics import Measure
-from billframes.analysis.declare.spec import (
-    Analysis,
-    ChartSpec,
-    FromBook,
-    TableSpec,
-    analyses,
-    measure as measure_of,
-    measures,
-)
+from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
 from billframes.analysis.frames.data_span import CountedDays, covers, read_counted_days
 from billframes.analysis.frames.engine import to_arrow
 from billframes.analysis.frames.frames import Frames

@@ -21,16 +21,9 @@ from billframes._notes import Note, Notes
 from billframes.analysis.activity import as_midnight
 from billframes.analysis.bridge import analysis_of
 from billframes.analysis.declare.columns import column_names
+from billframes.analysis.declare.lookup import analyses, measure as measure_of
 from billframes.analysis.declare.metrics import FIGURES, UNITS, Measure
-from billframes.analysis.declare.spec import (
-    PERIODS,
-    Analysis,
-    ChartSpec,
-    FromBook,
-    TableSpec,
-    analyses,
-    measure as measure_of,
-)
+from billframes.analysis.declare.spec import PERIODS, Analysis, ChartSpec, FromBook, TableSpec
 from billframes.analysis.frames.checked_frames import share_checks
 from billframes.analysis.frames.data_span import CountedDays, is_known, read_counted_days
 from billframes.analysis.frames.engine import to_arrow

@@ -9,8 +9,9 @@ from typing import Any
 import pandas as pd
 
 from billframes._names import type_in_words
+from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.declare.metrics import Measure, retitled, shared_measures, sum_measure
-from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec, analyses
+from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
 from billframes.analysis.frames.expressions import RESIDUE
 from billframes.analysis.model.arguments import read_date, read_whole_number
 from billframes.analysis.model.keys import TIMES, By, names_in

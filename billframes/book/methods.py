@@ -18,7 +18,8 @@ import pandas as pd
 
 from billframes._notes import NOTES, Notes, collect_notes
 from billframes._suggestions import bound_arguments
-from billframes.analysis.declare.spec import Analysis, analyses
+from billframes.analysis.declare.lookup import analyses
+from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.model.keys import SHORT_NAMES, names_in
 from billframes.book.denied import without_denied
 from billframes.loading.load_info import attach

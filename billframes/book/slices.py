@@ -14,7 +14,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from billframes.analysis.declare.columns import ITEMS
-from billframes.analysis.declare.spec import measure
+from billframes.analysis.declare.lookup import measure
 from billframes.analysis.frames.checked_frames import KeptResults
 from billframes.analysis.lockup import lockup_of_book
 from billframes.analysis.model.keys import PEOPLE_AND_MATTERS, By, names_in

@@ -11,7 +11,8 @@ from types import FunctionType
 from typing import NoReturn, cast
 
 from billframes._suggestions import suggest_arguments
-from billframes.analysis.declare.spec import ChartSpec, analyses
+from billframes.analysis.declare.lookup import analyses
+from billframes.analysis.declare.spec import ChartSpec
 from billframes.errors import unknown_name
 from billframes.plots.chart import Chart
 from billframes.plots.figures import figures

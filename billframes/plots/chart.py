@@ -17,8 +17,9 @@ from matplotlib.axes import Axes
 from billframes._format import MISSING, format_number
 from billframes._names import join_names, type_in_words
 from billframes._suggestions import suggest_arguments
+from billframes.analysis.declare.lookup import analyses, measure
 from billframes.analysis.declare.metrics import BUCKET
-from billframes.analysis.declare.spec import ChartSpec, analyses, measure
+from billframes.analysis.declare.spec import ChartSpec
 from billframes.analysis.results.result_rows import ResultRows, present_columns, read_result, total_of
 from billframes.errors import MissingColumnError, ParameterError
 from billframes.plots.axes import format_hours, format_money, format_percent
@@ -161,7 +162,7 @@ class Chart(ChartSpec):
     def _title(self, name: str) -> str:
         """Return the name of a column in the legend: its title in the table, unless the chart declares another name."""
         own = analyses().get(self.analysis)
-        found = own.measure(name) if own else measure(name)
+        found = measure(name, own)
         return self.legend.get(name) or (found.title if found else name)
 
     def _of_one_unit(self, frame: pd.DataFrame) -> list[str]:

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
 
 from billframes._format import format_number
-from billframes.analysis.declare.spec import measure
+from billframes.analysis.declare.lookup import measure
 from billframes.analysis.results.result_rows import ResultRows
 from billframes.plots.axes import (
     DARK,

@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from billframes._names import join_names
-from billframes.analysis.declare.spec import measure
+from billframes.analysis.declare.lookup import measure
 from billframes.analysis.results.names import figure_columns, read_figures
 from billframes.plots.chart import Chart
 

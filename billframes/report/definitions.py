@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from billframes.analysis.declare.spec import Analysis, analyses
+from billframes.analysis.declare.lookup import analyses
+from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.results.explain import plain_words
 from billframes.report.report_tables import ReportTable
 

@@ -13,7 +13,8 @@ import pandas as pd
 from billframes._format import enum_label
 from billframes._notes import Notes, collect_notes
 from billframes.analysis.declare.columns import IDS, ITEM_ID, ITEMS
-from billframes.analysis.declare.spec import Analysis, RecordsSpec, analyses, measure
+from billframes.analysis.declare.lookup import analyses, measure
+from billframes.analysis.declare.spec import Analysis, RecordsSpec
 from billframes.analysis.frames.checked_frames import share_checks
 from billframes.book.methods import call_analysis
 from billframes.book.slices import keep_rows

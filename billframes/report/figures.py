@@ -14,8 +14,8 @@ from typing import Literal
 import pandas as pd
 
 from billframes._format import format_change, format_number, long_date
+from billframes.analysis.declare.lookup import measure, measures
 from billframes.analysis.declare.metrics import Measure, ratio_measure, sum_measure
-from billframes.analysis.declare.spec import measure, measures
 from billframes.analysis.model.capacity import prorated_targets
 from billframes.report.html import Cell, is_outside, outside_notes, unit_of
 from billframes.report.month import LEAST_HOURS, YEAR, Month

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from billframes._format import format_change, format_number, long_date, month_name
-from billframes.analysis.declare.spec import measures
+from billframes.analysis.declare.lookup import measures
 from billframes.analysis.model.capacity import share_of_target
 from billframes.mirror import Mirror, receipts
 from billframes.periods import CALENDAR_YEAR, months_between

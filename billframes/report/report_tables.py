@@ -16,8 +16,8 @@ import pandas as pd
 
 from billframes import tables
 from billframes._format import format_number, long_date, month_name
+from billframes.analysis.declare.lookup import analyses, measure, measures
 from billframes.analysis.declare.metrics import Measure, title_of_key
-from billframes.analysis.declare.spec import analyses, measure, measures
 from billframes.analysis.results.result_rows import total_of
 from billframes.report.month import LEAST_HOURS, YEAR, Month
 from billframes.tables import TableOf

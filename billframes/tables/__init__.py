@@ -9,7 +9,8 @@ from __future__ import annotations
 import dataclasses
 from typing import NoReturn
 
-from billframes.analysis.declare.spec import TableSpec, analyses
+from billframes.analysis.declare.lookup import analyses
+from billframes.analysis.declare.spec import TableSpec
 from billframes.errors import unknown_name
 from billframes.tables.figures import FiguresTable
 from billframes.tables.table import TableOf

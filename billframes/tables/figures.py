@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from billframes._suggestions import suggest_method_arguments
+from billframes.analysis.declare.lookup import measure
 from billframes.analysis.declare.metrics import Measure
-from billframes.analysis.declare.spec import measure
 from billframes.analysis.results.figures import TOTAL
 from billframes.analysis.results.names import figure_columns, read_figures
 from billframes.analysis.results.result_rows import ResultRows, total_of

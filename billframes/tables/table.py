@@ -11,8 +11,9 @@ import pandas as pd
 
 from billframes._format import short_date
 from billframes._suggestions import suggest_method_arguments
+from billframes.analysis.declare.lookup import analyses, measure
 from billframes.analysis.declare.metrics import BUCKET, PERIOD, PRICED, Measure, title_of_key
-from billframes.analysis.declare.spec import BUCKETS, PERIODS, TableSpec, analyses, measure
+from billframes.analysis.declare.spec import BUCKETS, PERIODS, TableSpec
 from billframes.analysis.results.result_rows import ResultRows, present_columns, read_result, total_of
 from billframes.errors import ParameterError
 from billframes.tables.great import great_table
@@ -96,7 +97,7 @@ class TableOf(TableSpec):
     def definition(self) -> str:
         """The formula of the analysis, with the titles of columns instead of their names."""
         analysis = analyses()[self.analysis]
-        return with_titles(analysis.formula, analysis.measure)
+        return with_titles(analysis.formula, lambda name: measure(name, analysis))
 
     def _read(self, result: Any) -> ResultRows:
         needs = [name for name in self.columns if name not in {BUCKETS, PERIODS, *self.optional}]
@@ -116,7 +117,7 @@ class TableOf(TableSpec):
         own = {BUCKETS: buckets, PERIODS: periods}
         names = [each for name in self.columns for each in own.get(name, [name])]
         words = analyses()[self.analysis]
-        return [found for name in names if name in frame.columns and (found := words.measure(name))]
+        return [found for name in names if name in frame.columns and (found := measure(name, words))]
 
     def page_columns(self, frame: pd.DataFrame) -> list[str]:
         """Return the columns shown of a result for which a page in portrait has room."""

@@ -12,6 +12,7 @@ from billframes._format import format_number, long_date
 from billframes._names import join_names
 from billframes._notes import Note, Notes, collect_notes
 from billframes.analysis.declare.explanation import definition_list
+from billframes.analysis.declare.lookup import measure
 from billframes.analysis.model.keys import TIMES
 from billframes.analysis.results.explain import meaning
 from billframes.analysis.rules.periods import LATER_BALANCES
@@ -242,7 +243,7 @@ def tiles_of(view: AnalysisView, filtered: FilteredBook, total: dict[str, float]
         with collect_notes(Notes("page")):
             figures = filtered.before.total(view.analysis)
         before = {name: figures[name] for name in view.tab.compared if name in figures}
-    columns = [found for name in view.tab.tiles if (found := view.analysis.measure(name))]
+    columns = [found for name in view.tab.tiles if (found := measure(name, view.analysis))]
     return tiles(columns, total, before, filtered.currency)
 
 

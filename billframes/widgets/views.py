@@ -18,8 +18,9 @@ from billframes import plots, tables
 from billframes._format import MISSING, short_date
 from billframes._notes import Notes, collect_notes
 from billframes.analysis.declare.columns import ITEMS
+from billframes.analysis.declare.lookup import analyses, measure, measures
 from billframes.analysis.declare.metrics import Measure, title_of_key
-from billframes.analysis.declare.spec import Analysis, FilterKind, RecordsSpec, TabSpec, analyses, measures
+from billframes.analysis.declare.spec import Analysis, FilterKind, RecordsSpec, TabSpec
 from billframes.analysis.model.keys import TIMES, By
 from billframes.book.slices import keep_rows
 from billframes.display import shown_heading
@@ -87,7 +88,7 @@ class AnalysisView:
         if self.analysis.table:
             found: list[Measure] = getattr(tables, self.analysis.name).measures(result)
             return found
-        return [each for name in result if (each := self.analysis.measure(str(name)))]
+        return [each for name in result if (each := measure(str(name), self.analysis))]
 
     def only_where_wide(self, result: pd.DataFrame) -> set[str]:
         """Return the columns that are hidden on a narrow page."""

@@ -7,7 +7,7 @@ import functools
 import pytest
 
 from billframes.analysis import realization, scorecard
-from billframes.analysis.declare.spec import analyses
+from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.model.keys import FIGURES
 from billframes.errors import BillframesError, ParameterError
 from billframes.schema.resources import RESOURCES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from billframes.analysis import aging, contribution, profitability, realization, wip
-from billframes.analysis.declare.spec import measure
+from billframes.analysis.declare.lookup import measure
 from billframes.errors import IncompleteDataWarning, ParameterError
 from tests.analysis.calls import BY_CLIENT, edge_case_frames
 from tests.analysis.conftest import Firm

@@ -10,7 +10,7 @@ import pytest
 
 from billframes import analysis
 from billframes.analysis import realization, reconcile, utilization
-from billframes.analysis.declare.spec import analyses
+from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.frames.data_span import DAYS as DAYS_COUNTED
 from billframes.analysis.model.capacity import prorated_targets, split_dates, working_days
 from billframes.config.firm import FirmSettings

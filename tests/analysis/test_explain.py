@@ -10,8 +10,8 @@ import pytest
 import billframes as bf
 import billframes.analysis as analyses
 from billframes.analysis.declare.explanation import Explanation
+from billframes.analysis.declare.lookup import analyses as declared, measure, measures
 from billframes.analysis.declare.metrics import BUCKET
-from billframes.analysis.declare.spec import analyses as declared, measure, measures
 from billframes.config.firm import FirmSettings
 from billframes.schema import resources
 from billframes.schema.sources import sources_of

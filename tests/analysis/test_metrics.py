@@ -12,8 +12,8 @@ import pytest
 
 import billframes as bf
 import billframes.analysis as analyses
+from billframes.analysis.declare.lookup import analyses as declared_analyses, measure, measures
 from billframes.analysis.declare.metrics import SHARED, UNITS, bucket_measure
-from billframes.analysis.declare.spec import analyses as declared_analyses, measure, measures
 from billframes.analysis.results.result_rows import total_of
 from billframes.book import Book
 from billframes.schema import resources

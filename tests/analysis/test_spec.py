@@ -9,7 +9,7 @@ import pytest
 
 from billframes import ParameterError
 from billframes.analysis.aging import ANALYSIS
-from billframes.analysis.declare.spec import analyses
+from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.results.explain import plain_words
 from tests.analysis.calls import CALLS
 

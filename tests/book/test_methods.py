@@ -9,7 +9,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 import billframes as bf
-from billframes.analysis.declare.spec import analyses
+from billframes.analysis.declare.lookup import analyses
 from billframes.book import Book
 from billframes.book.methods import FRAME_NAMES
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import billframes as bf
-from billframes.analysis.declare.spec import analyses
+from billframes.analysis.declare.lookup import analyses
 from tests.analysis.calls import OF_LEDGERS
 
 OCTOBER = "between '2026-10-01' and '2026-10-31'"

@@ -66,7 +66,7 @@ def test_no_page_scrolls_sideways_on_a_phone_or_uses_the_network(site, browser, 
 
 
 def test_each_analysis_with_a_chart_has_its_picture(site):
-    from billframes.analysis.declare.spec import analyses
+    from billframes.analysis.declare.lookup import analyses
 
     for each in analyses().values():
         page = (site / "analyses" / f"{each.name}.html").read_text(encoding="utf-8")

@@ -172,7 +172,9 @@ def test_tax_that_nobody_named_is_warned_of_and_arguments_are_checked():
     entries["invoice_id"] = ours["invoice_id"]
     ledger = read_ledger(SAMPLES / "qbo_transaction_list_by_date_payments.csv")
     given = {**GIVEN, "time_entries": entries, "expenses": COSTS.head(0), "invoices": ours, "settings": None}
-    with pytest.warns(IncompleteDataWarning, match="6 invoices are .* above their items: that may be tax, .* Pass tax="):
+    with pytest.warns(
+        IncompleteDataWarning, match="6 invoices are .* above their items: that may be tax, .* Pass tax="
+    ):
         payments(ledger, **given)
     for options, reason in [
         ({"tax": 13}, "tax=13 is not a rate"),

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 from billframes import plots
 from billframes.analysis import bridge
-from billframes.analysis.declare.spec import measures
+from billframes.analysis.declare.lookup import measures
 from billframes.errors import MissingColumnError, ParameterError
 from billframes.plots.axes import fit_narrow
 

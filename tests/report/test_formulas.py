@@ -11,7 +11,7 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from billframes.analysis.declare.spec import measures
+from billframes.analysis.declare.lookup import measures
 from billframes.report.definitions import sheet_name
 from billframes.report.details import details
 from billframes.report.figures import figures

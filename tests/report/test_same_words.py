@@ -18,8 +18,8 @@ from bs4 import BeautifulSoup
 import billframes as bf
 from billframes import report
 from billframes._format import MISSING, format_number, month_name
+from billframes.analysis.declare.lookup import analyses, measure
 from billframes.analysis.declare.metrics import BUCKET
-from billframes.analysis.declare.spec import analyses
 from billframes.analysis.frames.checked_frames import share_checks
 from billframes.report import prebill_sheets, section_spec, workbook as writing
 from billframes.report.definitions import sheet_name
@@ -69,15 +69,15 @@ def named(month: Month) -> Iterator[Named]:
         chart = analysis.chart
         drawn = (*chart.columns, *chart.instead.get("columns", ()), *filter(None, [chart.mark])) if chart else ()
         for name in drawn:
-            found = analysis.measure(name)
+            found = measure(name, analysis)
             yield Named(name, found.meaning, chart.legend.get(name, found.title), f"chart of {analysis.name}")
         for name in analysis.tab.tiles if analysis.tab else ():
-            found, column = analysis.measure(name), SAME_FIGURE.get((analysis.name, name), name)
+            found, column = measure(name, analysis), SAME_FIGURE.get((analysis.name, name), name)
             yield Named(column, found.meaning, found.title, f"tile of {analysis.name}")
     review = analyses()["prebill_review"]
     for sheet in (prebill_sheets._INVOICE_COLUMNS, prebill_sheets._ITEM_COLUMNS):
         for name, (title, *_form) in sheet.items():
-            if found := review.measure(name):
+            if found := measure(name, review):
                 yield Named(name, found.meaning, title, "billframes review")
     for each, words in headlines(month):
         yield Named(each.column, each.measure.meaning, words, "headline")

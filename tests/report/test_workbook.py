@@ -12,7 +12,7 @@ import pytest
 from openpyxl.utils import get_column_letter
 
 from billframes import report
-from billframes.analysis.declare.spec import measures
+from billframes.analysis.declare.lookup import measures
 from billframes.report import workbook as writing
 from billframes.report.cells import number_formats
 from billframes.report.figures import figures

@@ -13,7 +13,7 @@ from bs4 import BeautifulSoup
 
 import billframes as bf
 from billframes import tables
-from billframes.analysis.declare.spec import measure, measures
+from billframes.analysis.declare.lookup import measure, measures
 from billframes.errors import ConfigError, MissingColumnError, ParameterError
 
 DECLARED = [name for name in tables.__all__ if name != "TableOf"]

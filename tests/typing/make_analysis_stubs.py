@@ -16,7 +16,7 @@ import textwrap
 from pathlib import Path
 
 import billframes
-from billframes.analysis.declare.spec import analyses
+from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.results.names import figure_names, name_to_write
 from billframes.book.methods import analysis_methods
 

@@ -17,8 +17,9 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
+from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.declare.options import FRAMES, OPTIONS
-from billframes.analysis.declare.spec import Analysis, analyses
+from billframes.analysis.declare.spec import Analysis
 
 WIDTH = 116
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)

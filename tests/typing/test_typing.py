@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import billframes as bf
-from billframes.analysis.declare.spec import analyses
+from billframes.analysis.declare.lookup import analyses
 from tests.typing.make_analysis_stubs import stubs
 from tests.typing.make_docstrings import docstring, sources
 from tests.typing.make_stub import FRAMES, STUB, stub

@@ -16,8 +16,8 @@ from bs4 import BeautifulSoup
 import billframes as bf
 from billframes._format import format_change, format_number
 from billframes._notes import note
+from billframes.analysis.declare.lookup import heading_of, measures
 from billframes.analysis.declare.metrics import Measure
-from billframes.analysis.declare.spec import heading_of, measures
 from billframes.analysis.frames import values
 from billframes.analysis.model.capacity import PARTIAL_HOURS
 from billframes.analysis.results.explain import meaning

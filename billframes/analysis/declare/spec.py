@@ -11,19 +11,16 @@ Charts and tables are declared as data, so that an analysis imports neither matp
 
 from __future__ import annotations
 
-import functools
 import importlib
 import inspect
-import pkgutil
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
-from billframes._format import label_of
 from billframes._names import closest
 from billframes.analysis.declare.columns import IDS, ITEM_ID
 from billframes.analysis.declare.explanation import Explanation
-from billframes.analysis.declare.metrics import SHARED, Measure, bucket_measure, period_measure, title_of_key
+from billframes.analysis.declare.metrics import Measure, bucket_measure
 from billframes.errors import ParameterError
 
 __all__ = [
@@ -36,11 +33,6 @@ __all__ = [
     "RecordsSpec",
     "TabSpec",
     "TableSpec",
-    "analyses",
-    "heading_of",
-    "measure",
-    "measures",
-    "qualified_name",
 ]
 
 PACKAGE = "billframes.analysis"
@@ -395,96 +387,7 @@ class Analysis(Explanation):
             *(each for each in self.measure_names[first:] if each not in own),
         ]
 
-    def measure(self, name: str) -> Measure | None:
-        """Look up a column of its results, with its title in this analysis; None if the column is a key."""
-        return next((each for each in self.columns if each.name == name), None) or measure(name)
-
     @property
     def takes(self) -> frozenset[str]:
         """The names of the function's arguments."""
         return frozenset(inspect.signature(self.function).parameters)
-
-
-@functools.cache
-def analyses() -> dict[str, Analysis]:
-    """Find the analyses declared in the modules of this package, in alphabetical order."""
-    package = importlib.import_module(PACKAGE)
-    names = sorted(each.name for each in pkgutil.iter_modules(package.__path__) if not each.name.startswith("_"))
-    modules = [importlib.import_module(f"{PACKAGE}.{name}") for name in names]
-    return {each.ANALYSIS.name: each.ANALYSIS for each in modules if hasattr(each, "ANALYSIS")}
-
-
-@functools.cache
-def measures() -> dict[str, Measure]:
-    """Return the measures of all analyses, by column."""
-    declared = (column for each in analyses().values() for column in each.columns)
-    return {column.name: column for column in declared if not bucket_measure(column.name)} | SHARED
-
-
-@functools.cache
-def _qualified_measures() -> dict[str, Measure]:
-    declared = (_qualified(each, column) for each in analyses().values() for column in each.columns)
-    return {each.name: each for each in declared}
-
-
-def qualified_name(analysis: str, column: str) -> str:
-    """Return the name among other figures of a figure that counts something else than the main one of its name."""
-    return f"{analysis}_{column}"
-
-
-def _qualified(analysis: Analysis, column: Measure) -> Measure:
-    # The titles of buckets are the same in all analyses.
-    of = f" ({analysis.title.lower()})" if bucket_measure(column.name) else ""
-    return replace(
-        column, name=qualified_name(analysis.name, column.name), title=f"{column.title}{of}", ratios=(), formula=""
-    )
-
-
-# The ends of columns that `figures` adds, longest first, with the ends of their titles.
-_COMPARED = {
-    "_since_previous": "change from the period before",
-    "_since_year_ago": "change from a year before",
-    "_previous": "the period before",
-    "_year_ago": "a year before",
-}
-
-
-def _compared(name: str) -> Measure | None:
-    """Return the measure of a column of an earlier period, or of a change."""
-    end = next((end for end in _COMPARED if name.endswith(end)), "")
-    found = measure(name.removesuffix(end)) if end else None
-    if found is None:
-        return None
-    unit = "points" if found.unit == "ratio" and "_since" in end else found.unit
-    return replace(
-        found, name=name, title=f"{found.title}, {_COMPARED[end]}", unit=unit, ratios=(), weight=None, formula=""
-    )
-
-
-def measure(name: str) -> Measure | None:
-    """
-    Look up the measure of a result's column; None if the column is a key.
-
-    Examples
-    --------
-    >>> measure("31-60").title, measure("client_hours").unit
-    ('31–60 days', 'hours')
-    >>> measure("client_name")
-    """
-    if not isinstance(name, str):
-        return None
-    known = bucket_measure(name) or period_measure(name) or measures().get(name)
-    return known or _qualified_measures().get(name) or _compared(name)
-
-
-def heading_of(column: str) -> str:
-    """
-    Return the heading of a column, as people see it.
-
-    Examples
-    --------
-    >>> heading_of("billed_amount"), heading_of("user_name"), heading_of("cf_billing_office"), heading_of("user_id")
-    ('Fees billed', 'Timekeeper', 'Billing office', 'User id')
-    """
-    found = measure(column)
-    return found.title if found else label_of(title_of_key(column))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from billframes.analysis.declare.columns import Frame, column_names
-from billframes.analysis.declare.spec import measure
+from billframes.analysis.declare.lookup import measure
 from billframes.analysis.frames.expressions import ratio
 
 __all__ = ["pair_of", "with_ratios"]

@@ -16,8 +16,9 @@ from typing import Any
 from billframes._names import closest
 from billframes.analysis.declare.explanation import Explanation, as_html
 from billframes.analysis.declare.glossary import GLOSSARY, Glossary, Term, term
+from billframes.analysis.declare.lookup import analyses, measure
 from billframes.analysis.declare.metrics import UNITS
-from billframes.analysis.declare.spec import Analysis, analyses, measure
+from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.results.names import Figure, figure_names, find_figure, name_to_write, same_name
 from billframes.errors import ParameterError
 
@@ -243,5 +244,5 @@ def _arguments() -> frozenset[str]:
 def _heading(analysis: Analysis | None, found: re.Match[str]) -> str:
     """Return the heading of the column or analysis that a match of `_NAME` names."""
     name = found[1]
-    named = (analysis.measure if analysis else measure)(name) or analyses().get(name)
+    named = measure(name, analysis) or analyses().get(name)
     return f"“{named.title if named else name.replace('_', ' ')}”"

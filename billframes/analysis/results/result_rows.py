@@ -18,8 +18,9 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 
 from billframes._names import join_names
+from billframes.analysis.declare.lookup import analyses, measure, measures
 from billframes.analysis.declare.metrics import Measure, bucket_measure, period_measure, title_of_key
-from billframes.analysis.declare.spec import Analysis, analyses, measure, measures
+from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.frames.engine import collect
 from billframes.analysis.frames.expressions import quotient
 from billframes.analysis.frames.native import wrap_frame

@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from billframes._names import closest
 from billframes.analysis.declare.columns import Frame, column_names
+from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.declare.metrics import FIGURES, Measure
-from billframes.analysis.declare.spec import analyses
 from billframes.analysis.frames.engine import eager_from_arrow
 from billframes.analysis.frames.expressions import or_nan, quotient
 from billframes.analysis.model.keys import PEOPLE_AND_MATTERS, TIMES, By, names_in

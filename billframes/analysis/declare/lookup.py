@@ -1,0 +1,100 @@
+"""Look up what is declared: the analyses by name, and the measure and the heading of a column."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from dataclasses import replace
+
+from billframes._format import label_of
+from billframes.analysis.declare.metrics import SHARED, Measure, bucket_measure, period_measure, title_of_key
+from billframes.analysis.declare.spec import PACKAGE, Analysis
+
+__all__ = ["analyses", "heading_of", "measure", "measures", "qualified_name"]
+
+
+@functools.cache
+def analyses() -> dict[str, Analysis]:
+    """Find the analyses declared in the modules of this package, in alphabetical order."""
+    package = importlib.import_module(PACKAGE)
+    names = sorted(each.name for each in pkgutil.iter_modules(package.__path__) if not each.name.startswith("_"))
+    modules = [importlib.import_module(f"{PACKAGE}.{name}") for name in names]
+    return {each.ANALYSIS.name: each.ANALYSIS for each in modules if hasattr(each, "ANALYSIS")}
+
+
+@functools.cache
+def measures() -> dict[str, Measure]:
+    """Return the measures of all analyses, by column."""
+    declared = (column for each in analyses().values() for column in each.columns)
+    return {column.name: column for column in declared if not bucket_measure(column.name)} | SHARED
+
+
+@functools.cache
+def _qualified_measures() -> dict[str, Measure]:
+    declared = (_qualified(each, column) for each in analyses().values() for column in each.columns)
+    return {each.name: each for each in declared}
+
+
+def qualified_name(analysis: str, column: str) -> str:
+    """Return the name among other figures of a figure that counts something else than the main one of its name."""
+    return f"{analysis}_{column}"
+
+
+def _qualified(analysis: Analysis, column: Measure) -> Measure:
+    # The titles of buckets are the same in all analyses.
+    of = f" ({analysis.title.lower()})" if bucket_measure(column.name) else ""
+    return replace(
+        column, name=qualified_name(analysis.name, column.name), title=f"{column.title}{of}", ratios=(), formula=""
+    )
+
+
+# The ends of columns that `figures` adds, longest first, with the ends of their titles.
+_COMPARED = {
+    "_since_previous": "change from the period before",
+    "_since_year_ago": "change from a year before",
+    "_previous": "the period before",
+    "_year_ago": "a year before",
+}
+
+
+def _compared(name: str) -> Measure | None:
+    """Return the measure of a column of an earlier period, or of a change."""
+    end = next((end for end in _COMPARED if name.endswith(end)), "")
+    found = measure(name.removesuffix(end)) if end else None
+    if found is None:
+        return None
+    unit = "points" if found.unit == "ratio" and "_since" in end else found.unit
+    return replace(
+        found, name=name, title=f"{found.title}, {_COMPARED[end]}", unit=unit, ratios=(), weight=None, formula=""
+    )
+
+
+def measure(name: str, analysis: Analysis | None = None) -> Measure | None:
+    """
+    Look up the measure of a column, first in the analysis that the result is of; None if the column is a key.
+
+    Examples
+    --------
+    >>> measure("31-60").title, measure("client_hours").unit
+    ('31–60 days', 'hours')
+    >>> measure("client_name")
+    """
+    if not isinstance(name, str):
+        return None
+    own = next((each for each in analysis.columns if each.name == name), None) if analysis else None
+    known = own or bucket_measure(name) or period_measure(name) or measures().get(name)
+    return known or _qualified_measures().get(name) or _compared(name)
+
+
+def heading_of(column: str) -> str:
+    """
+    Return the heading of a column, as people see it.
+
+    Examples
+    --------
+    >>> heading_of("billed_amount"), heading_of("user_name"), heading_of("cf_billing_office"), heading_of("user_id")
+    ('Fees billed', 'Timekeeper', 'Billing office', 'User id')
+    """
+    found = measure(column)
+    return found.title if found else label_of(title_of_key(column))
