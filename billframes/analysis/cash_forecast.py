@@ -410,6 +410,7 @@ ANALYSIS = Analysis(
         title="Cash expected",
         columns=("open_amount", "unbilled_amount", "future_amount"),
         words=["{cash_amount}", "{open_amount} on open invoices"],
+        span=("low_amount", "high_amount"),
         shows="open invoices, unbilled work and work to come, with the range.",
         more="From open invoices (dark) to work that is not done yet (pale). The line is the range.",
         darkest_first=True,

@@ -10,8 +10,9 @@ from typing import Any
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes._format import short_date
 from billframes.analysis.declare.metrics import Measure
-from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
+from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
 from billframes.analysis.forecasting.from_book import OF_BOOK
 from billframes.analysis.forecasting.horizons import Horizons
 from billframes.analysis.forecasting.preparing import prepare
@@ -26,6 +27,7 @@ from billframes.periods import DateLike
 __all__ = ["ANALYSIS", "cash_forecast_record"]
 
 _SCHEMA = {
+    "forecast": pa.string(),
     "as_of": pa.timestamp("us"),
     "end": pa.timestamp("us"),
     "weeks": pa.float64(),
@@ -81,9 +83,9 @@ def cash_forecast_record(
     Returns
     -------
     frame
-        Of the kind of the input, by day and weeks: `as_of`, `end`, `weeks`, `cash_amount`, `low_amount`, `high_amount`,
-        `received_amount`, `inside`, `error`, `naive_amount`, `phi`. `bf.explain("cash_forecast_record")` says what each
-        is.
+        Of the kind of the input, by day and weeks: `forecast`, which names both, `as_of`, `end`, `weeks`,
+        `cash_amount`, `low_amount`, `high_amount`, `received_amount`, `inside`, `error`, `naive_amount`, `phi`.
+        `bf.explain("cash_forecast_record")` says what each is.
 
     Raises
     ------
@@ -160,6 +162,7 @@ def cash_forecast_record(
             day = last - dt.timedelta(days=7 * (prepared.history.last - each.week))
             rows.append(
                 {
+                    "forecast": f"{short_date(day)}, {round(horizon.weeks)} weeks",
                     "as_of": midnight(day),
                     "end": midnight(day + dt.timedelta(days=round(7 * horizon.span[1]))),
                     "weeks": horizon.weeks,
@@ -199,7 +202,7 @@ ANALYSIS = Analysis(
     ),
     own=("as_of", "invoices", "matters", "expenses", "fixed_fees"),
     arguments={"settings": "Only the time zone is used, for the day of the load."},
-    rows="by day and weeks:",
+    rows="by day and weeks: `forecast`, which names both,",
     columns=(
         Measure("as_of", "Forecast of", "date", "The day of the forecast."),
         Measure("end", "To", "date", "The last day on which cash counts."),
@@ -213,6 +216,33 @@ ANALYSIS = Analysis(
         Measure("naive_amount", "Naive rule", "money", "12 months’ billing × the share of it that is paid."),
         Measure("phi", "Widening", "multiple", "By how much the record had widened the range: 1 is not at all."),
     ),
-    table=TableSpec(title="Forecasts beside what came", adds_up=False),
+    table=TableSpec(
+        title="Forecasts beside what came",
+        brief=("cash_amount", "low_amount", "high_amount", "received_amount", "error"),
+        keys=("forecast",),
+        adds_up=False,
+    ),
+    chart=ChartSpec(
+        kind="ranges",
+        title="Forecasts beside what came",
+        columns=("cash_amount", "received_amount"),
+        span=("low_amount", "high_amount"),
+        words=["{received_amount} came, {error} off"],
+        shows="what was expected with its range, and what came in.",
+        more="A ring marks what came outside the range. Pass the rows of one horizon, such as "
+        '`record[record["weeks"] == 13]`.',
+        example={
+            "forecast": ["1 May 2026, 13 weeks", "29 May 2026, 13 weeks"],
+            "cash_amount": [300.0, 320.0],
+            "low_amount": [240.0, 250.0],
+            "high_amount": [380.0, 400.0],
+            "received_amount": [310.0, 200.0],
+            "error": [0.033, -0.375],
+        },
+        gives=(
+            ["310 came, 3.3% off", "200 came, −37.5% off"],
+            "Forecasts beside what came: inside the range 1 of 2 times",
+        ),
+    ),
     book=FromBook(first="horizons", defaults=OF_BOOK, ends_with_load=False),
 )

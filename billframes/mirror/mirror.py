@@ -321,6 +321,13 @@ class Mirror(LoaderSet):
         """
         return self._open_snapshot().sizes()
 
+    def _falls(self) -> tuple[dt.date, pd.DataFrame] | None:
+        """Return the first day of the mirror and what balances fell by until the version that is read; None for one."""
+        from billframes.mirror.implied_receipts import receipts
+
+        days = [each.time.date() for each in self._versions()]
+        return (days[0], receipts(self, days[0], days[-1])) if len(days) > 1 else None
+
     def _versions(self) -> list[Version]:
         """Return the versions up to the one that is read."""
         return [each for each in self._catalogue.read() if each.number <= self.version]

@@ -6,6 +6,7 @@ billing_lag: Plot
 bridge: Plot
 budget_burn: Plot
 cash_forecast: Plot
+cash_forecast_record: Plot
 collected: Plot
 compare: Plot
 contribution: Plot

@@ -23,6 +23,7 @@ from billframes._format import MINUS, MISSING, format_number, format_rounded
 __all__ = [
     "DARK",
     "INK",
+    "MISSED",
     "MUTED",
     "NARROW",
     "PALE",
@@ -46,6 +47,7 @@ PALE = "#c9d7e4"
 RAMP = ("#dfe8f0", "#b3c8da", "#7fa3c3", "#457aa5", "#12324f")
 INK = "#222222"
 MUTED = "#5a5a5a"
+MISSED = "#b3261e"
 SIZE = 9.0
 _WIDTH = 7.2
 # Below this many hours or days, axes have ticks at halves.

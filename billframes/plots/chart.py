@@ -101,7 +101,7 @@ class Chart(ChartSpec):
         """Return the columns that a result must have."""
         words = [found[1] for text in self.words for found in _FIELD.finditer(text)]
         more = dataclasses.replace(self, **self.instead, hidden="", instead={}).needs if self.instead else []
-        names = [*filter(None, [self.mark]), *self.columns, *words, *more]
+        names = [*filter(None, [self.mark]), *self.columns, *self.span, *words, *more]
         return [name for name in dict.fromkeys(names) if name not in self.optional]
 
     @property
@@ -157,7 +157,8 @@ class Chart(ChartSpec):
         age = self.age and self.age[0 if "current" in buckets else -1]
         ends = self._ends(rows.frame)
         mark = (self.mark, self._title(self.mark)) if self.mark else None
-        return ChartData(rows, columns, words, self.title, unit, mark, self.darkest_first, age or "", axis, ends)
+        data = ChartData(rows, columns, words, self.title, unit, mark, self.darkest_first, age or "", axis, ends)
+        return dataclasses.replace(data, span=self.span)
 
     def _title(self, name: str) -> str:
         """Return the name of a column in the legend: its title in the table, unless the chart declares another name."""

@@ -1,4 +1,4 @@
-"""Draw the kinds of chart: bars, stacks, points, money by age, running shares and waterfalls."""
+"""Draw the kinds of chart: bars, stacks, points, money by age, ranges, running shares and waterfalls."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from billframes.analysis.results.result_rows import ResultRows
 from billframes.plots.axes import (
     DARK,
     INK,
+    MISSED,
     MUTED,
     PALE,
     RAMP,
@@ -63,6 +64,8 @@ class ChartData:
         Title of the values' axis, which is their unit.
     ends : (float, float), optional
         The figures at both ends of a waterfall.
+    span : tuple of str
+        The columns with the ends of a range.
     """
 
     rows: ResultRows
@@ -75,6 +78,7 @@ class ChartData:
     age: str = ""
     axis: str = ""
     ends: tuple[float, float] | None = None
+    span: tuple[str, ...] = ()
 
     def values(self) -> list[pd.Series[float]]:
         """Return the columns to draw."""
@@ -165,6 +169,13 @@ def stacks(chart: ChartData, ax: Axes | None) -> Axes:
         ax.barh(positions, values, left=starts, height=0.66, color=colour, edgecolor=INK, linewidth=edges, label=name)
         right, left = right + np.maximum(values, 0.0), left + np.minimum(values, 0.0)
     ends = np.fmax(right, chart.rows.frame[chart.mark[0]]) if chart.mark else right
+    if chart.span:
+        first, last = (chart.rows.frame[name].to_numpy() for name in chart.span)
+        middle = positions + 0.42
+        ax.hlines(middle, first, last, color=INK, linewidth=1.4, label="Range")
+        caps = np.r_[middle, middle]
+        ax.vlines(np.r_[first, last], caps - 0.1, caps + 0.1, color=INK, linewidth=1.4)
+        ends = np.fmax(ends, last)
     _annotate(ax, chart.words, zip(ends, positions, strict=True), (5, 0), va="center")
     if left.any():
         ax.axvline(0, **_LINE)
@@ -221,6 +232,30 @@ def ages(chart: ChartData, ax: Axes | None) -> Axes:
     ax.set_xlabel(chart.age[:1].upper() + chart.age[1:], fontsize=SIZE - 0.5, color=MUTED)
     ax.margins(y=0.22)
     return chart.style_axes(ax, "y", f" by {chart.age}")
+
+
+def ranges(chart: ChartData, ax: Axes | None) -> Axes:
+    """Draw what was expected as a dash on its range, and what came as a dot, with a ring if it is outside."""
+    ax, positions = axes_for(ax, height=height_for(len(chart.words))), chart.positions()
+    expected, came = (each.to_numpy() for each in chart.values())
+    low, high = (chart.rows.frame[name].to_numpy() for name in chart.span)
+    outside = (came < low) | (came > high)
+    names = list(chart.columns.values())
+    ax.hlines(positions, low, high, color=PALE, linewidth=7, label="Range")
+    ax.plot(expected, positions, "|", color=DARK, markersize=11, markeredgewidth=2, label=names[0])
+    ax.plot(came, positions, "o", color=INK, markersize=4.5, label=names[1])
+    ring: dict[str, Any] = {"markersize": 11, "markerfacecolor": "none", "markeredgewidth": 1.6}
+    if outside.any():
+        ax.plot(came[outside], positions[outside], "o", color=MISSED, label="Outside the range", **ring)
+    ends = np.nan_to_num(np.fmax(high, came))
+    _annotate(ax, chart.words, zip(ends, positions, strict=True), (9, 0), va="center")
+    _label_rows(ax, chart.rows.labels)
+    ax.set_xlim(left=0.0)
+    ax.margins(x=0.14)
+    add_legend(ax)
+    number = len(came)
+    title = f"{chart.title}: inside the range {number - int(outside.sum())} of {number} times"
+    return style_axes(ax, title, values="x", unit=chart.unit, name=chart.axis)
 
 
 def running_share(chart: ChartData, ax: Axes | None) -> Axes:
@@ -299,7 +334,7 @@ def _steps(chart: ChartData) -> tuple[list[str], Any, list[str]]:
 
 
 KINDS: dict[str, Callable[[ChartData, Axes | None], Axes]] = {
-    each.__name__: each for each in (bars, stacks, points, ages, running_share, waterfall)
+    each.__name__: each for each in (bars, stacks, points, ages, ranges, running_share, waterfall)
 }
 """The functions that draw, by the kind of chart that analyses declare."""
 

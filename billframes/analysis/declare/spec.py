@@ -37,7 +37,7 @@ __all__ = [
 
 PACKAGE = "billframes.analysis"
 
-ChartKind = Literal["bars", "stacks", "points", "ages", "running_share", "waterfall"]
+ChartKind = Literal["bars", "stacks", "points", "ages", "ranges", "running_share", "waterfall"]
 FilterKind = Literal["items", "time_entries", "matters", "clients"]
 
 # The records that filters are about. For each kind of tab, those whose filters count, and a sentence that says so.
@@ -103,7 +103,7 @@ class ChartSpec:
 
     Parameters
     ----------
-    kind : {"bars", "stacks", "points", "ages", "running_share", "waterfall"}
+    kind : {"bars", "stacks", "points", "ages", "ranges", "running_share", "waterfall"}
         The function of `billframes.plots.drawing` that draws it.
     title : str
         The title. The chart adds how the rows are grouped, such as " by client".
@@ -124,6 +124,8 @@ class ChartSpec:
         The columns that are left out if all their values are 0 or missing.
     mark : str
         A column drawn as a mark over the bars; empty for no mark.
+    span : tuple of str
+        The columns with the ends of a range, drawn as a line over a stack; empty for none.
     darkest_first : bool
         Whether the first part of a stack is the darkest.
     age : tuple of str
@@ -150,6 +152,7 @@ class ChartSpec:
     unless_zero: tuple[str, ...] = ()
     legend: Mapping[str, str] = field(default_factory=dict)
     mark: str = ""
+    span: tuple[str, ...] = ()
     darkest_first: bool = False
     age: tuple[str, ...] = ()
     hidden: str = ""

@@ -25,7 +25,7 @@ def _since(book: Any, _period: Any) -> Any:
 
 def _seen(book: Any) -> Any:
     """Return the first day of a book's mirror, and what its balances fell by; None without two versions."""
-    falls = getattr(getattr(book, "_client", None), "falls_since_start", None)
+    falls = getattr(getattr(book, "_client", None), "_falls", None)
     return falls() if falls else None
 
 
