@@ -24,6 +24,7 @@ from billframes._notes import Note, Rule
 from billframes.analysis.frames.implausible_values import RULES
 from billframes.loading.load_info import attach_load_info
 from tests.analysis.conftest import ENGINES
+from tests.analysis.forecast_mistakes import FORECAST_MISTAKES, forecast
 from tests.analysis.test_false_notes import MISTAKES as OF_COLUMNS, entries, invoices
 from tests.firms import CALLS, FIRMS, MONEY, PEOPLE, Tables, add, change, keep, make_firm, on
 
@@ -497,6 +498,9 @@ MISTAKES |= {
         "later_joiners": "a lawyer who joined in September",
         "cut_frames": "receivables of one year",
     }.items()
+}
+MISTAKES |= {
+    name: Mistake(wrong, sentence, rightly=forecast()) for name, (wrong, sentence) in FORECAST_MISTAKES.items()
 }
 # The right calls of mistakes that are in the arguments.
 MISTAKES["joined_matters"] = dataclasses.replace(MISTAKES["joined_matters"], rightly=CALLS["aging by responsible"])
