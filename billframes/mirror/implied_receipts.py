@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -18,9 +18,11 @@ from billframes.errors import MirrorError
 from billframes.mirror.balances import CENT
 from billframes.mirror.catalogue import Version
 from billframes.mirror.history import rows_of_changed_files, sorted_frame
-from billframes.mirror.mirror import Mirror
 from billframes.mirror.tables import TABLES
 from billframes.periods import DateLike, resolve
+
+if TYPE_CHECKING:
+    from billframes.mirror.mirror import Mirror
 
 __all__ = ["receipts"]
 

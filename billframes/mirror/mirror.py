@@ -21,6 +21,7 @@ from billframes.mirror.cleanup import Freed, remove_versions, versions_to_keep
 from billframes.mirror.connection import MirrorConnection
 from billframes.mirror.engines import MEMORY_LIMIT, scan
 from billframes.mirror.history import changes, history, summary
+from billframes.mirror.implied_receipts import receipts
 from billframes.mirror.lock import folder_lock
 from billframes.mirror.refresh import Refresh, checked_full
 from billframes.mirror.server_lists import ServerLists
@@ -323,8 +324,6 @@ class Mirror(LoaderSet):
 
     def _falls(self) -> tuple[dt.date, pd.DataFrame] | None:
         """Return the first day of the mirror and what balances fell by until the version that is read; None for one."""
-        from billframes.mirror.implied_receipts import receipts
-
         days = [each.time.date() for each in self._versions()]
         return (days[0], receipts(self, days[0], days[-1])) if len(days) > 1 else None
 
