@@ -7,39 +7,18 @@ shown beside the fall, and only the rest is called an implied receipt.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from billframes.config.firm_calendar import FirmCalendar
 from billframes.errors import MirrorError
-from billframes.mirror.balances import CENT
 from billframes.mirror.catalogue import Version
-from billframes.mirror.history import rows_of_changed_files, sorted_frame
-from billframes.mirror.tables import TABLES
+from billframes.mirror.falls import falls
+from billframes.mirror.mirror import Mirror
 from billframes.periods import DateLike, resolve
 
-if TYPE_CHECKING:
-    from billframes.mirror.mirror import Mirror
-
 __all__ = ["receipts"]
-
-_RECEIPTS = {
-    "invoice_id": "str",
-    "invoice_number": "str",
-    "client_id": "str",
-    "client_name": "str",
-    "after": "datetime64[us, UTC]",
-    "until": "datetime64[us, UTC]",
-    "balance_before": "float64",
-    "balance_after": "float64",
-    "fall_amount": "float64",
-    "adjusted_amount": "float64",
-    "credited_amount": "float64",
-    "implied_receipt_amount": "float64",
-}
 
 
 def receipts(mirror: Mirror, start: DateLike, end: DateLike | None = None) -> pd.DataFrame:
@@ -89,55 +68,9 @@ def receipts(mirror: Mirror, start: DateLike, end: DateLike | None = None) -> pd
             f"The mirror {mirror.path} has no two versions to compare for this period; it has {len(chosen)}. "
             "Receipts are found by comparing a refresh before and a refresh after them."
         )
-    names = dict(mirror.clients(select="")[["client_id", "name"]].itertuples(index=False, name=None))
-    rows = [
-        {**row, "client_name": names.get(row["client_id"])}
-        for previous, following in pairwise(chosen)
-        for row in _between(mirror, previous, following)
-    ]
-    return sorted_frame(rows, _RECEIPTS, ["until", "invoice_number"])
+    return falls(mirror._storage, chosen, mirror._client_names())
 
 
 def _is_within(version: Version, start: Any, end: Any) -> bool:
     day = version.time.date()
     return (start is None or day >= start) and (end is None or day <= end)
-
-
-def _between(mirror: Mirror, before: Version, after: Version) -> Iterator[dict[str, Any]]:
-    old, new = rows_of_changed_files(mirror._storage, TABLES["invoices"], before, after)
-    earlier = {row["invoice_id"]: row for row in old.to_pylist() if row["invoice_state"] == "final"}
-    later = [row for row in new.to_pylist() if row["invoice_state"] == "final"]
-    credits_used = _credits_used(earlier, later)
-    for row in sorted(later, key=lambda each: (each["invoice_date"], each["invoice_number"])):
-        known = earlier.get(row["invoice_id"]) or {"amount": row["amount"], "balance": row["amount"]}
-        fall = known["balance"] - row["balance"]
-        if abs(fall) < CENT or row["amount"] < 0:
-            continue
-        adjusted = known["amount"] - row["amount"]
-        unexplained = fall - adjusted
-        credited = min(max(unexplained, 0.0), credits_used.get(row["client_id"], 0.0))
-        credits_used[row["client_id"]] = credits_used.get(row["client_id"], 0.0) - credited
-        yield {
-            "invoice_id": row["invoice_id"],
-            "invoice_number": row["invoice_number"],
-            "client_id": row["client_id"],
-            "after": before.time,
-            "until": after.time,
-            "balance_before": known["balance"],
-            "balance_after": row["balance"],
-            "fall_amount": fall,
-            "adjusted_amount": adjusted,
-            "credited_amount": credited,
-            "implied_receipt_amount": unexplained - credited,
-        }
-
-
-def _credits_used(earlier: dict[str, dict[str, Any]], later: list[dict[str, Any]]) -> dict[str, float]:
-    """Return by how much each client's credits (negative and overpaid invoices) were used, that is moved towards 0."""
-    credits_used: dict[str, float] = {}
-    for row in later:
-        known = earlier.get(row["invoice_id"]) or {"balance": row["amount"]}
-        owed = min(known["balance"], 0.0), min(row["balance"], 0.0)
-        if owed[1] > owed[0]:
-            credits_used[row["client_id"]] = credits_used.get(row["client_id"], 0.0) + owed[1] - owed[0]
-    return credits_used

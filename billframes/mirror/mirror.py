@@ -20,8 +20,8 @@ from billframes.mirror.catalogue import Catalogue, Version, check_tag, checked_s
 from billframes.mirror.cleanup import Freed, remove_versions, versions_to_keep
 from billframes.mirror.connection import MirrorConnection
 from billframes.mirror.engines import MEMORY_LIMIT, scan
+from billframes.mirror.falls import falls
 from billframes.mirror.history import changes, history, summary
-from billframes.mirror.implied_receipts import receipts
 from billframes.mirror.lock import folder_lock
 from billframes.mirror.refresh import Refresh, checked_full
 from billframes.mirror.server_lists import ServerLists
@@ -324,8 +324,11 @@ class Mirror(LoaderSet):
 
     def _falls(self) -> tuple[dt.date, pd.DataFrame] | None:
         """Return the first day of the mirror and what balances fell by until the version that is read; None for one."""
-        days = [each.time.date() for each in self._versions()]
-        return (days[0], receipts(self, days[0], days[-1])) if len(days) > 1 else None
+        known = self._versions()
+        return (known[0].time.date(), falls(self._storage, known, self._client_names())) if len(known) > 1 else None
+
+    def _client_names(self) -> dict[str, str]:
+        return dict(self.clients(select="")[["client_id", "name"]].itertuples(index=False, name=None))
 
     def _versions(self) -> list[Version]:
         """Return the versions up to the one that is read."""

@@ -1,0 +1,82 @@
+"""Compare versions of a mirror: by how much the balances of final invoices fell between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import pandas as pd
+
+from billframes.mirror.balances import CENT
+from billframes.mirror.catalogue import Version
+from billframes.mirror.history import rows_of_changed_files, sorted_frame
+from billframes.mirror.storage import Storage
+from billframes.mirror.tables import TABLES
+
+__all__ = ["falls"]
+
+_RECEIPTS = {
+    "invoice_id": "str",
+    "invoice_number": "str",
+    "client_id": "str",
+    "client_name": "str",
+    "after": "datetime64[us, UTC]",
+    "until": "datetime64[us, UTC]",
+    "balance_before": "float64",
+    "balance_after": "float64",
+    "fall_amount": "float64",
+    "adjusted_amount": "float64",
+    "credited_amount": "float64",
+    "implied_receipt_amount": "float64",
+}
+
+
+def falls(storage: Storage, versions: Sequence[Version], client_names: Mapping[str, str]) -> pd.DataFrame:
+    """Return the rows of `receipts` between these versions."""
+    rows = [
+        {**row, "client_name": client_names.get(row["client_id"])}
+        for previous, following in pairwise(versions)
+        for row in _between(storage, previous, following)
+    ]
+    return sorted_frame(rows, _RECEIPTS, ["until", "invoice_number"])
+
+
+def _between(storage: Storage, before: Version, after: Version) -> Iterator[dict[str, Any]]:
+    old, new = rows_of_changed_files(storage, TABLES["invoices"], before, after)
+    earlier = {row["invoice_id"]: row for row in old.to_pylist() if row["invoice_state"] == "final"}
+    later = [row for row in new.to_pylist() if row["invoice_state"] == "final"]
+    credits_used = _credits_used(earlier, later)
+    for row in sorted(later, key=lambda each: (each["invoice_date"], each["invoice_number"])):
+        known = earlier.get(row["invoice_id"]) or {"amount": row["amount"], "balance": row["amount"]}
+        fall = known["balance"] - row["balance"]
+        if abs(fall) < CENT or row["amount"] < 0:
+            continue
+        adjusted = known["amount"] - row["amount"]
+        unexplained = fall - adjusted
+        credited = min(max(unexplained, 0.0), credits_used.get(row["client_id"], 0.0))
+        credits_used[row["client_id"]] = credits_used.get(row["client_id"], 0.0) - credited
+        yield {
+            "invoice_id": row["invoice_id"],
+            "invoice_number": row["invoice_number"],
+            "client_id": row["client_id"],
+            "after": before.time,
+            "until": after.time,
+            "balance_before": known["balance"],
+            "balance_after": row["balance"],
+            "fall_amount": fall,
+            "adjusted_amount": adjusted,
+            "credited_amount": credited,
+            "implied_receipt_amount": unexplained - credited,
+        }
+
+
+def _credits_used(earlier: dict[str, dict[str, Any]], later: list[dict[str, Any]]) -> dict[str, float]:
+    """Return by how much each client's credits (negative and overpaid invoices) were used, that is moved towards 0."""
+    credits_used: dict[str, float] = {}
+    for row in later:
+        known = earlier.get(row["invoice_id"]) or {"balance": row["amount"]}
+        owed = min(known["balance"], 0.0), min(row["balance"], 0.0)
+        if owed[1] > owed[0]:
+            credits_used[row["client_id"]] = credits_used.get(row["client_id"], 0.0) + owed[1] - owed[0]
+    return credits_used
