@@ -43,7 +43,7 @@ def details(month: Month, tables: Sequence[ReportTable], *, narratives: bool = F
     for analysis in dict.fromkeys(each.analysis for each in tables):
         shown = [each for each in tables if each.analysis == analysis and each.labels == (each.label,)]
         spec = analyses()[analysis].records if analysis else None
-        if spec and shown:
+        if spec and spec.has_parts and not spec.of and shown:
             found.append(_table(month, analyses()[analysis], spec, shown, narratives))
     return [each for each in found if len(each.rows)]
 
