@@ -16,11 +16,13 @@ from billframes._names import join_names, type_in_words
 from billframes.analysis.frames.data_span import check_begun
 from billframes.book import Book
 from billframes.errors import BillframesError, ParameterError
+from billframes.widgets.address import read_address, tab_name, write_address
 from billframes.widgets.filtered_book import FilteredBooks
+from billframes.widgets.filters import Filters
 from billframes.widgets.html import escape_text, html_widget, stylesheet
 from billframes.widgets.overview import Overview
 from billframes.widgets.panel import FilterPanel, day_loaded
-from billframes.widgets.state import read_state
+from billframes.widgets.state import FilterState, read_state
 from billframes.widgets.tabs import AnalysisTab, do_not_count
 from billframes.widgets.views import views
 
@@ -37,6 +39,9 @@ class Explorer(w.Box):  # type: ignore[misc]
         The filters for the book's time entries with the details of their matters, clients and people.
     tabs : Tab
         The views; `tabs.children` are the overview and the tabs that analyses declare.
+    address : str
+        The tab, period and filters as the query of a page, such as "tab=receivables&period=2026-10". Can be set. In the
+        dashboard it is the address of the page.
     narrow : ToggleButton
         Whether charts are drawn for a phone. It is hidden; the dashboard's page presses it according to its width.
     """
@@ -52,22 +57,86 @@ class Explorer(w.Box):  # type: ignore[misc]
         self.tabs.add_class("bf-tabs")
         self._title, self._remark = title, remark
         self._top = html_widget("", "bf-top")
-        self._error = html_widget("", "bf-complaint")
+        self._error, self._refused = html_widget("", "bf-complaint"), html_widget("", "bf-complaint")
+        self._moving, self._written = False, ""
+        self._address = w.Text()
+        self._address.add_class("bf-address")
         self._stale = set(range(len(tabs)))
         self.panel.state = _period_of(book)
+        self._first_period = self._state.criteria.get("date")
         self.panel.add_class("bf-side")
-        main = w.VBox([self._error, self.tabs])
+        main = w.VBox([self._refused, self._error, self.tabs])
         main.add_class("bf-main")
         self.narrow = w.ToggleButton(description="Draw charts for a phone")
         self.narrow.add_class("bf-narrow")
-        super().__init__([stylesheet(), self._top, self.panel, main, self.narrow])
+        super().__init__([stylesheet(), self._top, self.panel, main, self.narrow, self._address])
         self.add_class("bf-explore")
         self.panel.before_change = self._mark_stale
         self.panel.on_change(self._filters_changed)
         self.tabs.observe(lambda _change: self._show(), "selected_index")
         self.narrow.observe(lambda _change: self._draw_for_width(), "value")
+        for tab in tabs[1:]:
+            tab.by.observe(lambda _change: self._write_address(), "value")
+        self._address.observe(lambda change: self._follow(change["new"]), "value")
         self.tabs.selected_index = 0
         self._mark_stale()
+        self._filters_changed()
+
+    @property
+    def address(self) -> str:
+        """The tab, period and filters as the query of a page."""
+        return str(self._address.value)
+
+    @address.setter
+    def address(self, text: str) -> None:
+        self._address.value = text
+
+    @property
+    def _state(self) -> FilterState:
+        return read_state(self.panel.state, self._filters.fields)
+
+    @property
+    def _filters(self) -> Filters:
+        return self._books.book_filters.for_frame("time_entries")
+
+    def _write_address(self) -> None:
+        if self._moving:
+            return
+        place = self.tabs.selected_index
+        keys = self._views[place - 1].tab.by if place else ()
+        by = self.tabs.children[place].key if keys else None
+        shown = None if by == next(iter(keys), None) else by
+        self._written = write_address(tab_name(self.tabs.titles[place]), shown, self._state, self._filters)
+        self._address.value = self._written
+
+    def _follow(self, text: str) -> None:
+        """Show what an address says, or the sentence why it can't be shown."""
+        if text == self._written:
+            return
+        names = [tab_name(title) for title in self.tabs.titles]
+        keys = [(), *(view.tab.by for view in self._views)]
+        today = self._books.book_filters.today
+        try:
+            place = read_address(text, dict(zip(names, keys, strict=True)), self._filters, self._first_period, today)
+        except ParameterError as error:
+            self._refused.value = escape_text(f"{error} Nothing of the address is applied.")
+            self._write_address()
+        else:
+            self._refused.value = ""
+            self._go(names.index(place.tab or names[0]), place.by, place.state)
+        # The page is hidden until then.
+        self.add_class("bf-there")
+
+    def _go(self, number: int, by: str | None, state: FilterState) -> None:
+        self._moving = True
+        try:
+            self._mark_stale()
+            self.tabs.selected_index = number
+            if number:
+                self.tabs.children[number].group_by(by)
+            self.panel.state = state.as_dict()
+        finally:
+            self._moving = False
         self._filters_changed()
 
     def _mark_stale(self) -> None:
@@ -85,8 +154,10 @@ class Explorer(w.Box):  # type: ignore[misc]
         self._show()
 
     def _filters_changed(self, _frame: pd.DataFrame | None = None) -> None:
-        state = read_state(self.panel.state, self._books.book_filters.for_frame("time_entries").fields)
-        self._filtered = self._books.at(state)
+        if self._moving:
+            return
+        self._refused.value = ""
+        self._filtered = self._books.at(self._state)
         self.panel.show_remark(self._ignored_filters())
         self._show()
 
@@ -100,6 +171,9 @@ class Explorer(w.Box):  # type: ignore[misc]
 
     def _show(self) -> None:
         place = self.tabs.selected_index
+        if self._moving:
+            return
+        self._write_address()
         if place not in self._stale:
             return
         try:

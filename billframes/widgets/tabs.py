@@ -90,6 +90,12 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
         """The key by which rows are grouped; None for an analysis without `by`."""
         return self.view.keys[self.by.value] if self.view.keys else None
 
+    def group_by(self, key: str | None) -> None:
+        """Group rows by a key, by default the first one, when the tab is shown the next time."""
+        self._filtered = None
+        if self.view.keys:
+            self.by.value = next(words for words, each in self.view.keys.items() if key in {each, None})
+
     def _while_busy(self, action: Callable[[], None]) -> None:
         with busy(self):
             action()

@@ -74,7 +74,9 @@ def _explorer_page() -> Any:
         try:
             frames.clear()
             (folder / RELOADED_FILE).write_text("", encoding="ascii")
-            box.children = (again, _explorer(frames.as_client(), settings))
+            explorer = _explorer(frames.as_client(), settings)
+            explorer.address = box.children[1].address
+            box.children = (again, explorer)
         finally:
             again.disabled, again.description = False, words
 

@@ -1,0 +1,192 @@
+"""The explorer's address: its tab, period and filters as the query of a page, `tab=receivables&client=…`.
+
+A filter is named by its column without "_id", and a value by its id, because addresses are kept in histories and should
+not have clients' names. `~` means rows without a value. `period=all` is all dates, and other days are
+`period=2026-10-05..2026-10-14`. An address that has anything unknown is refused as a whole: figures under a part of the
+filters would look like those that were asked for.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs, urlencode
+
+from billframes._names import join_names
+from billframes.errors import ParameterError
+from billframes.widgets.describe import name_of_period
+from billframes.widgets.fields import FilterField
+from billframes.widgets.filters import Filters
+from billframes.widgets.state import Criterion, FilterState, Range, Value, read_state
+
+__all__ = ["Place", "read_address", "tab_name", "write_address"]
+
+_MISSING, _ALL = "~", "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A tab, the key of its rows, and the filters; None if the address does not have them."""
+
+    tab: str | None
+    by: str | None
+    state: FilterState
+
+
+def tab_name(title: str) -> str:
+    """
+    Return the name of a tab in an address.
+
+    Examples
+    --------
+    >>> tab_name("Work in progress")
+    'work-in-progress'
+    """
+    return title.lower().replace(" ", "-")
+
+
+def write_address(tab: str, by: str | None, state: FilterState, filters: Filters) -> str:
+    """
+    Write an address.
+
+    Parameters
+    ----------
+    tab : str
+        Its name in addresses.
+    by : str, optional
+        The key of the tab's rows.
+    state : FilterState
+    filters : Filters
+        Those of the panel.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"date": pd.to_datetime(["2026-10-01"]), "client_id": ["c1"], "client_name": ["Acme"]})
+    >>> filters = Filters(frame)
+    >>> state = read_state({"date": "2026-10", "client_id": ["c1", None]}, filters.fields)
+    >>> write_address("receivables", "matter", state, filters)
+    'tab=receivables&by=matter&period=2026-10&client=c1&client=~'
+    """
+    pairs = [("tab", tab), *([("by", by)] if by else [])]
+    for field in filters.fields:
+        criterion = state.criteria.get(field.column)
+        if criterion is not None:
+            pairs += [(_name(field), text) for text in _texts(criterion)]
+        elif field is filters.fields[0]:
+            pairs.append((_name(field), _ALL))
+    return urlencode(pairs)
+
+
+def read_address(
+    text: str, tabs: Mapping[str, Sequence[str]], filters: Filters, period: Criterion | None, today: dt.date
+) -> Place:
+    """
+    Read an address.
+
+    Parameters
+    ----------
+    text : str
+        With or without "?" in front.
+    tabs : mapping of str to sequence of str
+        The names of the tabs, and the keys of the rows of each.
+    filters : Filters
+        Those of the panel.
+    period : Range, optional
+        The period of an address without one.
+    today : date
+        The day from which "last month" is counted.
+
+    Raises
+    ------
+    ParameterError
+        The address has an unknown name or value.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"date": pd.to_datetime(["2026-10-01"]), "client_id": ["c1"], "client_name": ["Acme"]})
+    >>> place = read_address("?period=2026-Q3&client=c1", {}, Filters(frame), None, dt.date(2026, 10, 31))
+    >>> place.state.as_dict()
+    {'date': {'from': '2026-07-01', 'to': '2026-09-30'}, 'client_id': ['c1']}
+    >>> read_address("client=c2", {}, Filters(frame), None, dt.date(2026, 10, 31))
+    Traceback (most recent call last):
+    billframes.errors.ParameterError: The address has client=c2, but no record here has this value.
+    """
+    given = parse_qs(text.removeprefix("?"), keep_blank_values=True)
+    tab, by = (_only(given, name) for name in ("tab", "by"))
+    if tab is not None and tab not in tabs:
+        raise ParameterError(f"The address has tab={tab}, but the tabs are {join_names(list(tabs))}.")
+    if by is not None and (tab is None or by not in tabs[tab]):
+        raise ParameterError(f"The address has by={by}, but the rows of this tab can't be grouped by it.")
+    fields = {_name(field): field for field in filters.fields}
+    state = FilterState().with_criterion(filters.fields[0].column, period)
+    for name, values in given.items():
+        if name not in fields:
+            raise ParameterError(f"The address has {name}={values[0]}, but there is no filter of this name.")
+        state = state.with_criterion(fields[name].column, _read(fields[name], values, filters, today))
+    return Place(tab, by, state)
+
+
+def _name(field: FilterField) -> str:
+    return "period" if field.title == "Period" else field.column.removesuffix("_id")
+
+
+def _only(given: dict[str, list[str]], name: str) -> str | None:
+    """Take the one value of a name."""
+    values = given.pop(name, [])
+    if len(values) > 1:
+        raise ParameterError(f"The address has {name}= more than once.")
+    return values[0] if values else None
+
+
+def _texts(criterion: Criterion) -> list[str]:
+    if not isinstance(criterion, Range):
+        return [_text(value) for value in criterion]
+    ends = [_end_text(end) for end in (criterion.first, criterion.last)]
+    named = None
+    if isinstance(criterion.first, dt.date) and isinstance(criterion.last, dt.date):
+        named = name_of_period(criterion.first, criterion.last)
+    return [named[1] if named else "..".join(ends), *([_MISSING] if criterion.missing else [])]
+
+
+def _text(value: Value) -> str:
+    if value is None:
+        return _MISSING
+    if isinstance(value, bool):
+        return str(value).lower()
+    # So that no text is read as "no value".
+    return f"{_MISSING}{value}" if str(value).startswith(_MISSING) else str(value)
+
+
+def _end_text(end: Any) -> str:
+    return "" if end is None else end.isoformat() if isinstance(end, dt.date) else f"{end:.15g}"
+
+
+def _read(field: FilterField, values: list[str], filters: Filters, today: dt.date) -> Criterion | None:
+    if field.kind == "choice":
+        known = {_text(value): value for value in filters.options(field.column).keys}
+        for text in values:
+            if text not in known:
+                raise ParameterError(f"The address has {_name(field)}={text}, but no record here has this value.")
+        return tuple(known[text] for text in values)
+    spans = [text for text in values if text != _MISSING]
+    if spans == [_ALL]:
+        return None
+    if len(spans) > 1:
+        raise ParameterError(f"The address has {_name(field)}= more than once.")
+    missing = {"missing": True} if _MISSING in values else {}
+    first, dots, last = (spans or [""])[0].partition("..")
+    try:
+        if field.kind == "numbers":
+            saved: Any = {"from": float(first) if first else None, "to": float(last) if last else None}
+        else:
+            saved = {"from": first or None, "to": (last or None) if dots else None}
+        return read_state({field.column: {**saved, **missing}}, [field], today).criteria.get(field.column)
+    except (ParameterError, ValueError):
+        like = "2026-10 or 2026-10-05..2026-10-14" if field.kind == "dates" else "100..200"
+        raise ParameterError(
+            f"The address has {_name(field)}={spans[0] if spans else ''}, but it takes a span such as {like}."
+        ) from None
