@@ -32,6 +32,7 @@ COMMANDS = {
     ),
     "ledes": ("billframes.commands.ledes", "Write invoices as LEDES e-bills, or show what a portal would reject."),
     "login": ("billframes.commands.login", "Save an address and a token."),
+    "mcp": ("billframes.assistant.command", "Serve figures to an assistant application on this machine, read-only."),
     "report": ("billframes.report.command", "Write a month's billing report."),
     "review": (
         "billframes.commands.review",

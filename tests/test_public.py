@@ -54,6 +54,8 @@ def test_importing_billframes_loads_no_plots_widgets_or_extras():
         "nbconvert",
         "starlette",
         "uvicorn",
+        "mcp",
+        "billframes.assistant",
     ]
     script = f"import sys, billframes; print([each for each in {heavy} if each in sys.modules])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
@@ -98,8 +100,8 @@ def test_imports_run_one_way():
 
 OPTIONAL = {
     *("deltalake", "duckdb", "great_tables", "ipykernel", "jinja2", "jupyter_client", "jupyter_core", "jupyter_server"),
-    *("keyring", "markupsafe", "nbconvert", "nbformat", "openpyxl", "papermill", "playwright", "polars", "pyspark"),
-    *("pytest", "starlette", "tornado", "uvicorn", "voila", "xlsxwriter"),
+    *("keyring", "markupsafe", "mcp", "nbconvert", "nbformat", "openpyxl", "papermill", "playwright", "polars"),
+    *("pyspark", "pytest", "starlette", "tornado", "uvicorn", "voila", "xlsxwriter"),
 }
 NEED_AN_EXTRA = {
     *("report.pictures", "widgets.dashboard.server", "sandbox.pytest_plugin"),
@@ -147,6 +149,7 @@ LAYERS = (
     "commands",
     "report",
     "widgets",
+    "assistant",
 )
 
 

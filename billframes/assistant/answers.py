@@ -1,0 +1,123 @@
+"""Make an answer of a result: its rows with titles and units, its total, and what it means.
+
+Money is rounded to the cent, ratios to four digits; dates are text, and what is missing is null, never 0. An answer has
+at most `MOST_ROWS` rows and `MOST_CHARACTERS` characters. It says so if rows are left out; totals are of all rows.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from billframes.analysis.declare.metrics import Measure, title_of_key
+from billframes.analysis.declare.spec import Analysis, measure
+from billframes.analysis.model.keys import TIMES
+from billframes.analysis.results.names import Figure
+from billframes.assistant.text_of_data import safe_text
+
+__all__ = ["MOST_CHARACTERS", "MOST_ROWS", "as_text", "cell", "definitions", "fit", "rows_add_up", "table"]
+
+MOST_ROWS, MOST_CHARACTERS = 100, 30_000
+
+_DIGITS = {"ratio": 4, "points": 4, "multiple": 3, "days": 1}
+_A_CENT = 0.01
+
+
+def cell(value: Any, unit: str = "text") -> Any:
+    """
+    Return a value as JSON.
+
+    Examples
+    --------
+    >>> cell(1234.5678, "money"), cell(float("nan"), "money"), cell(dt.date(2026, 10, 1)), cell(["Ada", "Ben"])
+    (1234.57, None, '2026-10-01', 'Ada, Ben')
+    """
+    if pd.api.types.is_list_like(value):
+        return safe_text(", ".join(map(str, value)))
+    if value is None or pd.isna(value):
+        return None
+    if isinstance(value, dt.date):
+        return value.isoformat()[:10]
+    if isinstance(value, bool) or type(value).__name__ == "bool":
+        return bool(value)
+    if isinstance(value, str):
+        return safe_text(value)
+    number = round(float(value), 2 if unit == "text" else _DIGITS.get(unit, 2))
+    return int(number) if number.is_integer() else number
+
+
+def table(rows: pd.DataFrame, own: Mapping[str, Measure] | None = None) -> dict[str, Any]:
+    """
+    Return the columns and the rows of a result.
+
+    Parameters
+    ----------
+    rows : DataFrame
+    own : mapping of str to Measure, optional
+        The measures of columns that have another meaning in this result than in general.
+    """
+    found = {str(name): (own or {}).get(str(name)) or measure(str(name)) for name in rows}
+    units = {name: each.unit if each else "text" for name, each in found.items()}
+    titles = {name: each.title if each else title_of_key(name) for name, each in found.items()}
+    return {
+        "columns": [{"name": name, "title": titles[name], "unit": units[name]} for name in found],
+        "rows": [
+            [cell(value, unit) for value, unit in zip(row, units.values(), strict=True)]
+            for row in rows.itertuples(index=False)
+        ],
+    }
+
+
+def rows_add_up(rows: pd.DataFrame, total: Mapping[str, Any], wanted: Iterable[Figure], by: Sequence[str]) -> list[str]:
+    """
+    Return the figures whose rows add up to the total.
+
+    Ratios don't, and neither do balances at the ends of several periods, nor figures that are missing in a row.
+    """
+    by_time = not {*by}.isdisjoint(TIMES)
+    sums = [
+        each.column for each in wanted if each.measure.adds_up and not (by_time and "start" not in each.analysis.takes)
+    ]
+    known = [name for name in sums if rows[name].notna().all() and total.get(name) is not None]
+    return [name for name in known if abs(rows[name].sum() - total[name]) < _A_CENT]
+
+
+def definitions(declared: Iterable[Analysis]) -> dict[str, Any]:
+    """Return what analyses calculate, leave out, and can't tell."""
+    return {
+        each.name: {
+            "formula": each.formula,
+            "left_out": list(each.left_out),
+            "cannot_tell": list(each.cannot_tell),
+        }
+        for each in declared
+    }
+
+
+def as_text(answer: Mapping[str, Any]) -> str:
+    """Return an answer as compact JSON."""
+    return json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+
+
+def fit(answer: dict[str, Any]) -> dict[str, Any]:
+    """
+    Shorten an answer to `MOST_CHARACTERS`: first its definitions, which `explain` has, then the last rows.
+
+    It says what was left out. Totals stay those of all rows.
+    """
+    if len(as_text(answer)) <= MOST_CHARACTERS:
+        return answer
+    answer = dict(answer)
+    if answer.get("definitions"):
+        answer["definitions"] = "Left out, because the answer is long: ask `explain` for each analysis."
+    rows = answer.get("rows", [])
+    all_rows = len(rows)
+    while rows and len(as_text(answer)) > MOST_CHARACTERS:
+        rows = rows[: len(rows) * 9 // 10]
+        left_out = f"The last {all_rows - len(rows)} of {all_rows} rows, because the answer is long. Ask for fewer."
+        answer |= {"rows": rows, "rows_left_out": left_out} | ({"rows_add_up": []} if "rows_add_up" in answer else {})
+    return answer

@@ -1,0 +1,161 @@
+"""The data behind the answers: the newest version of a mirror, or what a server returned a short time ago.
+
+A mirror can be refreshed while the server runs, so each question looks for its newest version. Each list is loaded once
+for a version, and then serves all periods. What the answers say about completeness is read from the loads' proofs.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+import pandas as pd
+
+from billframes._names import join_names
+from billframes.book import Book
+from billframes.book.methods import FRAME_NAMES
+from billframes.config.firm import FirmSettings
+from billframes.config.firm_calendar import FirmCalendar
+from billframes.errors import ParameterError
+from billframes.loading.load_info import load_attrs
+from billframes.mirror.catalogue import format_span
+from billframes.periods import resolve
+
+if TYPE_CHECKING:
+    from billframes.client import Client
+
+__all__ = ["KEEP", "KeptLists", "Source"]
+
+KEEP = 900.0
+"""The seconds for which lists of a server are kept before they are loaded again."""
+
+_PROVED = {
+    "mirror": "every record of this version of the mirror; a refresh is proved complete, or it fails",
+    "snapshot": "exactly the server's records at one instant",
+    "complete": "every record of the server; those that changed during the load may be as they were before or after",
+    "counted": "as many records as the server counted; if others wrote during the load, some can be missing or old",
+}
+Change = Callable[[str, pd.DataFrame], pd.DataFrame]
+
+
+class KeptLists:
+    """
+    A client or a mirror whose lists are each loaded once.
+
+    Parameters
+    ----------
+    client : Client or Mirror
+    change : callable
+        Takes the name of a list and a loaded frame, and returns the frame to use.
+    """
+
+    def __init__(self, client: Any, change: Change) -> None:
+        self.client, self._change = client, change
+        self.frames: dict[str, pd.DataFrame] = {}
+        self.began = time.monotonic()
+
+    @functools.cached_property
+    def rows(self) -> dict[str, int]:
+        """The rows of each table of the mirror's version; empty for a server."""
+        if getattr(self.client, "version", None) is None:
+            return {}
+        sizes = self.client.sizes()
+        return dict(zip(sizes["resource"], map(int, sizes["rows"]), strict=True))
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.client, name)
+        return functools.partial(self._load, name, found) if name in FRAME_NAMES else found
+
+    def _load(self, name: str, load: Callable[..., pd.DataFrame], **arguments: Any) -> pd.DataFrame:
+        if arguments:
+            return self._change(name, load(**arguments))
+        if name not in self.frames:
+            self.frames[name] = self._change(name, load())
+        return self.frames[name]
+
+
+class Source:
+    """
+    Where the answers come from.
+
+    Parameters
+    ----------
+    client : Client or Mirror
+    newest : callable, optional
+        Opens the newest version of the mirror. By default the client is asked again after `KEEP` seconds.
+    settings : FirmSettings, optional
+        By default those of the client.
+    change : callable, optional
+        Changes each loaded frame, such as names to pseudonyms.
+    """
+
+    def __init__(
+        self,
+        client: Any,
+        *,
+        newest: Callable[[], Any] | None = None,
+        settings: FirmSettings | None = None,
+        change: Change | None = None,
+    ) -> None:
+        self._newest, self._settings, self._change = newest, settings, change or (lambda _, frame: frame)
+        self._lists = KeptLists(client, self._change)
+
+    @property
+    def version(self) -> int | None:
+        """The version of the mirror that the last question read; None for a server."""
+        version: int | None = getattr(self._lists, "version", None)
+        return version
+
+    def refresh(self) -> None:
+        """Open the newest version of the mirror; or forget lists that a server returned long ago."""
+        if self._newest is not None:
+            opened = self._newest()
+            if opened.version != self.version:
+                self._lists = KeptLists(opened, self._change)
+        elif self.version is None and time.monotonic() - self._lists.began > KEEP:
+            self._lists = KeptLists(self._lists.client, self._change)
+
+    def book(self, period: str | None = None) -> Book:
+        """Open the book of a period, such as "2026-Q3" or "2026-01-01 to 2026-09-30"; of all time without one."""
+        first, _, last = (period or "").partition(" to ")
+        if period is not None and not first.strip():
+            raise ParameterError('period is empty: it takes a period such as "2026-10", "2026-Q3" or "2026".')
+        calendar, names = FirmCalendar(lambda: self._lists, self._settings), ("period", "period")
+        days = resolve(first.strip() or None, last.strip() or None, calendar=calendar, names=names)
+        return Book(days, settings=self._settings, client=cast("Client", self._lists))
+
+    def provenance(self, book: Book) -> dict[str, Any]:
+        """Return the period of a book, the day and age of its data, and how they are proved complete."""
+        loaded = book.loaded_on("time_entries", "invoices")
+        start, end = book.period.start, book.period.end
+        lists = {name: frame for name in FRAME_NAMES if (frame := self._lists.frames.get(name)) is not None}
+        return {
+            "period": [str(start) if start else None, str(end) if end else None],
+            "data_of": str(loaded) if loaded else None,
+            "age": self._age(),
+            "period_is_over": bool(end and loaded and end <= loaded),
+            "mirror_version": self.version,
+            "records_loaded": {name: len(frame) for name, frame in lists.items()},
+            "complete": self._complete(lists),
+        }
+
+    def _age(self) -> str:
+        age = getattr(self._lists, "age", None) or dt.timedelta(seconds=time.monotonic() - self._lists.began)
+        return f"{format_span(max(age, dt.timedelta()))} old"
+
+    def _complete(self, lists: Mapping[str, pd.DataFrame]) -> str:
+        """Say how each list is proved complete, from the loads' proofs and the rows of the mirror's tables."""
+        by_proof: dict[str, list[str]] = {}
+        for name, frame in lists.items():
+            load = load_attrs(frame) or {}
+            rows, proof = load.get("rows"), load.get("proof")
+            whole = rows == len(frame) == self._lists.rows.get(name, rows) and not load.get("arguments")
+            by_proof.setdefault(proof if whole and proof in _PROVED else "", []).append(name.replace("_", " "))
+        doubtful = by_proof.pop("", [])
+        said = [f"{join_names(each).capitalize()}: {_PROVED[proof]}." for proof, each in by_proof.items()]
+        if doubtful:
+            said.append(f"NOT proved complete: {join_names(doubtful)}.")
+        return " ".join(said) or "No list was needed."

@@ -1,0 +1,291 @@
+"""The six questions that an assistant can ask. Each answer is the library's own, with what it means beside it.
+
+A tool is a method; its docstring is the description that the model reads, and the types of its arguments make their
+schema. Names of figures, analyses and keys are looked up in the declarations, so a new analysis needs no change here.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Annotated, Any, Literal
+
+import pandas as pd
+from msgspec import Meta
+
+from billframes._names import closest
+from billframes.analysis.declare.columns import IDS
+from billframes.analysis.declare.metrics import Measure
+from billframes.analysis.declare.spec import analyses, measure
+from billframes.analysis.model.keys import PEOPLE_AND_MATTERS, SHORT_NAMES, TIMES
+from billframes.analysis.results.explain import explain as explain_word
+from billframes.analysis.results.figures import FIGURES, MISSING, TOTAL
+from billframes.analysis.results.names import Figure, figure_names, find_figure, find_figures, name_to_write, same_name
+from billframes.analysis.results.result_rows import total_of
+from billframes.assistant.answers import MOST_ROWS, cell, definitions, rows_add_up, table
+from billframes.assistant.source import Source
+from billframes.book import Book
+from billframes.book.methods import analysis_methods
+from billframes.errors import ParameterError
+
+__all__ = ["TOOLS", "Tools"]
+
+TOOLS = ("about", "explain", "values", "figures", "records", "analysis")
+
+_NARRATIVES = frozenset({"description", "narrative", "notes", "memo", "text", "comment"})
+_CONTACTS = ("contact_", "email", "phone")
+_FRAMES_OF_KEYS = {"client": "clients", "user": "users"}
+
+Names = Annotated[list[str], Meta(min_length=1, max_length=12)]
+By = list[str] | str | None
+Where = dict[str, str | float | bool | list[str | float | bool | None] | None] | None
+Top = Annotated[int, Meta(ge=1, description=f"at most {MOST_ROWS} rows")]
+
+
+class Tools:
+    """
+    The questions, and the data that answer them.
+
+    Parameters
+    ----------
+    source : Source
+    narratives : bool
+        Whether answers may have the narratives of entries.
+    """
+
+    def __init__(self, source: Source, *, narratives: bool = False) -> None:
+        self._source, self._narratives = source, narratives
+
+    def about(self) -> dict[str, Any]:
+        """Say what data there are: their day and age, the dates of the work, and the keys to group and filter by."""
+        book = self._source.book()
+        entries = book.time_entries["date"]
+        frames = {name: getattr(book, f"{name}s") for name in ("client", "matter", "user")}
+        fields = [f"{name}_{each}" for name, frame in frames.items() for each in frame if each.startswith("cf_")]
+        return {
+            "work_dated": [cell(entries.min()), cell(entries.max())],
+            "keys": list(SHORT_NAMES),
+            "custom_fields": fields,
+            "money": "Amounts are in the firm's currency, which the billing system does not name.",
+            "narratives": self._narratives,
+            **self._source.provenance(book),
+        }
+
+    def explain(self, name: str = "", search: str = "") -> dict[str, Any]:
+        """
+        Explain a figure, an analysis or a special word.
+
+        Without a name, list all figures and analyses, or those with the words of `search`.
+        """
+        if not name:
+            return _list_all(search)
+        if name in analyses():
+            of = analyses()[name]
+            columns = [f"{each.name} ({each.unit}): {each.title}. {each.meaning}" for each in of.columns]
+            return {"name": name, "question": of.question, "summary": of.summary, "columns": columns} | {
+                "definitions": definitions([of])
+            }
+        if name in figure_names() or same_name(name):
+            figure = find_figure(name)
+            found = measure(figure.column) or figure.measure
+            ratios = " or ".join(f"{part} ÷ {whole}" for part, whole in found.ratios)
+            own = {"name": name_to_write(figure.column), "title": found.title, "unit": found.unit, "ratio": ratios}
+            return own | {
+                "meaning": found.meaning,
+                "analysis": figure.analysis.name,
+                "definitions": definitions([figure.analysis]),
+            }
+        return {"name": name, "text": repr(explain_word(name))}
+
+    def values(self, key: str, search: str = "", top: Top = 20) -> dict[str, Any]:
+        """List the exact values of a key, for `where`: client, matter, user, practice_area, a custom field."""
+        found = _values(self._source.book(), key)
+        if search:
+            hits = found[found.columns[-1]].astype(str).str.casefold().str.contains(search.casefold(), regex=False)
+            if not hits.any():
+                known = found[found.columns[-1]].astype(str)
+                raise ParameterError(
+                    f"None of the {len(found)} values of {key!r} contains {search!r}.{closest(search, known)} Leave "
+                    "search empty to list them."
+                )
+            found = found[hits]
+        return {"found": len(found)} | table(found.head(min(top, MOST_ROWS)))
+
+    def figures(
+        self,
+        measures: Names,
+        period: str,
+        by: By = None,
+        where: Where = None,
+        compare: Literal["previous", "year_ago"] | None = None,
+        top: Top = 25,
+    ) -> dict[str, Any]:
+        """
+        Calculate figures side by side, by the same keys, with their total and definitions.
+
+        period: "2026-10", "2026-Q3", "2026", "2026-01-01 to 2026-09-30", "last month". by: client, user,
+        practice_area, responsible, month, client_cf_industry. where: {"practice_area": "Litigation"}; a list is any of
+        them, null is without one. The `top` groups by the first figure are shown, and one row adds up the others.
+        """
+        book, keys, wanted = self._source.book(period), _names(by), find_figures(measures)
+        grouped = any(key not in TIMES for key in keys)
+        most = min(top, MOST_ROWS) if grouped else None
+        rows = book.figures(*measures, by=keys or None, where=where, compare=compare, top=most)
+        if len(rows) > MOST_ROWS + 1:
+            raise ParameterError(
+                f"That is {len(rows)} rows, and an answer has {MOST_ROWS}. Use fewer keys or a smaller top."
+            )
+        total = rows.attrs[TOTAL]
+        return {
+            **table(rows, {each.column: _measure(each.column, wanted) for each in wanted}),
+            "total": {name: cell(value, _unit(_measure(name, wanted))) for name, value in total.items()},
+            "rows_add_up": rows_add_up(rows, total, wanted, keys) if len(rows) > 1 else [],
+            "missing": rows.attrs[MISSING],
+            "from": rows.attrs[FIGURES],
+            **self._meaning(book, dict.fromkeys(rows.attrs[FIGURES].values())),
+        }
+
+    def records(self, measure: str, period: str, where: Where = None, top: Top = 20) -> dict[str, Any]:
+        """List the records behind a figure, such as invoices or entries, the largest first; the total is of all."""
+        figure, book = find_figure(measure), self._source.book(period)
+        spec = figure.analysis.records
+        if spec is None or not figure.measure.adds_up:
+            known = [each for each in figure_names().values() if each.analysis.records and each.measure.adds_up]
+            names = sorted({name_to_write(each.column) for each in known})
+            raise ParameterError(f"{measure!r} has no records to list. These have: {', '.join(names)}.")
+        book = copy.copy(book)
+        frames = {}
+        for name in spec.frames:
+            every: pd.DataFrame = getattr(book, name)
+            added: dict[str, Any] = {spec.key: every[IDS[name]], "kind": name}
+            frames[name] = every.assign(**added)
+            setattr(book, name, frames[name])
+        parts = book.figures(_qualified(figure), by=[spec.key], where=where)
+        parts = parts[parts[figure.column].fillna(0.0) != 0]
+        parts = parts.sort_values(figure.column, key=abs, ascending=False, kind="stable")
+        details = pd.concat([each.dropna(axis="columns", how="all") for each in frames.values()])
+        shown = [each for each in self._shown(spec.shown) if each in details and each not in parts]
+        listed = parts.head(min(top, MOST_ROWS)).merge(details[[spec.key, *shown]], on=spec.key, how="left")
+        return {
+            **table(listed, {figure.column: _measure(figure.column, [figure])}),
+            "counted": len(parts),
+            "total": cell(parts[figure.column].sum(), figure.measure.unit),
+            "missing": parts.attrs[MISSING],
+            **self._meaning(book, [figure.analysis.name]),
+        }
+
+    def analysis(
+        self, name: str, period: str, by: By = None, measure: str | None = None, top: Top = 25
+    ) -> dict[str, Any]:
+        """
+        Run one analysis, such as stale, missing_time, overdue_invoices, prebill_review; `explain` lists them.
+
+        measure: only for bridge (why did it change?) and compare.
+        """
+        if name not in analyses():
+            raise ParameterError(f"There is no analysis {name!r}.{closest(name, analyses())} `explain` lists them.")
+        of, book = analyses()[name], self._source.book(period)
+        takes = analysis_methods()[name].__signature__.parameters  # type: ignore[attr-defined]
+        given: dict[str, Any] = {"by": _names(by) or None, "measure": measure}
+        given = {key: each[0] if key == "by" and len(each) == 1 else each for key, each in given.items() if each}
+        for key in given:
+            if key not in takes:
+                raise ParameterError(f"{name} takes no {key}: leave it out.")
+        result: pd.DataFrame = getattr(book, name)(**given)
+        order = of.tab.order if of.tab and not {*_names(by)} & {*TIMES} else ""
+        if order in result and "by" in takes:
+            result = result.sort_values(order, ascending=False, kind="stable", na_position="last")
+        shown = result[self._shown(result.columns)]
+        own = {each.name: each for each in of.columns}
+        totals = total_of(result.drop(columns=[each for each in result if not _is_number(result, each)]))
+        return {
+            **table(shown.head(min(top, MOST_ROWS)), own),
+            "rows_in_all": len(result),
+            "total": {
+                key: cell(each, unit.unit if (unit := of.measure(key)) else "text") for key, each in totals.items()
+            },
+            **self._meaning(book, [name]),
+        }
+
+    def _shown(self, columns: Any) -> list[str]:
+        """Return the columns that an answer may have: no contacts, and no narratives unless they were asked for."""
+        names = [str(each) for each in columns if not str(each).startswith(_CONTACTS)]
+        return [each for each in names if self._narratives or each not in _NARRATIVES]
+
+    def _meaning(self, book: Book, names: Any) -> dict[str, Any]:
+        return {
+            "provenance": self._source.provenance(book),
+            "definitions": definitions(analyses()[each] for each in names),
+        }
+
+
+def _names(by: By) -> list[str]:
+    return [by] if isinstance(by, str) and by else [*(by or [])]
+
+
+def _qualified(figure: Figure) -> str:
+    return f"{figure.analysis.name}.{figure.measure.name}"
+
+
+def _is_number(frame: pd.DataFrame, name: Any) -> bool:
+    return pd.api.types.is_numeric_dtype(frame[name]) and not pd.api.types.is_bool_dtype(frame[name])
+
+
+def _measure(column: str, wanted: list[Figure]) -> Measure:
+    own = {each.column: each.measure for each in wanted}
+    found = measure(column)
+    return found if found is not None else own[column]
+
+
+def _unit(found: Measure | None) -> str:
+    return found.unit if found else "text"
+
+
+def _list_all(search: str) -> dict[str, Any]:
+    """Return all figures and analyses, each in one line, or those that have the words."""
+    words = search.casefold().split()
+    lines = {
+        name_to_write(each.column): f"{found.title}, {found.unit}: {found.meaning}"
+        for each in figure_names().values()
+        if (found := measure(each.column) or each.measure)
+    }
+    questions = {name: each.question for name, each in analyses().items()}
+    hits = [
+        {name: text for name, text in every.items() if all(word in f"{name} {text}".casefold() for word in words)}
+        for every in (lines, questions)
+    ]
+    if not any(hits):
+        raise ParameterError(
+            f"No figure and no analysis has the words {search!r}.{closest(search, [*lines, *questions])} Leave search "
+            "empty to list all of them."
+        )
+    return {"figures": hits[0], "analyses": hits[1]}
+
+
+def _values(book: Book, key: str) -> pd.DataFrame:
+    """Return the values of a key, with their ids if they have any."""
+    if key in TIMES:
+        raise ParameterError(f'{key!r} is chosen by the period, such as "2026-10" or "2026-Q3".')
+    if key in ("client", "matter", "user"):
+        frame: pd.DataFrame = getattr(book, f"{key}s")
+        more = [each for each in ("client_name",) if each in frame]
+        return frame[[f"{key}_id", *more, "name"]].sort_values("name", ignore_index=True)
+    if key == "originator":
+        pairs = book.matters[["originator_ids", "originator_names"]].explode(["originator_ids", "originator_names"])
+        pairs = pairs.set_axis(PEOPLE_AND_MATTERS[key], axis="columns")
+        return _distinct(pairs)
+    if key in PEOPLE_AND_MATTERS:
+        return _distinct(book.matters[[*PEOPLE_AND_MATTERS[key]]])
+    fields = {"matter_type": (book.matters, "matter_type"), "role": (book.users, "role")}
+    for start, frame in (("client_", book.clients), ("matter_", book.matters), ("user_", book.users)):
+        names = [str(each) for each in frame if str(each).startswith("cf_")]
+        fields |= {f"{start}{each}": (frame, each) for each in names}
+    ends = [name for name in fields if name.endswith(f"_{key}") or name == key]
+    if len(ends) != 1:
+        hint = f" Write {' or '.join(ends)}." if ends else closest(key, [*SHORT_NAMES, *fields])
+        raise ParameterError(f"There are no values of {key!r}.{hint} `about` lists the keys.")
+    frame, column = fields[ends[0]]
+    return _distinct(frame[[column]])
+
+
+def _distinct(values: pd.DataFrame) -> pd.DataFrame:
+    return values.dropna().drop_duplicates().sort_values(str(values.columns[-1]), ignore_index=True)
