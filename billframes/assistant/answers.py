@@ -13,8 +13,9 @@ from typing import Any
 
 import pandas as pd
 
-from billframes.analysis.declare.metrics import Measure, title_of_key
-from billframes.analysis.declare.spec import Analysis, measure
+from billframes.analysis.declare.lookup import measure
+from billframes.analysis.declare.metrics import title_of_key
+from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.model.keys import TIMES
 from billframes.analysis.results.names import Figure
 from billframes.assistant.text_of_data import safe_text
@@ -50,17 +51,9 @@ def cell(value: Any, unit: str = "text") -> Any:
     return int(number) if number.is_integer() else number
 
 
-def table(rows: pd.DataFrame, own: Mapping[str, Measure] | None = None) -> dict[str, Any]:
-    """
-    Return the columns and the rows of a result.
-
-    Parameters
-    ----------
-    rows : DataFrame
-    own : mapping of str to Measure, optional
-        The measures of columns that have another meaning in this result than in general.
-    """
-    found = {str(name): (own or {}).get(str(name)) or measure(str(name)) for name in rows}
+def table(rows: pd.DataFrame, analysis: Analysis | None = None) -> dict[str, Any]:
+    """Return the columns and the rows of a result, with the titles and units that its analysis declares."""
+    found = {str(name): measure(str(name), analysis) for name in rows}
     units = {name: each.unit if each else "text" for name, each in found.items()}
     titles = {name: each.title if each else title_of_key(name) for name, each in found.items()}
     return {

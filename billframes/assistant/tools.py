@@ -14,8 +14,8 @@ from msgspec import Meta
 
 from billframes._names import closest
 from billframes.analysis.declare.columns import IDS
+from billframes.analysis.declare.lookup import analyses, measure as find_measure
 from billframes.analysis.declare.metrics import Measure
-from billframes.analysis.declare.spec import analyses, measure
 from billframes.analysis.model.keys import PEOPLE_AND_MATTERS, SHORT_NAMES, TIMES
 from billframes.analysis.results.explain import explain as explain_word
 from billframes.analysis.results.figures import FIGURES, MISSING, TOTAL
@@ -86,7 +86,7 @@ class Tools:
             }
         if name in figure_names() or same_name(name):
             figure = find_figure(name)
-            found = measure(figure.column) or figure.measure
+            found = find_measure(figure.column) or figure.measure
             ratios = " or ".join(f"{part} ÷ {whole}" for part, whole in found.ratios)
             own = {"name": name_to_write(figure.column), "title": found.title, "unit": found.unit, "ratio": ratios}
             return own | {
@@ -136,8 +136,8 @@ class Tools:
             )
         total = rows.attrs[TOTAL]
         return {
-            **table(rows, {each.column: _measure(each.column, wanted) for each in wanted}),
-            "total": {name: cell(value, _unit(_measure(name, wanted))) for name, value in total.items()},
+            **table(rows),
+            "total": {name: cell(value, _unit(find_measure(name))) for name, value in total.items()},
             "rows_add_up": rows_add_up(rows, total, wanted, keys) if len(rows) > 1 else [],
             "missing": rows.attrs[MISSING],
             "from": rows.attrs[FIGURES],
@@ -166,7 +166,7 @@ class Tools:
         shown = [each for each in self._shown(spec.shown) if each in details and each not in parts]
         listed = parts.head(min(top, MOST_ROWS)).merge(details[[spec.key, *shown]], on=spec.key, how="left")
         return {
-            **table(listed, {figure.column: _measure(figure.column, [figure])}),
+            **table(listed),
             "counted": len(parts),
             "total": cell(parts[figure.column].sum(), figure.measure.unit),
             "missing": parts.attrs[MISSING],
@@ -195,14 +195,11 @@ class Tools:
         if order in result and "by" in takes:
             result = result.sort_values(order, ascending=False, kind="stable", na_position="last")
         shown = result[self._shown(result.columns)]
-        own = {each.name: each for each in of.columns}
         totals = total_of(result.drop(columns=[each for each in result if not _is_number(result, each)]))
         return {
-            **table(shown.head(min(top, MOST_ROWS)), own),
+            **table(shown.head(min(top, MOST_ROWS)), of),
             "rows_in_all": len(result),
-            "total": {
-                key: cell(each, unit.unit if (unit := of.measure(key)) else "text") for key, each in totals.items()
-            },
+            "total": {key: cell(each, _unit(find_measure(key, of))) for key, each in totals.items()},
             **self._meaning(book, [name]),
         }
 
@@ -230,12 +227,6 @@ def _is_number(frame: pd.DataFrame, name: Any) -> bool:
     return pd.api.types.is_numeric_dtype(frame[name]) and not pd.api.types.is_bool_dtype(frame[name])
 
 
-def _measure(column: str, wanted: list[Figure]) -> Measure:
-    own = {each.column: each.measure for each in wanted}
-    found = measure(column)
-    return found if found is not None else own[column]
-
-
 def _unit(found: Measure | None) -> str:
     return found.unit if found else "text"
 
@@ -246,7 +237,7 @@ def _list_all(search: str) -> dict[str, Any]:
     lines = {
         name_to_write(each.column): f"{found.title}, {found.unit}: {found.meaning}"
         for each in figure_names().values()
-        if (found := measure(each.column) or each.measure)
+        if (found := find_measure(each.column))
     }
     questions = {name: each.question for name, each in analyses().items()}
     hits = [

@@ -55,6 +55,7 @@ m.refresh()
 assert len(m.time_entries("2026-10")) == len(entries)
 """,
     "keyring": "import keyring",
+    "mcp": "run('mcp', '--check')",
     "notebooks": "import great_tables, jupyterlab, duckdb, pyspark",
 }
 RUN = """
@@ -74,6 +75,7 @@ MISSING_FOR = {
     "doctor --demo": "'billframes[sandbox]'",
     "export time_entries 2026-10 -o entries.xlsx": "'billframes[excel]'",
     "login": "'billframes[keyring]'",
+    "mcp": "'billframes[mcp]'",
     "report": "'billframes[report]'",
     "report --demo": "'billframes[demo]'",
     "report --demo --format xlsx": "'billframes[demo]'",
