@@ -14,8 +14,10 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import sys
 import sysconfig
+import textwrap
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -23,7 +25,7 @@ from functools import cache
 from pathlib import Path
 from types import TracebackType
 
-__all__ = ["DEBUG_VARIABLE", "clean_text", "ipython_traceback", "say", "say_error", "shorten", "warn"]
+__all__ = ["DEBUG_VARIABLE", "clean_text", "ipython_traceback", "say", "say_error", "shorten", "warn", "wrapped"]
 
 # ANSI sequences: colours and cursor moves, then titles, links and the clipboard. Each can begin in two ways.
 _SEQUENCES = re.compile(
@@ -35,6 +37,8 @@ LONGEST = 4_000
 _LONGEST_QUOTE = 200
 _QUOTED = re.compile(rf"'[^']{{{_LONGEST_QUOTE},}}'|\"[^\"]{{{_LONGEST_QUOTE},}}\"")
 _ENDS = 60
+# Columns of a terminal.
+_NARROWEST = 60
 
 
 def clean_text(text: str) -> str:
@@ -88,6 +92,24 @@ def say(text: object, *, error: bool = False) -> None:
     words = clean_text(str(text))
     encoding = getattr(stream, "encoding", None) or "utf-8"
     print(words.encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)
+
+
+def wrapped(text: str, first: str = "", more: str | None = None) -> str:
+    """
+    Break a text into lines of the terminal's width, at spaces: `first` is before the first line, `more` before others.
+
+    Examples
+    --------
+    >>> print(wrapped("Realization, utilization, work in progress, receivables and their changes by client, matter.",
+    ...               "figures    "))
+    figures    Realization, utilization, work in progress, receivables and their
+               changes by client, matter.
+    """
+    width = max(_NARROWEST, shutil.get_terminal_size().columns)
+    more = " " * len(first) if more is None else more
+    return textwrap.fill(
+        text, width, initial_indent=first, subsequent_indent=more, break_long_words=False, break_on_hyphens=False
+    )
 
 
 # The period is the argument `start` of loaders, and has these names on the command line.

@@ -13,8 +13,9 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from typing import Any
 
-from billframes._messages import DEBUG_VARIABLE, say_error
+from billframes._messages import DEBUG_VARIABLE, say_error, wrapped
 from billframes._names import closest
 from billframes._version import __version__
 from billframes.errors import BillframesError
@@ -124,6 +125,15 @@ def _command(argv: Sequence[str]) -> str | None:
     return next((word for word in argv if not word.startswith("-")), None)
 
 
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Breaks alternatives in the usage that argparse would keep on one line."""
+
+    def _format_usage(self, *given: Any) -> str:
+        lines = super()._format_usage(*given).splitlines()
+        indents = [" " * (len(line) - len(line.lstrip())) for line in lines]
+        return "\n".join(wrapped(line.strip(), indent) for line, indent in zip(lines, indents, strict=True)) + "\n"
+
+
 def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     """Return the parser. Only the command that is run is imported and declares its arguments."""
     requested = _command(argv)
@@ -138,9 +148,7 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
         parser.error(f"there is no command {requested!r}; it takes {', '.join(COMMANDS)}.{hint}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name, (module, summary) in COMMANDS.items():
-        subparser = commands.add_parser(
-            name, help=summary, description=summary, formatter_class=argparse.RawDescriptionHelpFormatter
-        )
+        subparser = commands.add_parser(name, help=summary, description=wrapped(summary), formatter_class=_Help)
         if name != requested:
             continue
         command = importlib.import_module(module)

@@ -10,7 +10,7 @@ import platform
 from collections.abc import Iterator
 from importlib import metadata
 
-from billframes._messages import say
+from billframes._messages import clean_text, say, wrapped
 from billframes._version import __version__
 from billframes.client import Client
 from billframes.client_options import OPTIONS
@@ -35,22 +35,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the findings and return the exit code. Errors of the API are raised."""
+    say("Installed")
     _show("billframes", f"{__version__}, Python {platform.python_version()} on {platform.system()}")
     _show("packages", ", ".join(f"{name} {metadata.version(name)}" for name in _PACKAGES))
+    say("\nConfigured")
     _show("settings file", f"{config_file()}{'' if config_file().exists() else ' (does not exist)'}")
     with connected(args) as client:
         for name, value in _settings(client):
             _show(name, value)
+        say("\nThe server")
         for finding in client.check(remember=args.remember).findings:
             _show(finding.name, f"{finding.mark:<2} {finding.found}")
             if finding.instead:
-                _show("", f"   → {finding.instead}")
+                _show("", f"→ {finding.instead}")
     return 0
 
 
 def _show(name: str, value: str) -> None:
-    # One line each, so that a server's text can't look like a finding.
-    say(f"{name:<14} {' '.join(value.splitlines())}")
+    # Each begins a line and is indented on others, so that a server's text can't look like a finding.
+    say(wrapped(" ".join(clean_text(value).split()), f"{name:<14} "))
 
 
 def _settings(client: Client) -> Iterator[tuple[str, str]]:

@@ -25,7 +25,7 @@ from billframes.schema.resources import RESOURCES as DECLARED
 __all__ = ["EXAMPLES", "add_arguments", "run"]
 
 EXAMPLES = (
-    'billframes export time_entries 2026-10 --client "Acme" --billed no --decimal , --delimiter ";" -o acme.csv',
+    'billframes export expenses 2026-10 --decimal , --delimiter ";" -o acme.csv',
     "billframes export time_entries 2026-10 -o october.xlsx",
     "billframes export invoices --mirror firm-mirror -o invoices.parquet",
 )

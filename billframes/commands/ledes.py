@@ -6,13 +6,11 @@ The exit code is 1 if no file was written for any reason, or if `--check` has fi
 from __future__ import annotations
 
 import argparse
-import shutil
-import textwrap
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from billframes._messages import say, say_error
+from billframes._messages import say, say_error, wrapped
 from billframes._session import book
 from billframes.book import Book
 from billframes.commands import add_connection, connected
@@ -32,8 +30,14 @@ EXAMPLES = (
 
 REFUSED = 1
 _PROBLEM = ("severity", "field", "problem", "fix")
-_SHOWN = ["invoice_number", "value", "responsible_name", "item_id"]
-_INDENT: Any = {"initial_indent": "    ", "subsequent_indent": "    "}
+_SHOWN = {
+    "invoice_number": "invoice ",
+    "value": "value: ",
+    "responsible_name": "responsible lawyer: ",
+    "item_id": "item ",
+}
+"""What is shown of a finding, with the words before it."""
+_HEADINGS = {"rejected": "Portals reject:", "often rejected": "Portals often reject:"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -147,12 +151,16 @@ def _show(findings: pd.DataFrame | None) -> None:
     """Print findings by problem: the problem, then a line for each finding, and the correction."""
     if findings is None:
         return
-    width = max(60, shutil.get_terminal_size().columns)
     rows = findings[[*_PROBLEM, *_SHOWN]].astype("str").fillna("")
+    above = ""
     for key, group in rows.groupby([*_PROBLEM], sort=False):
-        *heading, fix = map(str, key)
-        say("\n".join(textwrap.wrap(": ".join(heading), width)))
-        for finding in group[_SHOWN].itertuples(index=False):
-            say("\n".join(textwrap.wrap("  ".join(filter(None, finding)), width, **_INDENT)))
-        say("\n".join(textwrap.wrap(fix, width, **_INDENT)))
+        severity, field, problem, fix = map(str, key)
+        if severity != above:
+            say(f"{_HEADINGS[severity]}\n")
+            above = severity
+        say(wrapped(f"Field {field}: {problem}.", more="    "))
+        for _, finding in group[[*_SHOWN]].iterrows():
+            words = (f"{title}{finding[name]}" for name, title in _SHOWN.items() if finding[name])
+            say(wrapped(", ".join(words), "    - ", "      "))
+        say(wrapped(fix, "    "))
         say("")

@@ -16,7 +16,8 @@ import sys
 
 import pandas as pd
 
-from billframes._messages import say
+from billframes._format import label_of, long_date
+from billframes._messages import say, wrapped
 from billframes._session import mirror
 from billframes.client import MIRROR_KEEP
 from billframes.commands import add_connection, connected
@@ -70,7 +71,9 @@ def run(args: argparse.Namespace) -> int:
             summary = opened.refresh(full=args.full)
     if sys.stdout.isatty():
         say(summary.round(1).to_string(index=False))
-    say(_line(opened, summary))
+    # A log has one line for each refresh.
+    line = _line(opened, summary)
+    say(wrapped(line, more="    ") if sys.stdout.isatty() else line)
     _remove_old(opened, span)
     return 0
 
@@ -109,10 +112,17 @@ def _line(opened: Mirror, summary: pd.DataFrame) -> str:
 def _status(opened: Mirror) -> None:
     history, sizes = opened.history(), opened.sizes()
     hours = opened.age.total_seconds() / 3600
-    say(f"{opened.path}: version {opened.version} of {opened.time:%Y-%m-%d %H:%M} UTC, {hours:.1f} hours old")
-    say(sizes.to_string(index=False))
+    say(f"Mirror     {opened.path}")
+    say(f"Version    {opened.version} of {_when(opened.time)}, {hours:,.1f} hours old")
+    say(f"\n{'Records':<20}{'Rows':>12}{'Kilobytes':>12}")
+    for each in sizes.to_dict("records"):
+        say(f"{label_of(each['resource']):<20}{each['rows']:>12,}{each['bytes'] / 1000:>12,.0f}")
     tagged = history[history["tags"] != ""]
     count = f"{len(history)} version" + "s" * (len(history) != 1)
-    say(f"{count} since {history['time'].iloc[0]:%Y-%m-%d %H:%M} UTC, {len(tagged)} with a tag")
-    for row in tagged.itertuples():
-        say(f"  {row.tags}: version {row.version} of {row.time:%Y-%m-%d %H:%M} UTC")
+    say(f"\nIt has {count} since {_when(history['time'].iloc[0])}{'.' if tagged.empty else ', with these tags:'}")
+    for row in tagged.to_dict("records"):
+        say(wrapped(f"{row['tags']}: version {row['version']} of {_when(row['time'])}", "    "))
+
+
+def _when(time: dt.datetime) -> str:
+    return f"{long_date(time.date())}, {time:%H:%M} UTC"

@@ -24,7 +24,8 @@ __all__ = ["EXAMPLES", "add_arguments", "run"]
 
 EXAMPLES = (
     'billframes tie-out "A_R Aging Detail.csv" -o october.xlsx',
-    "billframes tie-out aging.csv --history invoices.csv --control 8605.49 --mirror firm-mirror -o october.csv",
+    "billframes tie-out aging.csv --history invoices.csv --control 8605.49",
+    "billframes tie-out aging.csv --mirror firm-mirror -o october.csv",
 )
 
 

@@ -112,7 +112,7 @@ def test_if_the_profile_cannot_be_written_the_token_is_not_saved(sandbox, ring, 
 
 def test_doctor_prints_one_line_per_finding_without_control_characters(capsys):
     doctor._show("rates", "NO hidden\x1b[1A\nrates          ok visible")
-    assert capsys.readouterr().out == "rates          NO hidden rates          ok visible\n"
+    assert capsys.readouterr().out == "rates          NO hidden rates ok visible\n"
 
 
 def test_only_the_owner_can_read_the_settings_file(sandbox, ring, typed, tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 import pytest
 
@@ -30,8 +32,8 @@ def test_sync_creates_a_mirror_and_prints_one_line(connected, tmp_path, capsys):
     assert f"{path} version 1: " in line
     assert main(["sync", str(path), "--status"]) == 0
     status = capsys.readouterr().out
-    assert f"{path}: version 1 of 2026-10-31 20:" in status
-    assert "time_entries 25721" in status
+    assert f"Mirror     {path}\nVersion    1 of 31 October 2026, 20:" in status
+    assert re.search(r"^Time entries +25,721 +\d", status, re.MULTILINE)
 
 
 def test_a_failed_sync_ends_with_code_2_and_one_sentence(connected, tmp_path, capsys):
