@@ -105,7 +105,14 @@ OPTIONAL = {
 }
 NEED_AN_EXTRA = {
     *("report.pictures", "widgets.dashboard.server", "sandbox.pytest_plugin"),
-    *("sandbox.app", "sandbox.endpoints", "sandbox.fault_injection", "sandbox.server", "sandbox.throttle"),
+    *(
+        "sandbox.app",
+        "sandbox.earlier_months",
+        "sandbox.endpoints",
+        "sandbox.fault_injection",
+        "sandbox.server",
+        "sandbox.throttle",
+    ),
 }
 
 
