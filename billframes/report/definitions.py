@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.results.explain import plain_words
-from billframes.report.report_tables import ReportTable
+from billframes.report.table_spec import ReportTable
 
 __all__ = ["meaning_of", "sheet_name"]
 

@@ -19,7 +19,7 @@ from billframes.analysis.frames.checked_frames import share_checks
 from billframes.book.methods import call_analysis
 from billframes.book.slices import keep_rows
 from billframes.report.month import Month
-from billframes.report.report_tables import ReportTable, days_of
+from billframes.report.table_spec import ReportTable, days_of
 
 __all__ = ["details"]
 

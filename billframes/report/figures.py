@@ -19,7 +19,7 @@ from billframes.analysis.declare.metrics import Measure, ratio_measure, sum_meas
 from billframes.analysis.model.capacity import prorated_targets
 from billframes.report.html import Cell, is_outside, outside_notes, unit_of
 from billframes.report.month import LEAST_HOURS, YEAR, Month
-from billframes.report.report_tables import MakeTable, ReportTable
+from billframes.report.table_spec import MakeTable, ReportTable
 
 __all__ = ["PERIODS", "Headline", "figures", "targets"]
 

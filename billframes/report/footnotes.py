@@ -13,7 +13,8 @@ from billframes.analysis.model.capacity import working_days
 from billframes.config.firm import describe_settings
 from billframes.report.figures import Headline
 from billframes.report.month import YEAR, Month
-from billframes.report.report_tables import SCOPE_HOURS, ReportTable
+from billframes.report.report_tables import SCOPE_HOURS
+from billframes.report.table_spec import ReportTable
 
 __all__ = [
     "LIMITS",

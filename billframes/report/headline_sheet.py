@@ -23,7 +23,7 @@ from billframes.report.links import Totals
 from billframes.report.month import YEAR, Month
 from billframes.report.outline import OUTLINE
 from billframes.report.points import key_points
-from billframes.report.report_tables import ReportTable
+from billframes.report.table_spec import ReportTable
 
 __all__ = ["headline_sheet"]
 

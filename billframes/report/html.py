@@ -16,7 +16,7 @@ from billframes.analysis.results.explain import plain_words
 if TYPE_CHECKING:
     import jinja2  # Workbooks and the explorer need this module, but not jinja2.
 
-    from billframes.report.report_tables import ReportTable
+    from billframes.report.table_spec import ReportTable
 
 __all__ = [
     "Cell",

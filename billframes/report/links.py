@@ -9,7 +9,7 @@ import pandas as pd
 
 from billframes.report.month import Month
 from billframes.report.places import SheetRange, is_close
-from billframes.report.report_tables import ReportTable
+from billframes.report.table_spec import ReportTable
 
 __all__ = ["Records", "Totals"]
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 from billframes._format import long_date
 from billframes.report import figures, footnotes, report_tables, sections
 from billframes.report.month import Month
-from billframes.report.report_tables import Chart, ReportTable, Table
 from billframes.report.section_spec import FIRM, SectionSpec
+from billframes.report.table_spec import Chart, ReportTable, Table
 
 __all__ = ["OUTLINE", "sheets"]
 

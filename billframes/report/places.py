@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from billframes.report.definitions import sheet_name
-from billframes.report.report_tables import ReportTable
+from billframes.report.table_spec import ReportTable
 
 __all__ = ["SheetRange", "is_close"]
 

@@ -19,7 +19,7 @@ from billframes.analysis.frames.checked_frames import share_checks
 from billframes.report import report_tables
 from billframes.report.month import LEAST_HOURS, Month
 from billframes.report.open_amounts import hourly_work, open_invoices, overdue_by_client
-from billframes.report.report_tables import ReportTable
+from billframes.report.table_spec import ReportTable
 
 __all__ = ["FEWEST", "MOST", "Point", "key_points"]
 

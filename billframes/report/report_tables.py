@@ -1,45 +1,38 @@
-"""The tables of the report: their rows in order, totals, columns, charts and notes.
-
-The page shows the largest rows and the sum of all others. The workbook shows all rows, in the same order and with the
-same title. An analysis declares its columns: the page shows its `brief` columns, the workbook all of them.
-"""
+"""The tables of the report, in the order of its outline."""
 
 from __future__ import annotations
 
 import datetime as dt
-import inspect
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
 
 import pandas as pd
 
-from billframes import tables
-from billframes._format import format_number, long_date, month_name
-from billframes.analysis.declare.lookup import analyses, measure, measures
+from billframes._format import format_number, long_date
+from billframes.analysis.declare.lookup import measures
 from billframes.analysis.declare.metrics import Measure, title_of_key
-from billframes.analysis.results.result_rows import total_of
 from billframes.report.month import LEAST_HOURS, YEAR, Month
-from billframes.tables import TableOf
+from billframes.report.table_spec import (
+    Chart,
+    MakeTable,
+    ReportTable,
+    Table,
+    declared_table,
+    largest_first,
+    of_analysis,
+)
 
 __all__ = [
     "BY_MONTH",
     "SCOPE_HOURS",
-    "Chart",
-    "MakeTable",
-    "ReportTable",
-    "Table",
     "at_risk",
     "balances",
     "budgets",
     "change_of_fees",
     "change_of_realization",
     "client_guidelines",
-    "days_of",
     "e_billing",
     "later_balances",
     "month_by_month",
-    "of_analysis",
     "overdue_invoices",
     "prebills",
     "realization",
@@ -48,7 +41,6 @@ __all__ = [
     "stale",
     "time_entries",
     "timekeepers",
-    "top_and_rest",
     "twelve_months",
     "wip",
 ]
@@ -76,157 +68,6 @@ _TRENDS = {
     "realization": ("worked_amount", "write_down_amount", "billed_amount", "billing_realization", "settlement_ratio"),
 }
 """The columns of the twelve months, by the analysis whose chart shows them."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Chart:
-    """A chart of a table's rows or of its total. Without a height in inches, it has one bar per row."""
-
-    of: Literal["rows", "total"] = "rows"
-    analysis: str = ""
-    height: float = 0.0
-    below: bool = False
-
-    def title(self, table: ReportTable) -> str:
-        """Return its title: that of the table, or what the total is divided by."""
-        drawn = analyses()[self.analysis or table.analysis].chart
-        if self.of == "total" and drawn:
-            return f"{drawn.title} by {drawn.age[0]}"
-        return f"{drawn.title}, {table.title.lower()}" if self.analysis and drawn else table.title
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReportTable:
-    """
-    One table of the report, with all its rows in order.
-
-    The page shows the measures named in `brief` and the `top` largest rows by `order`, named by the column `label`.
-    The workbook shows all `columns` and all rows, identified by the columns `labels`. No `brief` and 0 mean all.
-    `meaning` says what figures mean that are not those of one analysis. Readers must not overlook `notes`.
-    """
-
-    title: str
-    label: str
-    rows: pd.DataFrame
-    total: pd.DataFrame
-    columns: tuple[Measure, ...]
-    brief: tuple[str, ...] = ()
-    labels: tuple[str, ...] = ()
-    analysis: str = ""
-    meaning: tuple[str, ...] = ()
-    order: str = ""
-    top: int = 10
-    notes: tuple[str, ...] = ()
-    charts: tuple[Chart, ...] = ()
-
-    @property
-    def noun(self) -> str:
-        """What a row is, such as "client"."""
-        return title_of_key(self.label)
-
-    @property
-    def page_columns(self) -> list[Measure]:
-        """The figures that the page shows."""
-        return [each for each in self.columns if not self.brief or each.name in self.brief]
-
-    @property
-    def headings(self) -> list[str]:
-        """The headings of the workbook's columns."""
-        return [*(title_of_key(each).capitalize() for each in self.labels), *(each.title for each in self.columns)]
-
-    def row_name(self, label: object) -> str:
-        """Return the name of a row."""
-        return month_name(pd.Timestamp(f"{label}-01"), short=True) if self.label == "month" else str(label)
-
-    def page_rows(self, top: int | None = None) -> pd.DataFrame:
-        """Return the largest rows, and below them the sum of all others if the table has a total."""
-        top = self.top if top is None else top
-        if not top:
-            return self.rows
-        if self.total.empty:
-            return self.rows.head(top)
-        return top_and_rest(self.rows, self.label, self.order, top=top, rest=f"All other {self.noun}s")
-
-
-MakeTable = Callable[[Month], ReportTable | None]
-"""Makes a table of a month; None if the month has none."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Table:
-    """
-    A table of one analysis; call it with a month.
-
-    Without `by`, it is a list; the report of one client has matters in place of clients. Rows are sorted by the first
-    column of `order` that is not hidden, largest first. `options` are the arguments of the analysis in place of the
-    month's days, and `prepare` takes the rows and returns those to show. `{by}` in the title is the title of the key;
-    without a title, it is the one that the analysis declares.
-    """
-
-    analysis: str
-    by: str = ""
-    title: str = ""
-    order: tuple[str, ...] = ()
-    options: Callable[[Month], Mapping[str, Any]] | None = None
-    prepare: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows
-    label: str = ""
-    notes: Callable[[Month], Iterable[str]] = lambda _month: ()
-    charts: tuple[Chart, ...] = ()
-
-    def __call__(self, month: Month) -> ReportTable:
-        """Return the table of a month."""
-        options = dict(self.options(month) if self.options else days_of(month, self.analysis))
-        by = month.grouping_key(self.by)
-        rows = month.result(self.analysis, **options, **({"by": by} if by else {}))
-        rows = self.prepare(month.with_distinct_names(rows))
-        total = month.result(self.analysis, **options, by=None) if by else rows.iloc[:0]
-        known = (each for each in self.order if total.empty or total[each].notna().all())
-        order = next(known, self.order[-1] if self.order else "")
-        title = self.title or f"{_declared(self.analysis).title}{' by {by}' if by else ''}"
-        return of_analysis(
-            self.analysis,
-            title.format(by=title_of_key(by)),
-            _largest_first(rows, order) if order else rows,
-            total,
-            order=order,
-            label=self.label,
-            notes=tuple(self.notes(month)),
-            charts=self.charts,
-        )
-
-
-def days_of(month: Month, analysis: str) -> dict[str, Any]:
-    """Return the days for an analysis: the month's first and last day, and a day of balances if it needs one."""
-    takes = inspect.signature(analyses()[analysis].function).parameters
-    days = {"start": month.first, "end": month.last} if "start" in takes else {}
-    needs_day = "as_of" in takes and takes["as_of"].default is inspect.Parameter.empty
-    return days | ({"as_of": month.as_of} if needs_day else {})
-
-
-def _declared(analysis: str) -> TableOf:
-    """Return the table that an analysis declares."""
-    declared: TableOf = getattr(tables, analysis)
-    return declared
-
-
-def of_analysis(
-    analysis: str, title: str, rows: pd.DataFrame, total: pd.DataFrame, *, label: str = "", **more: Any
-) -> ReportTable:
-    """Return a table with the columns that the analysis declares."""
-    names = [name for name in map(str, rows.columns) if measure(name) is None and not name.endswith("_id")]
-    return ReportTable(
-        title=title,
-        analysis=analysis,
-        label=label or next(name for name in names if name.endswith(("_name", "_label"))),
-        rows=rows,
-        total=total,
-        **{
-            "columns": tuple(_declared(analysis).measures(rows)),
-            "brief": tuple(_declared(analysis).page_columns(rows)),
-            "labels": _declared(analysis).keys or tuple(names),
-            **more,
-        },
-    )
 
 
 def realization(by: str, *charts: Chart) -> Table:
@@ -297,7 +138,7 @@ def timekeepers(month: Month) -> ReportTable:
     """Return utilization by timekeeper, with a note on people without hours, who are only in the total."""
     rows, total = month.with_distinct_names(month.utilization), month.utilization_total
     idle = rows["total_hours"].abs() < LEAST_HOURS
-    rows, without = _largest_first(rows[~idle], "client_hours" if month.scope else "utilization"), rows[idle]
+    rows, without = largest_first(rows[~idle], "client_hours" if month.scope else "utilization"), rows[idle]
     table = of_analysis(
         "utilization",
         "Utilization by timekeeper",
@@ -399,7 +240,7 @@ def prebills(month: Month) -> ReportTable:
     labels = (*who, "description", "findings")
     as_of = f" as of {long_date(month.loaded_on)}" if month.loaded_on else ""
     note = f"Items of any date on invoices that are drafts, in review or approved{as_of}. Flags show possible errors."
-    columns = tuple(each for each in _declared("prebill_review").measures(rows) if each.name not in labels)
+    columns = tuple(each for each in declared_table("prebill_review").measures(rows) if each.name not in labels)
     none = rows.iloc[:0]
     return of_analysis(
         "prebill_review",
@@ -478,40 +319,3 @@ def time_entries(month: Month) -> ReportTable:
         columns=(measures()["hours"],),
         meaning=("Time dated in the month, of every billing type, with its descriptions.",),
     )
-
-
-def top_and_rest(frame: pd.DataFrame, label: str, order: str, *, top: int, rest: str) -> pd.DataFrame:
-    """
-    Keep the rows with the largest values of `order`, and add all other rows up into one.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        A result with a column of labels and columns of numbers.
-    label, order : str
-        The column with the rows' names, and the column to sort by, largest first. If `order` is empty, rows stay in
-        their order.
-    top : int
-        How many rows to keep. If only one more row is left, it is kept too.
-    rest : str
-        Name of the row with the sum of all others. Their number is added in brackets.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"name": list("abc"), "billed_amount": [10.0, 30.0, 20.0],
-    ...                      "worked_amount": [20.0, 30.0, 40.0], "billing_realization": [0.5, 1.0, 0.5]})
-    >>> top_and_rest(rows, "name", "billed_amount", top=1, rest="Others")
-             name  billed_amount  worked_amount  billing_realization
-    0           b           30.0           30.0                  1.0
-    1  Others (2)           30.0           60.0                  0.5
-    """
-    ordered = _largest_first(frame, order) if order else frame
-    if len(ordered) <= top + 1:
-        return ordered
-    others = ordered.iloc[top:]
-    row = pd.DataFrame([{**total_of(others), label: f"{rest} ({len(others)})"}])
-    return pd.concat([ordered.iloc[:top], row], ignore_index=True)[list(frame.columns.intersection(row.columns))]
-
-
-def _largest_first(rows: pd.DataFrame, column: str) -> pd.DataFrame:
-    return rows.sort_values(column, ascending=False, kind="stable", ignore_index=True)

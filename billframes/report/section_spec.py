@@ -13,7 +13,7 @@ from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.results.explain import plain_words
 from billframes.report.html import PageTable, Section, anchor, outside_notes, page_table
 from billframes.report.month import Month
-from billframes.report.report_tables import Chart, MakeTable, ReportTable, Table
+from billframes.report.table_spec import Chart, MakeTable, ReportTable, Table
 
 __all__ = ["FIRM", "SectionSpec", "summary_of"]
 

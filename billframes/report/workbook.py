@@ -34,7 +34,8 @@ from billframes.report.links import Records
 from billframes.report.month import Month
 from billframes.report.outline import sheets
 from billframes.report.places import SheetRange
-from billframes.report.report_tables import ReportTable, balances
+from billframes.report.report_tables import balances
+from billframes.report.table_spec import ReportTable
 
 __all__ = ["check_writer", "workbook"]
 

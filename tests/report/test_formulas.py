@@ -18,7 +18,7 @@ from billframes.report.figures import figures
 from billframes.report.formulas import SheetFormulas
 from billframes.report.outline import sheets
 from billframes.report.places import SheetRange
-from billframes.report.report_tables import ReportTable
+from billframes.report.table_spec import ReportTable
 from billframes.report.workbook import workbook
 from tests.report import libreoffice
 from tests.report.conftest import HOSTILE_NAME

@@ -23,7 +23,7 @@ from billframes.report.figures import figures
 from billframes.report.footnotes import as_of
 from billframes.report.outline import sheets
 from billframes.report.points import key_points
-from billframes.report.report_tables import top_and_rest
+from billframes.report.table_spec import top_and_rest
 
 
 def sections(month: report.Month) -> list[str]:

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from billframes.analysis.declare.metrics import Measure
-from billframes.report.report_tables import ReportTable
 from billframes.report.section_spec import _outside_notes
+from billframes.report.table_spec import ReportTable
 
 SCALE = 10_000
 OCTOBER = "BETWEEN '2026-10-01' AND '2026-10-31'"

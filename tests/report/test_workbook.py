@@ -17,7 +17,7 @@ from billframes.report import workbook as writing
 from billframes.report.cells import number_formats
 from billframes.report.figures import figures
 from billframes.report.points import key_points
-from billframes.report.report_tables import ReportTable
+from billframes.report.table_spec import ReportTable
 from billframes.report.workbook import workbook
 from tests.report.conftest import HOSTILE_NAME
 
