@@ -7,11 +7,13 @@ structure, because some applications read only one of them.
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import functools
 import inspect
 import json
 import os
+import re
 import threading
 import time
 import warnings
@@ -140,20 +142,23 @@ def _read(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
             takes = f"It takes {', '.join(known)}." if known else "It takes no arguments."
             raise ParameterError(f"{name} takes no argument {each!r}.{closest(each, known)} {takes}")
     try:
-        read = msgspec.convert({key: _parsed(each) for key, each in given.items()}, kind, strict=False)
+        read = msgspec.convert({key: _parsed(key, each) for key, each in given.items()}, kind, strict=False)
     except msgspec.ValidationError as error:
-        text = str(error).replace("`$.", "`").replace("Object", "The question")
-        raise ParameterError(f"{name}: {text}. It takes {', '.join(known)}.") from None
+        text = str(error).replace("`$.", "`").replace("Object missing required field", "the question lacks")
+        raise ParameterError(f"{name}: {text[0].lower()}{text[1:]}. It takes {', '.join(known)}.") from None
     return {key: getattr(read, key) for key in known}
 
 
-def _parsed(value: Any) -> Any:
+def _parsed(key: str, value: Any) -> Any:
     if isinstance(value, str) and value.strip()[:1] in ("[", "{"):
-        try:
-            return json.loads(value)
-        except ValueError:
-            return value
-    return value
+        with contextlib.suppress(ValueError):
+            value = json.loads(value)
+    return [value] if key == "measures" and isinstance(value, str) else value
+
+
+def _for_tools(text: str) -> str:
+    """Name the tool in a sentence that names the function."""
+    return re.sub(r"\bbf\.explain\(([^)]*)\)", r"explain(\1)", text).replace("explain('figures')", "explain")
 
 
 def make_server(client: Any, **options: Any) -> Any:
@@ -198,7 +203,7 @@ def make_server(client: Any, **options: Any) -> Any:
         try:
             answer = await anyio.to_thread.run_sync(questions.ask, params.name, params.arguments or {})
         except BillframesError as error:
-            text = types.TextContent(type="text", text=safe_text(str(error), LONGEST_TEXT))
+            text = types.TextContent(type="text", text=safe_text(_for_tools(str(error)), LONGEST_TEXT))
             return types.CallToolResult(content=[text], is_error=True)
         text = types.TextContent(type="text", text=as_text(answer))
         return types.CallToolResult(content=[text], structured_content=answer)

@@ -122,7 +122,7 @@ class Source:
         """Open the book of a period, such as "2026-Q3" or "2026-01-01 to 2026-09-30"; of all time without one."""
         first, _, last = (period or "").partition(" to ")
         if period is not None and not first.strip():
-            raise ParameterError('period is empty: it takes a period such as "2026-10", "2026-Q3" or "2026".')
+            raise ParameterError('period is empty. It takes a period such as "2026-10", "2026-Q3" or "2026".')
         calendar, names = FirmCalendar(lambda: self._lists, self._settings), ("period", "period")
         days = resolve(first.strip() or None, last.strip() or None, calendar=calendar, names=names)
         return Book(days, settings=self._settings, client=cast("Client", self._lists))

@@ -7,19 +7,20 @@ schema. Names of figures, analyses and keys are looked up in the declarations, s
 from __future__ import annotations
 
 import copy
+from difflib import get_close_matches
 from typing import Annotated, Any, Literal
 
 import pandas as pd
 from msgspec import Meta
 
-from billframes._names import closest
+from billframes._names import closest, join_names
 from billframes.analysis.declare.columns import IDS
 from billframes.analysis.declare.lookup import analyses, measure as find_measure
 from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.model.keys import PEOPLE_AND_MATTERS, SHORT_NAMES, TIMES
 from billframes.analysis.results.explain import explain as explain_word
 from billframes.analysis.results.figures import FIGURES, MISSING, TOTAL
-from billframes.analysis.results.names import Figure, figure_names, find_figure, find_figures, name_to_write, same_name
+from billframes.analysis.results.names import Figure, figure_names, find_figure, find_figures, name_to_write
 from billframes.analysis.results.result_rows import total_of
 from billframes.assistant.answers import MOST_ROWS, cell, definitions, rows_add_up, table
 from billframes.assistant.source import Source
@@ -76,25 +77,22 @@ class Tools:
 
         Without a name, list all figures and analyses, or those with the words of `search`.
         """
-        if not name:
+        if not name or name == "figures":
             return _list_all(search)
         if name in analyses():
             of = analyses()[name]
             columns = [f"{each.name} ({each.unit}): {each.title}. {each.meaning}" for each in of.columns]
-            return {"name": name, "question": of.question, "summary": of.summary, "columns": columns} | {
-                "definitions": definitions([of])
-            }
-        if name in figure_names() or same_name(name):
+            own = {"name": name, "question": of.question, "summary": of.summary, "columns": columns}
+            return own | {"definitions": definitions([of])}
+        try:
             figure = find_figure(name)
-            found = find_measure(figure.column) or figure.measure
-            ratios = " or ".join(f"{part} ÷ {whole}" for part, whole in found.ratios)
-            own = {"name": name_to_write(figure.column), "title": found.title, "unit": found.unit, "ratio": ratios}
-            return own | {
-                "meaning": found.meaning,
-                "analysis": figure.analysis.name,
-                "definitions": definitions([figure.analysis]),
-            }
-        return {"name": name, "text": repr(explain_word(name))}
+        except ParameterError:
+            return {"name": name, "text": repr(explain_word(name))}
+        found = find_measure(figure.column) or figure.measure
+        own = {"name": name_to_write(figure.column), "title": found.title, "unit": found.unit, "meaning": found.meaning}
+        ratio = " or ".join(f"{part} ÷ {whole}" for part, whole in figure.measure.ratios)
+        own |= {"ratio": ratio} if ratio else {}
+        return own | {"analysis": figure.analysis.name, "definitions": definitions([figure.analysis])}
 
     def values(self, key: str, search: str = "", top: Top = 20) -> dict[str, Any]:
         """List the exact values of a key, for `where`: client, matter, user, practice_area, a custom field."""
@@ -102,9 +100,10 @@ class Tools:
         if search:
             hits = found[found.columns[-1]].astype(str).str.casefold().str.contains(search.casefold(), regex=False)
             if not hits.any():
-                known = found[found.columns[-1]].astype(str)
+                known = [str(each) for each in found[found.columns[-1]]]
+                hint = closest(search, known) or _nearest_word(search, known)
                 raise ParameterError(
-                    f"None of the {len(found)} values of {key!r} contains {search!r}.{closest(search, known)} Leave "
+                    f"None of the {len(found)} values of {key!r} contains {search!r}.{hint} Leave "
                     "search empty to list them."
                 )
             found = found[hits]
@@ -129,6 +128,7 @@ class Tools:
         book, keys, wanted = self._source.book(period), _names(by), find_figures(measures)
         grouped = any(key not in TIMES for key in keys)
         most = min(top, MOST_ROWS) if grouped else None
+        _check_where(book, where)
         rows = book.figures(*measures, by=keys or None, where=where, compare=compare, top=most)
         if len(rows) > MOST_ROWS + 1:
             raise ParameterError(
@@ -149,9 +149,8 @@ class Tools:
         figure, book = find_figure(measure), self._source.book(period)
         spec = figure.analysis.records
         if spec is None or not figure.measure.adds_up:
-            known = [each for each in figure_names().values() if each.analysis.records and each.measure.adds_up]
-            names = sorted({name_to_write(each.column) for each in known})
-            raise ParameterError(f"{measure!r} has no records to list. These have: {', '.join(names)}.")
+            raise ParameterError(_no_records(measure, figure))
+        _check_where(book, where)
         book = copy.copy(book)
         frames = {}
         for name in spec.frames:
@@ -229,6 +228,38 @@ def _is_number(frame: pd.DataFrame, name: Any) -> bool:
 
 def _unit(found: Measure | None) -> str:
     return found.unit if found else "text"
+
+
+def _no_records(name: str, figure: Figure) -> str:
+    """Say which figures have records."""
+    if figure.analysis.records and figure.measure.ratios:
+        parts = dict.fromkeys(part for pair in figure.measure.ratios for part in pair)
+        return f"{name!r} is a ratio. Ask for the records of {join_names(list(map(repr, parts)))}."
+    counted = [f"{each.name}.{each.records.counted}" for each in analyses().values() if each.records]
+    names = [name_to_write(figure_names()[each].column) for each in counted if each in figure_names()]
+    return f"{name!r} has no records to list. Amounts and hours beside these have: {', '.join(names)}."
+
+
+def _check_where(book: Book, where: Where) -> None:
+    """Refuse a value that no record has, and suggest the nearest; other keys and values are checked by the library."""
+    for key, given in (where or {}).items():
+        try:
+            known = _values(book, key)
+        except ParameterError:
+            continue
+        names = list(dict.fromkeys(known[known.columns[-1]].astype(str)))
+        there = {each for column in known for each in known[column].astype(str)}
+        for value in given if isinstance(given, list) else [given]:
+            if value is not None and str(value) not in there:
+                hint = closest(str(value), names) or _nearest_word(str(value), names)
+                raise ParameterError(f"There is no {key} {value!r}.{hint} `values` finds exact names.")
+
+
+def _nearest_word(text: str, names: list[str]) -> str:
+    """Return a hint with the name of which a word is the most similar to the first word of the text."""
+    words = {word.strip(",.").casefold(): name for name in reversed(names) for word in name.split()}
+    found = get_close_matches(text.split(maxsplit=1)[0].casefold(), words, n=1, cutoff=0.75) if text.split() else []
+    return f" Did you mean {words[found[0]]!r}?" if found else ""
 
 
 def _list_all(search: str) -> dict[str, Any]:
