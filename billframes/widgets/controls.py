@@ -131,6 +131,17 @@ class Choices(Control):
         self._listed = _FIRST_OPTIONS
         super().__init__(field, on_choose)
 
+    def has(self, text: str) -> bool:
+        """Whether an option has the text in its name."""
+        return bool(self._options.search(text))
+
+    def search_for(self, text: str) -> None:
+        """Open the list with the results of a search; an empty text closes it."""
+        if self.is_open != bool(text):
+            self._toggle()
+        if self._body.children:
+            self.search.value = text
+
     def _create(self) -> list[Any]:
         # The number distinguishes the labels of several open lists for screen readers.
         words = f"Search {len(self._options.order):,}"

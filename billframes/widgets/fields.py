@@ -31,6 +31,12 @@ _KNOWN = (
     ("billing_type", "Billing type", None),
     ("billed", "Billed", None),
 )
+_WHO = tuple(column for column, *_ in _KNOWN if column.endswith("_id"))
+# How columns begin, and the title of the filters on them.
+_GROUPS = (
+    *(("bill", "Billing"), ("invoice_", "Billing")),
+    *(("matter_", "About the matter"), ("client_", "About the client"), ("user_", "About the timekeeper")),
+)
 _FLAGS = ("archived", "matter_archived")
 _CUSTOM = re.compile(r"(?:(matter|client|user)_)?cf_(.+)")
 
@@ -48,6 +54,15 @@ class FilterField:
     kind: FieldKind
     label: str | None = None
     reference: str | None = None
+
+    @property
+    def group(self) -> str:
+        """The title of the filters among which it is shown; empty for the period, which is always shown."""
+        if self.title == "Period":
+            return ""
+        if self.column in _WHO:
+            return "Client, matter and people"
+        return next((title for start, title in _GROUPS if self.column.startswith(start)), "More")
 
     @property
     def noun(self) -> str:

@@ -17,6 +17,7 @@ from billframes.widgets.controls import Choices, Control, Dates, NumberControl
 from billframes.widgets.describe import code, describe
 from billframes.widgets.fields import FilterField
 from billframes.widgets.filters import Filters
+from billframes.widgets.groups import FilterGroups
 from billframes.widgets.html import button, escape_text, html_widget, set_visible, stylesheet
 from billframes.widgets.state import Criterion, FilterState, Range, Value, read_state
 
@@ -55,11 +56,13 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
         self._chosen = w.Box()
         self._chosen.add_class("bf-chosen")
         self.controls = {field.column: self._control(field, today) for field in filters.fields}
-        grid = w.Box([control.box for control in self.controls.values()])
-        grid.add_class("bf-controls")
-        head = w.HBox([html_widget("Filters", "bf-title"), self._count, self.clear])
+        self.groups = FilterGroups(self.controls.values())
+        self.groups.add_class("bf-groups")
+        # The style sheet shows it on a phone only.
+        self._unfold = button("Show filters", self._toggle, "bf-unfold")
+        head = w.HBox([html_widget("Filters", "bf-title"), self._count, self._unfold, self.clear])
         head.add_class("bf-head")
-        super().__init__([stylesheet(), head, self._summary, self._chosen, self._remark, grid])
+        super().__init__([stylesheet(), head, self._summary, self._chosen, self._remark, self.groups])
         self.show_remark("")
         self.add_class("bf-panel")
         self._refresh()
@@ -131,6 +134,12 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
     def _choose(self, column: str, criterion: Criterion | None) -> None:
         self._set_state(self._state.with_criterion(column, criterion))
 
+    def _toggle(self) -> None:
+        """Show or hide the controls on a phone."""
+        shown = "bf-unfolded" not in self._dom_classes
+        (self.add_class if shown else self.remove_class)("bf-unfolded")
+        self._unfold.description = "Hide filters" if shown else "Show filters"
+
     def _clear(self) -> None:
         self._set_state(FilterState())
 
@@ -147,6 +156,7 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
         self._frame = None
         for column, control in self.controls.items():
             control.show(self._state.criteria.get(column))
+        self.groups.show_active(self._state.criteria)
         total, passing = len(self._filters.data), int(self._filters.mask(self._state).sum())
         self._count.value = f'<span role="status">{passing:,} of {total:,} rows</span>'
         self._summary.value = escape_text(describe(self._filters, self._state))

@@ -131,7 +131,11 @@ def rows_shown(page) -> int:
 
 def open_filter(page, name: str) -> None:
     """Open a filter, if an earlier test has not left it open."""
-    inside = page.locator(f".bf-{name} input").first
+    inside, toggle = page.locator(f".bf-{name} input").first, page.locator(f".bf-{name} .bf-toggle")
+    if not toggle.is_visible():
+        for group in page.locator(".bf-group", has_text="▸").all()[::-1]:
+            group.click()
+        expect(toggle).to_be_visible()
     if not inside.is_visible():
         page.locator(f".bf-{name} .bf-toggle").click()
     expect(inside).to_be_visible()

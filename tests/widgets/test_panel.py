@@ -77,6 +77,49 @@ def test_each_chosen_value_is_a_button_that_removes_it(panel):
     assert panel.state == {"client_id": ["c1"]}
 
 
+def shown_controls(panel):
+    return [
+        column
+        for group in panel.groups._groups
+        for column in (control.field.column for control in group.controls if control.box.layout.display != "none")
+        if "none" not in {group.box.layout.display, group._body.layout.display}
+    ]
+
+
+def test_filters_are_in_groups_and_a_search_finds_a_filter_or_a_value(entries):
+    panel = bf.filter_panel(entries)
+    first, billing, *about = panel.groups._groups
+    assert first.toggle.description == "▾ Client, matter and people"
+    assert [group.toggle.description for group in about] == [
+        *("▸ About the matter", "▸ About the client", "▸ About the timekeeper")
+    ]
+    columns = [control.field.column for group in (first, billing, *about) for control in group.controls]
+    assert ["date", *columns] == list(panel.controls)
+    assert shown_controls(panel) == columns[: len(first.controls) + len(billing.controls)]
+    # A filter, by its title.
+    panel.groups.search.value = "indus"
+    assert shown_controls(panel) == ["client_cf_industry"]
+    # A value, whose list is opened at the results.
+    name = "Fjellström Åkerlund AB"
+    panel.groups.search.value = "akerlund"
+    assert "client_id" in shown_controls(panel)
+    assert [words_of(each).partition(" (")[0] for each in panel.controls["client_id"].boxes] == [name]
+    panel.controls["client_id"].boxes[0].value = True
+    assert set(panel.frame["client_name"]) == {name}
+    panel.groups.search.value = "no such thing"
+    assert shown_controls(panel) == []
+    assert panel.groups._nothing.layout.display is None
+    panel.groups.search.value = ""
+    assert shown_controls(panel) == columns[: len(first.controls) + len(billing.controls)]
+    assert not panel.controls["client_id"].is_open
+    assert first.toggle.description == "▾ Client, matter and people (1 chosen)"
+
+
+def test_a_panel_with_few_filters_has_no_groups(panel):
+    assert panel.groups._groups == []
+    assert len(panel.groups.children) == 1
+
+
 def test_quick_choices_are_relative_to_today(panel):
     quick = panel.controls["date"].quick
     quick.value = "Last month"
