@@ -217,6 +217,8 @@ class FirmSettings:
             values["guidelines"] = str(Path(path).parent / values["guidelines"])
         if isinstance(values.get("report"), dict) and isinstance(values["report"].get("logo"), str):
             values["report"]["logo"] = str(Path(path).parent / values["report"]["logo"])
+        if isinstance(values.get("ledger"), dict) and isinstance(values["ledger"].get("folder"), str):
+            values["ledger"]["folder"] = str(Path(path).parent / values["ledger"]["folder"])
         try:
             settings = cls(**values)
         except ParameterError as error:

@@ -12,14 +12,14 @@ from typing import Any
 
 from billframes._export import check_output, make_folder, write
 from billframes._format import long_date
-from billframes._messages import say
+from billframes._messages import say, say_error
 from billframes._session import book
 from billframes.analysis.frames.data_span import check_begun
 from billframes.book.slices import SLICE_KEYS
 from billframes.client import Client
 from billframes.commands import add_connection
 from billframes.config.firm import FirmSettings
-from billframes.errors import ParameterError
+from billframes.errors import LedgerError, ParameterError
 from billframes.periods import month_end
 from billframes.report.building import build, build_each, check_extras
 from billframes.report.kernel import (
@@ -37,6 +37,7 @@ __all__ = ["EXAMPLES", "add_arguments", "run"]
 EXAMPLES = (
     "billframes report --demo",
     "billframes report 2026-10 --out october.pdf",
+    'billframes report 2026-10 --ledger "A_R Aging Detail.csv" "Sales by Customer Detail.csv"',
     "billframes report 2026-10 --all-responsible --format pdf --out partners",
 )
 
@@ -65,6 +66,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", metavar="|".join(FORMATS), help="html, xlsx or pdf (default: from the ending of --out, else html)"
     )
+    parser.add_argument(
+        "--ledger",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="reports of the firm's books: A/R Aging Detail, Sales by Customer Detail (default: the settings' folder)",
+    )
     parser.add_argument("--narratives", action="store_true", help="list time entries with their descriptions")
     scope = parser.add_mutually_exclusive_group()
     scope.add_argument("--client", metavar="NAME", help="report on one client, by name, reference or id")
@@ -85,6 +93,8 @@ def run(args: argparse.Namespace) -> int:
     parameters: dict[str, Any] = {"month": f"{first:%Y-%m}", "generated": f"{long_date(now.date())}, {now:%H:%M}"}
     if args.narratives:
         parameters["narratives"] = True
+    if args.ledger:
+        parameters["ledger"] = [str(Path(each).absolute()) for each in args.ledger]
     if args.settings:
         FirmSettings.load(args.settings)
         parameters["settings"] = str(Path(args.settings).absolute())
@@ -100,7 +110,11 @@ def run(args: argparse.Namespace) -> int:
         if demo_settings:
             parameters.setdefault("settings", demo_settings)
         outs = _outs(args, first, out, client)
-        _make(args.format, parameters, outs, environment, client, steps)
+        try:
+            _make(args.format, parameters, outs, environment, client, steps)
+        except LedgerError as error:
+            say_error(error, args)
+            return 1
     steps("Done")
     for path in outs.values():
         say(path)
@@ -195,7 +209,7 @@ def _write_workbooks(parameters: Mapping[str, Any], outs: Mapping[str, Path], cl
     from billframes.report.workbook import workbook
 
     steps("Loading time, invoices and matters")
-    of_load = {name: parameters[name] for name in ("month", "settings", "as_of") if name in parameters}
+    of_load = {name: parameters[name] for name in ("month", "settings", "as_of", "ledger") if name in parameters}
     texts = {name: parameters[name] for name in ("title", "remark", "generated", "narratives") if name in parameters}
     month = load(**of_load, client=client)
     steps("Computing the figures")

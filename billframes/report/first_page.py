@@ -203,15 +203,34 @@ def _attainment(month: Month) -> list[str]:
 
 
 def _cash(month: Month) -> Tile:
-    """Return the month's receipts as a mirror implies them; else say that they are not known."""
-    ratio = month.figures_of(month.same_days(0)).get("settlement_ratio", math.nan)
+    """Return the cash of the month from the books, or as a mirror implies it; else what is settled of its bills."""
+    totals = month.figures_of(month.same_days(0))
+    ratio = totals.get("settlement_ratio", math.nan)
     settled = f"{format_number(ratio, 'ratio')} of the month’s bills is settled so far" if math.isfinite(ratio) else ""
+    if not month.scope and month.ledgers.payments is not None:
+        return _collected(month, settled)
     found = None if month.scope else _implied_receipts(month)
     if found is not None:
         value = format_number(found, "money")
         return Tile("Receipts, from balances", value, "", tuple(filter(None, ("may include write-offs", settled))))
-    lines = ("a ledger or a mirror would show it", settled)
-    return Tile("Collected", "not known", "", tuple(filter(None, lines)))
+    missing = "the firm’s report shows the cash" if month.ledgers.files else "a ledger or a mirror would show the cash"
+    value = format_number(totals.get("settled_amount", math.nan), "money")
+    return Tile("Settled of the month’s bills", value, "", tuple(filter(None, (missing, settled))))
+
+
+def _collected(month: Month, settled: str) -> Tile:
+    """Return the cash of the month, with that of the year to date if it is known."""
+    amounts = [
+        float(month.result("collected", payments=month.ledgers.payments, by=None, start=first, end=month.last)[name][0])
+        for first, name in (
+            (month.first, "cash_amount"),
+            (month.first, "collected_amount"),
+            (month.first_of_year, "cash_amount"),
+        )
+    ]
+    cash, fees, to_date = (format_number(each, "money") for each in amounts)
+    year = f"{to_date} in {month.to_date_name()}" if month.ledgers.covers(month.first_of_year) else ""
+    return Tile("Collected", cash, "", tuple(filter(None, (f"{fees} of it fees", year, settled))))
 
 
 def _implied_receipts(month: Month) -> float | None:

@@ -17,11 +17,11 @@ from billframes.report.report_tables import SCOPE_HOURS
 from billframes.report.table_spec import ReportTable
 
 __all__ = [
-    "LIMITS",
     "as_of",
     "changes",
     "data_day",
     "headlines",
+    "limits",
     "realization",
     "receivables",
     "same_invoices",
@@ -51,9 +51,8 @@ _SHARES = (
     "report by {key}. All these reports, including the one for unassigned items such as credit notes without items, "
     "add up to the firm’s report."
 )
-LIMITS = (
-    "The billing system does not distinguish payments from credits and write-offs, so this report says settled, not "
-    "collected. It has no payment dates, money received by month, trust balances or tax."
+_SETTLED = (
+    "The billing system does not distinguish payments from credits and write-offs, so what is settled can be either"
 )
 
 
@@ -84,6 +83,15 @@ def scope(month: Month) -> list[str]:
     shares = [] if key == "client" else [_SHARES.format(key=title_of_key(key))]
     unassigned = f"This report covers only items without a {title_of_key(key)}."
     return [_SCOPES[key] if month.scope.id else unassigned, *shares]
+
+
+def limits(month: Month) -> list[str]:
+    """Say what the figures can't tell, and which report of the firm's books would."""
+    if month.ledgers.payments is None:
+        known = f"{_SETTLED}. It has no payment dates, money received by month, trust balances or tax."
+    else:
+        known = f"{_SETTLED}. What was collected is from the firm’s books; trust balances are not known."
+    return [known, *(f"{each}." for each in month.ledgers.missing)]
 
 
 def why_outside(rows: Sequence[Headline]) -> list[str]:

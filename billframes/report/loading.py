@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from billframes._format import month_name
@@ -17,6 +18,7 @@ from billframes.errors import ParameterError
 from billframes.periods import Calendar, month_end, parse_period, resolve
 from billframes.report.client_guidelines import check_client_guidelines
 from billframes.report.e_billing import check_e_billing
+from billframes.report.ledger_files import ledger_paths, read_ledgers
 from billframes.report.month import Month
 
 __all__ = ["load", "read_month"]
@@ -25,7 +27,13 @@ _FRAMES = ("time_entries", "invoices", "matters", "expenses", "fixed_fees", "use
 
 
 def load(
-    month: str | int, *, settings: str = "", as_of: str = "", only: str = "", client: Client | None = None
+    month: str | int,
+    *,
+    settings: str = "",
+    as_of: str = "",
+    only: str = "",
+    ledger: Sequence[str] = (),
+    client: Client | None = None,
 ) -> Month:
     """
     Load the data that a month's report needs, in parallel.
@@ -42,6 +50,8 @@ def load(
         can be, the day of the data takes its place.
     only : str
         The part of the firm, as `Month.only` takes it; by default the whole firm.
+    ledger : sequence of str
+        Files with reports of the firm's books; by default those of the folder that the settings name.
     client : Client, optional
         By default, the default client.
 
@@ -56,6 +66,8 @@ def load(
         ends before the first day of the data.
     ConfigError
         The settings can't be read, or no API is configured.
+    LedgerError
+        A report of the books can't be read, or does not fit the month.
     ApiError
         The server refused a request or could not be reached.
 
@@ -86,6 +98,8 @@ def load(
     with collect_notes(loaded.notes):
         loaded.e_billing = check_e_billing(loaded.firm_book, loaded.first, loaded.last)
         loaded.guidelines = check_client_guidelines(loaded.firm_book, loaded.last)
+        if paths := ledger_paths(ledger, loaded.settings.books.folder):
+            loaded.ledgers = read_ledgers(loaded, paths, must_fit=bool(ledger))
     return loaded.only(only) if only else loaded
 
 

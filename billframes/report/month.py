@@ -33,6 +33,7 @@ from billframes.report.client_guidelines import ClientGuidelines
 from billframes.report.distinct_names import DistinctNames
 from billframes.report.e_billing import EBilling
 from billframes.report.history import Balances, balance_figures, earlier_balances
+from billframes.report.ledgers import Ledgers
 from billframes.report.scope import Scope, read_scope
 
 __all__ = ["LEAST_HOURS", "YEAR", "Month"]
@@ -52,7 +53,7 @@ class Month:
     are aged; while the month is not over, it is also the last day counted. `notes` collects the notes of the loads and
     analyses, each cause once. `scope` is the client, practice area or responsible lawyer; None is the whole firm.
     `e_billing` has the items of the month's work that clients' portals would reject, and `guidelines` those that
-    clients may refuse or cut.
+    clients may refuse or cut. `ledgers` has the payments and the tie-out of the firm's books.
     """
 
     first: dt.date
@@ -63,6 +64,7 @@ class Month:
     scope: Scope | None = None
     e_billing: EBilling = field(default_factory=EBilling, repr=False)
     guidelines: ClientGuidelines = field(default_factory=ClientGuidelines, repr=False)
+    ledgers: Ledgers = field(default_factory=Ledgers, repr=False)
     _firm: Month | None = field(default=None, repr=False)
     _sliced: dict[SliceKey, SlicedBook] = field(default_factory=dict, repr=False)
     _checked: CheckedFrames = field(default_factory=CheckedFrames, repr=False, compare=False)
@@ -96,6 +98,7 @@ class Month:
             scope=scope,
             e_billing=findings,
             guidelines=firm.guidelines.for_matters(set(matters["matter_id"])),
+            ledgers=firm.ledgers,
             _firm=firm,
             _checked=firm._checked,
         )

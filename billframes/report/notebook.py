@@ -23,6 +23,7 @@ title = ""  # the firm's name
 settings = ""  # a TOML file: holidays, leave, part time, targets
 as_of = ""  # receivables are aged to this day; by default the month's last day
 generated = ""  # when the report was made, as text
+ledger = []  # files with reports of the firm's books, such as "A_R Aging Detail.csv"
 remark = ""  # a line in a box under the title
 only = ""  # such as "client:Acme", "practice_area:Litigation" or "responsible:Ann Lee"; by default the whole firm
 narratives = False  # whether to list time entries with their descriptions"""
@@ -31,7 +32,7 @@ import billframes as bf
 from billframes import report
 
 client = bf.connect(progress=False)
-firm = report.load(month, settings=settings, as_of=as_of, only=only)"""
+firm = report.load(month, settings=settings, as_of=as_of, only=only, ledger=ledger)"""
 
 
 def new_notebook() -> Any:

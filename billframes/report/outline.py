@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from billframes._format import long_date
-from billframes.report import figures, footnotes, report_tables, sections
+from billframes.report import figures, footnotes, ledger_tables, report_tables, sections
 from billframes.report.month import Month
 from billframes.report.section_spec import FIRM, SectionSpec
 from billframes.report.table_spec import Chart, ReportTable, Table
@@ -117,6 +117,21 @@ OUTLINE = (
         empty="No invoice is overdue.",
         scopes=FIRM,
     ),
+    SectionSpec(
+        name="collected",
+        title="What came in",
+        tables=(ledger_tables.collected_by_responsible, ledger_tables.days_to_pay_by_client),
+        notes=lambda _month, _table: (),
+        scopes=FIRM,
+    ),
+    SectionSpec(
+        name="tie_out",
+        title="Receivables and the books",
+        tables=(ledger_tables.tie_out_by_reason,),
+        notes=lambda _month, _table: (),
+        scopes=FIRM,
+    ),
+    SectionSpec(name="invoices_that_differ", tables=(ledger_tables.invoices_that_differ,), scopes=FIRM, on_page=False),
     SectionSpec(
         name="stale",
         tables=(report_tables.stale,),

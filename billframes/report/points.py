@@ -17,6 +17,7 @@ from billframes._format import format_number, format_rounded
 from billframes._names import join_names
 from billframes.analysis.frames.checked_frames import share_checks
 from billframes.report import report_tables
+from billframes.report.ledger_tables import tie_out_by_reason
 from billframes.report.month import LEAST_HOURS, Month
 from billframes.report.open_amounts import hourly_work, open_invoices, overdue_by_client
 from billframes.report.table_spec import ReportTable
@@ -253,6 +254,19 @@ def _old_work(month: Month) -> Iterator[Point]:
     yield Point(headline, detail if len(rows) > 1 else "", "Work in progress and lock-up", old / total / _OLD)
 
 
+def _ledger(month: Month) -> Iterator[Point]:
+    """Say how much the books and the billing system differ for reasons that nobody can tell, if any."""
+    table = None if month.scope else tie_out_by_reason(month)
+    if table is None or not month.ledgers.unexplained:
+        return
+    amount, count = month.ledgers.unexplained
+    rows = "1 invoice or entry" if count == 1 else f"{count} invoices or entries"
+    whole = float(table.total["difference_amount"].iloc[0])
+    headline = f"Receivables and the books differ by {_money(amount)} in {rows}, and the reports don’t show why."
+    detail = f"With all reasons, they differ by {_money(whole)}."
+    yield Point(headline, detail, "Receivables and the books", 1.0, is_breach=True)
+
+
 def _e_billing(month: Month) -> Iterator[Point]:
     found = month.e_billing
     if not found.rejected:
@@ -273,6 +287,7 @@ _RULES: tuple[Callable[[Month], Iterator[Point]], ...] = (
     _overdue,
     _old_work,
     _e_billing,
+    _ledger,
 )
 
 

@@ -101,4 +101,4 @@ def narratives(month: Month) -> Section:
 def notes(month: Month) -> Section:
     """Show the notes of loads and analyses, and what the figures can't tell."""
     basis = f"{footnotes.as_of(month)} {describe_settings(month.book.settings)}"
-    return Section("notes.html", notes=[*footnotes.scope(month), basis, *month.remarks, footnotes.LIMITS])
+    return Section("notes.html", notes=[*footnotes.scope(month), basis, *month.remarks, *footnotes.limits(month)])

@@ -230,7 +230,7 @@ def _about(month: Month, *, title: str, remark: str, generated: str) -> Iterator
     yield "", remark
     money = f"Amounts are in {month.currency}" if month.currency else _NO_CURRENCY
     yield "", f"{money}. Unknown figures are empty cells."
-    for text in (*footnotes.scope(month), *balances(month), footnotes.LIMITS, *month.remarks):
+    for text in (*footnotes.scope(month), *balances(month), *footnotes.limits(month), *month.remarks):
         yield "", text
     yield "Made by", f"billframes {__version__}"
 

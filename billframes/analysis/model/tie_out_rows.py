@@ -14,7 +14,7 @@ from typing import Any
 from billframes.analysis.model.invoice_matching import MATCHED_BY, ClientNames, Item, match_invoices, plain_number
 from billframes.errors import ParameterError
 
-__all__ = ["REASONS", "TieOutRow", "add_control", "compare_rows", "group_unapplied"]
+__all__ = ["REASONS", "UNEXPLAINED", "TieOutRow", "add_control", "compare_rows", "group_unapplied"]
 
 REASONS = (
     "agrees",
@@ -35,6 +35,9 @@ REASONS = (
     "not_in_any_customer",
 )
 """The reasons, in the order in which they are added up."""
+
+UNEXPLAINED = ("not_in_report", "missing_here", "other_in_ledger", "currency", "not_in_any_customer")
+"""The reasons that say where a difference is, but not what happened."""
 
 # Other rows of the books are never the same thing as an invoice, whatever their number.
 _INVOICES = ("invoice", "credit", "sales_receipt")

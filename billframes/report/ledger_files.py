@@ -1,0 +1,139 @@
+"""Read reports of the firm's books for a month's report: payments, and the tie-out of the receivables.
+
+Each file is known by its report: what is open on the day of the receivables is tied out, payments and credits are added
+up, and a list of all invoices says what became of those that are no longer open. Files of the folder in the settings
+that are of another day are left out; files that were named must fit.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from billframes._format import long_date, month_name
+from billframes.errors import ConfigError, LedgerError
+from billframes.ledger import read_ledger
+from billframes.ledger.reports import REPORTS
+from billframes.report.ledgers import Ledgers
+from billframes.report.month import Month
+
+__all__ = ["ledger_paths", "read_ledgers"]
+
+_ENDINGS = (".csv", ".xlsx")
+_HISTORY = {each.kind for each in REPORTS if each.history}
+_CREDITS = "account_detail"
+
+
+def ledger_paths(named: Sequence[str], folder: str) -> list[Path]:
+    """
+    Return the files to read: those that were named, else those of the folder in the firm's settings.
+
+    Raises
+    ------
+    ConfigError
+        The folder does not exist.
+    """
+    if named or not folder:
+        return [Path(each) for each in named]
+    if not Path(folder).is_dir():
+        raise ConfigError(f"[ledger] folder is {folder!r} in the firm's settings, but there is no such folder.")
+    found = sorted(each for each in Path(folder).iterdir() if each.suffix.lower() in _ENDINGS)
+    # Excel locks an open file by one of the same name.
+    return [each for each in found if not each.name.startswith((".", "~$"))]
+
+
+def read_ledgers(month: Month, paths: Sequence[Path], *, must_fit: bool) -> Ledgers:
+    """
+    Read reports of the firm's books for a month.
+
+    Parameters
+    ----------
+    month : Month
+    paths : sequence of Path
+    must_fit : bool
+        Whether a report of what is open on another day is an error.
+
+    Raises
+    ------
+    LedgerError
+        A file is not a report that is used here, two files contradict each other, or the payments don't cover the
+        month.
+    """
+    reports = [(each, read_ledger(each)) for each in paths]
+    _check_companies([frame for _, frame in reports])
+    opened = [frame for _, frame in reports if _about(frame)["open_items"]]
+    paid = [path for path, frame in reports if _about(frame)["payments"]]
+    credits_of = [path for path, frame in reports if _about(frame)["report"] == _CREDITS]
+    listed = [frame for _, frame in reports if _about(frame)["report"] in _HISTORY]
+    for _, frame in reports:
+        about = _about(frame)
+        if not (about["open_items"] or about["payments"] or about["report"] in {*_HISTORY, _CREDITS}):
+            raise LedgerError(
+                f"{about['file']} is {about['report']}, which the report does not use; export A/R Aging Detail or "
+                "Sales by Customer Detail."
+            )
+    tied = _tied_out(month, opened, listed, must_fit=must_fit)
+    ledger = read_ledger(paid) if paid else None
+    payments = None
+    if ledger is not None:
+        _check_days(month, _about(ledger))
+        payments = month.firm_book.payments(ledger, credits=read_ledger(credits_of) if credits_of else None)
+    missing = [] if payments is not None else ["Sales by Customer Detail, on cash basis, would show what was collected"]
+    if tied is None:
+        missing.append(f"A/R Aging Detail as of {long_date(month.as_of)} would show whether the books agree")
+    return Ledgers(
+        payments=payments,
+        since=None if ledger is None else _day(_about(ledger)["start"]),
+        tie_out=tied,
+        files=tuple(_about(frame)["file"] for _, frame in reports),
+        missing=tuple(missing),
+    )
+
+
+def _about(ledger: pd.DataFrame) -> dict[str, Any]:
+    about: dict[str, Any] = ledger.attrs["ledger"]
+    return about
+
+
+def _day(text: str | None) -> dt.date | None:
+    return dt.date.fromisoformat(text) if text else None
+
+
+def _check_companies(reports: Sequence[pd.DataFrame]) -> None:
+    named = [_about(each) for each in reports if _about(each)["company"]]
+    for each in named[1:]:
+        if each["company"] != named[0]["company"]:
+            raise LedgerError(f"{named[0]['file']} and {each['file']} are of two companies; give those of one.")
+
+
+def _check_days(month: Month, about: dict[str, Any]) -> None:
+    """Refuse payments of a part of the month only, or of other months."""
+    start, end = _day(about["start"]), _day(about["end"])
+    if (start and start > month.first) or (end and end < month.last):
+        span = f"{long_date(start) if start else 'its beginning'} to {long_date(end) if end else 'today'}"
+        raise LedgerError(
+            f"{about['file']} has the payments from {span}, not all of {month_name(month.first)}; export it for the "
+            "whole month, or the year to date."
+        )
+
+
+def _tied_out(
+    month: Month, opened: Sequence[pd.DataFrame], listed: Sequence[pd.DataFrame], *, must_fit: bool
+) -> pd.DataFrame | None:
+    """Compare the receivables with the report of that day."""
+    days = {_about(each)["as_of"] for each in opened}
+    fits = [each for each in opened if _about(each)["as_of"] in (None, month.as_of.isoformat())]
+    if not fits and days and must_fit:
+        fits = list(opened[:1])
+    if len(fits) > 1:
+        names = " and ".join(_about(each)["file"] for each in fits)
+        raise LedgerError(f"{names} both list what is open on {month.as_of}; give one of them.")
+    if not fits:
+        return None
+    history = max(listed, key=lambda each: _about(each)["end"] or "9999", default=None)
+    rows: pd.DataFrame = month.firm_book.tie_out(fits[0], as_of=month.as_of, history=history)
+    return rows

@@ -1,0 +1,50 @@
+"""What a month's report knows from the firm's books: payments, the tie-out, and what is missing."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+
+import pandas as pd
+
+from billframes.analysis.model.tie_out_rows import UNEXPLAINED
+
+__all__ = ["Ledgers"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ledgers:
+    """
+    What is known from the firm's books.
+
+    Parameters
+    ----------
+    payments : DataFrame, optional
+        The payments, as `payments` returns them.
+    since : date, optional
+        The first day whose payments are known; None if all are.
+    tie_out : DataFrame, optional
+        One row per invoice, as `tie_out` returns them.
+    files : tuple of str
+        The names of the files.
+    missing : tuple of str
+        What is not known, and the report that would show it.
+    """
+
+    payments: pd.DataFrame | None = None
+    since: dt.date | None = None
+    tie_out: pd.DataFrame | None = None
+    files: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    @property
+    def unexplained(self) -> tuple[float, int] | None:
+        """The size of the differences whose reason says nothing of what happened, and their number; None without."""
+        if self.tie_out is None:
+            return None
+        rows = self.tie_out[self.tie_out["reason"].isin(UNEXPLAINED)]
+        return (float(rows["difference_amount"].abs().sum()), len(rows)) if len(rows) else None
+
+    def covers(self, first: dt.date) -> bool:
+        """Tell whether the payments from a day on are known."""
+        return self.payments is not None and (self.since is None or self.since <= first)
