@@ -1,4 +1,4 @@
-"""What a month's report knows from the firm's books: payments, the tie-out, and what is missing."""
+"""Payments, the tie-out and missing reports: a month's knowledge from the firm's books."""
 
 from __future__ import annotations
 
