@@ -13,7 +13,7 @@ from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.model.tie_out_frame import TOTALS, add_up_reasons
 from billframes.analysis.model.tie_out_rows import UNEXPLAINED
 from billframes.report.month import Month
-from billframes.report.report_tables import ReportTable, Table, of_analysis
+from billframes.report.table_spec import ReportTable, Table, of_analysis
 
 __all__ = ["collected_by_responsible", "days_to_pay_by_client", "invoices_that_differ", "tie_out_by_reason"]
 
