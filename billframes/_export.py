@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import os
 import re
 import tempfile
+import textwrap
 import unicodedata
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -29,6 +31,7 @@ from billframes.errors import BillframesWarning, ConfigError, ParameterError
 
 __all__ = [
     "NUMBER_FORMATS",
+    "PAGE_WIDTH",
     "check_output",
     "excel_text",
     "file_name",
@@ -59,6 +62,8 @@ NUMBER_FORMATS = {
 """The number format of each unit. Names of months are English, whatever the language of Excel."""
 # Excel's number of the paper's size.
 A4 = 9
+PAGE_WIDTH = 230
+"""The characters across a landscape page, in type of about 7 points. Wider sheets take two pages."""
 # Characters that begin a formula in a spreadsheet, or that it skips before one; the wide forms apply in East Asia.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _AFTER_SEPARATOR = re.compile(rf"([;|\t\r\n][\s\"']*)(?=[{re.escape(''.join(_FORMULA[:4] + _FORMULA[7:]))}])")
@@ -67,6 +72,8 @@ _RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com",
 _LONGEST = 100
 # Characters of a column in Excel; longer texts are cut off on the screen.
 _WIDEST, _NARROWEST = 60, 10
+# The height of a line in points.
+_LINE_HEIGHT = 15
 # Characters of an Excel cell, counted in UTF-16.
 _CELL = 32_767
 _CUT = " […] (cut: an Excel cell holds no more)"
@@ -214,7 +221,8 @@ def to_excel(
     with pd.ExcelWriter(buffer, engine="xlsxwriter", engine_kwargs={"options": options}, **kwargs) as writer:
         plain.to_excel(writer, sheet_name=safe_sheet_name(sheet), index=False, freeze_panes=(1, 0))
         added = {name: writer.book.add_format({"num_format": form}) for name, form in (formats or {}).items()}
-        _lay_out(writer.sheets[safe_sheet_name(sheet)], plain, added)
+        heading = writer.book.add_format({"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"})
+        _lay_out(writer.sheets[safe_sheet_name(sheet)], plain, added, heading)
     return buffer.getvalue()
 
 
@@ -222,14 +230,20 @@ def _has_only_days(dates: pd.Series[Any]) -> bool:
     return bool(dates.dropna().eq(dates.dropna().dt.normalize()).all())
 
 
-def _lay_out(page: Any, frame: pd.DataFrame, formats: Mapping[str, Any]) -> None:
+def _lay_out(page: Any, frame: pd.DataFrame, formats: Mapping[str, Any], heading: Any) -> None:
     """Set column widths and formats, a filter row, and printing in landscape with the heading on every page."""
-    for place, name in enumerate(frame.columns):
-        page.set_column(place, place, _width(str(name), frame[name]), formats.get(name))
+    widths = [_width(str(name), frame[name]) for name in frame.columns]
+    for place, (name, width) in enumerate(zip(frame.columns, widths, strict=True)):
+        page.set_column(place, place, width, formats.get(name))
+        page.write_string(0, place, str(name), heading)
+    # Programs other than Excel don't fit the row's height to its text.
+    lines = [len(textwrap.wrap(str(name), int(width) - 3)) for name, width in zip(frame.columns, widths, strict=True)]
+    page.set_row(0, _LINE_HEIGHT * max(lines, default=1))
     if len(frame.columns):
         page.autofilter(0, 0, len(frame), len(frame.columns) - 1)
+        page.repeat_columns(0)
     page.repeat_rows(0)
-    fit_landscape(page, paper=None)
+    fit_landscape(page, across=max(1, math.ceil(sum(widths) / PAGE_WIDTH)), paper=None)
 
 
 def fit_landscape(
@@ -264,12 +278,13 @@ def fit_landscape(
 
 def _width(heading: str, values: pd.Series[Any]) -> float:
     """Return a width in characters: Excel shows ### for a date or number that is wider than its column."""
+    word = max(map(len, heading.split()), default=0)
     if pd.api.types.is_datetime64_any_dtype(values.dtype):
         widest = len("2026-10-31 23:59")
     else:
         widest = max((len(str(value)) for value in values.dropna()), default=0)
     # The filter's button takes the room of three characters.
-    return min(_WIDEST, max(widest, len(heading) + 3, _NARROWEST)) + 1.0
+    return min(_WIDEST, max(widest, word + 3, _NARROWEST)) + 1.0
 
 
 def _warn_of_cut(frame: pd.DataFrame) -> None:

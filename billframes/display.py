@@ -204,7 +204,7 @@ def _write(frame: Any, path: str | Path, endings: Sequence[str], **options: str)
     if out.suffix.lower() not in endings:
         raise ParameterError(f"{out.name!r} must end with {' or '.join(endings)}.")
     check_output(out)
-    write(out, _WRITERS[out.suffix.lower()](frame, options))
+    write(out, _WRITERS[out.suffix.lower()](frame, out.stem, options))
 
 
 def exported(frame: pd.DataFrame, ending: str, **options: Any) -> bytes:
@@ -257,14 +257,19 @@ def _all_rows(frame: Any) -> pd.DataFrame:
     return _first_rows(frame, sys.maxsize)[0]
 
 
-def _html(frame: Any, _options: Mapping[str, str]) -> bytes:
-    page = show(frame, len(_all_rows(frame)))._repr_html_()
-    return f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>billframes</title>{page}'.encode()
+def _html(frame: Any, title: str, _options: Mapping[str, str]) -> bytes:
+    table = show(frame, len(_all_rows(frame)))._repr_html_()
+    head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{_STYLE}</style>'
+    return f'<!DOCTYPE html><html lang="en">{head}{table}'.encode()
 
 
-_WRITERS: dict[str, Callable[[Any, Mapping[str, str]], bytes]] = {
-    ".xlsx": lambda frame, _options: exported(_all_rows(frame), ".xlsx"),
-    ".csv": lambda frame, options: exported(_all_rows(frame), ".csv", **options),
+_STYLE = (
+    "body { font: 14px system-ui, sans-serif; margin: 1.5rem } table { border-collapse: collapse }"
+    " th, td { padding: 0.2rem 0.7rem } th { border-bottom: 1px solid } td { border-bottom: 1px solid #ddd }"
+)
+_WRITERS: dict[str, Callable[[Any, str, Mapping[str, str]], bytes]] = {
+    ".xlsx": lambda frame, title, _options: exported(_all_rows(frame), ".xlsx", sheet=title),
+    ".csv": lambda frame, _title, options: exported(_all_rows(frame), ".csv", **options),
     ".html": _html,
 }
 _DECIMALS = {"cents": 2, "multiple": 2, "days": 1, "count": 2, "ratio": 4, "points": 4}

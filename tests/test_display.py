@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+import io
 import operator
 
 import pandas as pd
@@ -12,7 +13,8 @@ from bs4 import BeautifulSoup
 
 import billframes as bf
 from billframes._format import format_number
-from billframes.analysis.declare.lookup import heading_of
+from billframes.analysis.declare.lookup import analyses, heading_of
+from billframes.display import exported
 from billframes.loading.record import Record
 from billframes.schema.resources import RESOURCES
 
@@ -232,3 +234,24 @@ def test_exports_have_titles_order_and_rounded_numbers(client, tmp_path, to):
     assert f">{format_number(fees[0], 'cents')}<" in (tmp_path / "r.html").read_text()
     with pytest.raises(bf.ParameterError, match="must end with"):
         bf.export(result, tmp_path / "r.docx")
+
+
+@pytest.mark.filterwarnings("ignore::billframes.errors.BillframesWarning")
+def test_the_result_of_each_analysis_is_exported_with_titles_and_formats(october_book):
+    openpyxl = pytest.importorskip("openpyxl")
+    done = []
+    for name in analyses():
+        try:
+            result = getattr(october_book, name)()
+        except bf.ParameterError:
+            # It needs the firm's books or a mirror.
+            continue
+        done.append(name)
+        sheet = openpyxl.load_workbook(io.BytesIO(exported(result.head(20), ".xlsx"))).active
+        headings, *rows = sheet.iter_rows()
+        assert len(rows) == min(len(result), 20), name
+        assert not [each.value for each in headings if "_" in each.value], name
+        numbers = [cell for row in rows[:5] for cell in row if isinstance(cell.value, int | float)]
+        assert not [cell.coordinate for cell in numbers if cell.number_format == "General"], name
+        assert not [cell.value for cell in numbers if len(repr(cell.value).partition(".")[2]) > 4], name
+    assert len(done) > 25

@@ -18,7 +18,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._export import fit_landscape
+from billframes._export import PAGE_WIDTH, fit_landscape
 from billframes._version import __version__
 from billframes.analysis.declare.metrics import PRICED, UNITS, Measure
 from billframes.analysis.frames.checked_frames import share_checks
@@ -48,8 +48,6 @@ _ROW_HEIGHT = 16
 _LINE_HEIGHT, _LINE_LENGTH = 15, 105
 # Inches left, right, above and below.
 _MARGINS = (0.4, 0.4, 0.5, 0.5)
-# A landscape page fits this many characters across, in about 7 points. Wider sheets take two pages.
-_PAGE_WIDTH = 230
 # Smaller changes of a ratio are shown as 0.0%, without a sign.
 _SMALLEST_POINTS = 0.0005
 
@@ -214,7 +212,7 @@ class _SheetWriter:
 
 
 def _set_up_printing(page: Any, width: float) -> None:
-    across = math.ceil(width / _PAGE_WIDTH)
+    across = math.ceil(width / PAGE_WIDTH)
     if across > 1:
         page.repeat_columns(0)
     fit_landscape(page, across=across, margins=_MARGINS)
