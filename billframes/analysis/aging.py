@@ -60,7 +60,8 @@ def aging(
     """
     Open balances of final invoices by how long they have been due.
 
-    Counts final invoices dated on or before `as_of` whose balance is not 0; credits keep their sign and bucket.
+    Counts final invoices dated on or before `as_of` whose balance is not 0. Balances below 0 are credits: they are in
+    `credit_amount`, and in no bucket. `total` is the buckets and the credits together.
     Days overdue = `as_of` - due date, so an invoice due on that day is current. Balances are as loaded, not as
     they stood on `as_of`.
 
@@ -93,7 +94,8 @@ def aging(
     -------
     frame
         Of the kind of the input, sorted by label: the keys, then `current`, `1-30`, `31-60`, `61-90`, `91+`, `0-30`,
-        `total`, `overdue`, `weighted_days_overdue`, `unknown_amount`. `bf.explain("aging")` says what each is.
+        `credit_amount`, `total`, `overdue`, `weighted_days_overdue`, `unknown_amount`. `bf.explain("aging")` says what
+        each is.
 
     Raises
     ------
@@ -209,10 +211,10 @@ ANALYSIS = Analysis(
         "Draft, review and approved invoices, because clients do not owe them yet; invoices dated after `as_of`; "
         "balances of 0.",
         "Invoices whose state is missing or unknown: their balance is in `unknown_amount`, not in `total`.",
-        "Credits, in `weighted_days_overdue` only: it is an average over debts.",
-        "Nothing else. Credits keep their sign and bucket, so a cell can be negative. By matter or user, an amount "
-        "billed without an item is in the row `Unassigned`; an invoice without any item is on the matter that it names "
-        "(in figures of fees, it is on no matter).",
+        "Unused credits, in the buckets, in `overdue` and in `weighted_days_overdue`: they are in `credit_amount`, and "
+        "`total` is net of them.",
+        "Nothing else. By matter or user, an amount billed without an item is in the row `Unassigned`; an invoice "
+        "without any item is on the matter that it names (in figures of fees, it is on no matter).",
     ),
     cannot_tell=(
         "Past balances: balances are as loaded, and payments after `as_of` are already deducted. Only dated copies of "
@@ -231,14 +233,15 @@ ANALYSIS = Analysis(
     columns=(
         *shared_measures("current"),
         *bucket_measures("1-30", "31-60", "61-90", "91+", "0-30", of="receivables"),
-        *shared_measures("total", "overdue", "weighted_days_overdue"),
+        *shared_measures("credit_amount", "total", "overdue", "weighted_days_overdue"),
         retitled("unknown_amount", "Receivables of unknown state", "Balances of invoices whose state is unknown."),
     ),
     table=TableSpec(
         title="Receivables by age",
-        columns=("current", BUCKETS, "total", "overdue", "weighted_days_overdue"),
-        optional=("current", "weighted_days_overdue"),
-        brief=("current", BUCKETS, "total", "overdue"),
+        columns=("current", BUCKETS, "credit_amount", "total", "overdue", "weighted_days_overdue"),
+        optional=("current", "credit_amount", "weighted_days_overdue"),
+        brief=("current", BUCKETS, "credit_amount", "total", "overdue"),
+        if_any=("credit_amount",),
     ),
     chart=ChartSpec(
         kind="ages",
@@ -247,9 +250,9 @@ ANALYSIS = Analysis(
         words=["{total}"],
         age=("days past due", "days since the invoice date"),
         shows="one column per bucket; for several rows, one bar per row, divided into buckets.",
-        more="Older amounts are darker. Credits are to the left of zero. The text beside a bar is its total.",
-        example={"client_name": ["Acme", "Bolt"], "current": [60.0, 0.0], "1-30": [40.0, -5.0], "total": [100.0, -5.0]},
-        gives=(["100", "−5"], "Receivables by client, by days past due"),
+        more="Older amounts are darker. The text beside a bar is its total, after unused credits.",
+        example={"client_name": ["Acme", "Bolt"], "current": [60.0, 0.0], "1-30": [40.0, 5.0], "total": [100.0, 5.0]},
+        gives=(["100", "5"], "Receivables by client, by days past due"),
     ),
     book=FromBook(needs=_frames_for),
     records=RecordsSpec(
@@ -266,7 +269,7 @@ ANALYSIS = Analysis(
         in_overview=True,
         title="Receivables",
         by=("client", "practice_area", "responsible", "matter"),
-        tiles=("total", "overdue", "91+"),
+        tiles=("total", "overdue", "91+", "credit_amount"),
         order="total",
         filters="matters",
         note="The balance of an invoice for several matters is divided among them.",

@@ -44,7 +44,11 @@ _WIP_COLUMNS = {
     "total": "wip_amount",
     "contingent_amount": "contingent_amount",
 }
-_AGING_COLUMNS = {"total": "receivable_amount", "overdue": "overdue", "unknown_amount": "unknown_balance_amount"}
+_AGING_COLUMNS = {
+    **{name: name for name in ("credit_amount", "overdue")},
+    "total": "receivable_amount",
+    "unknown_amount": "unknown_balance_amount",
+}
 _DATES = ("last_work_date", "last_invoice_date")
 
 
@@ -93,9 +97,9 @@ def exposure(
     -------
     frame
         Of the kind of the input, sorted by label: the keys, then `unbilled_amount`, `prebill_amount`, `wip_amount`,
-        `current`, `1-30`, `31-60`, `61-90`, `91+`, `receivable_amount`, `overdue`, `exposure_amount`, `last_work_date`,
-        `last_invoice_date`, `days_since_work`, `days_since_invoice`, `contingent_amount`, `unknown_amount`,
-        `unknown_balance_amount`. `bf.explain("exposure")` says what each is.
+        `current`, `1-30`, `31-60`, `61-90`, `91+`, `credit_amount`, `receivable_amount`, `overdue`, `exposure_amount`,
+        `last_work_date`, `last_invoice_date`, `days_since_work`, `days_since_invoice`, `contingent_amount`,
+        `unknown_amount`, `unknown_balance_amount`. `bf.explain("exposure")` says what each is.
 
     Raises
     ------
@@ -225,7 +229,7 @@ ANALYSIS = Analysis(
         "On 31 October, Acme has work worth 300 on no invoice and owes 50: its exposure is 350. Bolt owes 100, and the "
         "last work for Bolt was 123 days ago."
     ),
-    formula="`exposure_amount` = `wip_amount` + `receivable_amount`",
+    formula="`exposure_amount` = `wip_amount` + `receivable_amount`; receivables are net of `credit_amount`",
     numerator=(
         "The total of `wip` and the open balances of final invoices as in `aging`, both up to `as_of`. The last work "
         "is the last time entry of any kind, and the last invoice the last final one of more than 0."
@@ -233,8 +237,8 @@ ANALYSIS = Analysis(
     left_out=(
         "Clients or matters without work in progress and without a balance.",
         "Balances of invoices whose state is unknown: they are in `unknown_balance_amount`.",
-        "Nothing else. Work on contingency matters is in `wip_amount`; `contingent_amount` shows how much. Credits "
-        "keep their sign.",
+        "Work on contingency matters: it is in `contingent_amount`.",
+        "Unused credits, in the buckets and in `overdue`: they are in `credit_amount`.",
     ),
     cannot_tell=(
         "The amount that will be billed for the work, and the part that will be paid: work counts at its value.",
@@ -249,7 +253,7 @@ ANALYSIS = Analysis(
     columns=(
         *shared_measures("unbilled_amount", "prebill_amount", "wip_amount", "current"),
         *bucket_measures("1-30", "31-60", "61-90", "91+", of="receivables"),
-        *shared_measures("receivable_amount", "overdue"),
+        *shared_measures("credit_amount", "receivable_amount", "overdue"),
         sum_measure(
             "exposure_amount",
             "Exposure",
@@ -272,26 +276,32 @@ ANALYSIS = Analysis(
         title="Exposure",
         columns=(
             *("unbilled_amount", "prebill_amount", "wip_amount", "contingent_amount", "current", BUCKETS),
-            *("receivable_amount", "exposure_amount", "days_since_work", "days_since_invoice"),
+            *("credit_amount", "receivable_amount", "exposure_amount", "days_since_work", "days_since_invoice"),
         ),
-        brief=("wip_amount", "receivable_amount", "exposure_amount", "days_since_work", "days_since_invoice"),
+        brief=(
+            *("wip_amount", "receivable_amount", "exposure_amount", "contingent_amount", "days_since_work"),
+            "days_since_invoice",
+        ),
+        if_any=("contingent_amount",),
     ),
     chart=ChartSpec(
         kind="stacks",
         title="Work in progress and receivables",
-        columns=("unbilled_amount", "prebill_amount", "current", "overdue"),
+        columns=("unbilled_amount", "prebill_amount", "current", "overdue", "credit_amount"),
+        unless_zero=("credit_amount",),
         # Beside work in progress, "Current" alone would be unclear.
         legend={"current": "Receivables, current"},
         words=["{exposure_amount}", "{receivable_amount} owed"],
-        shows="unbilled work, draft bills, current receivables and overdue ones.",
-        more="From unbilled (pale) to overdue (dark). The text beside a bar is the exposure, or the receivables if "
-        "rates are hidden. Credits are to the left of zero.",
+        shows="unbilled work, draft bills, current receivables, overdue ones and unused credits.",
+        more="From unbilled (pale) to overdue (dark). Unused credits are to the left of zero. The text beside a bar is "
+        "the exposure, or the receivables if rates are hidden.",
         example={
             "client_name": ["Acme", "Bolt"],
             "unbilled_amount": [300.0, 0.0],
             "prebill_amount": [0.0, 0.0],
             "current": [0.0, 0.0],
             "overdue": [50.0, 100.0],
+            "credit_amount": [0.0, 0.0],
             "receivable_amount": [50.0, 100.0],
             "exposure_amount": [350.0, 100.0],
         },
@@ -311,7 +321,7 @@ ANALYSIS = Analysis(
         place=5,
         title="Exposure",
         by=("client", "responsible", "practice_area", "matter"),
-        tiles=("exposure_amount", "wip_amount", "receivable_amount", "overdue"),
+        tiles=("exposure_amount", "wip_amount", "receivable_amount", "overdue", "contingent_amount"),
         order="exposure_amount",
         filters="matters",
     ),

@@ -10,7 +10,7 @@ import pandas as pd
 
 from billframes._names import type_in_words
 from billframes.analysis.declare.lookup import analyses
-from billframes.analysis.declare.metrics import Measure, retitled, shared_measures, sum_measure
+from billframes.analysis.declare.metrics import Measure, retitled, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
 from billframes.analysis.frames.expressions import RESIDUE
 from billframes.analysis.model.arguments import read_date, read_whole_number
@@ -28,7 +28,6 @@ def lockup(
     fees_amount: float | None,
     *,
     days: float = 365,
-    contingent_amount: float | None = 0.0,
 ) -> pd.DataFrame:
     """
     Days of fees that are tied up in work in progress and in receivables.
@@ -36,23 +35,21 @@ def lockup(
     Parameters
     ----------
     wip_amount : float
-        Work in progress on a day: the `total` of `wip`. None if it is unknown, for example because rates are hidden.
+        Work in progress on a day, without contingency matters: the `total` of `wip`. None if it is unknown, for example
+        because rates are hidden.
     receivable_amount : float
         Receivables on that day: the `total` of `aging`.
     fees_amount : float
         Fees billed in the days up to that day: the `fees_amount` of `contribution`.
     days : float
         The number of days in which the fees were billed, above 0; a year by default.
-    contingent_amount : float
-        The part of `wip_amount` on contingency matters, which is left out: the `contingent_amount` of `wip`. None if it
-        is unknown.
 
     Returns
     -------
     DataFrame
-        One row: `wip_amount` (without the contingent part), `receivable_amount`, `fees_amount`, `days` and, as float64
-        days, `wip_days`, `receivable_days` (amount ÷ fees * days) and `lockup_days` (their sum); then
-        `left_out_wip_amount`, the contingent part. Days are missing if an amount is unknown, or if fees are 0 or less.
+        One row: `wip_amount`, `receivable_amount`, `fees_amount`, `days` and, as float64 days, `wip_days`,
+        `receivable_days` (amount ÷ fees * days) and `lockup_days` (their sum). Days are missing if an amount is
+        unknown, or if fees are 0 or less.
 
     Raises
     ------
@@ -70,24 +67,16 @@ def lockup(
     >>> lockup(100_000, 60_000, 730_000)[["wip_days", "receivable_days", "lockup_days"]]
        wip_days  receivable_days  lockup_days
     0      50.0             30.0         80.0
-
-    If 20,000 of the work is on contingency matters, only 80,000 count, which is 40 days:
-
-    >>> lockup(100_000, 60_000, 730_000, contingent_amount=20_000)[["wip_amount", "wip_days", "left_out_wip_amount"]]
-       wip_amount  wip_days  left_out_wip_amount
-    0     80000.0      40.0              20000.0
     """
     given = {"wip_amount": wip_amount, "receivable_amount": receivable_amount, "fees_amount": fees_amount}
     amounts = {name: _number(value, name) for name, value in given.items()}
-    left_out = _number(contingent_amount, "contingent_amount")
-    amounts["wip_amount"] -= left_out
     length = _number(days, "days")
     if not 0 < length < math.inf:
         raise ParameterError(f"days={days!r} must be a number above 0: the days in which the fees were billed.")
     fees = amounts["fees_amount"]
     per_day = fees / length if fees > RESIDUE else math.nan
     parts = {"wip_days": amounts["wip_amount"] / per_day, "receivable_days": amounts["receivable_amount"] / per_day}
-    total = {"lockup_days": sum(parts.values()), "left_out_wip_amount": left_out}
+    total = {"lockup_days": sum(parts.values())}
     return pd.DataFrame([amounts | {"days": length} | parts | total])
 
 
@@ -120,9 +109,9 @@ def lockup_of_book(book: Any, *, by: By = None, as_of: DateLike | None = None, d
     -------
     DataFrame
         One row per group: the keys, `as_of`, `fees_start` and `fees_end` (first and last day of the fees, both
-        inclusive), and the columns of `billframes.lockup`. Work in progress is the total of `wip` less its
-        `contingent_amount`, which is in `left_out_wip_amount`. Receivables are the total of `aging`, and fees are net
-        billed time fees and fixed fees (`fees_amount` of `contribution`), both of matters of every type.
+        inclusive), the columns of `billframes.lockup`, and `contingent_amount`. Work in progress is the total of
+        `wip`, beside which is its `contingent_amount`. Receivables are the total of `aging`, and fees are net billed
+        time fees and fixed fees (`fees_amount` of `contribution`), both of matters of every type.
     """
     last = read_date(book._days.as_of(as_of, ("time_entries", "invoices"), "lockup"), "as_of")
     first = last - dt.timedelta(days=read_whole_number(days, "days", "days") - 1)
@@ -133,7 +122,8 @@ def lockup_of_book(book: Any, *, by: By = None, as_of: DateLike | None = None, d
     work, receivables = book.wip(as_of=last).iloc[0], book.aging(as_of=last)["total"].iloc[0]
     fees = book.contribution(None, start=first, end=last)["fees_amount"].iloc[0]
     amounts = (work["total"], receivables, fees)
-    return _with_dates(lockup(*amounts, days=days, contingent_amount=work["contingent_amount"]), 0, first, last)
+    result = lockup(*amounts, days=days).assign(contingent_amount=float(work["contingent_amount"]))
+    return _with_dates(result, 0, first, last)
 
 
 def _lockup_by(book: Any, by: By, first: dt.date, last: dt.date, days: int) -> pd.DataFrame:
@@ -155,10 +145,11 @@ def _lockup_by(book: Any, by: By, first: dt.date, last: dt.date, days: int) -> p
     }
     for name, source in sources.items():
         rows[name] = rows[name].astype("float64").mask(rows[source].isna(), 0.0)
-    amounts = zip(*(rows[name] for name in sources), strict=True)
-    lockups = [lockup(*each, days=days, contingent_amount=contingent) for *each, contingent in amounts]
+    amounts = zip(*(rows[name] for name in ("total", "receivables", "fees_amount")), strict=True)
+    lockups = [lockup(*each, days=days) for each in amounts]
     result = pd.concat(lockups, ignore_index=True) if lockups else lockup(0, 0, 0, days=days).iloc[:0]
-    return _with_dates(pd.concat([rows[keys], result], axis=1), len(keys), first, last)
+    result = pd.concat([rows[keys], result, rows[["contingent_amount"]]], axis=1)
+    return _with_dates(result, len(keys), first, last)
 
 
 def _outer_join(left: pd.DataFrame, right: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
@@ -180,7 +171,7 @@ ANALYSIS = Analysis(
     question="For how many days are we financing our clients?",
     summary=(
         "It shows how many days of fees are tied up in work that is not invoiced yet and in invoices that are not paid "
-        "yet. Work in progress on contingency matters is not counted, and shown separately."
+        "yet. Work on contingency matters is shown beside it."
     ),
     example=(
         "With fees of 730000 a year, work in progress of 100000 is 50 days and receivables of 60000 are 30 "
@@ -190,8 +181,8 @@ ANALYSIS = Analysis(
     numerator="work in progress, without contingency matters, and open receivables on a day",
     denominator="time fees and fixed fees billed in the days up to that day, a year by default",
     left_out=(
-        "Work in progress on contingency matters, because its fee depends on the outcome: it is in "
-        "`left_out_wip_amount`. Invoices on such matters count, in receivables and in fees.",
+        "Work on contingency matters, because its fee depends on the outcome: it is in `contingent_amount`. Invoices "
+        "on such matters count, in receivables and in fees.",
         "Expenses, in the fees only: they are part of work in progress and receivables.",
     ),
     cannot_tell=(
@@ -205,12 +196,7 @@ ANALYSIS = Analysis(
         Measure("as_of", "As of", "date", "The day of the amounts, in the result of a book."),
         Measure("fees_start", "Fees from", "date", "First day of the fees, in the result of a book."),
         Measure("fees_end", "Fees to", "date", "Last day of the fees, in the result of a book."),
-        retitled(
-            "wip_amount",
-            "Work in progress counted",
-            "Value of the work in progress on the day, without contingency matters.",
-        ),
-        *shared_measures("receivable_amount"),
+        *shared_measures("wip_amount", "receivable_amount"),
         retitled(
             "fees_amount",
             "All fees counted",
@@ -221,7 +207,7 @@ ANALYSIS = Analysis(
             "wip_days",
             "Days of work in progress",
             "days",
-            "Work in progress counted ÷ all fees counted × days of fees.",
+            "Work in progress ÷ all fees counted × days of fees.",
             formula="wip_amount / fees_amount * days",
         ),
         Measure(
@@ -238,12 +224,7 @@ ANALYSIS = Analysis(
             "Days of work in progress + days of receivables.",
             formula="wip_days + receivable_days",
         ),
-        sum_measure(
-            "left_out_wip_amount",
-            "On contingency, not counted",
-            "money",
-            "Work in progress on contingency matters, which lock-up leaves out.",
-        ),
+        *shared_measures("contingent_amount"),
     ),
     table=TableSpec(
         title="Lock-up",
@@ -254,7 +235,7 @@ ANALYSIS = Analysis(
             "wip_days",
             "receivable_days",
             "lockup_days",
-            "left_out_wip_amount",
+            "contingent_amount",
         ),
         columns=(
             "as_of",
@@ -267,9 +248,10 @@ ANALYSIS = Analysis(
             "wip_days",
             "receivable_days",
             "lockup_days",
-            "left_out_wip_amount",
+            "contingent_amount",
         ),
-        optional=("as_of", "fees_start", "fees_end", "left_out_wip_amount"),
+        optional=("as_of", "fees_start", "fees_end", "contingent_amount"),
+        if_any=("contingent_amount",),
         adds_up=False,
     ),
     chart=ChartSpec(

@@ -83,7 +83,7 @@ def overdue_invoices(
     Overdue invoices, one row each, with the client's other balances and the work for the client since the due date.
 
     Counts the same invoices as `overdue` in `aging`: final invoices dated on or before `as_of`, due before it, with a
-    balance that is not 0. Credits keep their sign, so the rows add up to the `overdue` of `aging`.
+    balance above 0. So the rows add up to the `overdue` of `aging`.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def _overdue(
     zone = without_people(settings)
     options: dict[str, Any] = {"as_of": day, "by": ["client", "invoice_id"], "buckets": (30,), "settings": zone}
     open_invoices = frames.only("invoices").call(aging, **options)
-    overdue = open_invoices.filter(C("overdue").is_null() | (C("overdue").abs() > RESIDUE))
+    overdue = open_invoices.filter(C("overdue").is_null() | (C("overdue") > RESIDUE))
     details = frames.select("invoices", ("invoice_id", "invoice_date", "due_date"), ("invoice_number", "matter_id"))
     balances = overdue.select("client_id", "client_name", "invoice_id", "overdue")
     rows = to_dicts(join_by_id(balances, details, "invoice_id"))
@@ -295,7 +295,8 @@ ANALYSIS = Analysis(
     ),
     formula="balance and days as in aging; hours and value of the client's work after the due date up to the day",
     left_out=(
-        "Invoices not yet due, drafts, and balances of 0.",
+        "Invoices not yet due, drafts, balances of 0, and credits: unused credits of the client are in "
+        "`other_balance`.",
         "Non-billable time, in the hours since the due date.",
         "Invoices whose state is missing or unknown.",
     ),
@@ -313,8 +314,8 @@ ANALYSIS = Analysis(
     columns=(
         retitled("balance", SHARED["overdue"].title, "The open balance of the invoice."),
         Measure("days_overdue", "Days past due", "count", "Days since the due date."),
-        Measure("other_balance", "Other balances", "money", "Balances of the client’s other invoices, due or not."),
-        Measure("other_overdue", "Other overdue", "money", "The overdue part of the client’s other balances."),
+        Measure("other_balance", "Other balances", "money", "Balances of the client’s other invoices, less credits."),
+        Measure("other_overdue", "Other overdue", "money", "What is overdue on the client’s other invoices."),
         Measure("hours_since_due", "Hours since due date", "hours", "Hours worked for the client after the due date."),
         Measure(
             "worked_since_due", "Value since due date", "money", "Value of the work for the client after the due date."

@@ -1,6 +1,7 @@
 """Stale: old work in progress, archived matters with open amounts, idle matters, and open fixed fees.
 
-Amounts are calculated by `wip` and `aging`, grouped by matter. A finding shows which of them need attention.
+Amounts are calculated by `wip` and `aging`, grouped by matter. A finding shows which of them need attention. Work on
+contingency matters is beside the other amounts: it waits for the outcome.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes._notes import Notes, collect_notes
 from billframes.analysis.activity import Activity, activity_of_matters, as_midnight
 from billframes.analysis.aging import aging
-from billframes.analysis.declare.columns import Frame
+from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.metrics import Measure, shared_measures
 from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
 from billframes.analysis.frames.engine import eager_from_arrow, ids_frame, join_by_id, sum_by, to_dicts
@@ -56,6 +58,7 @@ _SCHEMA = {
     "since": pa.timestamp("us"),
     "days_since": pa.float64(),
     "open_amount": pa.float64(),
+    "contingent_amount": pa.float64(),
     "hours": pa.float64(),
     "effort_amount": pa.float64(),
     "last_work_date": pa.timestamp("us"),
@@ -93,7 +96,8 @@ def stale(
         All of them, with the columns that `aging` needs.
     matters : frame
         All of them, archived ones included, with `matter_id`, `name`, `archived`, `client_id`, `client_name`,
-        `responsible_id` and `responsible_name`; optionally with `opened`.
+        `responsible_id` and `responsible_name`; optionally with `opened`, and with `matter_type`, without which
+        contingency matters are unknown and all work is in `open_amount`.
     users : frame, optional
         With `user_id` and `email`, for settings that name people by their e-mail address.
     as_of : str or date
@@ -110,19 +114,20 @@ def stale(
     frame
         Of the same kind as the input, by finding, largest amount first, then by name: `finding`, `matter_id`,
         `matter_name`, `client_id`, `client_name`, `responsible_id`, `responsible_name`, `fixed_fee_id`, `since`
-        (datetime64), and as float64 `days_since` (`as_of` - `since`), `open_amount`, `hours`, `effort_amount`; then
-        `last_work_date` and `last_invoice_date` of the matter, datetime64. The findings are
+        (datetime64), and as float64 `days_since` (`as_of` - `since`), `open_amount`, `contingent_amount`, `hours`,
+        `effort_amount`; then `last_work_date` and `last_invoice_date` of the matter, datetime64. Work on contingency
+        matters is in `contingent_amount`, all other amounts in `open_amount`. The findings are
 
-        - "old work in progress": `open_amount` is the matter's work in progress older than `wip_days`, as in `wip`;
+        - "old work in progress": the amount is the matter's work in progress older than `wip_days`, as in `wip`;
           `since` is the date of its oldest item
-        - "archived with work in progress": `open_amount` is all work in progress of an archived matter, `hours` its
+        - "archived with work in progress": the amount is all work in progress of an archived matter, `hours` its
           billable hours; `since` is the date of its oldest item
-        - "archived with receivables": `open_amount` is an archived matter's part of the open balances, as in `aging`;
-          `since` is the date of its last invoice
+        - "archived with receivables": `open_amount` is an archived matter's part of the open balances, as in `aging`,
+          unused credits included; `since` is the date of its last invoice
         - "no work or invoice": the matter is not archived, and its last day is more than `idle_days` ago. `since` is
           this day: the latest of the day it was opened, its last work and its last final invoice of more than 0.
-          `open_amount` is its work in progress and receivables. A matter without any of these days is left out
-        - "open fixed fee": a fee dated up to `as_of` and not on a final invoice by then. `open_amount` is the fee,
+          The amounts are its work in progress and receivables. A matter without any of these days is left out
+        - "open fixed fee": a fee dated up to `as_of` and not on a final invoice by then. The amount is the fee,
           `since` its date, `hours` all hours linked to it up to `as_of`, and `effort_amount` these hours at standard
           rates, which is missing without standard rates or if a person has no rate
 
@@ -192,7 +197,7 @@ def stale(
     return frames.to_native(eager_from_arrow(frames["time_entries"], table), time_entries, as_of=day)
 
 
-_NO_WORK: _Row = {"total": 0.0, "old": 0.0, "hours": 0.0, "oldest_date": None}
+_NO_WORK: _Row = {"total": 0.0, "old": 0.0, "hours": 0.0, "oldest_date": None, "contingent": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +214,15 @@ class _Findings:
     receivables: Mapping[str | None, float]
     activity: Mapping[str, Activity]
 
-    def row(self, finding: str, matter_id: str | None, since: dt.datetime | None, amount: float, **more: Any) -> _Row:
+    def row(
+        self,
+        finding: str,
+        matter_id: str | None,
+        since: dt.datetime | None,
+        amount: float,
+        contingent: float = 0.0,
+        **more: Any,
+    ) -> _Row:
         """Return a row of the result."""
         matter = self.matters.get(matter_id or "", {})
         activity = self.activity.get(matter_id or "", Activity())
@@ -222,6 +235,7 @@ class _Findings:
             "since": since,
             "days_since": None if since is None else float((midnight(self.day) - since).days),
             "open_amount": None if math.isnan(amount) else amount,
+            "contingent_amount": None if math.isnan(contingent) else contingent,
             "last_work_date": activity.work,
             "last_invoice_date": activity.invoice,
             **more,
@@ -230,7 +244,7 @@ class _Findings:
     def old_work(self) -> Iterator[_Row]:
         for matter_id, work in self.work.items():
             if _is_open(work["old"]):
-                yield self.row(OLD, matter_id, work["oldest_date"], work["old"])
+                yield self.row(OLD, matter_id, work["oldest_date"], *_apart(work, "old"))
 
     def archived(self) -> Iterator[_Row]:
         for matter_id, matter in self.matters.items():
@@ -238,7 +252,8 @@ class _Findings:
                 continue
             work, receivables = self.work.get(matter_id, _NO_WORK), self.receivables.get(matter_id, 0.0)
             if _is_open(work["total"]):
-                yield self.row(ARCHIVED_WORK, matter_id, work["oldest_date"], work["total"], hours=work["hours"])
+                since, hours = work["oldest_date"], work["hours"]
+                yield self.row(ARCHIVED_WORK, matter_id, since, *_apart(work, "total"), hours=hours)
             if _is_open(receivables):
                 last_invoice = self.activity.get(matter_id, Activity()).invoice
                 yield self.row(ARCHIVED_DEBT, matter_id, last_invoice, receivables)
@@ -250,17 +265,22 @@ class _Findings:
             # A matter without any day is not idle: nothing is known of it.
             is_idle = since is not None and (midnight(self.day) - since).days > limit
             if matter["archived"] is not True and is_idle:
-                amount = self.work.get(matter_id, _NO_WORK)["total"] + self.receivables.get(matter_id, 0.0)
-                yield self.row(IDLE, matter_id, since, amount)
+                amount, contingent = _apart(self.work.get(matter_id, _NO_WORK), "total")
+                yield self.row(IDLE, matter_id, since, amount + self.receivables.get(matter_id, 0.0), contingent)
+
+
+def _apart(work: _Row, name: str) -> tuple[float, float]:
+    """Return an amount of a matter's work, and beside it that of work on contingency: one of them is 0."""
+    return (0.0, work[name]) if work["contingent"] else (work[name], 0.0)
 
 
 def _findings(frames: Frames, day: dt.date, limit: int, settings: FirmSettings) -> tuple[_Findings, Frame]:
     """Collect the open amounts and the activity of matters; also return the work in progress by fixed fee."""
-    by_fee = frames.call(wip, as_of=day, by=["matter", "fixed_fee_id"], buckets=(limit,), settings=settings)
+    by_fee = _work_by_fee(frames, day, limit, settings)
     balances = frames.call(aging, as_of=day, by="matter", buckets=(1,), settings=settings)
-    by_fee = by_fee.with_columns(old=C(f"{limit + 1}+"))
-    by_fee = by_fee.with_columns(C("total", "old", "hours", "fixed_fee_amount").fill_null(math.nan))
-    work = by_fee.group_by("matter_id").agg(C("total", "old", "hours").sum(), C("oldest_date").min())
+    work = by_fee.group_by("matter_id").agg(
+        C("total", "old", "hours").sum(), C("oldest_date").min(), C("contingent").max()
+    )
     findings = _Findings(
         day=day,
         matters=_matters(frames),
@@ -271,6 +291,23 @@ def _findings(frames: Frames, day: dt.date, limit: int, settings: FirmSettings) 
     return findings, by_fee
 
 
+def _work_by_fee(frames: Frames, day: dt.date, limit: int, settings: FirmSettings) -> Frame:
+    """Return the work in progress by matter and fixed fee; `contingent` marks that of contingency matters."""
+    options: dict[str, Any] = {"as_of": day, "by": ["matter", "fixed_fee_id"], "buckets": (limit,)}
+    options["settings"] = settings
+    rows = frames.call(wip, **options)
+    parts = [rows.with_columns(contingent=nw.lit(value=False))]
+    if "matter_type" in column_names(frames["matters"]):
+        # The notes of the call above are about this work, too.
+        with collect_notes(Notes()):
+            contingent = frames.call(wip, matter_types=["contingency"], **options)
+        parts.append(contingent.with_columns(contingent=nw.lit(value=True)))
+    names = ["matter_id", "fixed_fee_id", "total", "hours", "fixed_fee_amount", "oldest_date", "contingent"]
+    work = nw.concat([each.select(*names, old=C(f"{limit + 1}+")) for each in parts])
+    work = work.filter(~C("oldest_date").is_null())
+    return work.with_columns(C("total", "old", "hours", "fixed_fee_amount").fill_null(math.nan))
+
+
 def _matters(frames: Frames) -> dict[str, dict[str, Any]]:
     columns = ("matter_id", "name", "archived", "client_id", "client_name", "responsible_id", "responsible_name")
     return {row["matter_id"]: row for row in to_dicts(frames.select("matters", columns, ("opened",)))}
@@ -278,7 +315,7 @@ def _matters(frames: Frames) -> dict[str, dict[str, Any]]:
 
 def _open_fees(frames: Frames, work: Frame, day: dt.date, settings: FirmSettings) -> Iterator[_Row]:
     """List the open fees, with their amounts in `wip` and the time linked to each."""
-    rows = to_dicts(work.select("matter_id", "fixed_fee_id", "fixed_fee_amount"))
+    rows = to_dicts(work.select("matter_id", "fixed_fee_id", "fixed_fee_amount", "contingent"))
     open_ = {row["fixed_fee_id"]: row for row in rows if _is_open(row["fixed_fee_amount"])}
     if not open_ or "fixed_fees" not in frames:
         return
@@ -290,12 +327,14 @@ def _open_fees(frames: Frames, work: Frame, day: dt.date, settings: FirmSettings
     efforts = {row["fixed_fee_id"]: row for row in to_dicts(totals)}
     for fee in to_dicts(join_by_id(fees, ids, "fixed_fee_id", "inner")):
         row = open_[fee["fixed_fee_id"]]
+        amount, contingent = _apart(row, "fixed_fee_amount")
         done = efforts.get(fee["fixed_fee_id"], {"hours": 0.0, "_value": 0.0, "_unrated": 0.0})
         yield {
             "fixed_fee_id": fee["fixed_fee_id"],
             "matter_id": row["matter_id"],
             "since": fee["date"],
-            "amount": row["fixed_fee_amount"],
+            "amount": amount,
+            "contingent": contingent,
             "hours": done["hours"],
             "effort_amount": done["_value"] if settings.standard_rates and not done["_unrated"] else None,
         }
@@ -312,6 +351,7 @@ def _sort_key(row: _Row) -> tuple[Any, ...]:
         FINDINGS.index(row["finding"]),
         amount is None,
         -(amount or 0.0),
+        -(row["contingent_amount"] or 0.0),
         row["matter_name"],
         row["matter_id"] or "",
         row.get("fixed_fee_id", ""),
@@ -336,7 +376,7 @@ ANALYSIS = Analysis(
         "Work and fees dated after the day, and items on a final invoice dated on or before the day.",
     ),
     cannot_tell=(
-        "Whether work waits for a reason, such as a contingency or a fee due at the end.",
+        "Whether work waits for a reason, such as a fee due at the end.",
         "Whether a matter was already archived on the day: the status is as loaded.",
         "The hours planned for a fixed fee: they are not in the billing system.",
     ),
@@ -350,9 +390,9 @@ ANALYSIS = Analysis(
             "open_amount",
             "Open amount",
             "money",
-            "The work in progress, the receivables or the fixed fee of the finding.",
+            "The work in progress, the receivables or the fixed fee of the finding, without work on contingency.",
         ),
-        *shared_measures("hours"),
+        *shared_measures("contingent_amount", "hours"),
         Measure("effort_amount", "Value of hours", "money", "Hours linked to the fixed fee, at standard rates."),
         *shared_measures("last_work_date", "last_invoice_date"),
     ),
@@ -360,7 +400,8 @@ ANALYSIS = Analysis(
         title="Stale work and matters",
         without=("finding",),
         optional=("effort_amount",),
-        brief=("days_since", "open_amount", "hours", "last_work_date"),
+        brief=("days_since", "open_amount", "contingent_amount", "hours", "last_work_date"),
+        if_any=("contingent_amount",),
         keys=("finding", "matter_name", "client_name", "responsible_name"),
         adds_up=False,
     ),

@@ -1,6 +1,7 @@
 """Work in progress: work that is not yet on a final invoice, by its age.
 
 Billing states are those on a day: an invoice dated after that day was not final then, so its work was on a draft bill.
+Work on contingency matters is beside it, in a column of its own: its fee depends on the outcome, not on its value.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ def wip(
     Counts items dated on or before `as_of` and not on a final invoice dated on or before `as_of`. An item on a
     final invoice dated later was on a draft bill on that day. Billable time, expenses and fixed fees count at their
     `amount`. Of fixed-fee time only the hours count, because the fee already has its value; non-billable time does not
-    count. Matters of every type count by default; `contingent_amount` is the part on contingency matters.
+    count. Nor does work on contingency matters, unless `matter_types` has them: `contingent_amount` is beside `total`.
+    Without `matters`, types are unknown and all work counts.
 
     Pass all items and invoices, of any date: work can wait for years, and only its invoice shows that it was billed.
 
@@ -72,8 +74,8 @@ def wip(
     buckets : sequence of int
         Upper bounds of the buckets in days, rising; the last bucket has no upper bound.
     matter_types : collection of str, optional
-        Types of matter that count; all types by default. "Unknown" selects items on matters without a known type, and
-        is included if all five types are given.
+        Types of matter that count; by default all except contingency. "Unknown" selects items on matters without a
+        known type, and is included if all five types are given.
     settings : FirmSettings, optional
         The firm's settings. Used are `originator_weights` and `roles`.
 
@@ -156,6 +158,8 @@ ANALYSIS = Analysis(
     ),
     formula="worth of time + expenses + fixed fees up to a day, less the items on final invoices up to that day",
     left_out=(
+        "Work on contingency matters, whose fee does not depend on its value: it is in `contingent_amount`; "
+        "`matter_types=` chooses which types count.",
         "Non-billable time.",
         "The value of fixed-fee time, because the fixed fee counts. Its hours are in `fixed_fee_hours`.",
         "Items dated after the day, and items on a final invoice dated on or before the day.",
@@ -163,8 +167,8 @@ ANALYSIS = Analysis(
         "The value of entries without an amount: their hours are in `unpriced_hours`.",
     ),
     cannot_tell=(
-        "The amount that will be billed: work is shown at its value, also on contingency matters "
-        "(`contingent_amount`).",
+        "The amount that will be billed: work is shown at its value.",
+        "Which work is on contingency, without `matters`: all of it counts, and `contingent_amount` is missing.",
         "How the work looked on a past day: entries may have been changed, deleted or added since then.",
     ),
     own=("matter_types",),
@@ -193,7 +197,8 @@ ANALYSIS = Analysis(
             *("unpriced_hours", "oldest_date"),
         ),
         optional=("unknown_amount", "contingent_amount", "unpriced_hours"),
-        brief=(BUCKETS, "total", "unbilled_amount", "prebill_amount"),
+        brief=(BUCKETS, "total", "unbilled_amount", "prebill_amount", "contingent_amount"),
+        if_any=("contingent_amount",),
     ),
     chart=ChartSpec(
         kind="ages",
@@ -220,7 +225,7 @@ ANALYSIS = Analysis(
         in_overview=True,
         title="Work in progress",
         by=("client", "user", "practice_area", "responsible", "matter"),
-        tiles=("total", "unbilled_amount", "prebill_amount", "91+"),
+        tiles=("total", "unbilled_amount", "prebill_amount", "91+", "contingent_amount"),
         order="total",
         filters="items",
         note="A filter on a field that expenses and fixed fees do not have, such as billing type, leaves them out.",

@@ -89,10 +89,8 @@ _OVERDUE_SHARE = Measure(
     "overdue_share",
     "Overdue share",
     "ratio",
-    "Overdue ÷ receivables.",
-    ratios=(("overdue", "total"),),
-    below="credits exceed what is overdue",
-    above="credits that are not due reduce the whole",
+    "Overdue ÷ receivables before unused credits.",
+    formula="overdue / (total - credit_amount)",
 )
 _NOT_FINAL = sum_measure(
     "not_final_amount",
@@ -166,9 +164,11 @@ def _open(month: Month) -> list[Headline]:
 _BALANCES = (
     ("Receivables", "money", "receivables", "total"),
     ("of which overdue", "money", "receivables", "overdue"),
+    ("of which unused credits", "money", "receivables", "credit_amount"),
     ("Overdue share", "ratio", "receivables", "overdue_share"),
     ("Work in progress", "money", "work", "total"),
     ("of which older than 90 days", "money", "work", "91+"),
+    ("On contingency", "money", "work", "contingent_amount"),
     ("Lock-up", "days", "lockup", "lockup_days"),
     ("of which work in progress", "days", "lockup", "wip_days"),
     ("of which receivables", "days", "lockup", "receivable_days"),

@@ -9,16 +9,18 @@ from __future__ import annotations
 import datetime as dt
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+import pandas as pd
 
 from billframes._format import format_change, format_number, long_date, month_name
 from billframes.analysis.declare.lookup import measures
+from billframes.analysis.declare.metrics import BUCKET
 from billframes.analysis.model.capacity import share_of_target
 from billframes.mirror import Mirror, receipts
 from billframes.periods import CALENDAR_YEAR, months_between
 from billframes.report.figures import targets
 from billframes.report.month import YEAR, Month
-from billframes.report.open_amounts import hourly_work, open_invoices
 
 __all__ = ["Budget", "Tile", "budget", "tiles"]
 
@@ -242,29 +244,32 @@ def _implied_receipts(month: Month) -> float | None:
 
 
 def _receivables(month: Month) -> Tile:
-    found = open_invoices(month)
-    lines = [f"{format_number(month.balances['of which overdue'], 'money')} overdue"]
-    if found.credits <= -0.5:
-        lines.append(f"both after {format_number(-found.credits, 'money')} of unused credits")
+    row = month.receivables(None).iloc[0]
+    unused = float(row["credit_amount"])
+    before = f", before {format_number(-unused, 'money')} of unused credits" if unused <= -0.5 else ""
+    line = f"{format_number(float(row['overdue']), 'money')} overdue{before}"
     return Tile(
         _of_day("Receivables", month.balances_day),
-        format_number(found.total, "money"),
+        format_number(float(row["total"]), "money"),
         "",
-        (*lines, *_earlier(month, "Receivables", "money")),
-        ages=tuple(found.ages.items()),
+        (line, *_earlier(month, "Receivables", "money")),
+        ages=_ages(row),
     )
 
 
 def _work(month: Month) -> Tile:
-    """Return the work in progress without contingency work, which is beside it."""
-    row = hourly_work(month, None).iloc[0]
-    ages = [(str(name), float(row[name])) for name in row.index if str(name) != "total"]
+    """Return the work in progress, with the work on contingency beside it."""
+    row = month.wip(None).iloc[0]
+    ages = _ages(row)
     lines = [f"{format_number(ages[-1][1], 'money')} of it older than 90 days"]
-    contingency = float(month.lockup()["left_out_wip_amount"].iloc[0])
-    if contingency >= 0.5:
-        lines.append(f"+ {format_number(contingency, 'money')} on contingency")
-    value = format_number(float(row["total"]), "money")
-    return Tile("Work in progress counted", value, "", tuple(lines), ages=tuple(ages))
+    if float(row["contingent_amount"]) >= 0.5:
+        lines.append(f"+ {format_number(float(row['contingent_amount']), 'money')} on contingency")
+    return Tile("Work in progress", format_number(float(row["total"]), "money"), "", tuple(lines), ages=ages)
+
+
+def _ages(row: pd.Series[Any]) -> tuple[tuple[str, float], ...]:
+    names = [name for name in map(str, row.index) if name == "current" or BUCKET.fullmatch(name)]
+    return tuple((name, float(row[name])) for name in names)
 
 
 def _lockup(month: Month) -> Tile:

@@ -38,8 +38,8 @@ _HEADLINES = (
     "billed, which is the value of the time on the same invoices.",
     "A year to date is the sum of its months from January.",
     "* As of today. Earlier months had more time to be invoiced and settled, so no change is shown.",
-    "Lock-up is work in progress, without contingency matters, plus receivables, in days of all fees. All fees are the "
-    "time fees and fixed fees billed in the last 365 days.",
+    "Work in progress leaves out contingency matters, whose work is beside it. Lock-up is work in progress plus "
+    "receivables, in days of all fees: the time fees and fixed fees billed in the last 365 days.",
 )
 _SCOPES = {
     "client": "This report covers one client: its matters, and its invoices and credit notes in full.",
@@ -114,8 +114,8 @@ def work_in_progress(month: Month, _table: ReportTable) -> Iterator[str]:
     """Say what work in progress and lock-up mean, and what clients' portals or guidelines would not accept."""
     yield (
         "Work in progress is the value of time, expenses and fixed fees that are on no final invoice, by days since "
-        "the work. Lock-up is (work in progress + receivables) ÷ fees × 365: the time fees and fixed fees billed in "
-        "the last 365 days, and work in progress without contingency matters, whose work is in a line of its own."
+        "the work. Work on contingency matters is not part of it: it is under “On contingency”. Lock-up is (work in "
+        "progress + receivables) ÷ fees × 365: the time fees and fixed fees billed in the last 365 days."
     )
     yield from filter(None, (month.e_billing.summary, month.guidelines.summary))
 
@@ -168,8 +168,8 @@ def receivables(_month: Month, _table: ReportTable) -> Iterator[str]:
     """Say what receivables mean."""
     yield (
         "Open balances of final invoices, by days past their due date. An invoice that is due on the day itself is "
-        "current. A credit is deducted in the column of its own date, which can make that column negative. Balances "
-        "include expenses and fixed fees. Overdue is the sum of all columns past due."
+        "current. Unused credits have a column of their own, and only the total is after them. Balances include "
+        "expenses and fixed fees. Overdue is the sum of all columns past due."
     )
 
 

@@ -51,7 +51,8 @@ class RowFormulas:
 
     def expressions(self, each: Measure) -> Iterator[str]:
         """Return what a column declares of which the rows have all columns."""
-        for text in filter(None, (*(f"{part} / {whole}" for part, whole in each.ratios), each.formula)):
+        declared = [text for text in each.formula.split(" or ") if text]
+        for text in (*(f"{part} / {whole}" for part, whole in each.ratios), *declared):
             names = {*_columns_in(text, self.rows)}
             if names and {*_names(text)} <= {*names, _BUCKETS} and each.name not in names:
                 yield text

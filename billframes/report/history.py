@@ -41,13 +41,15 @@ def balance_figures(book: Book | BookSlice | KeptBook, day: dt.date) -> dict[str
     """Return receivables, work in progress and lock-up of a book on a day, by the names of the report."""
     owed, work, lockup = book.aging(as_of=day).iloc[0], book.wip(as_of=day).iloc[0], book.lockup(as_of=day).iloc[0]
     oldest = work.index[list(work.index).index("total") - 1]
-    total, overdue = float(owed["total"]), float(owed["overdue"])
+    total, overdue, credit = float(owed["total"]), float(owed["overdue"]), float(owed["credit_amount"])
     return {
         "Receivables": total,
         "of which overdue": overdue,
-        "Overdue share": overdue / total if total > 0 else math.nan,
+        "of which unused credits": credit,
+        "Overdue share": overdue / (total - credit) if total - credit > 0 else math.nan,
         "Work in progress": float(work["total"]),
         "of which older than 90 days": float(work[oldest]),
+        "On contingency": float(work["contingent_amount"]),
         "Lock-up": float(lockup["lockup_days"]),
         "of which work in progress": float(lockup["wip_days"]),
         "of which receivables": float(lockup["receivable_days"]),

@@ -19,7 +19,7 @@ from billframes.analysis.frames.checked_frames import share_checks
 from billframes.report import report_tables
 from billframes.report.ledger_tables import tie_out_by_reason
 from billframes.report.month import LEAST_HOURS, Month
-from billframes.report.open_amounts import hourly_work, open_invoices, overdue_by_client
+from billframes.report.open_amounts import overdue_by_client
 from billframes.report.table_spec import ReportTable
 
 __all__ = ["FEWEST", "MOST", "Point", "key_points"]
@@ -217,14 +217,15 @@ def _utilization(month: Month) -> Iterator[Point]:
 
 def _overdue(month: Month) -> Iterator[Point]:
     """Say how much is overdue, before credits, and who owes most."""
-    found = open_invoices(month)
-    owed = sum(found.ages.values())
-    if not owed > 0 or not found.overdue > 0:
+    row = month.receivables(None).iloc[0]
+    overdue, unused = float(row["overdue"]), float(row["credit_amount"])
+    owed = float(row["total"]) - unused
+    if not overdue > 0:
         return
     table = report_tables.receivables(month)
     day = f", with the balances of {_day(month)}" if month.balances_day else ""
-    unused = f", before {_money(-found.credits)} of unused credits" if found.credits <= -0.5 else ""
-    headline = f"{_money(found.overdue)} of {_money(owed)} owed on invoices is overdue{unused}{day}."
+    before = f", before {_money(-unused)} of unused credits" if unused <= -0.5 else ""
+    headline = f"{_money(overdue)} of {_money(owed)} owed on invoices is overdue{before}{day}."
     detail = _most_of(table, "overdue")
     if not month.scope and len(rows := overdue_by_client(month)):
         first: Any = rows.iloc[0]
@@ -232,12 +233,12 @@ def _overdue(month: Month) -> Iterator[Point]:
         worked = float(first["hours"])
         since = f", and {format_number(worked, 'hours')} hours were recorded for this client since the oldest fell due"
         detail += f"{since if worked >= LEAST_HOURS else ''}."
-    yield Point(headline, detail, table.title, found.overdue / owed / _OVERDUE)
+    yield Point(headline, detail, table.title, overdue / owed / _OVERDUE)
 
 
 def _old_work(month: Month) -> Iterator[Point]:
-    """Say how much hourly work is old, and whose it is; contingency work is billed when the case ends."""
-    rows = hourly_work(month, month.grouping_key("responsible"))
+    """Say how much work is old, and whose it is; contingency work, which is billed when the case ends, is beside it."""
+    rows = month.with_distinct_names(month.wip(month.grouping_key("responsible")))
     oldest = next((str(name) for name in rows.columns if str(name).endswith("+")), "")
     if not oldest or rows.empty:
         return
@@ -248,10 +249,13 @@ def _old_work(month: Month) -> Iterator[Point]:
     first = rows.sort_values(oldest, ascending=False, kind="stable").head(2)
     names = [f"{each[label]} ({_money(each[oldest])})" for each in first.to_dict("records") if each[oldest] > 0]
     days = int(oldest.rstrip("+")) - 1
-    headline = f"{_money(old)} of the work in progress, without contingency work, is older than {days} days."
+    contingent = float(rows["contingent_amount"].sum())
+    beside = f" Beside it, {_money(contingent)} is on contingency." if contingent >= 0.5 else ""
+    headline = f"{_money(old)} of {_money(total)} work in progress is older than {days} days."
     verb = "is responsible" if len(names) == 1 else "are responsible"
     detail = f"{join_names(names)} {verb} for most of it." if label == "responsible_name" else f"{join_names(names)}."
-    yield Point(headline, detail if len(rows) > 1 else "", "Work in progress and lock-up", old / total / _OLD)
+    detail = f"{detail if len(rows) > 1 else ''}{beside}".strip()
+    yield Point(headline, detail, "Work in progress and lock-up", old / total / _OLD)
 
 
 def _ledger(month: Month) -> Iterator[Point]:

@@ -93,10 +93,10 @@ def _drafts(month: Month) -> Iterator[ToDo]:
 
 
 def _old_work(month: Month) -> Iterator[ToDo]:
-    """Hourly work that is old and on no bill."""
-    keys = ["responsible", "matter", "matter_type"]
+    """Work in progress that is old and on no bill."""
+    keys = ["responsible", "matter"]
     rows = month.result("wip", by=keys, as_of=month.as_of, include_prebill=False, buckets=(_OLD_DAYS,))
-    rows = month.with_distinct_names(rows[rows["matter_type"].astype("str") != "contingency"])
+    rows = month.with_distinct_names(rows)
     old = f"{_OLD_DAYS + 1}+"
     rows = rows[rows[old] > 0].sort_values(old, ascending=False, kind="stable")
     for person, mine in rows.groupby(rows["responsible_name"].map(_person), sort=False):

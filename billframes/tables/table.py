@@ -122,6 +122,7 @@ class TableOf(TableSpec):
     def page_columns(self, frame: pd.DataFrame) -> list[str]:
         """Return the columns shown of a result for which a page in portrait has room."""
         shown = [each.name for each in self.measures(frame)]
+        shown = [name for name in shown if name not in self.if_any or frame[name].fillna(0).ne(0).any()]
         buckets = [name for name in shown if BUCKET.fullmatch(name)]
         brief = [each for name in self.brief for each in (buckets if name == BUCKETS else [name])]
         return [name for name in shown if not brief or name in brief]

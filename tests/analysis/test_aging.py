@@ -11,7 +11,8 @@ from billframes.analysis import aging
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError, RatesHiddenWarning
 
-COLUMNS = ["current", "1-30", "31-60", "61-90", "91+", "total", "overdue", "weighted_days_overdue", "unknown_amount"]
+BUCKETS = ["current", "1-30", "31-60", "61-90", "91+"]
+COLUMNS = [*BUCKETS, "credit_amount", "total", "overdue", "weighted_days_overdue", "unknown_amount"]
 DAY = "2026-10-31"
 # Due today, 1, 30, 31, 60, 61, 90, 91 days ago, in the future; a credit; then what does not count.
 OPEN = (
@@ -35,7 +36,8 @@ def test_the_worked_table(firm):
     """Due today is current; 30 days are 1-30, 31 days are not."""
     (row,) = firm.rows(aging(firm.invoices(*OPEN), as_of=DAY))
     assert list(row) == COLUMNS
-    assert [row[name] for name in COLUMNS[:-2]] == [257.0, 6.0, 8.0 + 16.0 - 500.0, 96.0, 128.0, 11.0, -246.0]
+    assert [row[name] for name in BUCKETS] == [257.0, 6.0, 8.0 + 16.0, 96.0, 128.0]
+    assert [row[name] for name in ("credit_amount", "total", "overdue")] == [-500.0, 11.0, 254.0]
     days = 2 * 1 + 4 * 30 + 8 * 31 + 16 * 60 + 32 * 61 + 64 * 90 + 128 * 91
     assert row["weighted_days_overdue"] == pytest.approx(days / 254.0)
 
@@ -51,19 +53,20 @@ def test_by_client_two_of_one_name_stay_two_rows(firm):
 
 def test_by_invoice_date(firm):
     (row,) = firm.rows(aging(firm.invoices(*OPEN), as_of=DAY, basis="invoice_date"))
-    assert list(row) == ["0-30", "31-60", "61-90", "91+", "total", "overdue", "weighted_days_overdue", "unknown_amount"]
-    assert [row[name] for name in ("0-30", "31-60", "61-90", "91+")] == [259.0, 12.0, -500.0, 240.0]
-    assert (row["total"], row["overdue"]) == (11.0, -246.0)
+    assert list(row) == ["0-30", *COLUMNS[2:]]
+    assert [row[name] for name in ("0-30", *BUCKETS[2:])] == [259.0, 12.0, 0.0, 240.0]
+    assert [row[name] for name in ("credit_amount", "total", "overdue")] == [-500.0, 11.0, 254.0]
 
 
-def test_a_bucket_without_anything_is_plain_zero_beside_a_credit(firm):
+def test_a_client_with_only_a_credit_owes_nothing_and_is_not_overdue(firm):
     (row,) = firm.rows(aging(firm.invoices(OPEN[9]), as_of=DAY, by="client"))
-    assert [str(row[name]) for name in COLUMNS[:5]] == ["0.0", "0.0", "-500.0", "0.0", "0.0"]
+    assert [str(row[name]) for name in (*BUCKETS, "overdue")] == ["0.0"] * 6
+    assert (row["credit_amount"], row["total"]) == (-500.0, -500.0)
 
 
 def test_other_buckets(firm):
     (row,) = firm.rows(aging(firm.invoices(*OPEN), as_of=DAY, buckets=(45,)))
-    assert {name: row[name] for name in list(row)[:4]} == {"current": 257.0, "1-45": 14.0, "46+": -260.0, "total": 11.0}
+    assert {name: row[name] for name in list(row)[:3]} == {"current": 257.0, "1-45": 14.0, "46+": 240.0}
 
 
 def test_a_final_invoice_without_due_date_ages_from_its_own(firm):
@@ -124,7 +127,7 @@ def test_by_matter_a_balance_is_spread_over_the_items(firm):
     ]
     assert [row["total"] for row in rows] == pytest.approx([450.0, 300.0, -50.0])
     assert [row["overdue"] for row in rows] == pytest.approx([450.0, 300.0, 0.0])
-    assert rows[-1]["current"] == pytest.approx(-50.0)
+    assert [row["credit_amount"] for row in rows] == pytest.approx([0.0, 0.0, -50.0])
 
 
 @pytest.mark.parametrize(
@@ -164,9 +167,9 @@ def test_days_overdue_weigh_debts_only(firm):
         ("i2", "2026-10-01", "final", "2026-10-30", "c1", -900.0, -900.0),
     ]
     (row,) = firm.rows(aging(firm.invoices(*bills), as_of="2026-11-01"))
-    assert (row["overdue"], row["weighted_days_overdue"]) == (100.0, 31.0)
+    assert (row["overdue"], row["weighted_days_overdue"]) == (1000.0, 31.0)
     (row,) = firm.rows(aging(firm.invoices(bills[1]), as_of="2026-11-01"))
-    assert (row["overdue"], row["weighted_days_overdue"]) == (-900.0, None)
+    assert (row["overdue"], row["weighted_days_overdue"]) == (0.0, None)
 
 
 def test_client_and_matter_together(firm):

@@ -16,18 +16,9 @@ def test_lockup_is_amounts_over_fees_times_days():
     (row,) = lockup(100.0, 50, np.float64(365.0)).to_dict("records")
     assert list(row) == [
         "wip_amount", "receivable_amount", "fees_amount", "days", "wip_days", "receivable_days", "lockup_days",
-        "left_out_wip_amount",
     ]  # fmt: skip
-    assert list(row.values()) == pytest.approx([100.0, 50.0, 365.0, 365.0, 100.0, 50.0, 150.0, 0.0])
+    assert list(row.values()) == pytest.approx([100.0, 50.0, 365.0, 365.0, 100.0, 50.0, 150.0])
     assert lockup(100, 50, 90, days=90)["lockup_days"].tolist() == pytest.approx([150.0])
-
-
-def test_lockup_leaves_work_on_contingency_out_and_shows_it():
-    (row,) = lockup(100.0, 50.0, 365.0, contingent_amount=40.0).to_dict("records")
-    assert (row["wip_amount"], row["wip_days"], row["lockup_days"], row["left_out_wip_amount"]) == (60, 60, 110, 40)
-    (row,) = lockup(100.0, 50.0, 365.0, contingent_amount=None).to_dict("records")
-    assert row["receivable_days"] == 50.0
-    assert math.isnan(row["wip_days"])
 
 
 @pytest.mark.parametrize("fees", [0, -5.0, None, math.nan])

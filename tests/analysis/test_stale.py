@@ -56,14 +56,14 @@ def run(firm, work=WORK, **options):
 
 
 def test_each_finding_with_its_amount_and_days(firm):
-    names = ("finding", "matter_name", "days_since", "open_amount", "hours")
+    names = ("finding", "matter_name", "days_since", "open_amount", "contingent_amount", "hours")
     assert [[row[name] for name in names] for row in run(firm, idle_days=100)] == [
-        ["old work in progress", "Sale", 152.0, 600.0, None],
-        ["archived with work in progress", "Sale", 152.0, 900.0, 3.0],
-        ["no work or invoice", "Lease", 230.0, 14.285714285714285, None],
-        ["no work or invoice", "Office", 152.0, 0.0, None],
-        ["open fixed fee", "Contingent", 60.0, 3000.0, 4.0],
-        ["open fixed fee", "Contingent", 59.0, 1000.0, 0.0],
+        ["old work in progress", "Sale", 152.0, 600.0, 0.0, None],
+        ["archived with work in progress", "Sale", 152.0, 900.0, 0.0, 3.0],
+        ["no work or invoice", "Lease", 230.0, 14.285714285714285, 0.0, None],
+        ["no work or invoice", "Office", 152.0, 0.0, 0.0, None],
+        ["open fixed fee", "Contingent", 60.0, 0.0, 3000.0, 4.0],
+        ["open fixed fee", "Contingent", 59.0, 0.0, 1000.0, 0.0],
     ]
 
 
@@ -120,7 +120,11 @@ def test_amounts_are_those_of_work_in_progress_and_aging(pandas_firm, book):
     archived = {"archived": [True] * 5, "client_id": ["c1"] * 5, "client_name": ["Acme"] * 5}
     matters = pandas_firm.matters(**archived)
     rows = stale(**frames, matters=matters, as_of="2026-10-31", wip_days=30)
-    amounts = rows.groupby(["finding", "matter_id"])["open_amount"].sum()
+    rows["amount"] = rows["open_amount"] + rows["contingent_amount"]
+    amounts = rows.groupby(["finding", "matter_id"])["amount"].sum()
+    on_contingency = rows["matter_id"] == "m5"
+    assert not rows.loc[on_contingency & (rows["finding"] != "archived with receivables"), "open_amount"].any()
+    assert not rows.loc[~on_contingency, "contingent_amount"].any()
     waiting = wip(**frames, as_of="2026-10-31", by="matter", buckets=(30,)).set_index("matter_id")
     owed = aging(**frames, as_of="2026-10-31", by="matter", matters=matters).set_index("matter_id")
     wanted = {

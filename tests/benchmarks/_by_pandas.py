@@ -158,13 +158,15 @@ def _owed(firm: Firm, as_of: pd.Timestamp) -> pd.DataFrame:
 
 def _aged(owed: pd.DataFrame, key: str) -> pd.DataFrame:
     balance, late = owed["balance"], owed["late"]
-    overdue = balance.where(late > 0, 0.0)
+    debit = balance.clip(lower=0.0)
+    overdue = debit.where(late > 0, 0.0)
     parts = {
-        "current": balance.where(late <= 0, 0.0),
-        "1-30": balance.where(late.between(1, 30), 0.0),
-        "31-60": balance.where(late.between(31, 60), 0.0),
-        "61-90": balance.where(late.between(61, 90), 0.0),
-        "91+": balance.where(late > 90, 0.0),
+        "current": debit.where(late <= 0, 0.0),
+        "1-30": debit.where(late.between(1, 30), 0.0),
+        "31-60": debit.where(late.between(31, 60), 0.0),
+        "61-90": debit.where(late.between(61, 90), 0.0),
+        "91+": debit.where(late > 90, 0.0),
+        "credit_amount": balance - debit,
         "total": balance,
         "overdue": overdue,
         "days": overdue * late,

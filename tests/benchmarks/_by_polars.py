@@ -222,18 +222,20 @@ def _owed(firm: Firm, as_of: dt.date) -> pl.LazyFrame:
 
 def _aged(owed: pl.LazyFrame, key: str, *labels: pl.Expr) -> pl.LazyFrame:
     balance, late = C("balance"), C("late")
+    debit = balance.clip(lower_bound=0.0)
     return (
         owed.group_by(key)
         .agg(
             *labels,
-            balance.filter(late <= 0).sum().alias("current"),
-            balance.filter(late.is_between(1, 30)).sum().alias("1-30"),
-            balance.filter(late.is_between(31, 60)).sum().alias("31-60"),
-            balance.filter(late.is_between(61, 90)).sum().alias("61-90"),
-            balance.filter(late > 90).sum().alias("91+"),
+            debit.filter(late <= 0).sum().alias("current"),
+            debit.filter(late.is_between(1, 30)).sum().alias("1-30"),
+            debit.filter(late.is_between(31, 60)).sum().alias("31-60"),
+            debit.filter(late.is_between(61, 90)).sum().alias("61-90"),
+            debit.filter(late > 90).sum().alias("91+"),
+            credit_amount=(balance - debit).sum(),
             total=balance.sum(),
-            overdue=balance.filter(late > 0).sum(),
-            days=(balance * late).filter(late > 0).sum(),
+            overdue=debit.filter(late > 0).sum(),
+            days=(debit * late).filter(late > 0).sum(),
         )
         .with_columns(weighted_days_overdue=pl.when(C("overdue") != 0).then(C("days") / C("overdue")))
         .drop("days")

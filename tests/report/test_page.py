@@ -138,12 +138,14 @@ def test_fees_of_a_practice_area_equal_the_database(query, rows):
 
 def test_receivables_by_age_equal_the_database(query, rows):
     late = "julianday('2026-10-31') - julianday(COALESCE(due_date, invoice_date))"
-    ages = ["<= 0", "BETWEEN 1 AND 30", "BETWEEN 31 AND 60", "BETWEEN 61 AND 90", "> 90", "> -9999", "> 0"]
-    sums = ", ".join(f"COALESCE(SUM(balance) FILTER (WHERE {late} {age}), 0)" for age in ages)
+    ages = ["<= 0", "BETWEEN 1 AND 30", "BETWEEN 31 AND 60", "BETWEEN 61 AND 90", "> 90"]
+    columns = [*(f"balance > 0 AND {late} {age}" for age in ages), "balance < 0", "TRUE", f"balance > 0 AND {late} > 0"]
+    sums = ", ".join(f"COALESCE(SUM(balance) FILTER (WHERE {each}), 0)" for each in columns)
     owed = query(f"SELECT {sums} FROM invoice WHERE invoice_state = 'final' AND invoice_date <= '2026-10-31'")
     assert rows["Receivables by client", "Total"] == [money(value) for value in owed]
-    assert figure(rows, "Receivables") == money(owed[5])
-    assert figure(rows, "of which overdue") == money(owed[6])
+    names = ("of which unused credits", "Receivables", "of which overdue")
+    assert [figure(rows, name) for name in names] == [money(value) for value in owed[5:]]
+    assert owed[5] < 0
 
 
 def test_the_twelve_months_end_with_the_headline_figures(rows):

@@ -147,11 +147,10 @@ def test_descriptions_are_shown_only_in_the_section_of_narratives_and_are_escape
     assert "&lt;script&gt;alert(1)" in report.narratives(month)._repr_html_()
 
 
-def test_lock_up_and_its_left_out_part_add_up_to_work_in_progress(october):
-    lockup = october.lockup().iloc[0]
-    assert lockup["left_out_wip_amount"] > 0
-    work = october.wip(None)["total"].iloc[0]
-    assert lockup["wip_amount"] + lockup["left_out_wip_amount"] == pytest.approx(work, abs=0.005)
+def test_lock_up_counts_work_in_progress_and_shows_contingency_beside_it(october):
+    lockup, work = october.lockup().iloc[0], october.wip(None).iloc[0]
+    assert lockup["contingent_amount"] == work["contingent_amount"] > 0
+    assert lockup["wip_amount"] == work["total"]
     shown = report.work_in_progress(october)._repr_html_()
-    for amount in (work, lockup["wip_amount"], lockup["left_out_wip_amount"]):
+    for amount in (work["total"], work["contingent_amount"]):
         assert f">{format_number(amount, 'money')}<" in shown

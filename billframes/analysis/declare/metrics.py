@@ -95,7 +95,8 @@ class Measure:
         The column that weighs the rows in a mean, for a ratio whose numerator is not a column.
     formula : str
         How a row follows from other columns, such as "worked_amount - billed_amount". `buckets` stands for the sum of
-        all buckets of days, and `sum(column)` for the sum of all rows. A ratio follows from its `ratios`.
+        all buckets of days, and `sum(column)` for the sum of all rows. Of several, separated by " or ", the first that
+        holds is used. A ratio follows from its `ratios`.
     below, above : str
         Why a ratio can be below 0% or above 100%.
     """
@@ -267,14 +268,29 @@ SHARED: dict[str, Measure] = {
             "wip_amount",
             "Work in progress",
             "money",
-            "Value of the work in progress on the day.",
+            "Value of the work in progress on the day, without contingency matters.",
         ),
         sum_measure(
-            "contingent_amount", "On contingency", "money", "The part of work in progress on contingency matters."
+            "contingent_amount",
+            "On contingency",
+            "money",
+            "Value of the work on contingency matters that is on no final invoice; not part of work in progress.",
         ),
-        sum_measure("receivable_amount", "Receivables", "money", "Open balances on the day."),
+        sum_measure(
+            "credit_amount",
+            "Unused credits",
+            "money",
+            "Open balances below 0, such as of credit notes; no bucket includes them, and receivables are net of them.",
+        ),
+        sum_measure("receivable_amount", "Receivables", "money", "Open balances on the day, less unused credits."),
         sum_measure("current", "Current", "money", "The part of receivables not past due."),
-        sum_measure("total", "Total", "money", "All buckets together.", formula="buckets"),
+        sum_measure(
+            "total",
+            "Total",
+            "money",
+            "All buckets together, less unused credits.",
+            formula="buckets + credit_amount or buckets",
+        ),
         sum_measure("overdue", "Overdue", "money", "The part of receivables at least one day past due."),
         sum_measure("time_amount", "Time", "money", "The part that is time."),
         sum_measure("expense_amount", "Expenses", "money", "The part that is expenses."),
@@ -322,7 +338,8 @@ SHARED: dict[str, Measure] = {
             "Average days past due",
             "days",
             "Average days past due of what is overdue, weighted by balance. Credits do not count.",
-            parts=("_overdue_days", "_overdue_debits"),
+            parts=("_overdue_days", "overdue"),
+            weight="overdue",
         ),
     )
 }

@@ -80,6 +80,8 @@ class TableSpec:
         The columns for which a page in portrait has room. If empty, all columns.
     keys : tuple of str
         The key columns shown if the result has the first of them. If not, the columns by which it is grouped are shown.
+    if_any : tuple of str
+        The columns that a page shows only if one of their amounts is not 0.
     cents : bool
         Whether money is shown to the cent.
     adds_up : bool
@@ -92,6 +94,7 @@ class TableSpec:
     optional: tuple[str, ...] = ()
     brief: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
+    if_any: tuple[str, ...] = ()
     cents: bool = False
     adds_up: bool = True
 

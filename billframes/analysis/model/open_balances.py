@@ -1,5 +1,7 @@
 """Calculate aging: the balances of open invoices in buckets, also by matter and user.
 
+A credit is a balance below 0. It is in a column of its own, whatever its date, and in no bucket.
+
 An invoice of several matters names only one of them. So by matter or user, its balance is allocated to its items: in
 proportion to what they were billed at, with their tax, or as the firm's payment order leaves them open.
 """
@@ -74,7 +76,7 @@ def needs_items(grouping: Grouping) -> bool:
 def open_balances(frames: Frames, grouping: Grouping, limits: dict[str, float], basis: str, day: dt.date) -> Frame:
     """Return the rows of `aging`."""
     owed = collect(_open_invoices(frames, grouping, limits, basis, day), frames["invoices"])
-    measures = (*limits, "total", "overdue", "unknown_amount", "_overdue_days", "_overdue_debits")
+    measures = (*limits, "credit_amount", "total", "overdue", "unknown_amount", "_overdue_days")
     if needs_items(grouping):
         items = _allocated_to_items(owed, frames, grouping, measures)
         return _result(sum_by(items, grouping.base, measures), grouping, measures)
@@ -85,7 +87,7 @@ def open_balances(frames: Frames, grouping: Grouping, limits: dict[str, float], 
 
 def _result(rows: Frame, grouping: Grouping, measures: Sequence[str], counts: Sequence[str] = ()) -> Frame:
     totals = grouping.add_up(rows, (*measures, *counts))
-    return grouping.finish(totals, (*measures[:-3], "weighted_days_overdue", "unknown_amount", *counts))
+    return grouping.finish(totals, (*measures[:-2], "weighted_days_overdue", "unknown_amount", *counts))
 
 
 def _open_invoices(frames: Frames, grouping: Grouping, limits: dict[str, float], basis: str, day: dt.date) -> Frame:
@@ -103,13 +105,12 @@ def _open_invoices(frames: Frames, grouping: Grouping, limits: dict[str, float],
     rows = rows.with_columns(**{name: today - day_number(column, rows) for name, column in days.items()})
     balance = C("balance")
     # On some engines, `clip` makes a missing number 0.
-    debit = value_if(~(balance < 0), balance)
+    rows = rows.with_columns(_debit=value_if(~(balance < 0), balance), credit_amount=value_if(balance < 0, balance))
     rows = rows.with_columns(
         *_bucket_columns(limits, [*days][-1]),
         total=balance,
-        overdue=value_if(C("_late") > 0, balance),
-        _overdue_days=C("_late").clip(0.0) * debit,
-        _overdue_debits=value_if(C("_late") > 0, debit),
+        overdue=value_if(C("_late") > 0, "_debit"),
+        _overdue_days=C("_late").clip(0.0) * C("_debit"),
     )
     return grouping.with_periods(rows, "invoice_date")
 
@@ -139,7 +140,7 @@ def _bucket_columns(limits: dict[str, float], days: str) -> list[nw.Expr]:
     """Return one column per bucket, by comparison with its bounds, because not every engine can pivot."""
     bounds = [None, *list(limits.values())[:-1], None]
     return [
-        value_if(_between(days, low, high), "balance").alias(name)
+        value_if(_between(days, low, high), "_debit").alias(name)
         for name, low, high in zip(limits, bounds, bounds[1:], strict=False)
     ]
 

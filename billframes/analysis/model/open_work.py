@@ -72,10 +72,19 @@ class WipOptions:
 
     @property
     def counted(self) -> nw.Expr:
-        """Whether the matter's type counts."""
+        """Whether the matter's type counts in the total."""
         if self.matter_types is None:
-            return ~C("_type").is_null()
+            return ~_is_contingent()
         return C("_type").is_in(sorted(self.matter_types))
+
+    @property
+    def shown(self) -> nw.Expr:
+        """Whether an item is in any column: what does not count is shown if it is on contingency."""
+        return self.counted | _is_contingent()
+
+
+def _is_contingent() -> nw.Expr:
+    return C("_type") == "contingency"
 
 
 def open_items(frames: Frames, options: WipOptions) -> Frame:
@@ -88,7 +97,9 @@ def open_items(frames: Frames, options: WipOptions) -> Frame:
     note_details_not_in_all("wip", frames.notes, options.grouping, open_of)
     sums, least = _sums(options, hidden=hidden), ("oldest_date",)
     unknown = {} if options.grouping.type_key else {"contingent_amount": null_column(nw.Float64)}
-    return add_up(items.filter(options.counted), sums, options.grouping, options.columns, least, **unknown)
+    items = items.filter(options.shown).with_columns(_counted=options.counted)
+    items = items.with_columns(oldest_date=nw.when(C("_counted")).then(C("oldest_date")))
+    return add_up(items, sums, options.grouping, options.columns, least, **unknown)
 
 
 def _sum_items(frames: Frames, options: WipOptions) -> Frame:
@@ -165,7 +176,7 @@ def _open_amounts(frames: Frames, kind: str, options: WipOptions) -> tuple[Frame
     absent = [name for name in options.item_columns if name not in column_names(rows)]
     rows = rows.with_columns(**dict.fromkeys(absent, null_column(nw.String)))
     still_open = _with_state(rows, _invoice_states(frames, options.day), options)
-    return _with_type(still_open, options).filter(options.counted), "amount"
+    return _with_type(still_open, options).filter(options.shown), "amount"
 
 
 def _invoice_states(frames: Frames, day: dt.date) -> Frame:
@@ -202,18 +213,19 @@ def _with_bucket(rows: Frame, options: WipOptions) -> Frame:
 
 
 def _sums(options: WipOptions, *, hidden: bool) -> list[Sum]:
-    """Declare the amounts by age, billing state and kind of item, and the hours."""
-    worth, hides = C("_time") + C("_expense") + C("_fee"), "_hidden" if hidden else None
+    """Declare the amounts by age, billing state and kind of item, the hours, and the work on contingency beside it."""
+    worth, hides, counted = C("_time") + C("_expense") + C("_fee"), "_hidden" if hidden else None, C("_counted")
     conditions = {name: C("_bucket") == number for number, name in enumerate(options.buckets)}
     conditions |= {name: C("_state") == state for name, state in _BY_STATE.items()}
     return [
-        *(Sum(name, worth, condition, hides) for name, condition in conditions.items()),
-        Sum("total", worth, hides=hides),
-        Sum("time_amount", "_time", hides=hides),
-        Sum("expense_amount", "_expense"),
-        Sum("fixed_fee_amount", "_fee"),
-        *(Sum(name, name) for name in ("hours", "fixed_fee_hours", "unpriced_hours")),
-        Sum("contingent_amount", worth, C("_type") == "contingency", hides),
+        *(Sum(name, worth, counted & condition, hides) for name, condition in conditions.items()),
+        Sum("total", worth, counted, hides),
+        Sum("time_amount", "_time", counted, hides),
+        Sum("expense_amount", "_expense", counted),
+        Sum("fixed_fee_amount", "_fee", counted),
+        *(Sum(name, name, counted) for name in ("hours", "fixed_fee_hours")),
+        Sum("unpriced_hours", "unpriced_hours"),
+        Sum("contingent_amount", worth, ~counted, hides),
     ]
 
 
@@ -232,7 +244,7 @@ def _note(items: Frame, frames: Frames, options: WipOptions) -> bool:
     if not counts["unbilled"]:
         note_inner_merge(frames)
     words = {"one": "item in progress", "several": "items in progress"}
-    words["counted"] = "not in `contingent_amount`" if options.matter_types is None else "not counted"
+    words["counted"] = "counted, and may be on contingency" if options.matter_types is None else "not counted"
     notes.add(UNKNOWN_TYPE, counts.get("untyped", 0.0), "wip", **words)
     if counts["hidden"] and (counts["priced"] or _has_any_amount(frames)):
         _note_unpriced(frames, options)
@@ -264,7 +276,7 @@ def _unknown_invoice(kind: str, frames: Frames, options: WipOptions) -> str:
 
 def _counts(options: WipOptions) -> dict[str, nw.Expr]:
     """Return the counts for the warnings, from the sums of items."""
-    counted = options.counted
+    counted = options.shown
     counts = {
         kind: value_if(counted & (C("_state") == "unknown") & (C("_kind") == kind), "_rows").sum() for kind in ITEMS
     }
@@ -309,7 +321,7 @@ def _note_unpriced(frames: Frames, options: WipOptions) -> None:
     entries = _select_dated(frames, "time_entries", options, ("time_entry_id",))
     unpriced = entries.filter((C("_fixed") < 1) & _is_unpriced())
     still_open = _with_state(unpriced, _invoice_states(frames, options.day), options)
-    rows = to_dicts(_with_type(still_open, options).filter(options.counted))
+    rows = to_dicts(_with_type(still_open, options).filter(options.shown))
     ids = sorted(str(row["time_entry_id"]) for row in rows if row.get("time_entry_id") is not None)
     named = f" (`time_entry_id` {first_few(ids)})" if ids else ""
     hours = sum(row["hours"] for row in rows)

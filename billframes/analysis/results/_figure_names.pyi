@@ -8,7 +8,7 @@ FigureName: TypeAlias = Literal[
     "amount_days", "amount_weighted_lag_days", "billed_amount", "billed_to_standard", "billed_to_worked",
     "billing_lag.billable_hours", "billing_lag.entries", "billing_lag.worked_amount", "billing_realization",
     "capacity_hours", "client_hours", "cohort_amount", "collected_amount", "collected_ratio", "contingent_amount",
-    "contribution.billed_amount", "contribution.share", "cost_amount", "credited_amount", "current",
+    "contribution.billed_amount", "contribution.share", "cost_amount", "credit_amount", "credited_amount", "current",
     "days_since_invoice", "days_since_work", "due_amount", "due_settled_amount", "due_settlement_ratio",
     "effective_rate", "effective_rate_growth", "entries", "exposure_amount", "fee_amount", "fees_amount",
     "fixed_fee_amount", "fixed_fee_hours", "fixed_fee_realization", "fixed_fee_realization.effective_rate",
