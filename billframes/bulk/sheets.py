@@ -1,52 +1,35 @@
 """Read the sheets of an .xlsx file in one pass, and keep only the columns that have a heading.
 
-An .xlsx file is an archive of XML parts. A part is unpacked and parsed piece by piece, and bytes and cells are counted,
-so that a small file that unpacks to gigabytes is refused early. A declaration of a document type, by which a file could
-define entities, is refused.
-
-openpyxl only decides which number formats are dates, and converts these. Its parser makes an empty row for each gap,
-and an object for each cell and each format in a file's list of styles.
+openpyxl only converts dates. Its parser makes an empty row for each gap, and an object for each cell and each format in
+a file's list of styles.
 """
 
 from __future__ import annotations
 
-import posixpath
-import re
-import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
-from xml.parsers import expat
 
-from billframes._export import neutralize
-from billframes._limits import beyond
-from billframes.bulk.edited_frame import Percentage
-from billframes.errors import ConfigError, ParameterError
-
-__all__ = ["CellError", "DamagedWorkbookError", "ReadSheet", "Workbook"]
-
-# The namespaces of the two editions of the standard, and of relationships.
-_SPACES = (
-    "http://schemas.openxmlformats.org/spreadsheetml/2006/main",
-    "http://purl.oclc.org/ooxml/spreadsheetml/main",
-    "http://schemas.openxmlformats.org/package/2006/relationships",
+from billframes.bulk.archive import (
+    NUMBER,
+    PERCENT,
+    SPAN,
+    Archive,
+    DamagedWorkbookError,
+    Formats,
+    Strings,
+    TextReader,
+    plain,
 )
-# Bytes that are unpacked at once. With less, expat would parse a long token again and again.
-_PIECE = 1 << 20
-_DEEPEST = 100
-# Excel's last row, its columns, and the characters of a number format.
-_LAST_ROW, _COLUMNS, _FORMAT = 1_048_576, 16_384, 255
-_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
+from billframes.bulk.edited_frame import Percentage
+from billframes.errors import ConfigError
+
+__all__ = ["CellError", "ReadSheet", "Workbook"]
+
+# Excel's last row, and its columns.
+_LAST_ROW, _COLUMNS = 1_048_576, 16_384
 _TRUE = frozenset({"1", "true"})
-_NUMBER, _DATE, _SPAN, _PERCENT = range(4)
-
-_Starts = Mapping[str, Callable[[dict[str, str]], Any]]
-_Ends = Mapping[str, Callable[[], Any]]
-
-
-class DamagedWorkbookError(Exception):
-    """The file is not a workbook as the standard says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +68,7 @@ class ReadSheet:
     merged: str
 
 
-class Workbook:
+class Workbook(Archive):
     """
     An open .xlsx file.
 
@@ -108,19 +91,13 @@ class Workbook:
             from openpyxl.utils.datetime import CALENDAR_MAC_1904, WINDOWS_EPOCH
         except ImportError:
             raise ConfigError("Reading Excel files needs openpyxl: pip install 'billframes[excel]'.") from None
-        self._name = name or Path(getattr(source, "name", source)).name  # type: ignore[arg-type]
-        self._max_bytes, self.max_cells = max_bytes, max_cells
-        self._bytes = self._cells = 0
-        self._archive = zipfile.ZipFile(source)
-        names = self._archive.namelist()
-        if len({*names}) < len(names):
-            raise DamagedWorkbookError("two parts have one name")
-        main = next(target for kind, target in self._targets("").values() if kind == "officeDocument")
+        super().__init__(source, max_bytes, max_cells, name)
+        main = next(target for kind, target in self.targets("").values() if kind == "officeDocument")
         listed: list[dict[str, str]] = []
         properties: dict[str, str] = {}
         self.parse(main, {"sheet": listed.append, "workbookPr": properties.update})
         self.epoch = CALENDAR_MAC_1904 if properties.get("date1904") in _TRUE else WINDOWS_EPOCH
-        targets = self._targets(main)
+        targets = self.targets(main)
         # The attribute's namespace depends on the edition.
         keys = [next(each[name] for name in each if name.endswith("/relationships id")) for each in listed]
         self.sheets = [
@@ -129,12 +106,8 @@ class Workbook:
             if targets[key][0] == "worksheet"
         ]
         parts = dict(targets.values())
-        self.formats = _Formats(self, parts["styles"]).formats if "styles" in parts else [_NUMBER]
-        self.strings = _Strings(self, parts["sharedStrings"]).texts if "sharedStrings" in parts else []
-
-    def close(self) -> None:
-        """Close the file."""
-        self._archive.close()
+        self.formats = Formats(self, parts["styles"]).formats if "styles" in parts else [NUMBER]
+        self.strings = Strings(self, parts["sharedStrings"]).texts if "sharedStrings" in parts else []
 
     def read(self, part: str, is_heading: Callable[[list[str]], bool], first_rows: int) -> ReadSheet | None:
         """Read a sheet; return None if `is_heading` is False for the texts of each of its first rows."""
@@ -161,162 +134,12 @@ class Workbook:
         reader.read(part)
         return reader.found, reader.merged
 
-    def count_cell(self) -> None:
-        """Count a cell; raise `ParameterError` if there are too many."""
-        self._cells += 1
-        if self._cells > self.max_cells:
-            raise self.too_many_cells()
-
-    def too_many_cells(self, row: int | None = None) -> ParameterError:
-        """Return the error for too many cells, with the row of a value that is far down."""
-        hint = "Delete its rows without records in the spreadsheet, and save it again."
-        if row is not None:
-            hint = f"It has a value in row {row:,}. {hint}"
-        return beyond(self._name, self.max_cells, "cells", "max_cells (--max-cells)", hint)
-
-    def _targets(self, part: str) -> dict[str, tuple[str, str]]:
-        """Return the kind and the part of each relationship of a part, by its id."""
-        folder, name = posixpath.split(part)
-        listed: list[dict[str, str]] = []
-        self.parse(posixpath.join(folder, "_rels", f"{name}.rels"), {"Relationship": listed.append})
-        return {
-            each["Id"]: (
-                each["Type"].rpartition("/")[2],
-                posixpath.normpath(posixpath.join("/", folder, each["Target"])).lstrip("/"),
-            )
-            for each in listed
-            if each.get("TargetMode") != "External"
-        }
-
-    def parse(self, part: str, starts: _Starts, ends: _Ends | None = None, text: Any = None) -> None:
-        """Parse a part of the file, with handlers of the starts and ends of elements, and one of texts."""
-        starts = {f"{space} {tag}": each for space in _SPACES for tag, each in starts.items()}
-        ends = {f"{space} {tag}": each for space in _SPACES for tag, each in (ends or {}).items()}
-        depth = 0
-
-        def start(tag: str, attributes: dict[str, str]) -> None:
-            nonlocal depth
-            depth += 1
-            if depth > _DEEPEST:
-                raise DamagedWorkbookError("its elements are nested too deeply")
-            handler = starts.get(tag)
-            if handler is not None:
-                handler(attributes)
-
-        def end(tag: str) -> None:
-            nonlocal depth
-            depth -= 1
-            handler = ends.get(tag)
-            if handler is not None:
-                handler()
-
-        parser = expat.ParserCreate(namespace_separator=" ")
-        parser.buffer_text = True
-        parser.StartDoctypeDeclHandler = _refuse_document_type
-        parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, text
-        with self._archive.open(part) as file:
-            while piece := file.read(_PIECE):
-                self._bytes += len(piece)
-                if self._bytes > self._max_bytes:
-                    raise beyond(self._name, self._max_bytes, "bytes when unpacked", "max_bytes (--max-bytes)")
-                parser.Parse(piece, False)
-            parser.Parse(b"", True)
-
-
-def _refuse_document_type(*_: object) -> None:
-    raise DamagedWorkbookError("it declares a document type")
-
-
-class _Formats:
-    """The kind of number of each format in the part of styles."""
-
-    def __init__(self, book: Workbook, part: str) -> None:
-        self.formats: list[int] = []
-        self._codes: dict[str, str] = {}
-        self._kinds: dict[str, int] = {}
-        self._section = ""
-        sections = ("numFmts", "cellXfs")
-        starts = {each: lambda _, each=each: self._enter(each) for each in sections}
-        ends = {each: lambda: self._enter("") for each in sections}
-        book.parse(part, {**starts, "numFmt": self._code, "xf": self._format}, ends)
-
-    def _enter(self, section: str) -> None:
-        self._section = section
-
-    def _code(self, attributes: dict[str, str]) -> None:
-        if self._section == "numFmts":
-            self._codes[attributes["numFmtId"]] = attributes["formatCode"]
-
-    def _format(self, attributes: dict[str, str]) -> None:
-        if self._section == "cellXfs":
-            number = attributes.get("numFmtId", "0")
-            if number not in self._kinds:
-                self._kinds[number] = self._kind_of(number)
-            self.formats.append(self._kinds[number])
-
-    def _kind_of(self, number: str) -> int:
-        from openpyxl.styles.numbers import BUILTIN_FORMATS, is_date_format, is_timedelta_format
-
-        code = self._codes.get(number) or BUILTIN_FORMATS.get(int(number), "General")
-        if len(code) > _FORMAT:
-            raise DamagedWorkbookError("a number format is too long")
-        if is_date_format(code):
-            return _SPAN if is_timedelta_format(code) else _DATE
-        return _PERCENT if "%" in code else _NUMBER
-
-
-class _TextReader:
-    """Collects texts that consist of runs, without the phonetic hints of East Asian texts."""
-
-    def __init__(self) -> None:
-        self.pieces: list[str] = []
-        self.runs: list[str] = []
-        self._is_phonetic = False
-        self.starts: dict[str, Callable[[dict[str, str]], Any]] = {"t": self.begin_text, "rPh": self._begin_phonetic}
-        self.ends: dict[str, Callable[[], Any]] = {"t": self._end_run, "rPh": self._end_phonetic}
-
-    def begin_text(self, _: dict[str, str]) -> None:
-        self.pieces.clear()
-
-    def _begin_phonetic(self, _: dict[str, str]) -> None:
-        self._is_phonetic = True
-
-    def _end_phonetic(self) -> None:
-        self._is_phonetic = False
-
-    def _end_run(self) -> None:
-        if not self._is_phonetic:
-            self.runs.append("".join(self.pieces))
-
-
-class _Strings(_TextReader):
-    """The texts that cells refer to by number."""
-
-    def __init__(self, book: Workbook, part: str) -> None:
-        super().__init__()
-        self.texts: list[str] = []
-        self._book = book
-        book.parse(part, self.starts, self.ends | {"si": self._end_string}, self.pieces.append)
-
-    def _end_string(self) -> None:
-        # Each is for one cell or more.
-        if len(self.texts) >= self._book.max_cells:
-            raise self._book.too_many_cells()
-        self.texts.append(_plain("".join(self.runs)))
-        self.runs.clear()
-
-
-def _plain(text: str) -> str:
-    """Return a text without the apostrophe that marks it, and with the characters that XML has to escape."""
-    text = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text
-    return text[1:] if text.startswith("'") and neutralize(text[1:]) == text else text
-
 
 class _NoHeadingsError(Exception):
     """A sheet has no headings in its first rows."""
 
 
-class _SheetReader(_TextReader):
+class _SheetReader(TextReader):
     """Reads one sheet."""
 
     def __init__(self, book: Workbook, is_heading: Callable[[list[str]], bool], first_rows: int) -> None:
@@ -333,7 +156,7 @@ class _SheetReader(_TextReader):
         self._formula: str | None = None
         self._convert: dict[str, Callable[[str], Any]] = {
             "s": self._shared,
-            "str": _plain,
+            "str": plain,
             "b": _flag,
             "e": CellError,
             "d": _iso_date,
@@ -431,7 +254,7 @@ class _SheetReader(_TextReader):
     def _cell_value(self) -> Any:
         kind, text = self._attributes.get("t", "n"), self._value
         if kind == "inlineStr":
-            return _plain("".join(self.runs)) or None
+            return plain("".join(self.runs)) or None
         if not text:
             if self._formula is not None:
                 return CellError(f"={self._formula} (without its result; calculate it, and save the file again)")
@@ -450,9 +273,9 @@ class _SheetReader(_TextReader):
             raise DamagedWorkbookError("a style has a negative number")
         value = float(text) if "." in text or "E" in text or "e" in text else int(text)
         kind = self._book.formats[style]
-        if kind == _NUMBER:
+        if kind == NUMBER:
             return value
-        return Percentage(value) if kind == _PERCENT else _date(value, self._book.epoch, is_span=kind == _SPAN)
+        return Percentage(value) if kind == PERCENT else _date(value, self._book.epoch, is_span=kind == SPAN)
 
     def _merge(self, attributes: dict[str, str]) -> None:
         places = attributes["ref"]

@@ -16,8 +16,9 @@ from pathlib import Path
 import pandas as pd
 
 from billframes._limits import WORKBOOK_BYTES, WORKBOOK_CELLS, checked_limit
+from billframes.bulk.archive import DamagedWorkbookError
 from billframes.bulk.columns import columns_of
-from billframes.bulk.sheets import CellError, DamagedWorkbookError, ReadSheet, Workbook
+from billframes.bulk.sheets import CellError, ReadSheet, Workbook
 from billframes.errors import BillframesError, ParameterError
 from billframes.schema.resources import CLIENTS, EXPENSES, FIXED_FEES, MATTERS, TIME_ENTRIES, Resource
 

@@ -14,7 +14,8 @@ from typing import Any, BinaryIO
 
 from billframes._limits import beyond, open_limited
 from billframes._messages import warn
-from billframes.bulk.sheets import CellError, DamagedWorkbookError, Workbook
+from billframes.bulk.archive import DamagedWorkbookError
+from billframes.bulk.sheets import CellError, Workbook
 from billframes.errors import BillframesError, IncompleteDataWarning, LedgerError
 
 __all__ = ["Cells", "is_unsaved", "read_cells"]
