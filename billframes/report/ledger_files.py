@@ -18,6 +18,7 @@ from billframes._format import long_date, month_name
 from billframes.errors import ConfigError, LedgerError
 from billframes.ledger import read_ledger
 from billframes.ledger.reports import REPORTS
+from billframes.report.ledger_memory import join_kept, keep, kept_reports
 from billframes.report.ledgers import Ledgers
 from billframes.report.month import Month
 
@@ -76,12 +77,19 @@ def read_ledgers(month: Month, paths: Sequence[Path], *, must_fit: bool) -> Ledg
                 f"{about['file']} is {about['report']}, which the report does not use; export A/R Aging Detail or "
                 "Sales by Customer Detail."
             )
-    tied = _tied_out(month, opened, listed, must_fit=must_fit)
-    ledger = read_ledger(paid) if paid else None
+    kept = kept_reports(month)
+    if not reports and not kept:
+        return Ledgers()
+    known = [each for each in kept if _about(each)["open_items"] and _about(each)["as_of"] == month.as_of.isoformat()]
+    tied = _tied_out(month, opened or known[-1:], listed, must_fit=must_fit)
+    ledger = join_kept(month, read_ledger(paid) if paid else None, kept)
+    if ledger is not None and not paid and not _has_days(month, _about(ledger)):
+        ledger = None
     payments = None
     if ledger is not None:
         _check_days(month, _about(ledger))
         payments = month.firm_book.payments(ledger, credits=read_ledger(credits_of) if credits_of else None)
+    keep(month, [frame for _, frame in reports])
     missing = [] if payments is not None else ["Sales by Customer Detail, on cash basis, would show what was collected"]
     if tied is None:
         missing.append(f"A/R Aging Detail as of {long_date(month.as_of)} would show whether the books agree")
@@ -110,10 +118,16 @@ def _check_companies(reports: Sequence[pd.DataFrame]) -> None:
             raise LedgerError(f"{named[0]['file']} and {each['file']} are of two companies; give those of one.")
 
 
+def _has_days(month: Month, about: dict[str, Any]) -> bool:
+    """Tell whether a report has all days of the month."""
+    start, end = _day(about["start"]), _day(about["end"])
+    return not ((start and start > month.first) or (end and end < month.last))
+
+
 def _check_days(month: Month, about: dict[str, Any]) -> None:
     """Refuse payments of a part of the month only, or of other months."""
     start, end = _day(about["start"]), _day(about["end"])
-    if (start and start > month.first) or (end and end < month.last):
+    if not _has_days(month, about):
         span = f"{long_date(start) if start else 'its beginning'} to {long_date(end) if end else 'today'}"
         raise LedgerError(
             f"{about['file']} has the payments from {span}, not all of {month_name(month.first)}; export it for the "

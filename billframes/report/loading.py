@@ -98,8 +98,8 @@ def load(
     with collect_notes(loaded.notes):
         loaded.e_billing = check_e_billing(loaded.firm_book, loaded.first, loaded.last)
         loaded.guidelines = check_client_guidelines(loaded.firm_book, loaded.last)
-        if paths := ledger_paths(ledger, loaded.settings.books.folder):
-            loaded.ledgers = read_ledgers(loaded, paths, must_fit=bool(ledger))
+        paths = ledger_paths(ledger, loaded.settings.books.folder)
+        loaded.ledgers = read_ledgers(loaded, paths, must_fit=bool(ledger))
     return loaded.only(only) if only else loaded
 
 

@@ -511,7 +511,7 @@ FOLDERS = [f"billframes.{name}" for name in ("analysis", "loading", "schema", "b
 ELSEWHERE = {
     *("denied", "later_records", "missing_details", "undescribed_values", "cut_characters", "undefined_fields"),
     *("same_column", "rising_buckets", "no_ledger_day", "absent_from_ledger", "other_currency", "unknown_customers"),
-    *("above_items", "paid_elsewhere"),
+    *("above_items", "paid_elsewhere", "restated"),
     "not_judged",
 }
 PYTHON = re.compile(r"`|\w=|\w\(|\bbf\.|\[|[a-z]{2}_[a-z]|\bframes?\b|{|}")

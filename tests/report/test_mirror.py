@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
 import billframes as bf
 from billframes import cli, report
+from billframes.ledger.writing import write_report
 from billframes.mirror import Mirror
 from billframes.report.figures import figures
 from billframes.sandbox import Sandbox
@@ -53,3 +55,33 @@ def test_codes_that_a_mirror_does_not_have_are_counted_separately(mirrored):
     assert found.unknown_codes
     assert not {item for item, _ in found.unknown_codes} & set(found.findings["item_id"])
     assert f"The codes of {len(found.unknown_codes)} expenses and fixed fees are not known." in found.summary
+
+
+def sales(folder, name, period, *rows):
+    """Write the payments of some days: the day, the invoice's number, and cents."""
+    headings = ("Transaction date", "Transaction type", "Num", "Amount")
+    lines = [[pd.Timestamp(day).date(), "Invoice", number, cents] for day, number, cents in rows]
+    content = write_report("Sales by Customer Detail", period, headings, {"Acme": lines}, basis="Cash Basis")
+    (folder / name).write_bytes(content)
+    return str(folder / name)
+
+
+@pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
+def test_payments_of_earlier_months_are_kept_and_a_restated_month_is_told(mirrored, tmp_path):
+    early = sales(tmp_path, "to_september.csv", "January-September, 2026", ("2026-09-20", "x1", 50_000))
+    report.load("2026-09", client=mirrored, ledger=[early])
+    october = sales(tmp_path, "october.csv", "October, 2026", ("2026-10-20", "x2", 70_000))
+    month = report.load("2026-10", client=mirrored, ledger=[october])
+    assert month.ledgers.covers(month.first_of_year)
+    assert month.ledgers.payments["amount"].to_list() == [500.0, 700.0]
+    assert not any("restated" in each for each in month.remarks)
+    # Without a file, what was kept counts; a file that was read twice is kept once.
+    again = report.load("2026-10", client=mirrored)
+    assert again.ledgers.payments["amount"].to_list() == [500.0, 700.0]
+    other = sales(
+        tmp_path, "year.csv", "January-October, 2026", ("2026-09-20", "x1", 40_000), ("2026-10-20", "x2", 70_000)
+    )
+    month = report.load("2026-10", client=mirrored, ledger=[other])
+    assert month.ledgers.payments["amount"].to_list() == [400.0, 700.0]
+    (said,) = [each for each in month.remarks if "restated" in each]
+    assert said.startswith("The books restated 2026-09: year.csv has 400.00, and to_september.csv, which was read bef")

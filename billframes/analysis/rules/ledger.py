@@ -10,6 +10,7 @@ __all__ = [
     "NO_LEDGER_DAY",
     "OTHER_CURRENCY",
     "PAID_ELSEWHERE",
+    "RESTATED",
     "UNKNOWN_CUSTOMERS",
 ]
 
@@ -56,4 +57,11 @@ ABOVE_ITEMS = Rule(
     page="If it is tax, ask whoever keeps the firm's settings to state it there.",
     book="Pass `tax`=, or name the taxes in the settings.",
     unit="invoices",
+)
+RESTATED = Rule(
+    name="restated",
+    seen="The books restated {month}: {file} has {now:,.2f}, and {earlier}, which was read before, has {then:,.2f}.",
+    remedy="Ask the bookkeeper what changed.",
+    page="Ask the bookkeeper what changed.",
+    unit="money",
 )

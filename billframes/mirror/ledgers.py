@@ -1,0 +1,119 @@
+"""Keep the reports of the firm's books that were read, so that last month's cash is known next month.
+
+The table `ledgers` has one row per report: its file, day, period and totals, and its transactions. It does not belong
+to a version, and rows are only added. If a later report has the same days, it takes the place of the earlier one there,
+and the change of the total is told.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from billframes.mirror.lock import private_files
+from billframes.mirror.storage import Storage
+
+__all__ = ["LEDGERS", "LedgerTable", "Restated", "period_of", "restated"]
+
+LEDGERS = "ledgers"
+_TEXTS = ("file", "report", "company", "basis", "as_of", "start", "end", "stamp")
+_SCHEMA = pa.schema(
+    dict.fromkeys(_TEXTS, pa.string())
+    | {"amount": pa.float64(), "open_balance": pa.float64(), "rows": pa.int64(), "about": pa.string()}
+    | {"transactions": pa.binary()}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Restated:
+    """A month whose amounts in a report are not those of an earlier report: the files, the month, both amounts."""
+
+    file: str
+    earlier_file: str
+    month: str
+    amount: float
+    earlier_amount: float
+
+
+class LedgerTable:
+    """
+    The table `ledgers` of a mirror.
+
+    Parameters
+    ----------
+    storage : Storage
+    """
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    def read(self) -> list[pd.DataFrame]:
+        """Return the reports that were kept, as `read_ledger` returned them, in the order in which they were read."""
+        if not self._storage.exists(LEDGERS):
+            return []
+        rows = self._storage.read(LEDGERS, self._storage.version(LEDGERS)).to_pylist()
+        return [_frame(row) for row in rows]
+
+    def add(self, ledger: pd.DataFrame) -> None:
+        """Keep a report, if the same one is not kept already."""
+        row = _row(ledger)
+        if self._storage.exists(LEDGERS):
+            columns = [*_TEXTS, "amount", "open_balance", "rows"]
+            kept = self._storage.read(LEDGERS, self._storage.version(LEDGERS), columns).to_pylist()
+            if any(all(each[name] == row[name] for name in columns) for each in kept):
+                return
+        with private_files:
+            rows = pa.Table.from_pylist([row], _SCHEMA)
+            self._storage.write(LEDGERS, rows, append=self._storage.exists(LEDGERS))
+
+
+def restated(ledger: pd.DataFrame, earlier: pd.DataFrame) -> Iterator[Restated]:
+    """Compare the amounts of two reports in the months that both have in full."""
+    (first, last), (start, end) = period_of(ledger), period_of(earlier)
+    sums = [each.groupby(each["date"].dt.strftime("%Y-%m"))["amount"].sum() for each in (ledger, earlier)]
+    for month in sorted({*sums[0].index, *sums[1].index}):
+        days = pd.Period(month, "M")
+        begin, until = days.start_time.date(), days.end_time.date()
+        if max(first, start) <= begin and until <= min(last, end):
+            now, then = (float(each.get(month, 0.0)) for each in sums)
+            if abs(now - then) >= 0.005:
+                yield Restated(ledger.attrs["ledger"]["file"], earlier.attrs["ledger"]["file"], month, now, then)
+
+
+def period_of(ledger: pd.DataFrame) -> tuple[dt.date, dt.date]:
+    """Return the first and last day of a report; those of its rows if it does not say them."""
+    about = ledger.attrs["ledger"]
+    dates = ledger["date"]
+    start = dt.date.fromisoformat(about["start"]) if about["start"] else dates.min().date()
+    end = dt.date.fromisoformat(about["end"]) if about["end"] else dates.max().date()
+    return start, end
+
+
+def _row(ledger: pd.DataFrame) -> dict[str, Any]:
+    about = ledger.attrs["ledger"]
+    buffer = io.BytesIO()
+    plain = ledger.copy(deep=False)
+    plain.attrs = {}
+    pq.write_table(pa.Table.from_pandas(plain, preserve_index=False), buffer)
+    return {
+        **{name: about[name] for name in _TEXTS},
+        "amount": round(float(ledger["amount"].sum()), 2),
+        "open_balance": round(float(ledger["open_balance"].sum()), 2),
+        "rows": len(ledger),
+        "about": json.dumps(about),
+        "transactions": buffer.getvalue(),
+    }
+
+
+def _frame(row: dict[str, Any]) -> pd.DataFrame:
+    frame: pd.DataFrame = pq.read_table(io.BytesIO(row["transactions"])).to_pandas()
+    frame.attrs["ledger"] = json.loads(row["about"])
+    return frame

@@ -1,0 +1,102 @@
+"""Payments of earlier months, from the reports of the firm's books that a mirror has kept.
+
+The report that was read last counts for its days. Earlier reports fill the days before it, and a month whose amounts a
+later report changes is noted.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+
+import pandas as pd
+
+from billframes._messages import warn
+from billframes.analysis.rules.ledger import RESTATED
+from billframes.errors import BillframesWarning, MirrorError
+from billframes.mirror import Mirror
+from billframes.mirror.ledgers import LedgerTable, period_of, restated
+from billframes.report.month import Month
+
+__all__ = ["join_kept", "keep", "kept_reports"]
+
+_ALIKE = ("report", "company", "basis", "payments")
+
+
+def kept_reports(month: Month) -> list[pd.DataFrame]:
+    """Return the reports that the month's mirror has kept, in the order in which they were read."""
+    mirror = month.firm_book.client
+    return LedgerTable(mirror._storage).read() if isinstance(mirror, Mirror) else []
+
+
+def keep(month: Month, reports: Sequence[pd.DataFrame]) -> None:
+    """Keep reports in the month's mirror; if it can't be written, only warn."""
+    mirror = month.firm_book.client
+    if not isinstance(mirror, Mirror):
+        return
+    try:
+        for each in reports:
+            LedgerTable(mirror._storage).add(each)
+    except MirrorError as error:
+        warn(f"The reports of the books were read, but the mirror has not kept them. {error}", BillframesWarning)
+
+
+def join_kept(month: Month, ledger: pd.DataFrame | None, kept: Sequence[pd.DataFrame]) -> pd.DataFrame | None:
+    """
+    Return the payments of a report with those of earlier reports of the same kind, back to the first day without one.
+
+    Parameters
+    ----------
+    month : Month
+        Its notes take the months that were restated.
+    ledger : DataFrame, optional
+        The report that was read now; by default the last one that was kept.
+    kept : sequence of DataFrame
+        In the order in which they were read.
+    """
+    earlier = [each for each in kept if each.attrs["ledger"]["payments"]]
+    if ledger is None:
+        if not earlier:
+            return None
+        ledger = earlier.pop()
+    alike = [each for each in earlier if all(_about(each, name) == _about(ledger, name) for name in _ALIKE)]
+    for each in reversed(alike):
+        for found in restated(ledger, each):
+            month.notes.add(
+                RESTATED,
+                found.amount - found.earlier_amount,
+                "collected",
+                about=found.month,
+                month=found.month,
+                file=found.file,
+                now=found.amount,
+                earlier=found.earlier_file,
+                then=found.earlier_amount,
+            )
+        ledger = _joined(ledger, each)
+    return ledger
+
+
+def _about(ledger: pd.DataFrame, name: str) -> object:
+    return ledger.attrs["ledger"][name]
+
+
+def _joined(ledger: pd.DataFrame, earlier: pd.DataFrame) -> pd.DataFrame:
+    """Add the rows of an earlier report on days before and after a report, if no day between them is unknown."""
+    (first, last), (start, end) = period_of(ledger), period_of(earlier)
+    day = dt.timedelta(days=1)
+    if end < first - day or start > last + day or (first <= start and end <= last):
+        return ledger
+    more = earlier[(earlier["date"] < pd.Timestamp(first)) | (earlier["date"] > pd.Timestamp(last))]
+    joined = pd.concat([more, ledger]).sort_values("date", kind="stable", ignore_index=True)
+    joined["kind"] = joined["kind"].astype(ledger["kind"].dtype)
+    about = ledger.attrs["ledger"]
+    joined.attrs = {
+        "ledger": {
+            **about,
+            "file": f"{about['file']}, {_about(earlier, 'file')}",
+            "start": min(first, start).isoformat(),
+            "end": max(last, end).isoformat(),
+        }
+    }
+    return joined
