@@ -2,7 +2,7 @@
 
 The table `ledgers` has one row per report: its file, day, period and totals, and its transactions. It does not belong
 to a version, and rows are only added. If a later report has the same days, it takes the place of the earlier one there,
-and the change of the total is told.
+and the change of the total is noted.
 """
 
 from __future__ import annotations
