@@ -7,6 +7,6 @@ expression, or sends a request of its own.
 
 from __future__ import annotations
 
-from billframes.assistant.server import make_server
+from billframes.assistant.server import Questions, make_server
 
-__all__ = ["make_server"]
+__all__ = ["Questions", "make_server"]

@@ -7,16 +7,18 @@ at most `MOST_ROWS` rows and `MOST_CHARACTERS` characters. It says so if rows ar
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-from billframes.analysis.declare.lookup import measure
+from billframes.analysis.declare.lookup import analyses, measure
 from billframes.analysis.declare.metrics import title_of_key
 from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.model.keys import TIMES
+from billframes.analysis.results.explain import plain_words
 from billframes.analysis.results.names import Figure
 from billframes.assistant.text_of_data import safe_text
 
@@ -80,15 +82,17 @@ def rows_add_up(rows: pd.DataFrame, total: Mapping[str, Any], wanted: Iterable[F
 
 
 def definitions(declared: Iterable[Analysis]) -> dict[str, Any]:
-    """Return what analyses calculate, leave out, and can't tell."""
-    return {
-        each.name: {
-            "formula": each.formula,
-            "left_out": list(each.left_out),
-            "cannot_tell": list(each.cannot_tell),
-        }
-        for each in declared
-    }
+    """Return what analyses calculate, leave out, and can't tell, in the words that readers of a page see."""
+    return {each.name: _definition(each.name) for each in declared}
+
+
+@functools.cache
+def _definition(name: str) -> dict[str, Any]:
+    of = analyses()[name]
+    texts = {"counted": [of.numerator], "divided_by": [of.denominator], "left_out": of.left_out}
+    texts |= {"cannot_tell": of.cannot_tell}
+    plain = {key: [words for text in each if (words := plain_words(text, of))] for key, each in texts.items()}
+    return {"formula": of.formula} | {key: each for key, each in plain.items() if each}
 
 
 def as_text(answer: Mapping[str, Any]) -> str:

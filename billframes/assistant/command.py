@@ -12,6 +12,7 @@ import json
 import shlex
 import shutil
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,15 +63,18 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError("The package mcp is not installed: pip install 'billframes[mcp]'.")
     if args.pseudonyms and args.narratives:
         raise ParameterError("--pseudonyms can't be used with --narratives, because narratives have names.")
-    from billframes.assistant.server import Questions, make_server, serve
+    from billframes.assistant.server import Questions, serve, server_of
 
     with connected(args, progress=False) as client:
-        options = _options(args)
+        questions = Questions.of(client, **_options(args))
         if args.check:
-            _check(Questions.of(client, **options))
+            _check(questions)
             return 0
         say(_RECEIVER, error=True)
-        serve(make_server(client, **options))
+        if args.mirror:
+            # No request is sent for it; a server is only asked when somebody asks a question.
+            threading.Thread(target=questions.warm_up, daemon=True).start()
+        serve(server_of(questions))
     return 0
 
 

@@ -32,7 +32,7 @@ from billframes.assistant.text_of_data import LONGEST_TEXT, harmless, safe_text
 from billframes.assistant.tools import TOOLS, Tools
 from billframes.errors import BillframesError, ConfigError, ParameterError
 
-__all__ = ["Questions", "make_server", "serve"]
+__all__ = ["Questions", "make_server", "serve", "server_of"]
 
 _INSTRUCTIONS = (
     "Figures of one law firm's billing. `explain` without a name lists the figures, `values` has exact names of "
@@ -85,6 +85,12 @@ class Questions:
         source = Source(client, **options)
         return cls(Tools(source, narratives=narratives), source, log=log)
 
+    def warm_up(self) -> None:
+        """Load the lists that most answers need, so that the first answer is quick; errors are those of questions."""
+        with self._one_at_a_time, contextlib.suppress(Exception):
+            book = self._source.book()
+            _ = book.time_entries, book.invoices, book.expenses, book.fixed_fees, book.matters, book.users
+
     def ask(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """
         Answer a question.
@@ -122,7 +128,8 @@ class Questions:
             self._source.refresh()
             answer: dict[str, Any] = getattr(self._tools, name)(**arguments)
         said = [{key: each[key] for key in ("rule", "amount", "unit", "text")} for each in notes.data()]
-        said += [{"text": text} for text in dict.fromkeys(str(each.message) for each in seen)]
+        texts = [*self._source.warnings, *(str(each.message) for each in seen)]
+        said += [{"text": text} for text in dict.fromkeys(texts)]
         return {"notes": said, **answer} if said else answer
 
     def _write(self, entry: Mapping[str, Any]) -> None:
@@ -181,7 +188,11 @@ def make_server(client: Any, **options: Any) -> Any:
     ConfigError
         The package `mcp` is not installed.
     """
-    questions = Questions.of(client, **options)
+    return server_of(Questions.of(client, **options))
+
+
+def server_of(questions: Questions) -> Any:
+    """Return a server for questions; see `make_server`."""
     try:
         import anyio.to_thread
         from mcp import types

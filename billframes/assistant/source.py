@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -55,6 +56,8 @@ class KeptLists:
     def __init__(self, client: Any, change: Change) -> None:
         self.client, self._change = client, change
         self.frames: dict[str, pd.DataFrame] = {}
+        # The warnings of loads concern every answer, not only that of the question that loaded.
+        self.warnings: dict[str, None] = {}
         self.began = time.monotonic()
 
     @functools.cached_property
@@ -70,11 +73,15 @@ class KeptLists:
         return functools.partial(self._load, name, found) if name in FRAME_NAMES else found
 
     def _load(self, name: str, load: Callable[..., pd.DataFrame], **arguments: Any) -> pd.DataFrame:
-        if arguments:
-            return self._change(name, load(**arguments))
-        if name not in self.frames:
-            self.frames[name] = self._change(name, load())
-        return self.frames[name]
+        if not arguments and name in self.frames:
+            return self.frames[name]
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            frame = self._change(name, load(**arguments))
+        self.warnings |= dict.fromkeys(str(each.message) for each in seen)
+        if not arguments:
+            self.frames[name] = frame
+        return frame
 
 
 class Source:
@@ -102,6 +109,11 @@ class Source:
     ) -> None:
         self._newest, self._settings, self._change = newest, settings, change or (lambda _, frame: frame)
         self._lists = KeptLists(client, self._change)
+
+    @property
+    def warnings(self) -> list[str]:
+        """The warnings of all loads of the data that are read now."""
+        return list(self._lists.warnings)
 
     @property
     def version(self) -> int | None:

@@ -194,7 +194,9 @@ class Tools:
         if order in result and "by" in takes:
             result = result.sort_values(order, ascending=False, kind="stable", na_position="last")
         shown = result[self._shown(result.columns)]
-        totals = total_of(result.drop(columns=[each for each in result if not _is_number(result, each)]))
+        # Rows of some lists overlap, such as cash by one day and by a later one: their tables have no total either.
+        adds_up = of.table is not None and of.table.adds_up and len(result) > 0
+        totals = total_of(result[[each for each in result if _is_number(result, each)]]) if adds_up else {}
         return {
             **table(shown.head(min(top, MOST_ROWS)), of),
             "rows_in_all": len(result),

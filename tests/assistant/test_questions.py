@@ -12,6 +12,7 @@ import pytest
 import billframes as bf
 from billframes._notes import Notes, collect_notes
 from billframes.analysis.results.names import find_figure
+from billframes.assistant.text_of_data import safe_text
 
 QUESTIONS = tomllib.loads(Path(__file__).with_name("questions.toml").read_text(encoding="utf-8"))["questions"]
 
@@ -93,4 +94,11 @@ def test_an_answer_says_what_it_means(question, ask):
         declared = bf.explain(name)
         assert len(each["left_out"]) == len(declared.left_out)
         assert len(each["cannot_tell"]) == len(declared.cannot_tell)
-        assert each["formula"]
+        assert each["formula"] == safe_text(declared.formula, 1_500)
+
+
+def test_rows_that_overlap_have_no_total(ask):
+    """Cash by Christmas has the cash by November in it."""
+    answer = ask("analysis", name="cash_forecast", period="2026-10")
+    assert len(answer["rows"]) > 1
+    assert answer["total"] == {}
