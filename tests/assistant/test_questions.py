@@ -92,8 +92,9 @@ def test_an_answer_says_what_it_means(question, ask):
     assert answer["provenance"]["period_is_over"]
     for name, each in answer["definitions"].items():
         declared = bf.explain(name)
-        assert len(each["left_out"]) == len(declared.left_out)
-        assert len(each["cannot_tell"]) == len(declared.cannot_tell)
+        # Texts that are only about arguments are for notebooks.
+        assert 0 < len(each["left_out"]) <= len(declared.left_out)
+        assert 0 < len(each["cannot_tell"]) <= len(declared.cannot_tell)
         assert each["formula"] == safe_text(declared.formula, 1_500)
 
 
