@@ -32,7 +32,7 @@ _SALES = (
 _AGES = ((91, "91 or more days past due"), (61, "61 - 90 days past due"), (31, "31 - 60 days past due"))
 
 
-def sandbox_reports(folder: str | os.PathLike[str]) -> dict[str, Path]:
+def sandbox_reports(folder: str | os.PathLike[str], *, corrected: bool = False) -> dict[str, Path]:
     """
     Write reports of the made-up books of the sandbox's firm, as QuickBooks Online exports them.
 
@@ -43,6 +43,8 @@ def sandbox_reports(folder: str | os.PathLike[str]) -> dict[str, Path]:
     ----------
     folder : path
         An existing folder. Files of the same names are replaced.
+    corrected : bool
+        Whether the bookkeeper has corrected the books, so that they agree with the billing system.
 
     Returns
     -------
@@ -64,7 +66,7 @@ def sandbox_reports(folder: str | os.PathLike[str]) -> dict[str, Path]:
     with Sandbox() as sandbox, Client(sandbox.base_url, sandbox.tokens["full"], profile="", progress=False) as client:
         invoices = client.invoices()
         expenses = client.expenses()
-    books = _Books(invoices.sort_values(["invoice_date", "invoice_id"]))
+    books = _Books(invoices.sort_values(["invoice_date", "invoice_id"]), corrected=corrected)
     listed = "January 1, 2024-October 31, 2026"
     reports = {
         "aging": ("A_R Aging Detail", "A/R Aging Detail Report", "As of Oct 31, 2026", _AGING, books.ages()),
@@ -88,7 +90,7 @@ def sandbox_reports(folder: str | os.PathLike[str]) -> dict[str, Path]:
 class _Books:
     """The firm's books: the open transactions, and the list of all invoices."""
 
-    def __init__(self, invoices: pd.DataFrame) -> None:
+    def __init__(self, invoices: pd.DataFrame, *, corrected: bool) -> None:
         self.listed: list[list[Any]] = []
         self._open: list[list[Any]] = []
         final = invoices[(invoices["invoice_state"] == "final") & (invoices["amount"] > 0)]
@@ -98,9 +100,12 @@ class _Books:
         kinds = ("paid_in_ledger", "paid_here", "amount_differs", "voided_in_ledger", "missing_in_ledger")
         kind_of = dict(zip(owed["invoice_id"], kinds, strict=True))
         kind_of |= dict.fromkeys(paid["invoice_id"], "unapplied_in_ledger")
-        rows = pd.concat([invoices[invoices["invoice_state"] == "final"], approved])
+        everything = invoices[invoices["invoice_state"] == "final"]
+        rows = everything if corrected else pd.concat([everything, approved])
         for each in rows.to_dict("records"):
-            self._add_invoice(each, kind_of.get(each["invoice_id"], ""))
+            self._add_invoice(each, "" if corrected else kind_of.get(each["invoice_id"], ""))
+        if corrected:
+            return
         one, other = owed["client_name"].iloc[0], owed["client_name"].iloc[1]
         day = dt.date(2026, 9, 30)
         self._add("Invoice", "OB-1", one, day, 200_000, 200_000)

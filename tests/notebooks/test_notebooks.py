@@ -43,6 +43,7 @@ def test_each_question_has_its_notebook():
         "realization-leaks",
         "receipts",
         "unbilled",
+        "what-came-in",
     ]
 
 
