@@ -23,6 +23,7 @@ from billframes.analysis.results.figures import FIGURES, MISSING, TOTAL
 from billframes.analysis.results.names import Figure, figure_names, find_figure, find_figures, name_to_write
 from billframes.analysis.results.result_rows import total_of
 from billframes.assistant.answers import MOST_ROWS, cell, definitions, rows_add_up, table
+from billframes.assistant.books import from_books
 from billframes.assistant.source import Source
 from billframes.book import Book
 from billframes.book.methods import analysis_methods
@@ -189,6 +190,7 @@ class Tools:
         for key in given:
             if key not in takes:
                 raise ParameterError(f"{name} takes no {key}: leave it out.")
+        given |= from_books(of, book)
         result: pd.DataFrame = getattr(book, name)(**given)
         order = of.tab.order if of.tab and not {*_names(by)} & {*TIMES} else ""
         if order in result and "by" in takes:

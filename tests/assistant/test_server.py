@@ -126,7 +126,7 @@ def test_every_analysis_is_answered_or_says_what_it_needs_and_none_has_a_narrati
         if result.is_error:
             refused[name] = text
     assert refused.keys() <= {"budget_burn", "cash_forecast_record", "collected", "days_to_pay", "tie_out"}
-    assert all(re.search("budgets|payments|ledger", text) for text in refused.values())
+    assert all(re.search("budgets|payments|books", text) for text in refused.values())
 
 
 def test_narratives_are_there_if_asked_for(firm_mirror, ask):

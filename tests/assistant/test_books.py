@@ -1,0 +1,56 @@
+"""Cash and the tie-out are answers like others with reports of the books; without, the answer says what is needed."""
+
+from __future__ import annotations
+
+import pytest
+
+import billframes as bf
+from billframes._notes import Notes, collect_notes
+from billframes.assistant import Questions
+from billframes.ledger import read_ledger
+
+
+@pytest.fixture(scope="module")
+def books(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("firm")
+    (folder / "books").mkdir()
+    files = bf.sandbox_reports(folder / "books")
+    (folder / "firm.toml").write_text('[ledger]\nfolder = "books"\n', encoding="utf-8")
+    return files, bf.FirmSettings.load(folder / "firm.toml")
+
+
+@pytest.fixture(scope="module")
+def ask_with_books(firm_mirror, books):
+    return Questions.of(firm_mirror, settings=books[1]).ask
+
+
+def test_what_came_in_is_that_of_the_notebook(ask_with_books, books, firm_mirror):
+    files, settings = books
+    answer = ask_with_books("analysis", {"name": "collected", "period": "2026-10", "by": ["responsible"]})
+    with collect_notes(Notes("page")):
+        book = firm_mirror.book("2026-10", settings=settings)
+        expected = book.collected(book.payments(read_ledger(files["payments"])), by="responsible")
+    names = [each["name"] for each in answer["columns"]]
+    shown = {row[0]: row for row in answer["rows"]}
+    for row in expected.itertuples(index=False):
+        given = dict(zip(names, shown[None if row[0] != row[0] else row[0]], strict=True))
+        assert given["collected_amount"] == pytest.approx(row.collected_amount, abs=0.0051)
+    assert answer["total"]["collected_amount"] == pytest.approx(expected["collected_amount"].sum(), abs=0.0051)
+    assert answer["definitions"]["collected"]["cannot_tell"]
+
+
+def test_the_tie_out_needs_the_report_of_the_day(ask_with_books):
+    assert ask_with_books("analysis", {"name": "tie_out", "period": "2026-10"})["rows"]
+    with pytest.raises(bf.BillframesError, match=r"as of 30 September 2026; the books have 2026-10-31\."):
+        ask_with_books("analysis", {"name": "tie_out", "period": "2026-09"})
+
+
+def test_payments_of_a_part_of_the_period_are_refused(ask_with_books):
+    assert ask_with_books("analysis", {"name": "days_to_pay", "period": "2026-Q3"})["rows"]
+    with pytest.raises(bf.BillframesError, match="The payments in the books are those of 1 January 2024 to"):
+        ask_with_books("analysis", {"name": "collected", "period": "2023-12-31 to 2024-03-31"})
+
+
+def test_without_books_the_answer_says_what_is_needed(firm_mirror):
+    with pytest.raises(bf.BillframesError, match="collected needs reports of the firm's books"):
+        Questions.of(firm_mirror).ask("analysis", {"name": "collected", "period": "2026-10"})
