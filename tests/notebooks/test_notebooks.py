@@ -36,7 +36,7 @@ def test_each_question_has_its_notebook():
         "custom-field",
         "ebilling",
         "getting-started",
-        "month-end-pack",
+        "month-on-one-page",
         "old-receivables",
         "one-table",
         "realization-fell",
@@ -110,6 +110,21 @@ def test_a_notebook_begins_with_its_title_and_the_sandbox(path):
     started = own.get(path.stem, 'bf.connect("sandbox"')
     assert code[0].splitlines()[1].startswith(started)
     assert cells[-1]["cell_type"] == "markdown"
+
+
+@ALL
+def test_one_cell_has_the_parameters_and_no_other_cell_has_a_period(path):
+    """`papermill capacity.ipynb september.ipynb -p month 2026-09` adds a cell after the tagged one."""
+    code = [cell for cell in cells_of(path) if cell["cell_type"] == "code"]
+    tagged = [cell for cell in code if "parameters" in cell["metadata"].get("tags", [])]
+    assert [source(cell) for cell in tagged] == [source(code[0])]
+    names = re.findall(r"^(\w+) = .*20\d\d", source(tagged[0]), re.MULTILINE)
+    assert names
+    later = "\n".join(source(cell) for cell in code[1:])
+    assert all(re.search(rf"\b{name}\b", later) for name in names)
+    # Its periods are the examples of what a loader takes.
+    if path.stem != "getting-started":
+        assert re.findall(r"[\"']20\d\d[-\d\w]*[\"']", later) == []
 
 
 @ALL
