@@ -173,6 +173,11 @@ def receivables(_month: Month, _table: ReportTable) -> Iterator[str]:
     )
 
 
+def same_balances(_month: Month, _table: ReportTable) -> Iterator[str]:
+    """Say that a table of receivables has the same total as the one by client."""
+    yield "This table covers the same invoices as the receivables by client, so both have the same total."
+
+
 def headlines(month: Month) -> list[str]:
     """Say what the headline figures mean."""
     row = month.by_month.iloc[-1]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from billframes._format import format_value
+from billframes._format import format_value, short_date
 from billframes.analysis.declare.metrics import PRICED, Measure
 from billframes.analysis.results.explain import plain_words
 
@@ -45,10 +46,17 @@ class Section:
 
 
 class Cell(NamedTuple):
-    """A cell's text, and whether it is a ratio outside 0% to 100%, which a note explains."""
+    """
+    A cell's text, and how it is marked.
+
+    It can be a ratio outside 0% to 100%, which a note explains, or breach a limit of the firm. `part` is its part of
+    the largest value in percent, where the rows are ranked by the column.
+    """
 
     text: str
     is_outside: bool = False
+    is_breach: bool = False
+    part: int = 0
 
 
 @dataclass(frozen=True)
@@ -59,11 +67,26 @@ class PageTable:
     headings: Sequence[tuple[str, str, str]]
     rows: Sequence[tuple[str, Sequence[Cell]]]
     total: Sequence[Cell] = ()
+    details: Sequence[str] = ()
 
 
-def page_table(table: ReportTable, rows: pd.DataFrame, *, caption: str = "", currency: str = "") -> PageTable:
-    """Format rows of a table for the page. Its total is shown only below two rows or more."""
+def page_table(
+    table: ReportTable,
+    rows: pd.DataFrame,
+    *,
+    caption: str = "",
+    currency: str = "",
+    limits: Mapping[str, float] = MappingProxyType({}),
+) -> PageTable:
+    """
+    Format rows of a table for the page. Its total is shown only below two rows or more.
+
+    A figure below the limit of its column is marked as a breach.
+    """
     columns, heading = table.page_columns, table.noun
+    # The sum of all other rows would make every bar short.
+    ranked = rows[table.order].iloc[: table.top or None] if table.order in rows and len(rows) > 1 else rows.iloc[:0, 0]
+    largest = float(ranked.max()) if len(ranked) else 0.0
     below = table.total.to_dict("records") if len(rows) > 1 else []
     return PageTable(
         caption,
@@ -71,8 +94,15 @@ def page_table(table: ReportTable, rows: pd.DataFrame, *, caption: str = "", cur
             (heading[:1].upper() + heading[1:], "", ""),
             *((each.title, unit_of(each.title, each.unit, currency), plain_words(each.meaning)) for each in columns),
         ],
-        [(str(row[table.label]), [_cell(row, each) for each in columns]) for row in rows.to_dict("records")],
-        [_cell(row, each) for row in below for each in columns],
+        [
+            (
+                str(row[table.label]),
+                [_cell(row, each, limits, largest * (each.name == table.order)) for each in columns],
+            )
+            for row in rows.to_dict("records")
+        ],
+        [_cell(row, each, limits) for row in below for each in columns],
+        [_detail(row, table.beside) for row in rows.to_dict("records")] if table.beside else (),
     )
 
 
@@ -127,9 +157,19 @@ def anchor(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
-def _cell(row: Mapping[Any, Any], column: Measure) -> Cell:
+def _cell(row: Mapping[Any, Any], column: Measure, limits: Mapping[str, float], largest: float = 0.0) -> Cell:
     value = row.get(column.name)
-    return Cell(format_value(value, column.unit), pd.notna(value) and is_outside(value, column))
+    text = format_value(value, column.unit)
+    if pd.isna(value):
+        return Cell(text)
+    is_breach = column.name in limits and value < limits[column.name]
+    part = round(100 * value / largest) if largest and 0 < value <= largest else 0
+    return Cell(text, is_outside(value, column), is_breach, part)
+
+
+def _detail(row: Mapping[Any, Any], names: Sequence[str]) -> str:
+    values = [row[name] for name in names if pd.notna(row[name])]
+    return " · ".join(short_date(each) if isinstance(each, pd.Timestamp) else str(each) for each in values)
 
 
 def is_outside(value: float, column: Measure) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from billframes._format import long_date
-from billframes.report import figures, footnotes, ledger_tables, report_tables, sections
+from billframes.report import figures, footnotes, ledger_tables, report_tables, sections, standing_out
 from billframes.report.month import Month
 from billframes.report.section_spec import FIRM, SectionSpec
 from billframes.report.table_spec import Chart, ReportTable, Table
@@ -146,7 +146,39 @@ OUTLINE = (
     ),
     SectionSpec(name="scorecard", tables=(report_tables.scorecard,), scopes=FIRM, on_page=False),
     SectionSpec(
+        name="receivables_by_responsible",
+        tables=(Table(analysis="aging", title="Receivables by {by}", by="responsible", order=("overdue",)),),
+        notes=footnotes.same_balances,
+        stands_out=standing_out.slow,
+        of_load=True,
+        scopes=FIRM,
+    ),
+    SectionSpec(
+        name="billing_lag",
+        tables=(Table(analysis="billing_lag", by="responsible", order=("hours_weighted_lag_days",)),),
+        stands_out=standing_out.late_bills,
+        scopes=FIRM,
+    ),
+    SectionSpec(
+        name="timekeeping_lag",
+        tables=(Table(analysis="timekeeping_lag", by="user", order=("late_ratio",)),),
+        stands_out=standing_out.late_time,
+        scopes=FIRM,
+    ),
+    SectionSpec(
+        name="missing_time",
+        tables=(report_tables.missing_time,),
+        stands_out=standing_out.missing_time,
+        scopes=FIRM,
+    ),
+    SectionSpec(
         name="rates",
+        tables=(Table(analysis="effective_rates", by="user", order=("billed_amount",)),),
+        stands_out=standing_out.rates,
+        scopes=FIRM,
+    ),
+    SectionSpec(
+        name="rates_by_year",
         tables=(
             Table(
                 analysis="effective_rates",
@@ -159,10 +191,30 @@ OUTLINE = (
         on_page=False,
     ),
     SectionSpec(
+        name="origination",
+        tables=(Table(analysis="origination", title="Fees by {by}", by="originator", order=("fees_amount",)),),
+        stands_out=standing_out.origination,
+        scopes=FIRM,
+    ),
+    SectionSpec(
+        name="concentration",
+        tables=(
+            Table(
+                analysis="contribution",
+                title="Fees of twelve months by {by}",
+                by="client",
+                order=("fees_amount",),
+                options=lambda month: {"start": month.twelve_months.start, "end": month.last},
+            ),
+        ),
+        stands_out=standing_out.concentration,
+        scopes=FIRM,
+    ),
+    SectionSpec(
         name="new_business",
         tables=(Table(analysis="new_business", by="practice_area", order=("fees_amount",)),),
+        stands_out=standing_out.new_business,
         scopes=FIRM,
-        on_page=False,
     ),
     SectionSpec(name="prebills", tables=(report_tables.prebills,), scopes=FIRM, on_page=False),
     SectionSpec(

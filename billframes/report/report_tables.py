@@ -32,6 +32,7 @@ __all__ = [
     "client_guidelines",
     "e_billing",
     "later_balances",
+    "missing_time",
     "month_by_month",
     "overdue_invoices",
     "prebills",
@@ -111,12 +112,21 @@ def _with_invoice(rows: pd.DataFrame) -> pd.DataFrame:
 overdue_invoices = Table(analysis="overdue_invoices", order=("balance",), label="invoice", prepare=_with_invoice)
 
 
-def _with_finding(rows: pd.DataFrame) -> pd.DataFrame:
-    findings = rows["finding"].astype("str").str.capitalize()
-    return rows.assign(finding_and_matter=findings + ": " + rows["matter_name"].astype("str"))
+def _with_all_findings(rows: pd.DataFrame) -> pd.DataFrame:
+    """Put all findings of a matter beside each of its rows."""
+    joined = rows.groupby("matter_id")["finding"].agg(", ".join).str.capitalize()
+    return rows.assign(all_findings=rows["matter_id"].map(joined))
 
 
-stale = Table(analysis="stale", order=("open_amount",), label="finding_and_matter", prepare=_with_finding)
+stale = Table(
+    analysis="stale",
+    order=("open_amount",),
+    label="matter_name",
+    prepare=_with_all_findings,
+    beside=("client_name", "responsible_name", "all_findings"),
+    once="matter_id",
+)
+missing_time = Table(analysis="missing_time", order=("missing_hours",), label="user_name", beside=("date",))
 _BUDGETS = Table(
     analysis="budget_burn",
     title="Budgets",
@@ -131,7 +141,13 @@ _BUDGETS = Table(
 
 def budgets(month: Month) -> ReportTable | None:
     """Return the matters that have a budget; None if the firm's settings have none."""
-    return _BUDGETS(month) if month.settings.budgets else None
+    if not month.settings.budgets:
+        return None
+    table = _BUDGETS(month)
+    who = ("client_name", "responsible_name")
+    matters = month.with_distinct_names(month.firm_book.matters[["matter_id", "client_id", "responsible_id", *who]])
+    rows = table.rows.merge(matters[["matter_id", *who]], on="matter_id", how="left")
+    return replace(table, rows=rows, labels=("matter_name", *who), beside=who)
 
 
 def timekeepers(month: Month) -> ReportTable:

@@ -53,6 +53,8 @@ class SectionSpec:
         Whether its balances are those of the day of the load, which the heading says if that is a later day.
     narratives : bool
         Whether only reports with descriptions of time entries have it.
+    stands_out : callable, optional
+        Takes the month and says what stands out. The page has the section only if something does.
     show : callable, optional
         Takes the month and returns what the page shows in place of the tables.
     options : str
@@ -70,6 +72,7 @@ class SectionSpec:
     on_page: bool = True
     of_load: bool = False
     narratives: bool = False
+    stands_out: Callable[[Month], str] | None = None
     show: Callable[..., Section | None] | None = None
     options: str = ""
     step: str = ""
@@ -110,6 +113,9 @@ class SectionSpec:
         return f"{self.title or tables[0].title}{later}"
 
     def _show_tables(self, month: Month, *, by: str = "", top: int | None = None) -> Section | None:
+        reason = self.stands_out(month) if self.stands_out and self._is_in(month) and not month.is_empty else ""
+        if self.stands_out and not reason:
+            return None
         tables = self.made(month, by)
         shown = [each for each in tables if len(each.rows)]
         said = [note for each in tables for note in each.notes]
@@ -122,26 +128,40 @@ class SectionSpec:
             rows = table.page_rows(top)
             caption = "" if heading.startswith(table.title) else table.title
             charts = [(_draw(month, table, rows, each), each.below) for each in table.charts]
-            rows = rows.assign(**{table.label: list(map(table.row_name, rows[table.label]))})
+            rows = rows.assign(**{table.label: [_row_name(month, table, each) for each in rows[table.label]]})
             blocks += [
                 *(drawn for drawn, below in charts if not below),
-                page_table(table, rows, caption=caption, currency=month.currency),
+                page_table(table, rows, caption=caption, currency=month.currency, limits=_limits(month)),
                 *(drawn for drawn, below in charts if below),
             ]
             if 0 < (top or table.top) < len(table.rows) and table.total.empty:
-                notes.append(f"These are the {len(rows)} largest of {len(table.rows)}; the workbook has all of them.")
+                notes.append(f"The table has the first {len(rows)} of {len(table.rows)} rows; the workbook has all.")
             notes += _outside_notes(table, rows)
         notes = list(dict.fromkeys(notes))
         return Section(
             "section.html",
             name=anchor(self.title or tables[0].title),
             title=heading,
+            reason=reason,
             blocks=blocks,
             # On a screen, what follows the first table is folded.
             first=next((place for place, each in enumerate(blocks, 1) if isinstance(each, PageTable)), 0),
             notes=notes,
             empty=empty,
         )
+
+
+def _row_name(month: Month, table: ReportTable, label: object) -> str:
+    """Return the name of a row; a month that is not over is named by its days."""
+    partial = table.label == "month" and not month.is_over and label == f"{month.first:%Y-%m}"
+    return month.same_days_name(0) if partial else table.row_name(label)
+
+
+def _limits(month: Month) -> dict[str, float]:
+    """Return the firm's limits by column; a figure below its limit is a breach."""
+    floor = month.settings.realization_floor
+    # A budget that is exceeded by less than a unit is kept, as in the key points.
+    return {"remaining_amount": -0.5, **({} if floor is None else {"billing_realization": floor})}
 
 
 def _outside_notes(table: ReportTable, rows: pd.DataFrame) -> list[str]:

@@ -56,7 +56,8 @@ class ReportTable:
     """
     One table of the report, with all its rows in order.
 
-    The page shows the measures named in `brief` and the `top` largest rows by `order`, named by the column `label`.
+    The page shows the measures named in `brief` and the `top` largest rows by `order`, named by the column `label`,
+    with the columns `beside` below the name. Of rows with the same value of `once`, it shows only the first.
     The workbook shows all `columns` and all rows, identified by the columns `labels`. No `brief` and 0 mean all.
     `meaning` says what figures mean that are not those of one analysis. Readers must not overlook `notes`.
     """
@@ -74,6 +75,8 @@ class ReportTable:
     top: int = 10
     notes: tuple[str, ...] = ()
     charts: tuple[Chart, ...] = ()
+    beside: tuple[str, ...] = ()
+    once: str = ""
 
     @property
     def noun(self) -> str:
@@ -100,7 +103,7 @@ class ReportTable:
         if not top:
             return self.rows
         if self.total.empty:
-            return self.rows.head(top)
+            return (self.rows.drop_duplicates(self.once) if self.once else self.rows).head(top)
         return top_and_rest(self.rows, self.label, self.order, top=top, rest=f"All other {self.noun}s")
 
 
@@ -128,6 +131,8 @@ class Table:
     label: str = ""
     notes: Callable[[Month], Iterable[str]] = lambda _month: ()
     charts: tuple[Chart, ...] = ()
+    beside: tuple[str, ...] = ()
+    once: str = ""
 
     def __call__(self, month: Month) -> ReportTable:
         """Return the table of a month."""
@@ -148,6 +153,8 @@ class Table:
             label=self.label,
             notes=tuple(self.notes(month)),
             charts=self.charts,
+            beside=self.beside,
+            once=self.once,
         )
 
 

@@ -1,0 +1,128 @@
+"""When a further section is on the page: one rule each, with its limit.
+
+A rule returns the sentence that says what stands out, or nothing for a quiet month. The workbook has the tables in any
+month. A comparison with the year before needs data of those days.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from billframes._format import format_number
+from billframes.report.month import LEAST_HOURS, YEAR, Month
+
+__all__ = ["concentration", "late_bills", "late_time", "missing_time", "new_business", "origination", "rates", "slow"]
+
+_LAWYER_SHARE, _FEWEST_LAWYERS = 0.3, 4
+_LAG_DAYS, _LATE_SHARE, _MISSING_SHARE = 5.0, 0.1, 0.05
+_RATE_CHANGE, _POINTS = 0.05, 0.1
+_CLIENT_SHARE, _NEW_SHARE = 0.15, 0.1
+
+
+def slow(month: Month) -> str:
+    """Tell whether one of at least four lawyers has 30% of the overdue balances."""
+    rows = month.with_distinct_names(month.receivables("responsible"))
+    overdue = rows.set_index("responsible_name")["overdue"].clip(lower=0)
+    share = float(overdue.max() / overdue.sum()) if overdue.sum() > 0 else 0.0
+    if len(rows) < _FEWEST_LAWYERS or share < _LAWYER_SHARE:
+        return ""
+    return (
+        f"{format_number(share, 'ratio')} of the overdue balances are on matters for which {overdue.idxmax()} is "
+        "responsible."
+    )
+
+
+def late_bills(month: Month) -> str:
+    """Tell whether work was billed 5 days later than a year ago, on average."""
+    now, then = (_figure(month, "billing_lag", "hours_weighted_lag_days", back) for back in (0, YEAR))
+    if not now - then >= _LAG_DAYS:
+        return ""
+    return (
+        f"An hour of work was billed after {format_number(now, 'days')} days on average "
+        f"({_year_ago(month)}: {format_number(then, 'days')})."
+    )
+
+
+def late_time(month: Month) -> str:
+    """Tell whether a tenth of the time entries was entered more than a week after the work."""
+    share = _figure(month, "timekeeping_lag", "late_ratio")
+    if not share >= _LATE_SHARE:
+        return ""
+    return f"{format_number(share, 'ratio')} of the month’s time entries were entered more than 7 days after the work."
+
+
+def missing_time(month: Month) -> str:
+    """Tell whether a twentieth of the available hours is missing on days with less time than expected."""
+    missing = float(month.result("missing_time", start=month.first, end=month.last)["missing_hours"].sum())
+    available = float(month.utilization_total["capacity_hours"].iloc[0])
+    if missing < LEAST_HOURS or not missing >= _MISSING_SHARE * available:
+        return ""
+    return (
+        f"{format_number(missing, 'hours')} hours are missing on days with less time than expected, "
+        f"{format_number(missing / available, 'ratio')} of the available hours."
+    )
+
+
+def rates(month: Month) -> str:
+    """Tell whether the firm's effective rate differs by 5% from a year ago."""
+    now, then = (_figure(month, "effective_rates", "effective_rate", back) for back in (0, YEAR))
+    if not (then > 0 and abs(now / then - 1) >= _RATE_CHANGE):
+        return ""
+    rose = "rose" if now > then else "fell"
+    return (
+        f"The effective rate {rose} by {format_number(abs(now / then - 1), 'ratio')} to {format_number(now, 'money')} "
+        f"({_year_ago(month)}: {format_number(then, 'money')})."
+    )
+
+
+def origination(month: Month) -> str:
+    """Tell whether an originator's share of fees differs by 10 points from a year ago."""
+    now, then = (_rows(month, "origination", back, by="originator") for back in (0, YEAR))
+    if now is None or then is None:
+        return ""
+    shares = [each.set_index("originator_id")["fees_amount"] / each["fees_amount"].sum() for each in (now, then)]
+    changes = (shares[0].reindex(shares[0].index.union(shares[1].index)).fillna(0) - shares[1]).dropna()
+    if changes.empty or not changes.abs().max() >= _POINTS:
+        return ""
+    id_ = changes.abs().idxmax()
+    names = {row["originator_id"]: row["originator_name"] for each in (then, now) for row in each.to_dict("records")}
+    before, after = (format_number(float(each.get(id_, 0.0)), "ratio") for each in (shares[1], shares[0]))
+    return f"{after} of the fees come from clients of {names[id_]} ({_year_ago(month)}: {before})."
+
+
+def concentration(month: Month) -> str:
+    """Tell whether a client brought 15% of the fees of twelve months."""
+    if not month.is_known(month.twelve_months):
+        return ""
+    days = month.twelve_months
+    rows = month.with_distinct_names(month.result("contribution", by="client", start=days.start, end=days.end))
+    large = rows[rows["share"] >= _CLIENT_SHARE].sort_values("share", ascending=False, kind="stable")
+    if large.empty:
+        return ""
+    first: Any = large.iloc[0]
+    name, share = str(first["client_name"]).removesuffix("."), format_number(first["share"], "ratio")
+    return f"{name} brought {share} of the fees of twelve months."
+
+
+def new_business(month: Month) -> str:
+    """Tell whether new clients brought a tenth of the fees."""
+    share = _figure(month, "new_business", "new_client_share") if month.is_known(month.twelve_months) else math.nan
+    if not share >= _NEW_SHARE:
+        return ""
+    return f"Clients who are new within twelve months brought {format_number(share, 'ratio')} of the fees."
+
+
+def _rows(month: Month, analysis: str, back: int, by: str | None = None) -> Any:
+    """Return an analysis of the month, or of the same days so many months earlier; None if they are not known."""
+    span = month.same_days(back)
+    return month.result(analysis, by=by, start=span.start, end=span.end) if month.is_known(span) or not back else None
+
+
+def _figure(month: Month, analysis: str, name: str, back: int = 0) -> float:
+    rows = _rows(month, analysis, back)
+    return math.nan if rows is None else float(rows[name].iloc[0])
+
+
+def _year_ago(month: Month) -> str:
+    return month.same_days_name(YEAR, short=False)

@@ -1,0 +1,54 @@
+"""Further sections are on the page if something stands out, and in the workbook in any month."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+from markupsafe import escape
+
+from billframes.report.outline import OUTLINE, sheets
+
+FURTHER = [each for each in OUTLINE if each.stands_out]
+DAYS = """
+SELECT SUM(hours * (julianday(invoice_date) - julianday(date))) / SUM(hours)
+FROM time_entry JOIN invoice USING (invoice_id)
+WHERE billing_type = 'billable' AND invoice_state = 'final' AND invoice_date LIKE ?
+"""
+
+
+@pytest.mark.parametrize("section", FURTHER, ids=lambda each: each.name)
+def test_a_further_section_is_on_the_page_with_its_reason_only_if_it_stands_out(october, section):
+    reason, shown = section.stands_out(october), section(october)
+    assert bool(reason) == (shown is not None)
+    assert not reason or str(escape(reason)) in shown._repr_html_()
+
+
+def test_october_has_both_sections_that_stand_out_and_sections_that_do_not(october):
+    found = {each.name for each in FURTHER if each.stands_out(october)}
+    assert {"billing_lag", "concentration"} <= found
+    assert not {"timekeeping_lag", "origination"} & found
+
+
+def test_the_workbook_has_the_tables_of_all_further_sections(october):
+    titles = {each.title for each in sheets(october)}
+    assert all(table.title in titles for each in FURTHER for table in each.made(october))
+
+
+def test_a_part_of_the_firm_has_no_further_section(october):
+    part = october.only("practice_area:Litigation")
+    assert [each(part) for each in FURTHER] == [None] * len(FURTHER)
+
+
+def test_the_days_from_work_to_invoice_equal_the_database(firm, october):
+    with sqlite3.connect(firm.database) as database:
+        now, then = (database.execute(DAYS, [f"{year}-10-%"]).fetchone()[0] for year in (2026, 2025))
+    (section,) = (each for each in FURTHER if each.name == "billing_lag")
+    assert f"after {now:.1f} days on average (October 2025: {then:.1f})" in section.stands_out(october)
+
+
+def test_a_matter_is_one_row_of_the_stale_matters_on_the_page(october):
+    (section,) = (each for each in OUTLINE if each.name == "stale")
+    (table,) = section.made(october)
+    assert table.rows["matter_id"].duplicated().any()
+    assert not table.page_rows()["matter_id"].duplicated().any()
