@@ -109,6 +109,7 @@ class Source:
     ) -> None:
         self._newest, self._settings, self._change = newest, settings, change or (lambda _, frame: frame)
         self._lists = KeptLists(client, self._change)
+        self._earlier: dict[int, KeptLists] = {}
 
     @property
     def warnings(self) -> list[str]:
@@ -130,44 +131,62 @@ class Source:
         elif self.version is None and time.monotonic() - self._lists.began > KEEP:
             self._lists = KeptLists(self._lists.client, self._change)
 
-    def book(self, period: str | None = None) -> Book:
-        """Open the book of a period, such as "2026-Q3" or "2026-01-01 to 2026-09-30"; of all time without one."""
+    def book(self, period: str | None = None, data_of: str | None = None) -> Book:
+        """
+        Open the book of a period, such as "2026-Q3" or "2026-01-01 to 2026-09-30"; of all time without one.
+
+        With `data_of`, the data are those of the mirror's last version of that day.
+        """
         first, _, last = (period or "").partition(" to ")
         if period is not None and not first.strip():
             raise ParameterError('period is empty. It takes a period such as "2026-10", "2026-Q3" or "2026".')
         calendar, names = FirmCalendar(lambda: self._lists, self._settings), ("period", "period")
         days = resolve(first.strip() or None, last.strip() or None, calendar=calendar, names=names)
-        return Book(days, settings=self._settings, client=cast("Client", self._lists))
+        lists = self._lists if data_of is None else self._lists_of(data_of)
+        return Book(days, settings=self._settings, client=cast("Client", lists))
+
+    def _lists_of(self, day: str) -> KeptLists:
+        """Return the lists of an earlier version of the mirror."""
+        if self.version is None:
+            raise ParameterError(f"data_of={day!r}: only a mirror has the data of earlier days. Leave it out.")
+        earlier = self._lists.as_of(day)
+        if earlier.version not in self._earlier:
+            # One is enough for a conversation, and each has all lists.
+            self._earlier = {earlier.version: KeptLists(earlier, self._change)}
+        return self._earlier[earlier.version]
 
     def provenance(self, book: Book) -> dict[str, Any]:
         """Return the period of a book, the day and age of its data, and how they are proved complete."""
         loaded = book.loaded_on("time_entries", "invoices")
         start, end = book.period.start, book.period.end
-        lists = {name: frame for name in FRAME_NAMES if (frame := self._lists.frames.get(name)) is not None}
+        kept = cast("KeptLists", book.client)
+        lists = {name: frame for name in FRAME_NAMES if (frame := kept.frames.get(name)) is not None}
         return {
             "period": [str(start) if start else None, str(end) if end else None],
             "data_of": str(loaded) if loaded else None,
-            "age": self._age(),
+            "age": _age(kept),
             "period_is_over": bool(end and loaded and end <= loaded),
-            "mirror_version": self.version,
+            "mirror_version": getattr(kept, "version", None),
             "records_loaded": {name: len(frame) for name, frame in lists.items()},
-            "complete": self._complete(lists),
+            "complete": _complete(lists, kept.rows),
         }
 
-    def _age(self) -> str:
-        age = getattr(self._lists, "age", None) or dt.timedelta(seconds=time.monotonic() - self._lists.began)
-        return f"{format_span(max(age, dt.timedelta()))} old"
 
-    def _complete(self, lists: Mapping[str, pd.DataFrame]) -> str:
-        """Say how each list is proved complete, from the loads' proofs and the rows of the mirror's tables."""
-        by_proof: dict[str, list[str]] = {}
-        for name, frame in lists.items():
-            load = load_attrs(frame) or {}
-            rows, proof = load.get("rows"), load.get("proof")
-            whole = rows == len(frame) == self._lists.rows.get(name, rows) and not load.get("arguments")
-            by_proof.setdefault(proof if whole and proof in _PROVED else "", []).append(name.replace("_", " "))
-        doubtful = by_proof.pop("", [])
-        said = [f"{join_names(each).capitalize()}: {_PROVED[proof]}." for proof, each in by_proof.items()]
-        if doubtful:
-            said.append(f"NOT proved complete: {join_names(doubtful)}.")
-        return " ".join(said) or "No list was needed."
+def _age(lists: KeptLists) -> str:
+    age = getattr(lists, "age", None) or dt.timedelta(seconds=time.monotonic() - lists.began)
+    return f"{format_span(max(age, dt.timedelta()))} old"
+
+
+def _complete(lists: Mapping[str, pd.DataFrame], tables: Mapping[str, int]) -> str:
+    """Say how each list is proved complete, from the loads' proofs and the rows of the mirror's tables."""
+    by_proof: dict[str, list[str]] = {}
+    for name, frame in lists.items():
+        load = load_attrs(frame) or {}
+        rows, proof = load.get("rows"), load.get("proof")
+        whole = rows == len(frame) == tables.get(name, rows) and not load.get("arguments")
+        by_proof.setdefault(proof if whole and proof in _PROVED else "", []).append(name.replace("_", " "))
+    doubtful = by_proof.pop("", [])
+    said = [f"{join_names(each).capitalize()}: {_PROVED[proof]}." for proof, each in by_proof.items()]
+    if doubtful:
+        said.append(f"NOT proved complete: {join_names(doubtful)}.")
+    return " ".join(said) or "No list was needed."

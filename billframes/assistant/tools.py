@@ -42,6 +42,8 @@ By = list[str] | str | None
 Where = dict[str, str | float | bool | list[str | float | bool | None] | None] | None
 Top = Annotated[int, Meta(ge=1, description=f"at most {MOST_ROWS} rows")]
 
+Day = Annotated[str | None, Meta(description="the data as they were on a day, for balances of the past; mirror only")]
+
 
 class Tools:
     """
@@ -118,6 +120,7 @@ class Tools:
         where: Where = None,
         compare: Literal["previous", "year_ago"] | None = None,
         top: Top = 25,
+        data_of: Day = None,
     ) -> dict[str, Any]:
         """
         Calculate figures side by side, by the same keys, with their total and definitions.
@@ -126,7 +129,7 @@ class Tools:
         practice_area, responsible, month, client_cf_industry. where: {"practice_area": "Litigation"}; a list is any of
         them, null is without one. The `top` groups by the first figure are shown, and one row adds up the others.
         """
-        book, keys, wanted = self._source.book(period), _names(by), find_figures(measures)
+        book, keys, wanted = self._source.book(period, data_of), _names(by), find_figures(measures)
         grouped = any(key not in TIMES for key in keys)
         most = min(top, MOST_ROWS) if grouped else None
         _check_where(book, where)
@@ -145,9 +148,11 @@ class Tools:
             **self._meaning(book, dict.fromkeys(rows.attrs[FIGURES].values())),
         }
 
-    def records(self, measure: str, period: str, where: Where = None, top: Top = 20) -> dict[str, Any]:
+    def records(
+        self, measure: str, period: str, where: Where = None, top: Top = 20, data_of: Day = None
+    ) -> dict[str, Any]:
         """List the records behind a figure, such as invoices or entries, the largest first; the total is of all."""
-        figure, book = find_figure(measure), self._source.book(period)
+        figure, book = find_figure(measure), self._source.book(period, data_of)
         spec = figure.analysis.records
         if spec is None or not figure.measure.adds_up:
             raise ParameterError(_no_records(measure, figure))
@@ -174,7 +179,13 @@ class Tools:
         }
 
     def analysis(
-        self, name: str, period: str, by: By = None, measure: str | None = None, top: Top = 25
+        self,
+        name: str,
+        period: str,
+        by: By = None,
+        measure: str | None = None,
+        top: Top = 25,
+        data_of: Day = None,
     ) -> dict[str, Any]:
         """
         Run one analysis, such as stale, missing_time, overdue_invoices, prebill_review; `explain` lists them.
@@ -183,7 +194,7 @@ class Tools:
         """
         if name not in analyses():
             raise ParameterError(f"There is no analysis {name!r}.{closest(name, analyses())} `explain` lists them.")
-        of, book = analyses()[name], self._source.book(period)
+        of, book = analyses()[name], self._source.book(period, data_of)
         takes = analysis_methods()[name].__signature__.parameters  # type: ignore[attr-defined]
         given: dict[str, Any] = {"by": _names(by) or None, "measure": measure}
         given = {key: each[0] if key == "by" and len(each) == 1 else each for key, each in given.items() if each}

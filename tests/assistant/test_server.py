@@ -233,6 +233,15 @@ def test_each_question_reads_the_newest_version_of_the_mirror(client, firm_mirro
     assert re.fullmatch(r"\d+\.\d (hours|days) old", second["age"])
 
 
+def test_the_data_of_an_earlier_day_are_those_of_the_mirror(client, ask, refusal, firm_mirror):
+    answer = ask("figures", measures=["receivables"], period="2026-10", data_of="2026-10-31")
+    assert answer["provenance"]["mirror_version"] >= 1
+    assert answer["total"] == ask("figures", measures=["receivables"], period="2026-10")["total"]
+    assert "goes back to 2026-10-31" in refusal("figures", **OCTOBER, data_of="2026-09-30")
+    with pytest.raises(bf.BillframesError, match="only a mirror has the data of earlier days"):
+        Questions.of(client).ask("figures", OCTOBER | {"data_of": "2026-09-30"})
+
+
 def test_what_is_said_about_completeness_comes_from_the_proofs(client, firm_mirror, october_book):
     of_mirror = Questions.of(firm_mirror).ask("figures", OCTOBER)["provenance"]
     assert "Time entries, " in of_mirror["complete"]
