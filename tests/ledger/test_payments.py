@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import random
-import sqlite3
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import billframes as bf
@@ -206,7 +206,7 @@ def test_the_demos_payments_are_the_settled_parts_of_its_invoices(demo):
 def test_collected_realization_by_originator_equals_sql(demo):
     book, frame = demo
     result = book.realization(payments=frame, by="originator", start="2026").set_index("originator_name")
-    database = sqlite3.connect(":memory:")
+    database = pytest.importorskip("duckdb").connect()
     matters = book.matters[["matter_id", "matter_type", "originator_names"]].explode("originator_names")
     count = matters.groupby("matter_id")["originator_names"].transform("size")
     tables = {
@@ -218,7 +218,8 @@ def test_collected_realization_by_originator_equals_sql(demo):
         "matters": matters.assign(weight=1.0 / count),
     }
     for name, table in tables.items():
-        table.astype(dict.fromkeys(table.select_dtypes("category"), "str")).to_sql(name, database, index=False)
+        plain = table.astype(dict.fromkeys(table.select_dtypes("category"), "str"))
+        database.register(name, pa.Table.from_pandas(plain, preserve_index=False))
     rows = database.execute(
         """
         with worth as (select invoice_id, sum(amount) worth from time where billing_type = 'billable' group by 1),
@@ -293,3 +294,54 @@ def test_days_to_pay_are_weighted_by_cash(demo):
     assert row["paid_within_30"] == pytest.approx(cash.loc[days <= 30, "amount"].sum() / cash["amount"].sum())
     assert days_to_pay(frame, invoices=book.invoices, by="month", start="2026")["paid_amount"].sum() > 0
     assert payment_gaps(frame, book.invoices, as_of="2024-01-31").empty
+
+
+def test_realization_adds_up_when_invoices_are_paid_in_several_parts_credited_and_reversed():
+    drawn = random.Random(3)
+    count = 40
+    ids = [f"i{at}" for at in range(count)]
+    dates = pd.to_datetime(["2026-10-01"] * count)
+    worth = [drawn.randrange(10_000, 90_000) / 100 for _ in ids]
+    entries = pd.DataFrame(
+        {"date": dates, "matter_id": [f"m{at % 5}" for at in range(count)], "matter_type": "hourly"}
+    ).assign(billing_type="billable", hours=1.0, amount=worth, invoice_id=ids)
+    spent = pd.DataFrame({"invoice_id": ids, "amount": [drawn.randrange(0, 9_000) / 100 for _ in ids]})
+    amounts = (entries["amount"] * 0.9 + spent["amount"]).round(2)
+    ours = pd.DataFrame({"invoice_id": ids, "invoice_number": [str(2000 + at) for at in range(count)]}).assign(
+        invoice_state="final", invoice_date=dates, client_id="c1", client_name="Acme", amount=amounts, balance=amounts
+    )
+    rows = []
+    for number, amount in zip(ours["invoice_number"], amounts, strict=True):
+        for _ in range(drawn.randrange(0, 5)):
+            kind, cents = drawn.choice([("payment", -1), ("payment", -1), ("payment", 1), ("credit", -1)])
+            rows.append((kind, number, cents * round(drawn.random() * amount / 3, 2)))
+    ledger = read_ledger(SAMPLES / "qbo_transaction_list_by_date_payments.csv").iloc[[0] * len(rows)]
+    ledger = ledger.assign(
+        kind=pd.Categorical([kind for kind, *_ in rows], ledger["kind"].cat.categories),
+        number=None,
+        customer="Acme",
+        invoice_number=pd.Series([number for _, number, _ in rows], dtype="str").to_numpy(),
+        amount=[amount for *_, amount in rows],
+        row=range(len(rows)),
+    )
+    about = read_ledger(SAMPLES / "qbo_transaction_list_by_date_payments.csv").attrs["ledger"]
+    ledger.attrs = {"ledger": {**about, "payments": "link"}}
+    given = {"expenses": spent, "fixed_fees": spent.head(0), "invoices": ours}
+    frame = payments(ledger, time_entries=entries, **given)
+    assert frame.groupby("invoice_id").size().max() >= 4
+    for by in (None, "matter_id"):
+        result = realization(entries, **given, payments=frame, by=by)
+        parts = result[["collected_amount", "credited_amount", "written_off_amount", "open_fees_amount"]].sum(axis=1)
+        assert (parts - result["billed_amount"]).abs().max() < 1e-6
+        cash = frame.loc[frame["kind"] == "cash", "fee_amount"].sum()
+        assert result["collected_amount"].sum() == pytest.approx(cash)
+        assert (result["collected_ratio"] - result["collected_amount"] / result["worked_amount"]).abs().max() < 1e-9
+    assert round(frame["amount"].sum(), 2) == round(-sum(amount for *_, amount in rows), 2)
+
+
+def test_payments_of_invoices_that_were_not_passed_count_for_the_client_and_are_noted():
+    with pytest.warns(IncompleteDataWarning, match="names an invoice that was not passed, 1,000.00 in all") as said:
+        frame = paid("qbo_sales_by_customer_detail_cash.csv", invoices=OURS[OURS["invoice_number"] != "1002"])
+    assert frame.attrs["notes"][0]["rule"] == "paid_elsewhere"
+    assert len(said) == 1
+    assert frame.loc[frame["amount"] == 1000.0, "invoice_id"].isna().all()

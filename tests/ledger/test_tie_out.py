@@ -14,6 +14,7 @@ from billframes.cli import main
 from billframes.errors import IncompleteDataWarning, LedgerError, ParameterError
 from billframes.ledger import read_ledger
 from billframes.ledger.writing import write_report
+from billframes.loading.load_info import attach_load_info
 from billframes.sandbox import Sandbox
 
 from .made_up import AGING, Firm
@@ -115,6 +116,12 @@ def test_reports_that_can_not_be_compared_are_refused():
     texts = [str(each.message) for each in said]
     assert any("does not say as of which day it is" in text for text in texts)
     assert any("9 of our open invoices are not in The report: it looks filtered" in text for text in texts)
+
+
+def test_balances_of_a_later_day_and_other_pairs_of_reports_are_told():
+    later = attach_load_info(OURS.copy(), {"time": "2026-11-05T09:00:00+00:00", "complete": True})
+    with pytest.warns(IncompleteDataWarning, match="Balances are as loaded"):
+        tie_out(later, ledger=LEDGER, as_of=DAY)
 
 
 def test_rows_in_another_currency_are_named_and_have_a_reason_of_their_own():
