@@ -21,7 +21,9 @@ from billframes.book.slices import keep_rows
 from billframes.report.month import Month
 from billframes.report.table_spec import ReportTable, days_of
 
-__all__ = ["details"]
+__all__ = ["MOST_ROWS", "details"]
+
+MOST_ROWS = 100_000
 
 _KINDS = dict(zip(ITEMS, ("Time", "Expense", "Fixed fee"), strict=True))
 _NOUNS = {("time_entries",): "entry", ("invoices",): "invoice", ("matters",): "matter", ITEMS: "item"}
@@ -30,6 +32,8 @@ _NOUNS = {("time_entries",): "entry", ("invoices",): "invoice", ("matters",): "m
 def details(month: Month, tables: Sequence[ReportTable], *, narratives: bool = False) -> list[ReportTable]:
     """
     Return one table of records for each analysis that declares them and that has a table by a key.
+
+    A table of more than `MOST_ROWS` is left out: its sums would take Excel minutes.
 
     Parameters
     ----------
@@ -45,7 +49,7 @@ def details(month: Month, tables: Sequence[ReportTable], *, narratives: bool = F
         spec = analyses()[analysis].records if analysis else None
         if spec and spec.has_parts and not spec.of and shown:
             found.append(_table(month, analyses()[analysis], spec, shown, narratives))
-    return [each for each in found if len(each.rows)]
+    return [each for each in found if 0 < len(each.rows) <= MOST_ROWS]
 
 
 def _table(
