@@ -21,7 +21,7 @@ from billframes.report.html import Cell, is_outside, outside_notes, unit_of
 from billframes.report.month import LEAST_HOURS, YEAR, Month
 from billframes.report.table_spec import MakeTable, ReportTable
 
-__all__ = ["PERIODS", "Headline", "figures", "targets"]
+__all__ = ["PERIODS", "Headline", "figures", "limits", "targets"]
 
 NAN = math.nan
 PERIODS = ("now", "before", "year_ago", "to_date", "year_ago_to_date")
@@ -48,6 +48,7 @@ class Headline:
     group: str = ""
     column: str = ""
     shown_unit: str = ""
+    limit: float = NAN
 
     @property
     def measure(self) -> Measure | None:
@@ -79,7 +80,8 @@ class Headline:
         return outside_notes([""] * len(self.by_period), self.by_period, self.measure)
 
     def _cell(self, value: float) -> Cell:
-        return Cell(format_number(value, self.unit), self.measure is not None and is_outside(value, self.measure))
+        is_out = self.measure is not None and is_outside(value, self.measure)
+        return Cell(format_number(value, self.unit), is_out, value < self.limit)
 
     def _change(self, now: float, then: float) -> Cell:
         return Cell("" if self.mark else format_change(now, then, self.unit))
@@ -106,6 +108,15 @@ _BILLING = ("billed_amount", "worked_amount", "write_down_amount", "billing_real
 _STILL_CHANGING = frozenset({_NOT_FINAL.name, "settlement_ratio"})
 
 
+def limits(month: Month) -> dict[str, tuple[float, str]]:
+    """Return the firm's limits by figure, and what each is called; a figure below its limit is a breach."""
+    found = {
+        "billing_realization": (month.settings.realization_floor, "floor"),
+        "utilization": (month.settings.firm_target.get("utilization"), "target"),
+    }
+    return {name: (limit, noun) for name, (limit, noun) in found.items() if limit is not None}
+
+
 def figures(month: Month) -> list[Headline]:
     """Compute the headline figures in the order of the report."""
     rows = [
@@ -129,6 +140,7 @@ def _compared(month: Month, names: tuple[str, ...], group: str) -> list[Headline
             group=group,
             column=name,
             shown_unit=unit_of(found.title, found.unit, month.currency),
+            limit=limits(month).get(name, (NAN, ""))[0],
         )
         for name, found in ((name, _NOT_IN_ANALYSES.get(name) or measures()[name]) for name in names)
     ]

@@ -19,7 +19,7 @@ from billframes.analysis.declare.metrics import BUCKET
 from billframes.analysis.model.capacity import share_of_target
 from billframes.mirror import Mirror, receipts
 from billframes.periods import CALENDAR_YEAR, months_between
-from billframes.report.figures import targets
+from billframes.report.figures import limits, targets
 from billframes.report.month import YEAR, Month
 
 __all__ = ["Budget", "Tile", "budget", "tiles"]
@@ -163,7 +163,7 @@ def _compared(month: Month, name: str) -> Tile:
         for back, then in ((1, before), (YEAR, year_ago))
         if (text := format_change(now, then, declared.unit)) != "–"
     ]
-    limit, noun = _limit(month, name)
+    limit, noun = limits(month).get(name, (math.nan, ""))
     value = format_number(now, declared.unit)
     rows = month.by_month[name].iloc[-YEAR:] if month.is_over else month.by_month[name].iloc[-YEAR - 1 : -1]
     state, badge = "", ""
@@ -182,15 +182,6 @@ def _compared(month: Month, name: str) -> Tile:
         tuple(map(float, rows)),
         limit,
     )
-
-
-def _limit(month: Month, name: str) -> tuple[float, str]:
-    """Return the firm's limit of a figure, and what it is called."""
-    floor = month.settings.realization_floor
-    if name == "billing_realization" and floor is not None:
-        return floor, "floor"
-    goal = month.settings.firm_target.get("utilization")
-    return (goal, "target") if name == "utilization" and goal is not None else (math.nan, "")
 
 
 def _attainment(month: Month) -> list[str]:

@@ -186,11 +186,6 @@ class Month:
         end = self.same_days(months).end or self.last
         return f"{'' if self.is_over else f'1–{end.day} '}{month_name(end, short=short)}"
 
-    @property
-    def twelve_months(self) -> Period:
-        """The twelve months that end with this month."""
-        return Period(self.earlier(YEAR - 1), self.last)
-
     def is_known(self, span: Period) -> bool:
         """Tell whether the data begin early enough for the figures of these days."""
         return covers(self.firm_book.first_day, span.start)

@@ -204,7 +204,7 @@ OUTLINE = (
                 title="Fees of twelve months by {by}",
                 by="client",
                 order=("fees_amount",),
-                options=lambda month: {"start": month.twelve_months.start, "end": month.last},
+                options=lambda month: {"start": standing_out.twelve_months(month).start, "end": month.last},
             ),
         ),
         stands_out=standing_out.concentration,

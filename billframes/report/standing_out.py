@@ -10,9 +10,20 @@ import math
 from typing import Any
 
 from billframes._format import format_number
+from billframes.periods import Period
 from billframes.report.month import LEAST_HOURS, YEAR, Month
 
-__all__ = ["concentration", "late_bills", "late_time", "missing_time", "new_business", "origination", "rates", "slow"]
+__all__ = [
+    "concentration",
+    "late_bills",
+    "late_time",
+    "missing_time",
+    "new_business",
+    "origination",
+    "rates",
+    "slow",
+    "twelve_months",
+]
 
 _LAWYER_SHARE, _FEWEST_LAWYERS = 0.3, 4
 _LAG_DAYS, _LATE_SHARE, _MISSING_SHARE = 5.0, 0.1, 0.05
@@ -93,9 +104,9 @@ def origination(month: Month) -> str:
 
 def concentration(month: Month) -> str:
     """Tell whether a client brought 15% of the fees of twelve months."""
-    if not month.is_known(month.twelve_months):
+    if not month.is_known(twelve_months(month)):
         return ""
-    days = month.twelve_months
+    days = twelve_months(month)
     rows = month.with_distinct_names(month.result("contribution", by="client", start=days.start, end=days.end))
     large = rows[rows["share"] >= _CLIENT_SHARE].sort_values("share", ascending=False, kind="stable")
     if large.empty:
@@ -107,10 +118,15 @@ def concentration(month: Month) -> str:
 
 def new_business(month: Month) -> str:
     """Tell whether new clients brought a tenth of the fees."""
-    share = _figure(month, "new_business", "new_client_share") if month.is_known(month.twelve_months) else math.nan
+    share = _figure(month, "new_business", "new_client_share") if month.is_known(twelve_months(month)) else math.nan
     if not share >= _NEW_SHARE:
         return ""
     return f"Clients who are new within twelve months brought {format_number(share, 'ratio')} of the fees."
+
+
+def twelve_months(month: Month) -> Period:
+    """Return the twelve months that end with this month."""
+    return Period(month.earlier(YEAR - 1), month.last)
 
 
 def _rows(month: Month, analysis: str, back: int, by: str | None = None) -> Any:

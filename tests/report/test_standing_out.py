@@ -7,6 +7,8 @@ import sqlite3
 import pytest
 from markupsafe import escape
 
+from billframes.report import report_tables
+from billframes.report.html import page_table
 from billframes.report.outline import OUTLINE, sheets
 
 FURTHER = [each for each in OUTLINE if each.stands_out]
@@ -52,3 +54,14 @@ def test_a_matter_is_one_row_of_the_stale_matters_on_the_page(october):
     (table,) = section.made(october)
     assert table.rows["matter_id"].duplicated().any()
     assert not table.page_rows()["matter_id"].duplicated().any()
+
+
+def test_a_figure_below_its_limit_is_marked_and_the_largest_of_the_ranked_column_has_the_longest_bar(october):
+    table = report_tables.realization("client")(october)
+    shown = page_table(table, table.rows, limits={"billing_realization": 0.9})
+    names = [each.name for each in table.page_columns]
+    ratio, worked = names.index("billing_realization"), names.index(table.order)
+    below = (table.rows["billing_realization"] < 0.9).tolist()
+    assert [cells[ratio].is_breach for _, cells in shown.rows] == below
+    assert any(below)
+    assert max(cells[worked].part for _, cells in shown.rows) == shown.rows[0][1][worked].part == 100
