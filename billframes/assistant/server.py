@@ -13,7 +13,6 @@ import functools
 import inspect
 import json
 import os
-import re
 import threading
 import time
 import warnings
@@ -28,7 +27,7 @@ from billframes._notes import Notes, collect_notes
 from billframes._version import __version__
 from billframes.assistant.answers import as_text, fit
 from billframes.assistant.source import Source
-from billframes.assistant.text_of_data import LONGEST_TEXT, harmless, safe_text
+from billframes.assistant.text_of_data import harmless
 from billframes.assistant.tools import TOOLS, Tools
 from billframes.errors import BillframesError, ConfigError, ParameterError
 
@@ -163,11 +162,6 @@ def _parsed(key: str, value: Any) -> Any:
     return [value] if key == "measures" and isinstance(value, str) else value
 
 
-def _for_tools(text: str) -> str:
-    """Name the tool in a sentence that names the function."""
-    return re.sub(r"\bbf\.explain\(([^)]*)\)", r"explain(\1)", text).replace("explain('figures')", "explain")
-
-
 def make_server(client: Any, **options: Any) -> Any:
     """
     Return a server of the Model Context Protocol for a client or a mirror.
@@ -214,7 +208,7 @@ def server_of(questions: Questions) -> Any:
         try:
             answer = await anyio.to_thread.run_sync(questions.ask, params.name, params.arguments or {})
         except BillframesError as error:
-            text = types.TextContent(type="text", text=safe_text(_for_tools(str(error)), LONGEST_TEXT))
+            text = types.TextContent(type="text", text=harmless(str(error)))
             return types.CallToolResult(content=[text], is_error=True)
         text = types.TextContent(type="text", text=as_text(answer))
         return types.CallToolResult(content=[text], structured_content=answer)

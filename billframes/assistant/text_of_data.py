@@ -24,6 +24,8 @@ _SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 _LINKS = re.compile(r"://|\]\(|\]\[|\]:|(?<![^\W_])www(?=\.)", re.IGNORECASE)
 # Applications turn addresses into links, and the firm's settings name people by them.
 _ADDRESS = re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}")
+# The library's sentences name its function; a tool has the same name.
+_EXPLAIN = re.compile(r"\bbf\.explain\((?:'figures'|('[^']*'))?\)")
 _MARKUP = str.maketrans({"<": "'", ">": "'", "`": "'"})
 
 
@@ -46,6 +48,10 @@ def safe_text(text: str, most: int = LONGEST_CELL) -> str:
     return plain if len(plain) <= most else f"{plain[: most - 1]}…"
 
 
+def _tool(found: re.Match[str]) -> str:
+    return f"explain({found[1]})" if found[1] else "explain"
+
+
 def _broken(found: re.Match[str]) -> str:
     text = found[0]
     return f"{text} " if text[0] in "wW" else " ".join(text)
@@ -54,7 +60,7 @@ def _broken(found: re.Match[str]) -> str:
 def harmless(value: Any) -> Any:
     """Return an answer in which all texts are harmless, also those of the library, which quote names of the data."""
     if isinstance(value, str):
-        return safe_text(value, LONGEST_TEXT)
+        return safe_text(_EXPLAIN.sub(_tool, value), LONGEST_TEXT)
     if isinstance(value, Mapping):
         return {safe_text(str(key)): harmless(each) for key, each in value.items()}
     return [harmless(each) for each in value] if isinstance(value, list | tuple) else value

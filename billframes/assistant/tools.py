@@ -213,7 +213,7 @@ class Tools:
         return {
             **table(shown.head(min(top, MOST_ROWS)), of),
             "rows_in_all": len(result),
-            "total": {key: cell(each, _unit(find_measure(key, of))) for key, each in totals.items()},
+            "total": {key: cell(each, _unit(find_measure(key, of))) for key, each in totals.items() if pd.notna(each)},
             **self._meaning(book, [name]),
         }
 
