@@ -221,10 +221,10 @@ ANALYSIS = Analysis(
         retitled(
             "worked_amount", "Value of entries", "Value, at their rates, of these entries, on matters of every type."
         ),
-        sum_measure("amount_days", "Days × worth", "days", "Days from work to invoice × value."),
+        sum_measure("amount_days", "Days × value", "days", "Days from work to invoice × value."),
         ratio_measure(
             "amount_weighted_lag_days",
-            "Lag weighted by worth",
+            "Lag weighted by value",
             "amount_days / worked_amount",
             "Days from work to invoice, weighted by value.",
             unit="days",

@@ -293,7 +293,7 @@ ANALYSIS = Analysis(
         "the whole. For fees billed: hours = ½ (E before + E after) × change of hours, with E the effective rate of "
         "the whole; mix = ½ ((e − E) before + (e − E) after) × change of hours, with e the group's effective rate; "
         "rate = mean hours × mean realization × change of value per hour; realization = mean hours × mean value per "
-        "hour × change of billed ÷ worth"
+        "hour × change of billed ÷ value"
     ),
     numerator="The numerator of the ratio; for an effective rate, the fees billed.",
     denominator="The denominator of the ratio; for an effective rate, the hours.",

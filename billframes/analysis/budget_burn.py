@@ -312,7 +312,7 @@ ANALYSIS = Analysis(
     ),
     formula="(fees billed + fixed fees + draft bills + unbilled time) ÷ budget",
     numerator="net billed time fees and fixed fees on final invoices; time and fixed fees on draft bills or unknown "
-    "invoices, and unbilled time, at their worth",
+    "invoices, and unbilled time, at their value",
     denominator="the matter's budget in the settings",
     left_out=(
         "Matters without a budget: `unbudgeted_matters` is their number, and `unbudgeted_amount` their fees.",

@@ -33,7 +33,7 @@ class Explanation:
     example : str
         One worked example, with the figures of the example in the function's docstring.
     formula : str
-        One line, such as "billed ÷ worth".
+        One line, such as "billed ÷ value".
     numerator, denominator : str
         The figures above and below the line of a ratio. Without a denominator, `numerator` says what is counted.
     left_out : tuple of str

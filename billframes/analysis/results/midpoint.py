@@ -187,7 +187,7 @@ def _fee_columns() -> tuple[Measure, ...]:
         for end in ENDS
         for measure in (
             sum_measure(f"{end}_hours", f"Hours {end}", "hours", f"Billable hours on the invoices {end}."),
-            sum_measure(f"{end}_worked_amount", f"Worth {end}", "money", f"Value of these hours {end}."),
+            sum_measure(f"{end}_worked_amount", f"Value {end}", "money", f"Value of these hours {end}."),
         )
     ]
     return (
