@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from billframes.analysis.model.payment_split import InvoiceParts
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 
-__all__ = ["INVOICE", "OwedInvoice", "OwedInvoices", "owed_invoices"]
+__all__ = ["INVOICE", "InvoiceIndex", "OwedInvoice", "OwedInvoices", "owed_invoices"]
 
 INVOICE = ("invoice_id", "invoice_number", "invoice_date", "client_id", "client_name")
 """The columns of its invoice that a payment has."""
@@ -65,6 +66,27 @@ def _invoice(row: Mapping[str, Any], tax: float | Mapping[str, float] | None) ->
     return OwedInvoice(columns, amount, InvoiceParts(*parts), of_tax, 0 if items is None else fees - items)
 
 
+class InvoiceIndex:
+    """The invoices of each customer in the order of their dates, to find the only one that a payment can pay."""
+
+    def __init__(self, invoices: Iterable[tuple[str | None, dt.datetime, int, str]]) -> None:
+        self._dates: dict[str | None, list[dt.datetime]] = defaultdict(list)
+        self._first: dict[str | None, tuple[int, str]] = {}
+        self._equal: dict[tuple[str | None, int], tuple[list[dt.datetime], str]] = {}
+        for customer, date, amount, number in sorted(invoices, key=lambda each: each[1]):
+            self._dates[customer].append(date)
+            self._first.setdefault(customer, (amount, number))
+            self._equal.setdefault((customer, amount), ([], number))[0].append(date)
+
+    def only(self, customer: str | None, date: dt.datetime, amount: int) -> tuple[str | None, str]:
+        """Return the number of the only invoice so far, or the only one of this amount, and how it was found."""
+        whole, number = self._first.get(customer, (0, ""))
+        if bisect_right(self._dates.get(customer, []), date) == 1 and 0 < amount <= whole:
+            return number, "only"
+        dates, equal = self._equal.get((customer, amount), ([], ""))
+        return (equal, "amount") if bisect_right(dates, date) == 1 else (None, "none")
+
+
 class OwedInvoices:
     """Our final invoices, by number and by client."""
 
@@ -77,6 +99,16 @@ class OwedInvoices:
             for key in {f"={exact_number(number)}", plain_number(number)}:
                 self._numbers[key].append(each)
             self._of_client[clients.key(each.columns["client_name"])].append(each)
+        self._index = InvoiceIndex(
+            (client, each.columns["invoice_date"], each.amount, each.columns["invoice_number"])
+            for client, listed in self._of_client.items()
+            for each in listed
+            if each.amount > 0
+        )
+
+    def only(self, customer: str | None, date: dt.datetime, amount: int) -> tuple[str | None, str]:
+        """Return the number of the only invoice of a customer that a payment can pay, and how it was found."""
+        return self._index.only(self.clients.key(customer), date, amount)
 
     def by_number(self, number: str | None, customer: str | None) -> OwedInvoice | None:
         """Return the only invoice with a number; of several, the customer's."""

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from billframes._names import type_in_words
 from billframes.analysis.frames.native import without_attrs
-from billframes.analysis.model.owed_invoices import OwedInvoice, OwedInvoices
+from billframes.analysis.model.owed_invoices import InvoiceIndex, OwedInvoice, OwedInvoices
 from billframes.config.ledger import LedgerSettings
 from billframes.errors import LedgerError, ParameterError
 
@@ -77,7 +77,7 @@ def payment_events(ledger: pd.DataFrame, names: LedgerSettings, found: OwedInvoi
         if event.number is None:
             event.matched_by = "unapplied" if how == "link" else "none"
         if how == "group":
-            event.number, event.matched_by = _only_invoice(event, listed, found)
+            event.number, event.matched_by = (listed or found).only(event.customer, event.date, event.amount)
         yield event
 
 
@@ -120,28 +120,15 @@ def credit_events(report: pd.DataFrame, names: LedgerSettings, found: OwedInvoic
             event = PaymentEvent(
                 row["date"], _kind_of_credit(row, names), row["customer"], -row["cents"], None, "none", row
             )
-            event.number, event.matched_by = _only_invoice(event, {}, found)
+            event.number, event.matched_by = found.only(event.customer, event.date, event.amount)
             yield event
 
 
-def _listed_invoices(rows: Iterable[Mapping[str, Any]]) -> dict[str | None, list[tuple[dt.datetime, int, str]]]:
-    """Return the invoices that the report itself lists, by customer."""
-    listed: dict[str | None, list[tuple[dt.datetime, int, str]]] = defaultdict(list)
-    for row in rows:
-        if row["kind"] == "invoice" and not row["voided"] and row["number"]:
-            listed[row["customer"]].append((row["date"], row["cents"], row["number"]))
-    return listed
-
-
-def _only_invoice(
-    event: PaymentEvent, listed: Mapping[str | None, list[tuple[dt.datetime, int, str]]], found: OwedInvoices
-) -> tuple[str | None, str]:
-    """Return the number of the only invoice that a payment can pay, and how it was found."""
-    before = [each for each in listed.get(event.customer, ()) if each[0] <= event.date]
-    if not listed:
-        ours = found.of_customer(event.customer, event.date)
-        before = [(each.columns["invoice_date"], each.amount, each.columns["invoice_number"]) for each in ours]
-    if len(before) == 1 and 0 < event.amount <= before[0][1]:
-        return before[0][2], "only"
-    equal = [each for each in before if each[1] == event.amount]
-    return (equal[0][2], "amount") if len(equal) == 1 else (None, "none")
+def _listed_invoices(rows: Iterable[Mapping[str, Any]]) -> InvoiceIndex | None:
+    """Return the invoices that the report itself lists; None if it lists none."""
+    listed = [
+        (row["customer"], row["date"], row["cents"], row["number"])
+        for row in rows
+        if row["kind"] == "invoice" and not row["voided"] and row["number"]
+    ]
+    return InvoiceIndex(listed) if listed else None
