@@ -90,6 +90,7 @@ from .errors import (
     LedgerError as LedgerError,
     MirrorError as MirrorError,
     MissingColumnError as MissingColumnError,
+    NoDataError as NoDataError,
     NotFoundError as NotFoundError,
     PagingError as PagingError,
     ParameterError as ParameterError,

@@ -17,6 +17,7 @@ from billframes.periods import MONTHS
 __all__ = [
     "MINUS",
     "MISSING",
+    "NOT_COMPARABLE",
     "enum_label",
     "fields_html",
     "format_change",
@@ -30,6 +31,8 @@ __all__ = [
 ]
 
 MISSING = "–"
+NOT_COMPARABLE = "n/a"
+"""The change of an amount that was tiny before."""
 MINUS = "−"
 _FORMS = {
     "money": "{:,.0f}",
@@ -42,6 +45,8 @@ _FORMS = {
     "count": "{:,.0f}",
 }
 _LEAST_FRACTION = 0.05
+# A larger change in percent, such as +7,286.7%, says only that the amount before was tiny.
+_LARGEST_CHANGE = 1000.0
 _ENUM_LABELS = {"nonBillable": "Non-billable", "probono": "Pro bono"}
 
 
@@ -121,14 +126,17 @@ def format_change(now: float, before: float, unit: str) -> str:
     --------
     >>> format_change(110.0, 100.0, "money"), format_change(0.80, 0.85, "ratio"), format_change(5.0, 0.0, "hours")
     ('+10.0%', '−5.0 pts', '–')
-    >>> format_change(100.0, 100.0, "money")
-    '0.0%'
+    >>> format_change(100.0, 100.0, "money"), format_change(30_000.0, 410.0, "money")
+    ('0.0%', 'n/a')
     """
     if not (math.isfinite(now) and math.isfinite(before)):
         return MISSING
     if unit == "ratio":
         return _signed((now - before) * 100, " pts")
-    return _signed((now - before) / before * 100, "%") if before > 0 else MISSING
+    if not before > 0:
+        return MISSING
+    change = (now - before) / before * 100
+    return _signed(change, "%") if abs(change) < _LARGEST_CHANGE else NOT_COMPARABLE
 
 
 def _signed(value: float, suffix: str) -> str:

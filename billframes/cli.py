@@ -65,8 +65,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         0 if the work was done; 2 if it could not be done; 1 after a bug in billframes, if a file can't be read or
         written, or if the keyring refuses a token; 130 after Ctrl-C. `ledes` returns 1 if it writes no file, or if
-        `--check` finds something to reject. `tie-out` returns 1 if a report of the books can't be
-        read or compared, and `guidelines` if there are findings that `--fail-on` names.
+        `--check` finds something to reject. `report` returns 1 if nothing is dated in the month or a report of the
+        books can't be read, `tie-out` if one can't be read or compared, and `guidelines` if there are findings that
+        `--fail-on` names.
 
     Examples
     --------

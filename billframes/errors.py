@@ -53,6 +53,7 @@ __all__ = [
     "LedgerError",
     "MirrorError",
     "MissingColumnError",
+    "NoDataError",
     "NotFoundError",
     "PagingError",
     "ParameterError",
@@ -109,6 +110,10 @@ class ConfigError(BillframesError):
 
 class ParameterError(BillframesError, ValueError):
     """An argument is wrong. The message names it and the accepted values; no request was sent."""
+
+
+class NoDataError(ParameterError):
+    """Nothing is known of a period: it ends before the data begin, or no work and no invoice is dated in it."""
 
 
 class CallError(ParameterError, TypeError):

@@ -270,7 +270,6 @@ ANALYSIS = Analysis(
             weight="target_hours",
             formula="client_hours / target_hours",
             below="corrections exceed the client hours",
-            above="more client hours than the target",
         ),
         sum_measure(
             "idle_capacity_hours",

@@ -19,7 +19,7 @@ from billframes.book.slices import SLICE_KEYS
 from billframes.client import Client
 from billframes.commands import add_connection
 from billframes.config.firm import FirmSettings
-from billframes.errors import LedgerError, ParameterError
+from billframes.errors import LedgerError, NoDataError, ParameterError
 from billframes.periods import month_end
 from billframes.report.building import build, build_each, check_extras
 from billframes.report.kernel import (
@@ -112,7 +112,7 @@ def run(args: argparse.Namespace) -> int:
         outs = _outs(args, first, out, client)
         try:
             _make(args.format, parameters, outs, environment, client, steps)
-        except LedgerError as error:
+        except (LedgerError, NoDataError) as error:
             say_error(error, args)
             return 1
     steps("Done")

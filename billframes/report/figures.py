@@ -252,7 +252,6 @@ _TARGET_OF_FEES = (
         "billed_amount / target_amount",
         "Fees billed ÷ target fees.",
         below="credits exceed the fees billed",
-        above="more fees billed than the target",
     ),
 )
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from billframes._format import format_change, format_number, long_date, month_name
+from billframes._format import MISSING, NOT_COMPARABLE, format_change, format_number, long_date, month_name
 from billframes.analysis.declare.lookup import measures
 from billframes.analysis.declare.metrics import BUCKET
 from billframes.analysis.model.capacity import share_of_target
@@ -161,7 +161,7 @@ def _compared(month: Month, name: str) -> Tile:
     changes = [
         f"{text} on {month.same_days_name(back).removesuffix(f' {month.last.year}')}"
         for back, then in ((1, before), (YEAR, year_ago))
-        if (text := format_change(now, then, declared.unit)) != "–"
+        if (text := _change(now, then, declared.unit))
     ]
     limit, noun = limits(month).get(name, (math.nan, ""))
     value = format_number(now, declared.unit)
@@ -182,6 +182,14 @@ def _compared(month: Month, name: str) -> Tile:
         tuple(map(float, rows)),
         limit,
     )
+
+
+def _change(now: float, then: float, unit: str) -> str:
+    """Return the change of a figure; beside one without a meaning, the figure before."""
+    text = format_change(now, then, unit)
+    if text == NOT_COMPARABLE:
+        return f"{text} ({format_number(then, unit)})"
+    return "" if text == MISSING else text
 
 
 def _attainment(month: Month) -> list[str]:
@@ -252,7 +260,8 @@ def _work(month: Month) -> Tile:
     """Return the work in progress, with the work on contingency beside it."""
     row = month.wip(None).iloc[0]
     ages = _ages(row)
-    lines = [f"{format_number(ages[-1][1], 'money')} of it older than 90 days"]
+    known = math.isfinite(float(row["total"]))
+    lines = [f"{format_number(ages[-1][1], 'money')} of it older than 90 days" if known else "rates are hidden"]
     if float(row["contingent_amount"]) >= 0.5:
         lines.append(f"+ {format_number(float(row['contingent_amount']), 'money')} on contingency")
     return Tile("Work in progress", format_number(float(row["total"]), "money"), "", tuple(lines), ages=ages)
@@ -267,13 +276,15 @@ def _lockup(month: Month) -> Tile:
     row = month.lockup().iloc[0]
     parts = [f"{format_number(float(row[name]), 'days')} {words}" for name, words in _LOCKUP]
     days = float(row["days"])
-    span = (f"fees of {days:.0f} days",) if days < _DAYS_OF_YEAR else ()
     value = format_number(float(row["lockup_days"]), "days")
+    line, span = " + ".join(parts), (f"with the fees of {days:.0f} days",) if days < _DAYS_OF_YEAR else ()
+    if not float(row["fees_amount"]) > 0:
+        line, span = f"nothing was billed in {days:.0f} days", ()
     return Tile(
         _of_day("Lock-up", month.balances_day),
         value,
         "days" if value != "–" else "",
-        (" + ".join(parts), *span, *_earlier(month, "Lock-up", "days")),
+        (line, *span, *_earlier(month, "Lock-up", "days")),
     )
 
 
@@ -291,7 +302,7 @@ def _earlier(month: Month, name: str, unit: str) -> list[str]:
     return [
         f"{text} on {words}"
         for words, each in zip(names, month.earlier_balances, strict=True)
-        if each and (text := format_change(now, each.by_name.get(name, math.nan), unit)) != "–"
+        if each and (text := _change(now, each.by_name.get(name, math.nan), unit))
     ]
 
 

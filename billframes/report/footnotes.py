@@ -31,15 +31,14 @@ __all__ = [
     "work_in_progress",
 ]
 
+_DAYS_OF_YEAR = 365
 _HEADLINES = (
     "Value of time worked is the value of the month’s billable time at the rates on the entries. Fees billed are the "
     "amounts of the month’s final invoices, less their expenses and fixed fees; the time on them can be of any month. "
     "Both cover different work, so don’t divide one by the other. Billing realization is fees billed ÷ value of time "
     "billed, which is the value of the time on the same invoices.",
-    "A year to date is the sum of its months from January.",
     "* As of today. Earlier months had more time to be invoiced and settled, so no change is shown.",
-    "Work in progress leaves out contingency matters, whose work is beside it. Lock-up is work in progress plus "
-    "receivables, in days of all fees: the time fees and fixed fees billed in the last 365 days.",
+    "Work in progress leaves out contingency matters, whose work is beside it.",
 )
 _SCOPES = {
     "client": "This report covers one client: its matters, and its invoices and credit notes in full.",
@@ -66,11 +65,11 @@ def utilization(month: Month, table: ReportTable) -> Iterator[str]:
         "internal matters. Non-billable time does not count, even on pro bono matters. Principals, "
         "attorneys, paralegals and timekeepers have available hours, and so does everyone else with client hours."
     )
-    days = len(working_days(month.settings, month.first, month.last))
-    yield (
-        f"The month has {days} working days of {month.settings.hours_per_day:g} hours each for full-time staff. "
-        f"{describe_settings(month.book.settings)}"
-    )
+    days = len(working_days(month.settings, month.counted_from, month.last))
+    hours = f"working days of {month.settings.hours_per_day:g} hours each for full-time staff."
+    start = f"From {long_date(month.counted_from)}, the first day of the data, the month has"
+    whole = "The month has" if month.counted_from == month.first else start
+    yield f"{whole} {days} {hours} {describe_settings(month.book.settings)}"
     if "pace" in table.rows:
         yield "Target attainment is the client hours of people with a target ÷ their target, prorated by working days."
 
@@ -114,10 +113,20 @@ def work_in_progress(month: Month, _table: ReportTable) -> Iterator[str]:
     """Say what work in progress and lock-up mean, and what clients' portals or guidelines would not accept."""
     yield (
         "Work in progress is the value of time, expenses and fixed fees that are on no final invoice, by days since "
-        "the work. Work on contingency matters is not part of it: it is under “On contingency”. Lock-up is (work in "
-        "progress + receivables) ÷ fees × 365: the time fees and fixed fees billed in the last 365 days."
+        "the work. Work on contingency matters is not part of it: it is under “On contingency”. "
+        f"{_lockup(month)}"
     )
     yield from filter(None, (month.e_billing.summary, month.guidelines.summary))
+
+
+def _lockup(month: Month) -> str:
+    """Say what lock-up means, and of how many days its fees are."""
+    days = float(month.lockup()["days"].iloc[0])
+    since = f" {days:.0f} days, since the data begin" if days < _DAYS_OF_YEAR else f" {days:.0f} days"
+    return (
+        f"Lock-up is (work in progress + receivables) ÷ fees × {days:.0f}. Fees are the time fees and fixed fees "
+        f"billed in the last{since}."
+    )
 
 
 def realization(month: Month, table: ReportTable) -> Iterator[str]:
@@ -189,6 +198,8 @@ def headlines(month: Month) -> list[str]:
     unfinished = f"The month is not over: it counts to {long_date(month.last)}, and is compared with the same days."
     return [
         *_HEADLINES,
+        _lockup(month),
+        f"A year to date is the sum of its months; this one is {month.to_date_name()}.",
         _earlier_balances(month),
         *([left_out] if hours else []),
         *([] if month.is_over else [unfinished]),

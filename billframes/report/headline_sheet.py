@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from billframes._export import fit_landscape
+from billframes._format import format_change
 from billframes.plots.drawing import axis_title
 from billframes.report import footnotes
 from billframes.report.cells import write_cell, write_figure
@@ -143,7 +144,7 @@ def _change(each: Headline, now: float, then: float) -> float | None:
         return None
     if each.unit == "ratio":
         return round((now - then) * 100, 8)
-    return round((now - then) / then, 8) if then > 0 else None
+    return round((now - then) / then, 8) if format_change(now, then, each.unit).endswith("%") else None
 
 
 def _add_charts(book: Any, page: Any, month: Month, others: Sequence[ReportTable], row: int) -> None:

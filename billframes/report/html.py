@@ -75,7 +75,6 @@ def page_table(
     rows: pd.DataFrame,
     *,
     caption: str = "",
-    currency: str = "",
     limits: Mapping[str, float] = MappingProxyType({}),
 ) -> PageTable:
     """
@@ -92,7 +91,8 @@ def page_table(
         caption,
         [
             (heading[:1].upper() + heading[1:], "", ""),
-            *((each.title, unit_of(each.title, each.unit, currency), plain_words(each.meaning)) for each in columns),
+            # The page's heading names the currency.
+            *((each.title, unit_of(each.title, each.unit, ""), plain_words(each.meaning)) for each in columns),
         ],
         [
             (
@@ -108,7 +108,7 @@ def page_table(
 
 def unit_of(name: str, unit: str, currency: str) -> str:
     """
-    Return the unit that is shown beside a figure's name: the currency, or days if the name does not say so.
+    Return the unit that is shown with a figure: the currency, or days if the name does not say so.
 
     Examples
     --------

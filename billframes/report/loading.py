@@ -14,7 +14,7 @@ from billframes.analysis.frames.data_span import check_begun, check_known
 from billframes.client import Client
 from billframes.config.firm import FirmSettings
 from billframes.config.firm_calendar import FirmCalendar
-from billframes.errors import ParameterError
+from billframes.errors import NoDataError, ParameterError
 from billframes.periods import Calendar, month_end, parse_period, resolve
 from billframes.report.client_guidelines import check_client_guidelines
 from billframes.report.e_billing import check_e_billing
@@ -62,8 +62,9 @@ def load(
     Raises
     ------
     ParameterError
-        `month` or `as_of` is invalid, `as_of` is before the month, the month begins after the day of the data, or it
-        ends before the first day of the data.
+        `month` or `as_of` is invalid, `as_of` is before the month, or the month begins after the day of the data.
+    NoDataError
+        The month ends before the first day of the data, or nothing is dated in it.
     ConfigError
         The settings can't be read, or no API is configured.
     LedgerError
@@ -94,6 +95,8 @@ def load(
         loaded.last = loaded.loaded_on
         loaded.as_of = day if day > month_end(first) else loaded.loaded_on
     check_known(loaded.last, loaded.book.first_day)
+    if loaded.is_empty:
+        raise NoDataError(f"No time entry and no final invoice is dated in {loaded.name}. Choose another month.")
     # Codes of expenses and fixed fees are loaded here, so that computing figures sends no requests.
     with collect_notes(loaded.notes):
         loaded.e_billing = check_e_billing(loaded.firm_book, loaded.first, loaded.last)

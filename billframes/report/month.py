@@ -215,6 +215,11 @@ class Month:
         return f"{first if start.year != end.year else first.partition(' ')[0]}–{day}{last}"
 
     @property
+    def counted_from(self) -> dt.date:
+        """The first day of the month of which data are known."""
+        return max(self.first, self.firm_book.first_day or self.first)
+
+    @property
     def first_of_year(self) -> dt.date:
         """The first day of the year to date of which data are known."""
         return max(self.year_start, self.firm_book.first_day or self.year_start)

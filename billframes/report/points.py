@@ -342,4 +342,4 @@ def _money(value: Any) -> str:
 
 
 def _points(value: float) -> str:
-    return f"{format_rounded(value * 100, '{:,.1f}')} points"
+    return f"{format_rounded(value * 100, '{:,.1f}')} pts"

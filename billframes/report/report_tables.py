@@ -192,6 +192,9 @@ def change(measure: str, *charts: Chart) -> MakeTable:
             return None
         by = month.grouping_key("client")
         rows, total = month.changes(measure, by)
+        changed = {"billed_amount": "change_amount", "billing_realization": "change_ratio"}[measure]
+        if rows[changed].isna().all():
+            return None
         title = f"Change of {figure} by {title_of_key(by)}"
         return of_analysis("bridge", title, month.with_distinct_names(rows), total, charts=charts)
 

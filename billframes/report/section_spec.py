@@ -131,7 +131,7 @@ class SectionSpec:
             rows = rows.assign(**{table.label: [_row_name(month, table, each) for each in rows[table.label]]})
             blocks += [
                 *(drawn for drawn, below in charts if not below),
-                page_table(table, rows, caption=caption, currency=month.currency, limits=_limits(month)),
+                page_table(table, rows, caption=caption, limits=_limits(month)),
                 *(drawn for drawn, below in charts if below),
             ]
             if 0 < (top or table.top) < len(table.rows) and table.total.empty:

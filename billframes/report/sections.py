@@ -83,7 +83,6 @@ def page_one(month: Month) -> Section:
         budget=budget(month),
         points=key_points(month),
         to_do=to_do(month),
-        currency=month.currency,
     )
 
 

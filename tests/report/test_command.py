@@ -9,6 +9,7 @@ import os
 import pytest
 
 from billframes import _session
+from billframes.cli import main
 from billframes.errors import ConfigError, ParameterError
 from billframes.report import command, workbook as workbook_module
 
@@ -184,6 +185,17 @@ def test_a_workbook_needs_no_kernel(built, monkeypatch, tmp_path):
     assert run("--demo", "--format", "xlsx", "--practice-area", "Family") == 0
     assert not built
     assert (tmp_path / "billframes-2026-10-practice-area-family.xlsx").read_bytes() == b"Practice area: Family"
+
+
+def test_a_month_without_data_ends_with_one_sentence_and_no_file(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["report", "2019-01", "--demo", "--format", "xlsx"]) == 1
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said == (
+        "billframes: The period ends on 31 January 2019, before the first day of the data, 2 January 2024. Choose a "
+        "later period."
+    )
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_firms_settings_are_checked_and_passed_to_the_notebook(built, tmp_path):

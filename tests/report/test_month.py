@@ -361,7 +361,9 @@ def test_currency_floor_and_targets_are_shown_only_if_the_settings_have_them(oct
     month = other(october, october.first, october.as_of)
     month.book = copy.copy(october.book)
     month.book.settings = settings
-    assert '<span class="unit">USD</span>' in report.headlines(month)._repr_html_()
+    # The heading of the page names it once.
+    assert "Amounts in USD" in report.cover(month)._repr_html_()
+    assert "USD" not in report.headlines(month)._repr_html_()
     assert "floor 99.0%" in report.page_one(month)._repr_html_()
     assert "Below the firm’s floor of 99.0%: " in report.realization(month)._repr_html_()
     shown = report.targets(month)._repr_html_()

@@ -320,8 +320,8 @@ def test_a_figure_is_marked_in_all_tables_of_the_page_or_in_none(month, seen):
         if each.view == "page":
             tables[place_of(each, month)][each.marked].add(each.table)
     assert {place: dict(found) for place, found in tables.items() if len(found) > 1} == {}
-    paced = [each.table for each in seen if each.words == "Target attainment" and each.row != "Total" and each.marked]
-    assert not month.currency or sorted(paced) == ["Client hours and targets", "Utilization by timekeeper"]
+    # More than a target is good.
+    assert not [each for each in seen if each.words == "Target attainment" and each.marked]
 
 
 ALSO_EQUAL = {

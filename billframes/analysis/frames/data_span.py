@@ -18,7 +18,7 @@ from billframes.analysis.declare.columns import Frame
 from billframes.analysis.frames.engine import collect_values
 from billframes.analysis.frames.expressions import as_day, midnight
 from billframes.config.firm import FirmSettings, check_settings
-from billframes.errors import ParameterError
+from billframes.errors import NoDataError, ParameterError
 from billframes.loading.load_info import attached, load_attrs, load_day, load_info
 from billframes.periods import DateLike, FiscalYear, Period, resolve
 
@@ -126,7 +126,7 @@ def check_begun(start: dt.date | None, day: dt.date, meaning: str = "the day of 
 def check_known(end: dt.date | None, first: dt.date | None) -> None:
     """Refuse a period that ends before the first day of the data, because nothing is known of it."""
     if not is_known(first, end) and end is not None and first is not None:
-        raise ParameterError(
+        raise NoDataError(
             f"The period ends on {long_date(end)}, before the first day of the data, {long_date(first)}. Choose a "
             "later period."
         )
