@@ -104,7 +104,7 @@ DECISIVE = {
     "contingency": (
         "Work in progress\n0\n0 of it older than 90 days\n+ 402,320 on contingency\n",
         "On contingency | 402,320 |",
-        "Old work in progress: Matter 0 | 395 | 0 | 155,280 |",
+        "| 0 | 155,280 |",
         "Lock-up\n–\nnothing was billed in 365 days\n",
     ),
     "hidden rates": (
