@@ -117,6 +117,7 @@ def test_a_page_explains_every_option_of_a_command(command):
         "doctor": "connecting",
         "login": "connecting",
         "ledes": "ebilling",
+        "mcp": "ask",
         "sync": "mirror",
         "tie-out": "ledger",
     }.get(command, command)
