@@ -37,7 +37,7 @@ __all__ = ["EXAMPLES", "add_arguments", "run"]
 EXAMPLES = (
     "billframes report --demo",
     "billframes report 2026-10 --out october.pdf",
-    'billframes report 2026-10 --ledger "A_R Aging Detail.csv" "Sales by Customer Detail.csv"',
+    'billframes report 2026-10 --ledger "A_R Aging Detail.csv" sales.csv',
     "billframes report 2026-10 --all-responsible --format pdf --out partners",
 )
 
