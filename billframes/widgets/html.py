@@ -29,6 +29,7 @@ from billframes.display import exported, shown_heading
 
 __all__ = [
     "ON_CLICK",
+    "SHOW_ME",
     "Order",
     "asked",
     "busy",
@@ -54,6 +55,12 @@ _ASK = (
 )
 ON_CLICK = f'onclick="{_ASK}"'
 """The attribute of an element in which clicks are passed to the tab's `asked`."""
+# A picture of one pixel, because browsers run no scripts in the HTML of a widget.
+SHOW_ME = (
+    '<img hidden alt="" onload="this.closest(&quot;.bf-drill&quot;).scrollIntoView({block:&quot;nearest&quot;})" '
+    'src="data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=">'
+)
+"""HTML that scrolls the box with the records to where they can be seen; the row that was clicked can be far below."""
 # Writing a larger workbook takes too long after a click.
 _MOST_EXCEL_ROWS = 5000
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any
 
@@ -49,13 +49,13 @@ def _place(axes: Axes, bar: int, *, horizontal: bool) -> Place:
     return float(left), float(right - left)
 
 
-def bar_buttons(labels: Sequence[str], places: Sequence[Place], marked: int | None, *, horizontal: bool) -> str:
-    """Return transparent buttons over the bars, which show the rows behind them; one can be marked."""
+def bar_buttons(labels: Mapping[int, str], places: Mapping[int, Place], marked: int | None, *, horizontal: bool) -> str:
+    """Return transparent buttons over the bars of these rows, which show the records behind them; one can be marked."""
     start, size, kind = ("top", "height", "bf-lying") if horizontal else ("left", "width", "bf-standing")
     buttons = "".join(
         f'<button type="button" class="bf-hit {kind}{" bf-marked" if row == marked else ""}" data-ask="open {row}" '
-        f'style="{start}:{place[0]:.3%};{size}:{place[1]:.3%}" '
+        f'style="{start}:{places[row][0]:.3%};{size}:{places[row][1]:.3%}" '
         f'title="{(words := escape(f"Show the rows behind {label}"))}" aria-label="{words}"></button>'
-        for row, (label, place) in enumerate(zip(labels, places, strict=True))
+        for row, label in labels.items()
     )
     return f"<div {ON_CLICK}>{buttons}</div>"

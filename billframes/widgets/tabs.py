@@ -18,6 +18,7 @@ from billframes.analysis.results.explain import meaning
 from billframes.analysis.rules.periods import LATER_BALANCES
 from billframes.widgets.filtered_book import FilteredBook
 from billframes.widgets.html import (
+    SHOW_ME,
     Order,
     asked,
     busy,
@@ -132,9 +133,9 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
 
     def _draw_chart(self) -> None:
         horizontal = self.key not in TIMES
-        bars = self.result.head(_MOST_BARS) if horizontal else self.result
+        bars = self.view.bars(self.result, _MOST_BARS) if horizontal else self.result
         self._chart.value = ""
-        self._places: list[Place] = []
+        self._places: dict[int, Place] = {}
         if not len(bars):
             self._chart.value = "<p>Nothing to show under these filters.</p>"
             return
@@ -142,9 +143,10 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
             return
         currency = self._filtered.currency if self._filtered else ""
         alt = f"Chart: {self._caption}. The table has the numbers."
-        self._chart.value, self._places = self.view.picture(
+        self._chart.value, places = self.view.picture(
             bars, alt, currency=currency, horizontal=horizontal, narrow=self.narrow
         )
+        self._places = dict(zip(bars.index, places, strict=False))
         self._mark(None)
 
     @property
@@ -182,8 +184,8 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
             return
         self._behind = self.view.rows_behind(self._filtered, self.key, self.result.iloc[row, 0])
         self._opened = row
-        self._show_records(None)
         set_visible(self.records_box, True)
+        self._show_records(None)
         self._mark(row)
 
     def _show_records(self, order: Order | None) -> None:
@@ -195,7 +197,9 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
         table = records_table(caption, shown, _MOST_RECORDS, order)
         if len(records) > _MOST_RECORDS:
             table += f"<p>These are the first {_MOST_RECORDS} rows; the download has all of them.</p>"
-        self._records.value = table + download_links(f"{self.view.title} {label} rows", records, self._time_zone)
+        self._records.value = (
+            SHOW_ME + table + download_links(f"{self.view.title} {label} rows", records, self._time_zone)
+        )
 
     def _sum_of(self, records: pd.DataFrame) -> str:
         """Return the figure that records add up to, with its title."""
@@ -203,8 +207,8 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
         return f"{counted.title.lower()} {format_number(float(records[counted.name].sum()), counted.unit)}"
 
     def _mark(self, row: int | None) -> None:
-        labels = row_labels(self.result)[: len(self._places)] if self.view.opens else []
-        places = self._places[: len(labels)]
+        names, places = row_labels(self.result), self._places if self.view.opens else {}
+        labels = {place: names[place] for place in places}
         self._bar_buttons.value = bar_buttons(labels, places, row, horizontal=self.key not in TIMES)
 
     def _close(self) -> None:

@@ -118,6 +118,13 @@ class AnalysisView:
             result = result.sort_values(self.tab.order, ascending=False, kind="stable", ignore_index=True)
         return filtered.book_filters.distinct_names(result)
 
+    def bars(self, result: pd.DataFrame, most: int) -> pd.DataFrame:
+        """Return the rows of a chart, with their index, the longest first: points are read by their first value."""
+        rows, chart = result.head(most), self.analysis.chart
+        if chart is None or chart.kind != "points":
+            return rows
+        return rows.sort_values(chart.columns[0], ascending=False, kind="stable")
+
     def picture(
         self, rows: pd.DataFrame, alt: str, *, currency: str, horizontal: bool, narrow: bool
     ) -> tuple[str, list[Place]]:

@@ -251,8 +251,10 @@ def test_the_explorer_follows_the_filters_and_shows_the_rows_behind_a_bar(page, 
     page.set_viewport_size({"width": 1280, "height": 900})
     page.locator(".bf-all:visible input").check()
     expect(page.locator("th:visible", has_text="Median lag")).to_have_count(1)
+    page.set_viewport_size({"width": 1280, "height": 300})
     page.locator(".bf-table:visible tbody td:visible").first.click()
     expect(page.locator(".bf-drill:visible caption")).to_contain_text("client hours")
+    expect(page.locator(".bf-drill:visible")).to_be_in_viewport()
     expect(page.locator("th:visible", has_text="Median lag")).to_have_count(1)
     assert page.errors == []
 

@@ -280,6 +280,21 @@ def test_a_click_on_a_heading_sorts_the_rows_and_keeps_each_with_its_records(fil
     assert 'aria-sort="descending"' in tab._records.value
 
 
+@pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
+def test_points_are_sorted_by_the_value_they_show_and_a_bar_opens_its_own_row(filtered, monkeypatch):
+    tab, whole = AnalysisTab(VIEW["scorecard"], "UTC"), filtered()
+    # The hours of the third person are the fewest, and all of their time.
+    rows = result(whole, "scorecard", "user").head(3).assign(utilization=[0.6, 0.7, 1.0])
+    monkeypatch.setattr(AnalysisView, "compute", lambda *_given: rows)
+    tab.show(whole)
+    rows = [int(each["data-ask"].split()[1]) for each in bars_of(tab)]
+    assert rows == [2, 1, 0]
+    monkeypatch.undo()
+    click(tab, f"open {rows[0]}")
+    assert tab.result["user_name"].iloc[rows[0]] in words_of(tab._records)
+    assert [place for place, bar in enumerate(bars_of(tab)) if "bf-marked" in bar["class"]] == [0]
+
+
 def test_rows_can_be_grouped_by_responsible_lawyer_wherever_they_are_grouped():
     assert [view.title for view in VIEWS if view.tab.by and "responsible" not in view.tab.by] == []
 
