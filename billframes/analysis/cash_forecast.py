@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.declare.metrics import Measure, retitled, sum_measure
+from billframes.analysis.declare.metrics import Measure, retitled, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
 from billframes.analysis.forecasting.curves import AGES, Floats, add_by
 from billframes.analysis.forecasting.forecasts import ALWAYS, Forecast, forecast
@@ -36,8 +36,8 @@ __all__ = ["ANALYSIS", "WORK_TO_COME", "cash_forecast"]
 WORK_TO_COME = "Work not done yet"
 """The client's name in the last row by client: no client is known for it."""
 
-_MONEY = ("cash_amount", "low_amount", "high_amount", "open_amount", "unbilled_amount", "future_amount")
-_BALANCES = ("open_balance", "never_amount")
+_MONEY = ("cash_amount", "low_amount", "high_amount", "open_cash_amount", "unbilled_cash_amount", "future_cash_amount")
+_BALANCES = ("receivable_amount", "never_amount")
 _KEYS = {"horizon": pa.string(), "start": pa.timestamp("us"), "end": pa.timestamp("us")}
 _OF_CLIENT = {"client_id": pa.string(), "client_name": pa.string()}
 _OF_INVOICE = {
@@ -112,8 +112,9 @@ def cash_forecast(
     frame
         Of the kind of the input, by horizon, then the largest amount first: `horizon`, `client_id` and `client_name` or
         `invoice_id`, `invoice_number`, `client_id`, `client_name` and `invoice_date`, `start`, `end`, `cash_amount`,
-        `low_amount`, `high_amount`, `open_amount`, `unbilled_amount`, `future_amount`, `open_balance`, `never_amount`,
-        `speed`, `left_out_amount`. `bf.explain("cash_forecast")` says what each is.
+        `low_amount`, `high_amount`, `open_cash_amount`, `unbilled_cash_amount`, `future_cash_amount`,
+        `receivable_amount`, `never_amount`, `speed`, `contingent_amount`. `bf.explain("cash_forecast")` says what each
+        is.
 
     Raises
     ------
@@ -139,9 +140,9 @@ def cash_forecast(
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
     ...     result = cash_forecast(invoices, as_of="2026-10-31", horizons=(8,))
-    >>> result[["horizon", "open_amount", "open_balance", "never_amount"]].round()
-              horizon  open_amount  open_balance  never_amount
-    0  by 26 Dec 2026       3919.0        4000.0          81.0
+    >>> result[["horizon", "open_cash_amount", "receivable_amount", "never_amount"]].round()
+              horizon  open_cash_amount  receivable_amount  never_amount
+    0  by 26 Dec 2026            3919.0             4000.0          81.0
     """
     check_choice(by, "by", ("client", "invoice")) if by is not None else None
     frames = Frames.of(
@@ -174,7 +175,7 @@ def _schema(by: str | None) -> dict[str, Any]:
     keys = {None: {}, "client": _OF_CLIENT, "invoice": _OF_INVOICE}[by]
     horizon, *days = _KEYS.items()
     speed = {"speed": pa.float64()} if by else {}
-    left_out = {} if by else {"left_out_amount": pa.float64()}
+    left_out = {} if by else {"contingent_amount": pa.float64()}
     money = dict.fromkeys((*_MONEY, *_BALANCES), pa.float64())
     return dict([horizon]) | keys | dict(days) | money | speed | left_out
 
@@ -208,9 +209,9 @@ def _of_firm(prepared: Prepared, found: Forecast) -> Iterator[dict[str, Any]]:
         yield {
             **_days(prepared, nth),
             **_parts(prepared, parts),
-            "open_balance": balance.sum(),
+            "receivable_amount": balance.sum(),
             "never_amount": never.sum(),
-            "left_out_amount": left_out,
+            "contingent_amount": left_out,
         }
 
 
@@ -239,7 +240,7 @@ def _of_clients(prepared: Prepared, found: Forecast) -> Iterator[dict[str, Any]]
                 **days,
                 **dict(zip(_OF_CLIENT, names[each], strict=True)),
                 **_parts(prepared, parts),
-                "open_balance": balance[each],
+                "receivable_amount": balance[each],
                 "never_amount": never[each],
                 "speed": None if math.isnan(speed[each]) else speed[each],
             }
@@ -247,7 +248,7 @@ def _of_clients(prepared: Prepared, found: Forecast) -> Iterator[dict[str, Any]]
             cash = found.future[nth]
             variance_of_future = cash * found.lump + (cash * found.errors[nth]) ** 2
             parts = (cash, *_ends(prepared, cash, variance_of_future, math.inf), 0.0, 0.0, cash)
-            work = {"client_name": WORK_TO_COME, "open_balance": 0.0, "never_amount": 0.0}
+            work = {"client_name": WORK_TO_COME, "receivable_amount": 0.0, "never_amount": 0.0}
             yield {**days, **dict(zip(_MONEY, parts, strict=True)), **work}
 
 
@@ -291,7 +292,7 @@ def _of_invoices(prepared: Prepared, found: Forecast) -> Iterator[dict[str, Any]
                     **days,
                     **{name: details[name][each] if name in details else None for name in _OF_INVOICE},
                     **dict(zip(_MONEY, (cash, *ends, cash, 0.0, 0.0), strict=True)),
-                    "open_balance": balance[each],
+                    "receivable_amount": balance[each],
                     "never_amount": never[each],
                     "speed": None if row is None else float(found.speed[row]),
                 }
@@ -355,16 +356,16 @@ ANALYSIS = Analysis(
         "Acme got an invoice of 1000 each week and paid it after 30 days. The last four are open, a balance of 4000: "
         "3919 of it is expected in 8 weeks, and 81 never."
     ),
-    formula="`cash_amount` = `open_amount` + `unbilled_amount` + `future_amount`",
+    formula="`cash_amount` = `open_cash_amount` + `unbilled_cash_amount` + `future_cash_amount`",
     numerator=(
         "open invoices at the rate at which invoices of their age were paid, faster or slower by client; work not "
         "billed yet at the pace and realization of the last year, then paid as invoices are; and the same for work of "
         "the last year's pace. Tax is in it, because clients pay it."
     ),
     left_out=(
-        "Unbilled work on contingency matters: it is in `left_out_amount`.",
+        "Unbilled work on contingency matters: it is in `contingent_amount`.",
         "Balances below 0: they settle the client's oldest invoices, and are not cash.",
-        "Invoices older than two years: they are in `open_balance` and `never_amount`.",
+        "Invoices older than two years: they are in `receivable_amount` and `never_amount`.",
     ),
     cannot_tell=(
         "Write-offs that look like payments",
@@ -386,30 +387,39 @@ ANALYSIS = Analysis(
         sum_measure("cash_amount", "Expected cash", "money", "The cash expected in these days."),
         Measure("low_amount", "Low", "money", "In one of ten cases, less comes in."),
         Measure("high_amount", "High", "money", "In one of ten cases, more comes in."),
-        sum_measure("open_amount", "On open invoices", "money", "The part on invoices that are open."),
-        retitled("unbilled_amount", "On unbilled work", "The part from work done and not billed, drafts included."),
+        sum_measure("open_cash_amount", "On open invoices", "money", "The part on invoices that are open."),
         sum_measure(
-            "future_amount", "On work to come", "money", "The part from work not done, at the last year’s pace."
+            "unbilled_cash_amount", "On unbilled work", "money", "The part from work done and not billed, or on drafts."
         ),
-        sum_measure("open_balance", "Open balance", "money", "Balances of final invoices."),
+        sum_measure(
+            "future_cash_amount", "On work to come", "money", "The part from work not done, at the last year’s pace."
+        ),
+        *shared_measures("receivable_amount"),
         sum_measure(
             "never_amount", "Not expected", "money", "The part of the open balance not expected within two years."
         ),
         Measure("speed", "Speed", "multiple", "0.7 is a client that pays at 0.7 times the firm’s rate."),
-        sum_measure("left_out_amount", "Left out", "money", "Unbilled worth of contingency matters."),
+        retitled("contingent_amount", "On contingency", "Unbilled worth of contingency matters, which is left out."),
     ),
     table=TableSpec(
         title="Cash forecast",
-        optional=("speed", "left_out_amount"),
-        brief=("cash_amount", "low_amount", "high_amount", "open_amount", "unbilled_amount", "future_amount"),
+        optional=("speed", "contingent_amount"),
+        brief=(
+            "cash_amount",
+            "low_amount",
+            "high_amount",
+            "open_cash_amount",
+            "unbilled_cash_amount",
+            "future_cash_amount",
+        ),
         keys=("horizon", "invoice_number", "client_name"),
         adds_up=False,
     ),
     chart=ChartSpec(
         kind="stacks",
         title="Cash expected",
-        columns=("open_amount", "unbilled_amount", "future_amount"),
-        words=["{cash_amount}", "{open_amount} on open invoices"],
+        columns=("open_cash_amount", "unbilled_cash_amount", "future_cash_amount"),
+        words=["{cash_amount}", "{open_cash_amount} on open invoices"],
         span=("low_amount", "high_amount"),
         shows="open invoices, unbilled work and work to come, with the range.",
         more="From open invoices (dark) to work that is not done yet (pale). The line is the range.",
@@ -419,9 +429,9 @@ ANALYSIS = Analysis(
             "cash_amount": [300.0, 500.0],
             "low_amount": [200.0, 400.0],
             "high_amount": [450.0, 620.0],
-            "open_amount": [250.0, 300.0],
-            "unbilled_amount": [50.0, 150.0],
-            "future_amount": [0.0, 50.0],
+            "open_cash_amount": [250.0, 300.0],
+            "unbilled_cash_amount": [50.0, 150.0],
+            "future_cash_amount": [0.0, 50.0],
         },
         gives=(["300", "500"], "Cash expected by horizon"),
     ),

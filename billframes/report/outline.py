@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from billframes._format import long_date
-from billframes.report import figures, footnotes, ledger_tables, report_tables, sections, standing_out
+from billframes.report import cash, figures, footnotes, ledger_tables, report_tables, sections, standing_out
 from billframes.report.month import Month
 from billframes.report.section_spec import FIRM, SectionSpec
 from billframes.report.table_spec import Chart, ReportTable, Table
@@ -110,6 +110,14 @@ OUTLINE = (
         empty="Nothing is owed: no final invoice has an open balance.",
         of_load=True,
         step="Receivables",
+    ),
+    SectionSpec(
+        name="cash_forecast",
+        title="Cash forecast",
+        tables=cash.TABLES,
+        notes=cash.cash_notes,
+        scopes=FIRM,
+        step="Cash forecast",
     ),
     SectionSpec(
         name="overdue_invoices",

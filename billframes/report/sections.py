@@ -12,6 +12,7 @@ from billframes.analysis.declare.metrics import title_of_key
 from billframes.config.firm import describe_settings
 from billframes.errors import ConfigError
 from billframes.report import figures, footnotes
+from billframes.report.cash import outlook
 from billframes.report.first_page import budget, tiles
 from billframes.report.html import Section
 from billframes.report.month import YEAR, Month
@@ -81,6 +82,7 @@ def page_one(month: Month) -> Section:
         month=month,
         tiles=tiles(month),
         budget=budget(month),
+        outlook=outlook(month),
         points=key_points(month),
         to_do=to_do(month),
     )

@@ -186,7 +186,7 @@ def of_analysis(
         **{
             "columns": tuple(declared_table(analysis).measures(rows)),
             "brief": tuple(declared_table(analysis).page_columns(rows)),
-            "labels": declared_table(analysis).keys or tuple(names),
+            "labels": tuple(name for name in declared_table(analysis).keys if name in rows) or tuple(names),
             **more,
         },
     )

@@ -111,18 +111,18 @@ def test_a_credit_lowers_the_clients_oldest_invoices():
 
 def test_the_parts_add_up_and_longer_horizons_have_more(frames):
     rows = run(frames, horizons=(4, 8, 13))
-    parts = rows[["open_amount", "unbilled_amount", "future_amount"]]
+    parts = rows[["open_cash_amount", "unbilled_cash_amount", "future_cash_amount"]]
     assert parts.sum(axis=1).to_numpy() == pytest.approx(rows["cash_amount"].to_numpy())
-    assert (rows[["cash_amount", "open_amount"]].diff().dropna() > 0).all(axis=None)
-    assert (rows["open_amount"] <= rows["open_balance"]).all()
+    assert (rows[["cash_amount", "open_cash_amount"]].diff().dropna() > 0).all(axis=None)
+    assert (rows["open_cash_amount"] <= rows["receivable_amount"]).all()
     assert ((rows["low_amount"] < rows["cash_amount"]) & (rows["cash_amount"] < rows["high_amount"])).all()
-    assert (frames["invoices"]["balance"].sum() == rows["open_balance"]).all()
+    assert (frames["invoices"]["balance"].sum() == rows["receivable_amount"]).all()
 
 
 @pytest.mark.parametrize("by", ["client", "invoice"])
 def test_clients_and_invoices_add_up_to_the_firm(frames, by):
     whole, rows = run(frames, horizons=(8,)), run(frames, horizons=(8,), by=by)
-    for column in ("open_amount", "open_balance", "never_amount"):
+    for column in ("open_cash_amount", "receivable_amount", "never_amount"):
         assert rows[column].sum() == pytest.approx(whole.loc[0, column])
     assert ((rows["low_amount"] >= 0) & (rows["low_amount"] <= rows["cash_amount"])).all()
     assert (rows["cash_amount"] <= rows["high_amount"]).all()
@@ -158,7 +158,7 @@ def test_neither_units_nor_the_order_of_rows_change_a_forecast(frames, factor, s
     }.items():
         mixed[name] = mixed[name].assign(**{each: mixed[name][each] * factor for each in columns})
     before, after = run(frames, horizons=(8,)), run({**frames, **mixed}, horizons=(8,))
-    money = ["cash_amount", "low_amount", "high_amount", "open_amount", "never_amount"]
+    money = ["cash_amount", "low_amount", "high_amount", "open_cash_amount", "never_amount"]
     assert after[money].to_numpy() == pytest.approx(before[money].to_numpy() * factor, rel=1e-3)
     assert after.attrs["record"][0]["phi"] == pytest.approx(before.attrs["record"][0]["phi"], rel=1e-3)
 
@@ -253,16 +253,16 @@ def test_work_on_contingency_matters_is_left_out(frames):
     open_worth = entries.loc[entries["invoice_id"].isna(), "amount"].sum()
     matters = pd.DataFrame({"matter_id": ["m1"], "matter_type": ["contingency"]})
     rows = run({**frames, "time_entries": entries, "matters": matters}, horizons=(8,))
-    assert rows.loc[0, "left_out_amount"] == pytest.approx(open_worth)
-    assert rows.loc[0, "unbilled_amount"] == 0.0
+    assert rows.loc[0, "contingent_amount"] == pytest.approx(open_worth)
+    assert rows.loc[0, "unbilled_cash_amount"] == 0.0
 
 
 def test_hidden_rates_leave_the_cash_of_open_invoices(frames):
     hidden = frames["time_entries"].assign(amount=np.nan)
     with pytest.warns(RatesHiddenWarning, match="only the cash of open invoices can be forecast"):
         rows = cash_forecast(**{**frames, "time_entries": hidden}, horizons=(8,))
-    assert rows[["cash_amount", "low_amount", "unbilled_amount"]].isna().all(axis=None)
-    assert rows.loc[0, "open_amount"] == run(frames, horizons=(8,)).loc[0, "open_amount"]
+    assert rows[["cash_amount", "low_amount", "unbilled_cash_amount"]].isna().all(axis=None)
+    assert rows.loc[0, "open_cash_amount"] == run(frames, horizons=(8,)).loc[0, "open_cash_amount"]
 
 
 # What is refused.

@@ -168,7 +168,7 @@ def test_the_page_has_no_links_to_other_files(html):
 
 def test_charts_are_pictures_inside_the_page_without_links(page):
     charts = page.select("img")
-    assert len(charts) == 9
+    assert len(charts) == 10
     assert all(chart["alt"].startswith("Chart: ") for chart in charts)
     for source in [*(chart["src"] for chart in charts), *(each["srcset"] for each in page.select("source"))]:
         kind, _, data = source.partition(",")

@@ -69,6 +69,8 @@ def test_key_points_are_first_then_one_sheet_per_table_and_definitions_last(book
         "Work in progress by client",
         "Work in progress by timekeeper",
         "Receivables by client",
+        "Cash expected by week",
+        "Cash expected in 8 weeks by",
         "Overdue invoices",
         "Stale work and matters",
         "Exposure by client",

@@ -23,7 +23,8 @@ from billframes.book.methods import analysis_methods
 ROOT = Path(billframes.__file__).parent
 # Functions of the analyses' folder that are not analyses, by module.
 _MORE = {
-    "payments": ("payment_gaps", "payments"),
+    "payment_gaps": ("payment_gaps",),
+    "payments": ("payments",),
     "results.explain": ("explain",),
     "results.figures": ("figures",),
 }

@@ -1,0 +1,168 @@
+"""The outlook on cash: a sentence with its range and its record, and the tables of its section.
+
+The forecast is made from the day of the load, because balances are of that day. So the report of a month that ended
+long before has none, and neither has that of a part of the firm.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from billframes._format import format_number, long_date
+from billframes.analysis.declare.lookup import analyses
+from billframes.errors import ParameterError
+from billframes.report.month import Month
+from billframes.report.table_spec import Chart, ReportTable, Table
+
+__all__ = ["TABLES", "Outlook", "cash_notes", "outlook"]
+
+# A report is read in the weeks after its month.
+_LATEST = 62
+_WEEKS = 8
+_DIGITS, _CLIENTS_SHOWN = 2, 6
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What may come in, and how good earlier forecasts were; `why` says why there is no forecast."""
+
+    sentence: str = ""
+    record: str = ""
+    why: str = ""
+
+
+def outlook(month: Month) -> Outlook | None:
+    """Return the outlook on cash; None for a part of the firm, or if the month ended long before the load."""
+    if not _is_shown(month):
+        return None
+    try:
+        rows = _forecast(month)
+    except ParameterError as error:
+        return Outlook(why=_why(error))
+    first: Any = rows.iloc[0]
+    end = long_date(first["end"]).rpartition(" ")[0]
+    if pd.isna(first["cash_amount"]):
+        return Outlook(f"Of the open invoices, about {_about(first['open_cash_amount'])} are expected by {end}.")
+    low, high = _about(first["low_amount"]), _about(first["high_amount"])
+    cash = _about(first["cash_amount"])
+    sentence = f"By {end} about {cash} may come in; in four of five cases {low} to {high}."
+    return Outlook(sentence, _record(rows.attrs["record"][0]))
+
+
+def _is_shown(month: Month) -> bool:
+    loaded = month.loaded_on
+    return not (month.scope or month.is_empty or loaded is None) and (loaded - month.last).days <= _LATEST
+
+
+def _forecast(month: Month, horizons: Any = (4, 8, 13), **options: Any) -> pd.DataFrame:
+    """Return the forecast of some horizons; of those from 8 weeks on if a firm has few invoices."""
+    try:
+        return month.result("cash_forecast", horizons=horizons, **options)
+    except ParameterError:
+        return month.result("cash_forecast", horizons=(8, 13), **options)
+
+
+def _why(error: ParameterError) -> str:
+    """Return the first sentence of a refusal; the others are for programmers."""
+    return f"Cash is not forecast: {str(error).split('. ')[0].rstrip('.')}."
+
+
+def _about(amount: float) -> str:
+    """Return an amount with two digits."""
+    if not amount > 0:
+        return "0"
+    size = 10 ** (math.floor(math.log10(amount)) - _DIGITS + 1)
+    return format_number(round(amount / size) * size, "money")
+
+
+def _record(record: dict[str, Any]) -> str:
+    if not record["forecasts"]:
+        return "The range has never been checked against what came; a mirror that is refreshed each night would do so."
+    number, inside = record["forecasts"], record["inside"]
+    return (
+        f"Of {number} earlier {'forecast' if number == 1 else 'forecasts'} of {record['weeks']:.0f} weeks, {inside} "
+        f"{'was' if inside == 1 else 'were'} inside the range; they were off by "
+        f"{format_number(record['error'], 'ratio')} on average (12 months’ billing: "
+        f"{format_number(record['naive_error'], 'ratio')})."
+    )
+
+
+def _by_week(month: Month) -> ReportTable | None:
+    """Return the parts of the cash by week; without rows, and with the reason, if nothing can be forecast."""
+    if not _is_shown(month):
+        return None
+    try:
+        rows = _forecast(month, "weeks")
+    except ParameterError as error:
+        nothing = pd.DataFrame({"horizon": []})
+        return ReportTable(
+            title="Cash forecast", label="horizon", rows=nothing, total=nothing, columns=(), notes=(_why(error),)
+        )
+    table = _WEEKLY(month) if len(rows) > 2 else _LONG(month)
+    return replace(table, top=0)
+
+
+def _weekly(horizons: Any) -> Table:
+    return Table(
+        analysis="cash_forecast",
+        title="Cash expected by week" if horizons == "weeks" else "Cash expected",
+        label="horizon",
+        options=lambda _month: {"horizons": horizons},
+        charts=(Chart(height=3.4),),
+    )
+
+
+_WEEKLY, _LONG = _weekly("weeks"), _weekly((8, 13))
+_CLIENTS = Table(
+    analysis="cash_forecast",
+    by="client",
+    title=f"Cash expected in {_WEEKS} weeks by {{by}}",
+    label="client_name",
+    order=("cash_amount", "open_cash_amount"),
+    options=lambda _month: {"horizons": (_WEEKS,)},
+)
+_RECORD = Table(
+    analysis="cash_forecast_record",
+    title=f"Forecasts of {_WEEKS} weeks beside what came",
+    label="forecast",
+    options=lambda _month: {"horizons": (_WEEKS,)},
+    charts=(Chart(height=5.0),),
+)
+
+
+def _by_client(month: Month) -> ReportTable | None:
+    table = _if_known(month, _CLIENTS)
+    return table and replace(table, top=_CLIENTS_SHOWN)
+
+
+def _of_past(month: Month) -> ReportTable | None:
+    table = _if_known(month, _RECORD)
+    return None if table is None or table.rows.empty else replace(table, top=0)
+
+
+def _if_known(month: Month, table: Table) -> ReportTable | None:
+    if not _is_shown(month):
+        return None
+    try:
+        return table(month)
+    except ParameterError:
+        return None
+
+
+def cash_notes(month: Month, table: ReportTable) -> Iterator[str]:
+    """Say what the forecast is, how good earlier ones were, and what would change it."""
+    found = outlook(month)
+    if found is None or found.why or table.rows.empty:
+        return
+    yield from filter(None, (found.sentence, found.record))
+    known = [f"{each[:1].lower()}{each[1:]}" for each in analyses()["cash_forecast"].cannot_tell]
+    yield f"What would change it, and is not in the data: {'; '.join(known)}."
+
+
+TABLES = (_by_week, _by_client, _of_past)
+"""The tables of the section."""
