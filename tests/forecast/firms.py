@@ -59,7 +59,6 @@ class Habits:
     purge: bool = False
     migrated: int = 0
     credits: bool = False
-    voided: float = 0.0
     tax: float = 0.0
 
 
