@@ -200,7 +200,7 @@ OUTLINE = (
     ),
     SectionSpec(
         name="origination",
-        tables=(Table(analysis="origination", title="Fees by {by}", by="originator", order=("fees_amount",)),),
+        tables=(report_tables.fees_by_originator,),
         stands_out=standing_out.origination,
         scopes=FIRM,
     ),

@@ -10,6 +10,7 @@ import pandas as pd
 from billframes._format import format_number, long_date
 from billframes.analysis.declare.lookup import measures
 from billframes.analysis.declare.metrics import Measure, title_of_key
+from billframes.analysis.results.result_rows import total_of
 from billframes.report.month import LEAST_HOURS, YEAR, Month
 from billframes.report.table_spec import (
     Chart,
@@ -31,6 +32,7 @@ __all__ = [
     "change_of_realization",
     "client_guidelines",
     "e_billing",
+    "fees_by_originator",
     "later_balances",
     "missing_time",
     "month_by_month",
@@ -234,6 +236,14 @@ def twelve_months(month: Month) -> ReportTable:
         top=0,
         charts=tuple(Chart(analysis=each, height=1.8) for each in drawn),
     )
+
+
+def fees_by_originator(month: Month) -> ReportTable:
+    """Return fees by originator; the shares of an invoice's originators add up to its fees."""
+    rows = month.result("origination", by="originator", start=month.first, end=month.last)
+    rows = largest_first(month.with_distinct_names(rows), "fees_amount")
+    total = pd.DataFrame([total_of(rows)])
+    return of_analysis("origination", "Fees by originator", rows, total, order="fees_amount")
 
 
 def scorecard(month: Month) -> ReportTable:

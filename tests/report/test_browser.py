@@ -119,10 +119,10 @@ def test_on_paper_no_heading_within_a_table_is_the_last_row_of_a_page(report_pag
 
 
 @pytest.mark.parametrize("paper", ["A4", "Letter"])
-def test_it_prints_on_eight_to_eleven_pages(report_page, paper):
+def test_it_prints_on_eight_to_fourteen_pages(report_page, paper):
     pdf = report_page.pdf(format=paper, prefer_css_page_size=False)
     pages = len(re.findall(rb"/Type\s*/Page\b", pdf))
-    assert 8 <= pages <= 11
+    assert 8 <= pages <= 14
 
 
 def test_on_a_phone_only_tables_scroll_and_their_first_column_stays_in_place(browser, report_file):
@@ -152,7 +152,7 @@ def test_links_in_the_contents_and_the_key_points_go_to_sections(report_page):
 
 
 @pytest.mark.skipif(shutil.which("pdftoppm") is None, reason="needs pdftoppm")
-def test_on_paper_only_the_last_page_can_be_a_third_empty(report_page, tmp_path):
+def test_on_paper_only_the_last_page_can_be_half_empty(report_page, tmp_path):
     """A page is empty below its lowest dark pixel, above the page number. The first page stands alone."""
     (tmp_path / "report.pdf").write_bytes(report_page.pdf(format="A4", print_background=True))
     subprocess.run(["pdftoppm", "-r", "30", "-gray", tmp_path / "report.pdf", tmp_path / "page"], check=True)
@@ -160,8 +160,8 @@ def test_on_paper_only_the_last_page_can_be_a_third_empty(report_page, tmp_path)
         width, height, pixels = read_pgm(path.read_bytes())
         rows = [min(pixels[row * width : (row + 1) * width]) for row in range(int(height * 0.94))]
         lowest = max(row for row, darkest in enumerate(rows) if darkest < 200)
-        # Two thirds of the page between its margins: a table that fits a page is not broken.
-        assert lowest > 0.62 * height, path.name
+        # A table that fits a page is not divided, and its chart is on the same page.
+        assert lowest > 0.47 * height, path.name
 
 
 def read_pgm(content: bytes) -> tuple[int, int, bytes]:

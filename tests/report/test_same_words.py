@@ -157,6 +157,9 @@ def texts_of(view: str, title: str, table) -> Iterator[Seen]:
     heads = [each.get_text().strip() for each in table.thead.find_all("th")]
     for row in table.select("tbody tr, tfoot tr"):
         name, *cells = row.find_all(["th", "td"])
+        # What is beside a name in small letters is no part of it.
+        for each in name.find_all("small"):
+            each.decompose()
         for words, cell in zip(heads[1:], cells, strict=True):
             marked = "outside" in cell.get("class", ())
             yield Seen(view, title, name.get_text().strip(), words, cell.get_text().strip(), marked)
@@ -231,7 +234,8 @@ def place_of(each: Seen, month: Month) -> tuple[str, str, str, str]:
     if not each.table and each.words in {"Receivables", "Work in progress"}:
         return (*of, each.words, "Total")
     by_age = BUCKET.fullmatch(each.words.removesuffix(" days").replace("–", "-"))
-    completed = each.words in BY_TABLE or (by_age and subject != "Exposure")
+    # The title names the twelve months.
+    completed = each.words in BY_TABLE or subject == "Fees of twelve months" or (by_age and subject != "Exposure")
     return (*of, subject if completed else "Receivables" if by_age else "", each.words)
 
 
@@ -325,6 +329,12 @@ def test_a_figure_is_marked_in_all_tables_of_the_page_or_in_none(month, seen):
 
 
 ALSO_EQUAL = {
+    "All fees counted": "no fees of contingency matters were billed in twelve months",
+    **dict.fromkeys(
+        ("Fees billed, all types", "Settled, all types", "Value of time billed, all types"),
+        "all billed entries are on matters that realization counts",
+    ),
+    "Value of entries": "all billed entries are on matters that realization counts",
     "Fees billed after": "the fees billed of the month that is compared with the month before",
     "Value of time worked: of which on no final invoice yet": "none of the month's work is on a final invoice yet",
 }

@@ -65,3 +65,11 @@ def test_a_figure_below_its_limit_is_marked_and_the_largest_of_the_ranked_column
     assert [cells[ratio].is_breach for _, cells in shown.rows] == below
     assert any(below)
     assert max(cells[worked].part for _, cells in shown.rows) == shown.rows[0][1][worked].part == 100
+
+
+def test_fees_by_originator_add_up_to_the_fees_of_the_month(october):
+    (section,) = (each for each in FURTHER if each.name == "origination")
+    (table,) = section.made(october)
+    (total,) = october.result("contribution", by=None, start=october.first, end=october.last)["fees_amount"]
+    assert table.total["fees_amount"].tolist() == pytest.approx([total])
+    assert table.rows["fees_amount"].sum() == pytest.approx(total)
