@@ -25,11 +25,11 @@ from billframes.analysis.declare.spec import (
 from billframes.analysis.frames.engine import collect, eager_from_arrow, to_arrow
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import check_choice, read_date, read_matter_types
-from billframes.analysis.model.billed_work import RealizationOptions, realized_fees
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
 from billframes.analysis.model.missing_work import note_absent_items
 from billframes.analysis.model.paid_fees import FEE_KINDS, invoices_settled_by
+from billframes.analysis.model.realized_fees import RealizationOptions, realized_fees
 from billframes.analysis.model.recorded_time import note_empty_months
 from billframes.analysis.payments import check_payments
 from billframes.analysis.rules.loads import is_whole, need_work_on_invoices

@@ -8,17 +8,25 @@ reduction of a fixed fee). These last fees belong only to the client.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import narwhals.stable.v2 as nw
 
 from billframes.analysis.declare.columns import Frame
-from billframes.analysis.frames.engine import collect, collect_counts, collect_sums, join_by_id, sum_by
-from billframes.analysis.frames.expressions import as_float, columns_or_null, is_in_period, value_if
+from billframes.analysis.frames.engine import collect, collect_counts, collect_sums, sum_by
+from billframes.analysis.frames.expressions import as_float, is_in_period, value_if
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.model.allocation import allocated_fee, allocation_rates, billable_time, time_on_invoices
+from billframes.analysis.model.allocation import allocation_rates, billable_time, time_on_invoices
+from billframes.analysis.model.billed_work import (
+    FIXED_FEES,
+    WITHOUT_TIME,
+    as_rows_of_time,
+    billed_time,
+    fees_without_time,
+    fixed_fees,
+    with_amounts,
+)
 from billframes.analysis.model.grouping import Grouping
-from billframes.analysis.model.keys import ITEM_IDS, By
+from billframes.analysis.model.keys import By
 from billframes.analysis.model.missing_work import (
     count_on_unknown_invoices,
     count_work_not_passed,
@@ -39,7 +47,7 @@ __all__ = ["FEES", "fees_by", "fees_of_periods"]
 C = nw.col
 
 FEES = ("worked_amount", "billed_amount", "settled_amount", "fixed_fee_amount", "fees_amount")
-_MEASURES = (*FEES, "_hidden")
+_AMOUNTS = ("worth", "_fees", "_paid", "_fixed", "_hidden")
 
 
 def fees_by(
@@ -92,8 +100,13 @@ def _sum_fees(
 
 
 def _sum_by_keys(fees: Frame, grouping: Grouping) -> Frame:
-    totals = grouping.add_up(fees, _MEASURES)
-    return totals.with_columns(worked_amount=nw.when(C("_hidden") == 0).then(C("worked_amount")))
+    return grouping.add_up(fees, _AMOUNTS).with_columns(
+        worked_amount=nw.when(C("_hidden") == 0).then(C("worth")),
+        billed_amount=C("_fees"),
+        settled_amount=C("_paid"),
+        fixed_fee_amount=C("_fixed"),
+        fees_amount=C("_fees") + C("_fixed"),
+    )
 
 
 def _fees(analysis: str, frames: Frames, grouping: Grouping, periods: Sequence[Period]) -> tuple[Frame, Frame]:
@@ -110,23 +123,19 @@ def _fees(analysis: str, frames: Frames, grouping: Grouping, periods: Sequence[P
     number = sum((2.0**n * as_float(_is_counted(period)) for n, period in enumerate(periods)), nw.lit(0.0))
     final = rates.with_columns(_periods=number.cast(nw.Int64)).filter(C("_periods") > 0)
     final = grouping.with_periods(final, "_invoice_date")
-    of_invoice = ("invoice_id", "_per_worth", "_per_hour", "_settled", *periods_of, *times)
-    work = _with_fees(join_by_id(time, final.select(*of_invoice), "invoice_id", "inner"))
-    by = [*grouping.base, *periods_of]
-    parts = [collect(sum_by(work, by, _MEASURES), entries)]
-    types = time.collect_schema()
+    of_invoice, by = [*periods_of, *times], [*grouping.base, *periods_of]
+    work = with_amounts(billed_time(time, final, of_invoice)).with_columns(_fixed=nw.lit(0.0))
+    parts, types = [collect(sum_by(work, by, _AMOUNTS), entries)], time.collect_schema()
     without_time: dict[str, Callable[[], tuple[Frame, str]]] = {}
     if "fixed_fees" in frames:
-        needed = ("invoice_id", "amount", *(name for name in ITEM_IDS if name in columns))
-        fixed = frames.select("fixed_fees", needed, (*columns, *ITEM_IDS))
-        fixed = join_by_id(fixed, final.select("invoice_id", *periods_of, *times), "invoice_id", "inner")
-        parts.append(_as_fee_rows(fixed, by, types, fixed_fee_amount=C("amount"), fees_amount=C("amount")))
+        fixed = fixed_fees(frames, grouping, final, of_invoice)
+        parts.append(as_rows_of_time(fixed, by, types, _AMOUNTS, FIXED_FEES))
         without_time["fixed_fees"] = lambda: (fixed, "amount")
-    rest = final.filter(C("_by_worth") + C("_by_hours") < 1)
+    rest = fees_without_time(final)
     without_time["invoices"] = lambda: (rest, "_unallocated")
     note_details_not_in_all(analysis, grouping.notes, grouping, without_time)
-    parts.append(_as_fee_rows(rest, by, types, **_billed_columns(C("_unallocated"))))
-    return collect_sums(nw.concat(parts), by, _MEASURES), with_contingent(rates, frames)
+    parts.append(as_rows_of_time(rest, by, types, _AMOUNTS, WITHOUT_TIME))
+    return collect_sums(nw.concat(parts), by, _AMOUNTS), with_contingent(rates, frames)
 
 
 def _is_counted(period: Period) -> nw.Expr:
@@ -138,25 +147,6 @@ def _is_in_nth(n: int, periods: Sequence[Period]) -> nw.Expr:
     if len(periods) == 1:
         return nw.lit(True)
     return C("_periods").is_in([each for each in range(2 ** len(periods)) if each >> n & 1])
-
-
-def _with_fees(rows: Frame) -> Frame:
-    return rows.with_columns(
-        **_billed_columns(allocated_fee()),
-        worked_amount=C("worth").fill_null(0.0),
-        fixed_fee_amount=nw.lit(0.0),
-        _hidden=as_float(C("worth").is_null()),
-    )
-
-
-def _billed_columns(fees: nw.Expr) -> dict[str, nw.Expr]:
-    return {"billed_amount": fees, "settled_amount": fees * C("_settled"), "fees_amount": fees}
-
-
-def _as_fee_rows(rows: Frame, by: Sequence[str], types: Any, **measures: nw.Expr) -> Frame:
-    """Select the columns that rows of time have; missing keys are null, and missing measures are 0."""
-    columns = columns_or_null(rows, by, types)
-    return rows.select(*columns, **{name: measures.get(name, nw.lit(0.0)) for name in _MEASURES})
 
 
 def _note(analysis: str, invoices: Frame, periods: Sequence[Period], grouping: Grouping, frames: Frames) -> None:
