@@ -4,5 +4,6 @@
 - `curves`: how fast invoices are settled and work is billed
 - `ranges`: how far a forecast can be off, widened by how far past ones were
 - `forecasts`: the forecast at the end of a week, and the record of past ones
-- `reading`: frames into a history, with refusals and notes
+- `reading`, `preparing`: frames into a history, with refusals and notes
+- `rows`: the rows of a result
 """
