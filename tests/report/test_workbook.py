@@ -318,7 +318,7 @@ def test_libreoffice_calculates_the_figures_of_the_frames(content, written, tabl
 
 
 def test_totals_ratios_and_changes_are_formulas(written, tables):
-    """Of what a column declares, only totals that count more than the sheet shows are numbers."""
+    """Only totals that count more than the sheet shows, or ratios of parts that it does not show, are numbers."""
     numbers = set()
     for table in tables:
         page = written[sheet_name(table.title)]
@@ -336,6 +336,12 @@ def test_totals_ratios_and_changes_are_formulas(written, tables):
         ("Change of realization by client", "Ratio after"),
         ("Utilization by timekeeper", "Available hours"),
         ("Utilization by timekeeper", "Idle hours"),
+        ("Days from work to invoice by responsible lawyer", "Mean lag"),
+        ("Days from work to invoice by responsible lawyer", "Lag weighted by value"),
+        ("Days from work to invoice by responsible lawyer", "Lag weighted by hours"),
+        ("Days from work to entry by timekeeper", "Share on the same day"),
+        ("Days from work to entry by timekeeper", "Share by the next day"),
+        ("Days from work to entry by timekeeper", "Share entered late"),
         ("New business by practice area", "New clients"),
         ("New business by practice area", "Clients without work"),
     }
