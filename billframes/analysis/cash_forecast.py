@@ -13,10 +13,10 @@ from typing import Any, Literal, cast
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.declare.metrics import Measure, retitled, shared_measures, sum_measure
+from billframes.analysis.declare.metrics import Measure, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
 from billframes.analysis.forecasting.forecasts import Forecast, forecast
-from billframes.analysis.forecasting.from_book import OF_BOOK
+from billframes.analysis.forecasting.from_book import END, OF_BOOK
 from billframes.analysis.forecasting.horizons import Horizons
 from billframes.analysis.forecasting.preparing import Prepared, prepare
 from billframes.analysis.forecasting.ranges import limits
@@ -238,7 +238,7 @@ ANALYSIS = Analysis(
     ),
     columns=(
         Measure("start", "From", "date", "The first day on which cash counts."),
-        Measure("end", "To", "date", "The last day on which cash counts."),
+        END,
         sum_measure("cash_amount", "Expected cash", "money", "The cash expected in these days."),
         Measure("low_amount", "Low", "money", "In one of ten cases, less comes in."),
         Measure("high_amount", "High", "money", "In one of ten cases, more comes in."),
@@ -254,7 +254,7 @@ ANALYSIS = Analysis(
             "never_amount", "Not expected", "money", "The part of the open balance not expected within two years."
         ),
         Measure("speed", "Speed", "multiple", "0.7 is a client that pays at 0.7 times the firm’s rate."),
-        retitled("contingent_amount", "On contingency", "Unbilled worth of contingency matters, which is left out."),
+        *shared_measures("contingent_amount"),
     ),
     table=TableSpec(
         title="Cash forecast",

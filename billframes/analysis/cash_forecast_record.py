@@ -13,7 +13,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._format import short_date
 from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
-from billframes.analysis.forecasting.from_book import OF_BOOK
+from billframes.analysis.forecasting.from_book import END, OF_BOOK
 from billframes.analysis.forecasting.horizons import Horizons
 from billframes.analysis.forecasting.preparing import prepare
 from billframes.analysis.frames.engine import eager_from_arrow
@@ -205,7 +205,7 @@ ANALYSIS = Analysis(
     rows="by day and weeks: `forecast`, which names both,",
     columns=(
         Measure("as_of", "Forecast of", "date", "The day of the forecast."),
-        Measure("end", "To", "date", "The last day on which cash counts."),
+        END,
         Measure("weeks", "Weeks", "count", "How many weeks the forecast is for."),
         Measure("cash_amount", "Expected cash", "money", "The cash that was expected."),
         Measure("low_amount", "Low", "money", "The lower end of the range."),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.declare.spec import BookArgument
 
-__all__ = ["OF_BOOK"]
+__all__ = ["END", "OF_BOOK"]
 
 
 def _day(book: Any, period: Any) -> Any:
@@ -28,6 +29,9 @@ def _seen(book: Any) -> Any:
     falls = getattr(getattr(book, "_client", None), "_falls", None)
     return falls() if falls else None
 
+
+END = Measure("end", "To", "date", "The last day on which cash counts.")
+"""A column of forecasts and of their record."""
 
 OF_BOOK = {
     "as_of": BookArgument(_day, "By default the day of the load, whatever the period: balances are of that day."),
