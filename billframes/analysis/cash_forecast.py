@@ -16,7 +16,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes.analysis.declare.metrics import Measure, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
 from billframes.analysis.forecasting.forecasts import Forecast, forecast
-from billframes.analysis.forecasting.from_book import END, OF_BOOK
+from billframes.analysis.forecasting.from_book import OF_BOOK, RANGE
 from billframes.analysis.forecasting.horizons import Horizons
 from billframes.analysis.forecasting.preparing import Prepared, prepare
 from billframes.analysis.forecasting.ranges import limits
@@ -238,10 +238,7 @@ ANALYSIS = Analysis(
     ),
     columns=(
         Measure("start", "From", "date", "The first day on which cash counts."),
-        END,
-        sum_measure("cash_amount", "Expected cash", "money", "The cash expected in these days."),
-        Measure("low_amount", "Low", "money", "In one of ten cases, less comes in."),
-        Measure("high_amount", "High", "money", "In one of ten cases, more comes in."),
+        *RANGE,
         sum_measure("open_cash_amount", "On open invoices", "money", "The part on invoices that are open."),
         sum_measure(
             "unbilled_cash_amount", "On unbilled work", "money", "The part from work done and not billed, or on drafts."

@@ -13,7 +13,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes._format import short_date
 from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
-from billframes.analysis.forecasting.from_book import END, OF_BOOK
+from billframes.analysis.forecasting.from_book import OF_BOOK, RANGE
 from billframes.analysis.forecasting.horizons import Horizons
 from billframes.analysis.forecasting.preparing import prepare
 from billframes.analysis.frames.engine import eager_from_arrow
@@ -205,11 +205,9 @@ ANALYSIS = Analysis(
     rows="by day and weeks: `forecast`, which names both,",
     columns=(
         Measure("as_of", "Forecast of", "date", "The day of the forecast."),
-        END,
+        RANGE[0],
         Measure("weeks", "Weeks", "count", "How many weeks the forecast is for."),
-        Measure("cash_amount", "Expected cash", "money", "The cash that was expected."),
-        Measure("low_amount", "Low", "money", "The lower end of the range."),
-        Measure("high_amount", "High", "money", "The upper end of the range."),
+        *RANGE[1:],
         Measure("received_amount", "Came in", "money", "What came in, as far as balances or payments show."),
         Measure("inside", "Inside", "ratio", "100% if what came is in the range, else 0%."),
         Measure("error", "Off by", "ratio", "What came ÷ forecast − 1."),

@@ -62,13 +62,13 @@ def test_a_docstring_names_the_columns_that_are_declared(name):
     assert declared - named <= {"as_of", "fees_start", "fees_end", "contingent_amount"}
 
 
-def test_a_column_is_declared_once_and_retitling_changes_only_title_and_meaning():
+def test_a_column_is_declared_once_and_retitling_changes_only_title_meaning_and_formula():
     named = dict(SHARED)
     for analysis in declared_analyses().values():
         for each in analysis.columns:
             first = each if bucket_measure(each.name) else named.setdefault(each.name, each)
             assert first is each or each.title != first.title, f"{each.name} of {analysis.name}"
-            assert replace(each, title=first.title, meaning=first.meaning) == first
+            assert replace(each, title=first.title, meaning=first.meaning, formula=first.formula) == first
     assert named.keys() <= measures().keys()
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from billframes.analysis.declare.metrics import Measure
+from billframes.analysis.declare.metrics import Measure, sum_measure
 from billframes.analysis.declare.spec import BookArgument
 
-__all__ = ["END", "OF_BOOK"]
+__all__ = ["OF_BOOK", "RANGE"]
 
 
 def _day(book: Any, period: Any) -> Any:
@@ -30,8 +30,13 @@ def _seen(book: Any) -> Any:
     return falls() if falls else None
 
 
-END = Measure("end", "To", "date", "The last day on which cash counts.")
-"""A column of forecasts and of their record."""
+RANGE = (
+    Measure("end", "To", "date", "The last day on which cash counts."),
+    sum_measure("cash_amount", "Expected cash", "money", "The cash expected in these days."),
+    Measure("low_amount", "Low", "money", "In one of ten cases, less comes in."),
+    Measure("high_amount", "High", "money", "In one of ten cases, more comes in."),
+)
+"""Columns of forecasts and of their record."""
 
 OF_BOOK = {
     "as_of": BookArgument(_day, "By default the day of the load, whatever the period: balances are of that day."),
