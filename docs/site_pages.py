@@ -35,6 +35,10 @@ PERIOD = "2026-10"
 RESULTS = {
     "aging": 'book.aging(by="client").head(8)',
     "billing_lag": 'book.billing_lag(by="responsible")',
+    "cash_forecast": 'book.cash_forecast(payments=book.payments(bf.read_ledger(files["payments"])))',
+    "cash_forecast_record": (
+        'book.cash_forecast_record(payments=book.payments(bf.read_ledger(files["payments"])), horizons=(4,)).tail(12)'
+    ),
     "budget_burn": (
         'book.budget_burn(settings=bf.FirmSettings(budgets=dict.fromkeys(book.matters["matter_id"].head(8), 20_000.0)))'
     ),
