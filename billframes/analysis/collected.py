@@ -10,7 +10,7 @@ import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.declare.metrics import retitled, sum_measure
-from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
+from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec, TabSpec
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import check_choice, read_date
 from billframes.analysis.model.grouping import Grouping
@@ -199,4 +199,13 @@ ANALYSIS = Analysis(
         gives=(["900", "100"], "Fees collected by client"),
     ),
     book=FromBook(first="payments", ends_with_load=False),
+    tab=TabSpec(
+        place=8,
+        title="What came in",
+        by=("responsible", "client", "month"),
+        tiles=("cash_amount", "collected_amount", "credited_amount", "written_off_amount"),
+        order="cash_amount",
+        filters="payments",
+        note="A payment belongs to its client, whoever did the work. The tab needs payments from the firm’s books.",
+    ),
 )

@@ -32,7 +32,7 @@ class LedgerSettings:
     expense_items, tax_items : sequence of str
         Products or services of expenses and of tax, in reports that list the lines of invoices.
     folder : str
-        A folder with exported reports, which the monthly report reads.
+        A folder with exported reports, which the monthly report and the dashboard read.
     """
 
     customers: Mapping[str, str] = field(default_factory=dict)

@@ -15,6 +15,9 @@ from typing import Any
 import pandas as pd
 
 from billframes._format import long_date, month_name
+from billframes._names import join_names
+from billframes._notes import Notes, collect_notes
+from billframes.book import Book
 from billframes.errors import ConfigError, LedgerError
 from billframes.ledger import read_ledger
 from billframes.ledger.reports import REPORTS
@@ -22,7 +25,7 @@ from billframes.report.ledger_memory import join_kept, keep, kept_reports
 from billframes.report.ledgers import Ledgers
 from billframes.report.month import Month
 
-__all__ = ["ledger_paths", "read_ledgers"]
+__all__ = ["check_payments_among", "ledger_paths", "read_ledgers", "read_payments"]
 
 _ENDINGS = (".csv", ".xlsx")
 _HISTORY = {each.kind for each in REPORTS if each.history}
@@ -67,8 +70,7 @@ def read_ledgers(month: Month, paths: Sequence[Path], *, must_fit: bool) -> Ledg
     reports = [(each, read_ledger(each)) for each in paths]
     _check_companies([frame for _, frame in reports])
     opened = [frame for _, frame in reports if _about(frame)["open_items"]]
-    paid = [path for path, frame in reports if _about(frame)["payments"]]
-    credits_of = [path for path, frame in reports if _about(frame)["report"] == _CREDITS]
+    paid = _with_payments(reports)
     listed = [frame for _, frame in reports if _about(frame)["report"] in _HISTORY]
     for _, frame in reports:
         about = _about(frame)
@@ -88,7 +90,7 @@ def read_ledgers(month: Month, paths: Sequence[Path], *, must_fit: bool) -> Ledg
     payments = None
     if ledger is not None:
         _check_days(month, _about(ledger))
-        payments = month.firm_book.payments(ledger, credits=read_ledger(credits_of) if credits_of else None)
+        payments = month.firm_book.payments(ledger, credits=_credits(reports))
     keep(month, [frame for _, frame in reports])
     missing = [] if payments is not None else ["Sales by Customer Detail, on cash basis, would show what was collected"]
     if tied is None:
@@ -100,6 +102,50 @@ def read_ledgers(month: Month, paths: Sequence[Path], *, must_fit: bool) -> Ledg
         files=tuple(_about(frame)["file"] for _, frame in reports),
         missing=tuple(missing),
     )
+
+
+def read_payments(book: Book, paths: Sequence[Path]) -> pd.DataFrame | None:
+    """
+    Return the payments in reports of the firm's books, of all their days; None if no report has payments.
+
+    Their notes are in the frame, and give no warnings.
+
+    Raises
+    ------
+    LedgerError
+        A file is not a report, or two files contradict each other.
+    """
+    reports = [(each, read_ledger(each)) for each in paths]
+    _check_companies([frame for _, frame in reports])
+    paid = _with_payments(reports)
+    if not paid:
+        return None
+    with collect_notes(Notes()):
+        return book.payments(read_ledger(paid), credits=_credits(reports))
+
+
+def check_payments_among(files: Sequence[str]) -> None:
+    """
+    Check that reports can be read, and that one of them has payments.
+
+    Raises
+    ------
+    LedgerError
+        A file is not a report, or none has payments.
+    """
+    reports = [(Path(each), read_ledger(each)) for each in files]
+    if not _with_payments(reports):
+        names = join_names([_about(frame)["file"] for _, frame in reports])
+        raise LedgerError(f"There are no payments in {names}; export Sales by Customer Detail, on cash basis.")
+
+
+def _with_payments(reports: Sequence[tuple[Path, pd.DataFrame]]) -> list[Path]:
+    return [path for path, frame in reports if _about(frame)["payments"]]
+
+
+def _credits(reports: Sequence[tuple[Path, pd.DataFrame]]) -> pd.DataFrame | None:
+    paths = [path for path, frame in reports if _about(frame)["report"] == _CREDITS]
+    return read_ledger(paths) if paths else None
 
 
 def _about(ledger: pd.DataFrame) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import pandas as pd
 from billframes._format import long_date
 from billframes._names import join_names, type_in_words
 from billframes.analysis.frames.data_span import check_begun
+from billframes.analysis.payments import check_payments
 from billframes.book import Book
 from billframes.errors import BillframesError, ParameterError
 from billframes.widgets.address import read_address, tab_name, write_address
@@ -46,11 +47,18 @@ class Explorer(w.Box):  # type: ignore[misc]
         Whether charts are drawn for a phone. It is hidden; the dashboard's page presses it according to its width.
     """
 
-    def __init__(self, book: Book, today: dt.date, title: str = "", remark: str = "") -> None:
-        self._books = FilteredBooks(book, today)
+    def __init__(
+        self,
+        book: Book,
+        today: dt.date,
+        title: str = "",
+        remark: str = "",
+        payments: pd.DataFrame | None = None,
+    ) -> None:
+        self._books = FilteredBooks(book, today, payments)
         self.panel = FilterPanel(self._books.book_filters.for_frame("time_entries"), today)
         zone = book.settings.time_zone if book.settings else "UTC"
-        self._views = views()
+        self._views = [view for view in views() if payments is not None or not view.of_payments]
         tabs: list[Any] = [Overview([view for view in self._views if view.tab.in_overview])]
         tabs += [AnalysisTab(view, zone) for view in self._views]
         self.tabs = w.Tab(tabs, titles=("Overview", *(view.title for view in self._views)))
@@ -204,7 +212,14 @@ class Explorer(w.Box):  # type: ignore[misc]
         return f"{remark}<h1>{head}</h1><p>{escape_text(data)}</p>"
 
 
-def explore(book: Book, *, today: dt.date | None = None, title: str = "", remark: str = "") -> Explorer:
+def explore(
+    book: Book,
+    *,
+    payments: pd.DataFrame | None = None,
+    today: dt.date | None = None,
+    title: str = "",
+    remark: str = "",
+) -> Explorer:
     """
     Explore a book with filters, and tabs for utilization, realization, receivables, work in progress and more.
 
@@ -218,6 +233,8 @@ def explore(book: Book, *, today: dt.date | None = None, title: str = "", remark
     ----------
     book : Book
         Created by `bf.book`. Its firm settings apply here, too.
+    payments : DataFrame, optional
+        From `book.payments`. With it there is the tab "What came in".
     today : date, optional
         The day from which "last month" is counted, and the last day of the figures. By default the day the time
         entries were loaded, in the time zone of the firm's settings, if known, else today.
@@ -234,7 +251,7 @@ def explore(book: Book, *, today: dt.date | None = None, title: str = "", remark
     Raises
     ------
     ParameterError
-        `book` is not a book, or its period is in the future.
+        `book` is not a book, `payments` is not from `book.payments`, or the period is in the future.
 
     Examples
     --------
@@ -244,9 +261,11 @@ def explore(book: Book, *, today: dt.date | None = None, title: str = "", remark
     """
     if not isinstance(book, Book):
         raise ParameterError(f"book is {type_in_words(book)}; pass a book, such as bf.book('2026-Q3').")
+    if payments is not None:
+        check_payments(payments)
     day = today or book.loaded_on("time_entries") or day_loaded(book.time_entries)
     check_begun(book.period.start, day)
-    return Explorer(book, day, title, remark)
+    return Explorer(book, day, title, remark, payments)
 
 
 def _period_of(book: Book) -> dict[str, Any]:

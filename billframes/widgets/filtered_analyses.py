@@ -27,6 +27,7 @@ from billframes.book.slices import add_keys, keep_rows, row_of_zeros
 from billframes.config.firm import FirmSettings
 from billframes.periods import Period
 from billframes.widgets.filtered_frames import MARK, YES, FilteredFrames, marked
+from billframes.widgets.paid import check_begin
 
 __all__ = ["calculate"]
 
@@ -152,11 +153,19 @@ def _rows_of_clients(frames: FilteredFrames, span: Span, analysis: Analysis, by:
     return result.reset_index(drop=True)
 
 
+def _of_payments(frames: FilteredFrames, span: Span, analysis: Analysis, by: By) -> pd.DataFrame:
+    """Spread the payments of the clients that pass over all work."""
+    check_begin(frames.book_filters.payments, span[0])
+    book = _SubstituteBook(frames, span, {}, frames.book.settings)
+    return call_analysis(analysis, book, {"by": by, "payments": frames.payments()})
+
+
 _METHODS: dict[FilterKind, Callable[[FilteredFrames, Span, Analysis, By], pd.DataFrame]] = {
     "items": _parts_of_items,
     "time_entries": _parts_of_time_entries,
     "matters": _parts_of_matters,
     "clients": _rows_of_clients,
+    "payments": _of_payments,
 }
 
 

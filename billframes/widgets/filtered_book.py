@@ -35,8 +35,8 @@ _RECENT = 16
 class FilteredBooks:
     """A book under each of the recent filters."""
 
-    def __init__(self, book: Book, today: dt.date) -> None:
-        self.book_filters = BookFilters(book, today)
+    def __init__(self, book: Book, today: dt.date, payments: pd.DataFrame | None = None) -> None:
+        self.book_filters = BookFilters(book, today, payments)
         self.checked = CheckedFrames()
         self._recent: dict[str, FilteredBook] = {}
         self._frames = FilteredFrames(self.book_filters, FilterState())

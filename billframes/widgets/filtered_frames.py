@@ -34,10 +34,13 @@ class BookFilters:
     book : Book
     today : date
         The day of the data.
+    payments : DataFrame, optional
+        From `payments`.
     """
 
-    def __init__(self, book: Book, today: dt.date) -> None:
+    def __init__(self, book: Book, today: dt.date, payments: pd.DataFrame | None = None) -> None:
         self.book = book
+        self.payments = payments
         self.today = today
         self._filters: dict[str, Filters] = {}
 
@@ -105,6 +108,14 @@ class FilteredFrames:
         if not self.client_state.criteria:
             return frame
         return as_whole(frame[self.book_filters.for_frame(name).mask(self.client_state)])
+
+    def payments(self) -> pd.DataFrame | None:
+        """Return the payments of the clients that pass."""
+        payments = self.book_filters.payments
+        if payments is None or not self.client_state.criteria:
+            return payments
+        passing = self.passing("clients", "client", self.client_state)
+        return payments[payments["client_id"].isin(passing["client_id"])]
 
     def users(self) -> pd.DataFrame:
         """Return the people who pass."""

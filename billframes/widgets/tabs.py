@@ -32,6 +32,7 @@ from billframes.widgets.html import (
     set_visible,
     tiles,
 )
+from billframes.widgets.paid import about_payments
 from billframes.widgets.pictures import Place, bar_buttons
 from billframes.widgets.views import AnalysisView
 
@@ -262,7 +263,9 @@ def note_paragraphs(view: AnalysisView, notes: Iterable[Note], filtered: Filtere
     ignored = filtered.not_counted(view.tab)
     texts = [do_not_count(ignored, "here")] if ignored else []
     texts += [(each.rule is LATER_BALANCES and filtered.balances) or each.text("page") for each in notes]
-    return "".join(f"<p>{escape_text(each)}</p>" for each in texts)
+    if view.of_payments:
+        texts += about_payments(filtered.book_filters.payments, filtered.end)
+    return "".join(f"<p>{escape_text(each)}</p>" for each in dict.fromkeys(texts))
 
 
 def do_not_count(filters: Sequence[str], place: str) -> str:

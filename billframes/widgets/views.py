@@ -65,6 +65,11 @@ class AnalysisView:
         return {title_of_key(key).capitalize(): key for key in self.tab.by}
 
     @property
+    def of_payments(self) -> bool:
+        """Whether the tab needs payments from the firm's books."""
+        return self.tab.filters == "payments"
+
+    @property
     def opens(self) -> bool:
         """Whether a row shows the records behind it."""
         return self.analysis.records is not None

@@ -6,8 +6,10 @@ import base64
 import datetime as dt
 import io
 import itertools
+import json
 import re
 import warnings
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -23,7 +25,9 @@ from billframes.analysis.model.capacity import PARTIAL_HOURS
 from billframes.analysis.results.explain import meaning
 from billframes.analysis.rules.periods import LATER_BALANCES, LONG_AFTER_LOAD
 from billframes.book import Book
-from billframes.widgets import filtered_analyses, filtered_book, html as html_module
+from billframes.cli import main
+from billframes.report.ledger_files import read_payments
+from billframes.widgets import dashboard, filtered_analyses, filtered_book, html as html_module
 from billframes.widgets.filtered_book import FilteredBook, FilteredBooks
 from billframes.widgets.filtered_frames import BookFilters
 from billframes.widgets.html import download_links, records_table, result_table, tiles
@@ -44,8 +48,14 @@ UTILIZATION, REALIZATION, RECEIVABLES, WIP, COLLECTIONS = (
 
 
 @pytest.fixture(scope="module")
-def books(client) -> FilteredBooks:
-    return FilteredBooks(bf.book("2026-Q3", client=client), TODAY)
+def payment_files(tmp_path_factory) -> dict[str, Path]:
+    return bf.sandbox_reports(tmp_path_factory.mktemp("books"))
+
+
+@pytest.fixture(scope="module")
+def books(client, payment_files) -> FilteredBooks:
+    book = bf.book("2026-Q3", client=client)
+    return FilteredBooks(book, TODAY, read_payments(book, [*payment_files.values()]))
 
 
 @pytest.fixture(scope="module")
@@ -487,7 +497,50 @@ def test_only_the_visible_tab_is_computed(october):
     everyone = len(first.result)
     explorer.panel.state = {"date": "2026-10", "user_role": ["principal"]}
     assert 0 < len(first.result) < everyone
-    assert explorer.tabs.titles == ("Overview", *(view.title for view in VIEWS))
+    assert explorer.tabs.titles == ("Overview", *(view.title for view in VIEWS if not view.of_payments))
+
+
+@pytest.mark.usefixtures("without_charts")
+def test_what_came_in_is_the_cash_of_the_books_by_lawyer_client_and_month(book_filters):
+    payments = book_filters.payments.copy()
+    payments.attrs["payments"] = dict(payments.attrs["payments"])
+    explorer = bf.explore(book_filters.book, payments=payments)
+    explorer.address = "tab=what-came-in&period=2026-Q3"
+    tab = explorer.tabs.children[explorer.tabs.selected_index]
+    cash = payments[payments["payment_date"].between("2026-07-01", "2026-09-30") & (payments["kind"] == "cash")]
+    for words, key in VIEW["collected"].keys.items():
+        tab.by.value = words
+        assert tab.result["cash_amount"].sum() == pytest.approx(cash["amount"].sum()), key
+    assert f"<dd>{format_number(cash['amount'].sum(), 'money')}" in tab._tiles.value
+    client = some(book_filters, "client_id", 1)
+    explorer.panel.state = {"date": "2026-Q3", "client_id": client, "billed": [True]}
+    of_client = cash[cash["client_id"].isin(client)]["amount"].sum()
+    assert 0 < of_client == pytest.approx(tab._total["cash_amount"])
+    assert "The filter “Billed” does not count here." in words_of(tab._notes)
+    # A part of the cash would look like all of it.
+    payments.attrs["payments"] |= {"start": "2026-08-01"}
+    explorer.panel.state = {"date": "2026-07"}
+    assert "The payments in the books are those of 1 August 2026 to" in explorer._error.value
+    payments.attrs["payments"] |= {"start": "2026-01-01", "end": "2026-08-31"}
+    explorer.panel.state = {"date": "2026-Q3"}
+    assert "The payments in the books end on 31 August 2026; later ones are missing here." in words_of(tab._notes)
+
+
+@pytest.mark.usefixtures("without_charts")
+@pytest.mark.parametrize("named", [True, False])
+def test_the_dashboard_reads_the_files_that_are_named_or_those_of_the_folder_in_the_settings(
+    client, payment_files, monkeypatch, named
+):
+    monkeypatch.setenv(dashboard.PERIOD_VARIABLE, "2026-10")
+    settings = None if named else bf.FirmSettings(ledger={"folder": str(payment_files["payments"].parent)})
+    if named:
+        monkeypatch.setenv(dashboard.LEDGER_VARIABLE, json.dumps([str(payment_files["payments"])]))
+    assert dashboard._explorer(client, settings).tabs.titles[-1] == "What came in"
+
+
+def test_the_dashboard_does_not_start_with_files_without_payments(payment_files, capsys):
+    assert main(["dashboard", "--demo", "--ledger", str(payment_files["aging"])]) == 1
+    assert "There are no payments in A_R Aging Detail.csv; export Sales by Customer" in capsys.readouterr().err
 
 
 def test_warnings_of_an_analysis_are_shown_beside_its_figures(filtered):

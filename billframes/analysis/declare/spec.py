@@ -38,7 +38,7 @@ __all__ = [
 PACKAGE = "billframes.analysis"
 
 ChartKind = Literal["bars", "stacks", "points", "ages", "ranges", "running_share", "waterfall"]
-FilterKind = Literal["items", "time_entries", "matters", "clients"]
+FilterKind = Literal["items", "time_entries", "matters", "clients", "payments"]
 
 # The records that filters are about. For each kind of tab, those whose filters count, and a sentence that says so.
 _FILTERED = ("client", "matter", "user", "entry")
@@ -51,6 +51,7 @@ _FILTERS: Mapping[FilterKind, tuple[tuple[str, ...], str]] = {
         "as billing type, do not.",
     ),
     "clients": (_FILTERED[:1], "Only filters on clients and their fields count here."),
+    "payments": (_FILTERED[:1], "Only filters on clients and their fields count here."),
 }
 
 BUCKETS = "buckets"
@@ -279,10 +280,11 @@ class TabSpec:
         The measure by which rows are sorted, largest first. Rows by month, quarter or year keep their order.
     by : tuple of str
         The keys that the user can group by; the first is the default. Empty if the analysis has no `by`.
-    filters : {"items", "time_entries", "matters", "clients"}
+    filters : {"items", "time_entries", "matters", "clients", "payments"}
         The records that filters select. "items": time entries, expenses and fixed fees. "time_entries": time entries,
         with their shares of the invoices. "matters": clients, matters and people, with their shares of the invoices.
-        "clients": the rows of the result, by their client.
+        "clients": the rows of the result, by their client. "payments": payments, by their client; there is no
+        such tab without payments.
     compared : tuple of str
         The tiles that are compared with the period before. Left out are figures that still change after their period,
         and balances, which have no history.

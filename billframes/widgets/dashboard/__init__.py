@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FOLDER_VARIABLE",
     "IDLE_VARIABLE",
+    "LEDGER_VARIABLE",
     "PERIOD_VARIABLE",
     "PORT_FILE",
     "RELOADED_FILE",
@@ -28,6 +29,8 @@ __all__ = [
 
 PERIOD_VARIABLE = "BILLFRAMES_DASHBOARD_PERIOD"
 SETTINGS_VARIABLE = "BILLFRAMES_DASHBOARD_SETTINGS"
+# The files of the firm's books, as JSON.
+LEDGER_VARIABLE = "BILLFRAMES_DASHBOARD_LEDGER"
 TITLE_VARIABLE = "BILLFRAMES_DASHBOARD_TITLE"
 REMARK_VARIABLE = "BILLFRAMES_DASHBOARD_REMARK"
 # The folder with the records, which all pages share.
@@ -90,11 +93,16 @@ def _explorer_page() -> Any:
 
 
 def _explorer(client: Client, settings: FirmSettings | None) -> Any:
-    """Return the explorer of the period, title and remark in the environment."""
+    """Return the explorer of the period, files of the books, title and remark in the environment."""
     import billframes as bf
+    from billframes.report.ledger_files import ledger_paths, read_payments
 
     book = bf.book(os.environ.get(PERIOD_VARIABLE, "this year"), settings=settings, client=client)
-    return bf.explore(book, title=os.environ.get(TITLE_VARIABLE, ""), remark=os.environ.get(REMARK_VARIABLE, ""))
+    paths = ledger_paths(
+        json.loads(os.environ.get(LEDGER_VARIABLE, "[]")), book.settings.books.folder if book.settings else ""
+    )
+    title, remark = os.environ.get(TITLE_VARIABLE, ""), os.environ.get(REMARK_VARIABLE, "")
+    return bf.explore(book, payments=read_payments(book, paths), title=title, remark=remark)
 
 
 def _set_variables(path: Path) -> None:

@@ -22,11 +22,11 @@ from importlib import resources
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from billframes._messages import say
+from billframes._messages import say, say_error
 from billframes.commands import add_connection
 from billframes.config.firm import FirmSettings
 from billframes.config.firm_calendar import FirmCalendar
-from billframes.errors import BillframesError, ConfigError
+from billframes.errors import BillframesError, ConfigError, LedgerError
 from billframes.periods import parse_period
 from billframes.report.kernel import (
     DEMO_FIRM,
@@ -36,9 +36,11 @@ from billframes.report.kernel import (
     private_folder,
     transport_in,
 )
+from billframes.report.ledger_files import check_payments_among
 from billframes.sandbox.command import signals_interrupt
 from billframes.widgets.dashboard import (
     FOLDER_VARIABLE,
+    LEDGER_VARIABLE,
     PERIOD_VARIABLE,
     PORT_FILE,
     REMARK_VARIABLE,
@@ -52,7 +54,11 @@ if TYPE_CHECKING:
 
 __all__ = ["EXAMPLES", "add_arguments", "run"]
 
-EXAMPLES = ("billframes dashboard --demo", "billframes dashboard 2026-Q3 --mirror firm-mirror")
+EXAMPLES = (
+    "billframes dashboard --demo",
+    "billframes dashboard 2026-Q3 --mirror firm-mirror",
+    "billframes dashboard 2026 --ledger sales.csv",
+)
 
 _DEMO_PERIOD = "2026"
 _TIMEOUT = 60.0
@@ -70,6 +76,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="the firm's settings: holidays, leave, targets (default: the profile's)",
     )
+    parser.add_argument(
+        "--ledger",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="payments of the firm's books: Sales by Customer Detail (default: the settings' folder)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -86,6 +99,13 @@ def run(args: argparse.Namespace) -> int:
         variables[TITLE_VARIABLE] = args.title
     if args.settings:
         variables[SETTINGS_VARIABLE] = str(Path(args.settings).absolute())
+    if args.ledger:
+        try:
+            check_payments_among(args.ledger)
+        except LedgerError as error:
+            say_error(error, args)
+            return 1
+        variables[LEDGER_VARIABLE] = json.dumps([str(Path(each).absolute()) for each in args.ledger])
     try:
         with signals_interrupt():
             _serve(args, variables)

@@ -1,0 +1,50 @@
+"""Say beside the explorer's figures which days the payments of the firm's books have, and what their notes are.
+
+A part of the cash looks like all of it, so a period that begins before the payments is refused. If they end before the
+period, a sentence beside the figures says so.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pandas as pd
+
+from billframes._format import long_date
+from billframes._notes import NOTES
+from billframes.errors import ParameterError
+from billframes.loading.load_info import attached
+
+__all__ = ["about_payments", "check_begin"]
+
+
+def check_begin(payments: pd.DataFrame | None, first: dt.date) -> None:
+    """
+    Refuse a period whose first day is not among the days of the payments.
+
+    Raises
+    ------
+    ParameterError
+        The payments begin later, or end earlier.
+    """
+    start, end = _days(payments)
+    if (start and start > first) or (end and end < first):
+        span = f"{long_date(start) if start else 'the beginning'} to {long_date(end) if end else 'today'}"
+        raise ParameterError(
+            f"The payments in the books are those of {span}. Choose a period that begins in these days, or export more."
+        )
+
+
+def about_payments(payments: pd.DataFrame | None, last: dt.date) -> list[str]:
+    """Return where the payments end, if that is before the period's last day, and their notes."""
+    _, end = _days(payments)
+    notes = [str(each["plain"]) for each in attached(payments, NOTES) or []]
+    if end and end < last:
+        return [f"The payments in the books end on {long_date(end)}; later ones are missing here.", *notes]
+    return notes
+
+
+def _days(payments: pd.DataFrame | None) -> tuple[dt.date | None, dt.date | None]:
+    about = attached(payments, "payments") or {}
+    start, end = (dt.date.fromisoformat(text) if (text := about.get(name)) else None for name in ("start", "end"))
+    return start, end
