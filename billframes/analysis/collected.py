@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.declare.metrics import retitled, sum_measure
+from billframes.analysis.declare.metrics import shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec, TabSpec
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import check_choice, read_date
@@ -176,13 +176,12 @@ ANALYSIS = Analysis(
         "Trust balances; `from_trust_amount` needs the trust accounts in the firm's settings.",
     ),
     columns=(
-        retitled("collected_amount", "Fees collected", "Fees for time and fixed fees, paid in cash."),
+        *shared_measures("collected_amount"),
         sum_measure("collected_expense_amount", "Expenses collected", "money", "Expenses paid in cash."),
         sum_measure("collected_tax_amount", "Tax collected", "money", "Tax paid in cash."),
         sum_measure("unallocated_amount", "Cash on no invoice", "money", "Cash that the books have on no invoice."),
         sum_measure("cash_amount", "Cash", "money", "All cash: fees, expenses, tax and cash on no invoice."),
-        retitled("credited_amount", "Fees credited", "Fees settled by a credit, a discount or a journal."),
-        retitled("written_off_amount", "Fees written off", "Fees written off in the books."),
+        *shared_measures("credited_amount", "written_off_amount"),
         sum_measure("from_trust_amount", "Cash from trust", "money", "The part of the cash from trust accounts."),
     ),
     table=TableSpec(

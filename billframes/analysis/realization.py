@@ -354,7 +354,9 @@ ANALYSIS = Analysis(
             "money",
             "Value of the work on invoices that also bill fixed fees.",
         ),
-        *shared_measures("collected_amount", "credited_amount", "written_off_amount"),
+        retitled("collected_amount", "Time fees collected", "Fees billed for time that were paid in cash."),
+        retitled("credited_amount", "Time fees credited", "Fees billed for time that were credited."),
+        retitled("written_off_amount", "Time fees written off", "Fees billed for time that were written off later."),
         sum_measure("open_fees_amount", "Open fees", "money", "Fees billed that are not settled by the payments."),
         ratio_measure(
             "collected_ratio",

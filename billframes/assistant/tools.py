@@ -21,6 +21,7 @@ from billframes.analysis.model.keys import PEOPLE_AND_MATTERS, SHORT_NAMES, TIME
 from billframes.analysis.results.explain import explain as explain_word
 from billframes.analysis.results.figures import FIGURES, MISSING, TOTAL
 from billframes.analysis.results.names import Figure, figure_names, find_figure, find_figures, name_to_write
+from billframes.analysis.results.payments_given import needs_payments
 from billframes.analysis.results.result_rows import total_of
 from billframes.assistant.answers import MOST_ROWS, cell, definitions, rows_add_up, table
 from billframes.assistant.books import from_books
@@ -133,7 +134,9 @@ class Tools:
         grouped = any(key not in TIMES for key in keys)
         most = min(top, MOST_ROWS) if grouped else None
         _check_where(book, where)
-        rows = book.figures(*measures, by=keys or None, where=where, compare=compare, top=most)
+        of_cash = [each.analysis for each in wanted if needs_payments(each.analysis)]
+        payments = from_books(of_cash[0], book) if of_cash else {}
+        rows = book.figures(*measures, by=keys or None, where=where, compare=compare, top=most, **payments)
         if len(rows) > MOST_ROWS + 1:
             raise ParameterError(
                 f"That is {len(rows)} rows, and an answer has {MOST_ROWS}. Use fewer keys or a smaller top."

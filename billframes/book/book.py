@@ -217,6 +217,7 @@ class Book(BookAnalyses, BookPayments, SuggestsNames):
         as_of: DateLike | None = None,
         compare: Literal["previous", "year_ago"] | None = None,
         top: int | None = None,
+        payments: pd.DataFrame | None = None,
     ) -> pd.DataFrame:
         """
         Calculate figures of several analyses side by side, by the same keys.
@@ -231,6 +232,8 @@ class Book(BookAnalyses, BookPayments, SuggestsNames):
             Another period than the book's. A period that is not over ends on the day of the load.
         as_of : date-like, optional
             The day of balances. By default the period's last day, or the day of the load if that is earlier.
+        payments : DataFrame, optional
+            From `payments`, for figures of cash, such as "collected_amount".
 
         Returns
         -------
@@ -244,4 +247,4 @@ class Book(BookAnalyses, BookPayments, SuggestsNames):
         ['practice_area_id', 'practice_area_label', 'client_hours', 'billed_amount', 'wip_amount']
         """
         options = {"by": by, "where": where, "compare": compare, "top": top}
-        return figures_of_book(self, names, start, end, as_of, **options)
+        return figures_of_book(self, names, start, end, as_of, payments, **options)

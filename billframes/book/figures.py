@@ -12,6 +12,7 @@ from billframes.analysis.frames.data_span import check_begun
 from billframes.analysis.model.arguments import read_date
 from billframes.analysis.results.figures import Source, figures_of
 from billframes.analysis.results.names import find_figures
+from billframes.analysis.results.payments_given import needs_payments, payment_days
 from billframes.book.methods import call_analysis
 from billframes.days import CALENDAR_YEAR
 from billframes.periods import DateLike, Period
@@ -25,9 +26,11 @@ def figures_of_book(
     start: DateLike | None,
     end: DateLike | None,
     as_of: DateLike | None,
+    payments: pd.DataFrame | None,
     **options: Any,
 ) -> pd.DataFrame:
     """Calculate figures from a book's frames; see `Book.figures`."""
+    paid = payment_days(names, payments)
     takes = frozenset().union(*(each.analysis.takes for each in find_figures(names)))
     dated = [name for name in ("time_entries", "invoices") if name in takes]
     period, loaded = Period(*book._days.span(start, end)), book.loaded_on(*dated)
@@ -35,10 +38,11 @@ def figures_of_book(
         check_begun(period.start, loaded)
 
     def call(analysis: Analysis, **how: Any) -> Any:
-        return call_analysis(analysis, book, {name: each for name, each in how.items() if name in analysis.takes})
+        given = how | ({"payments": payments} if needs_payments(analysis) else {})
+        return call_analysis(analysis, book, {name: each for name, each in given.items() if name in analysis.takes})
 
     day = None if as_of is None else read_date(as_of, "as_of")
     year = (book.settings and book.settings.fiscal_year) or CALENDAR_YEAR
-    source = Source(call, period, day, loaded, book._days.first_day_of(*dated), year)
+    source = Source(call, period, day, loaded, book._days.first_day_of(*dated), year, paid)
     result: pd.DataFrame = figures_of(names, source, pd.DataFrame(), **options)
     return result

@@ -37,6 +37,10 @@ def test_what_came_in_is_that_of_the_notebook(ask_with_books, books, firm_mirror
         assert given["collected_amount"] == pytest.approx(row.collected_amount, abs=0.0051)
     assert answer["total"]["collected_amount"] == pytest.approx(expected["collected_amount"].sum(), abs=0.0051)
     assert answer["definitions"]["collected"]["cannot_tell"]
+    measures = ["collected_amount", "collected.cash_amount", "billed_amount"]
+    figures = ask_with_books("figures", {"measures": measures, "period": "2026-10"})
+    assert figures["total"]["collected_amount"] == answer["total"]["collected_amount"]
+    assert figures["total"]["collected_cash_amount"] == answer["total"]["cash_amount"]
 
 
 def test_the_tie_out_needs_the_report_of_the_day(ask_with_books):
@@ -54,3 +58,5 @@ def test_payments_of_a_part_of_the_period_are_refused(ask_with_books):
 def test_without_books_the_answer_says_what_is_needed(firm_mirror):
     with pytest.raises(bf.BillframesError, match="collected needs reports of the firm's books"):
         Questions.of(firm_mirror).ask("analysis", {"name": "collected", "period": "2026-10"})
+    with pytest.raises(bf.BillframesError, match="collected needs reports of the firm's books"):
+        Questions.of(firm_mirror).ask("figures", {"measures": ["collected_amount"], "period": "2026-10"})

@@ -198,11 +198,9 @@ SHARED: dict[str, Measure] = {
     each.name: each
     for each in (
         sum_measure("hours", "Hours", "hours", "Hours worked."),
-        sum_measure("collected_amount", "Time fees collected", "money", "Fees billed for time that were paid in cash."),
-        sum_measure("credited_amount", "Time fees credited", "money", "Fees billed for time that were credited."),
-        sum_measure(
-            "written_off_amount", "Time fees written off", "money", "Fees billed for time that were written off later."
-        ),
+        sum_measure("collected_amount", "Fees collected", "money", "Fees for time and fixed fees, paid in cash."),
+        sum_measure("credited_amount", "Fees credited", "money", "Fees settled by a credit, a discount or a journal."),
+        sum_measure("written_off_amount", "Fees written off", "money", "Fees written off in the books."),
         sum_measure("billable_hours", "Hours of billable time", "hours", "Hours of billable time."),
         sum_measure("fixed_fee_hours", "Fixed-fee hours", "hours", "Hours of time under fixed fees."),
         sum_measure("total_hours", "All hours", "hours", "Hours of every kind."),

@@ -28,6 +28,7 @@ from billframes.analysis.frames.native import nan_to_null, to_native
 from billframes.analysis.model.arguments import check_choice, read_date, read_whole_number
 from billframes.analysis.model.keys import TIMES, By, columns_of, names_in
 from billframes.analysis.results.names import Figure, find_figures
+from billframes.analysis.results.payments_given import check_days, needs_payments, not_covered, payment_days
 from billframes.analysis.results.result_rows import key_columns, total_of
 from billframes.config.firm import FirmSettings
 from billframes.days import CALENDAR_YEAR, FiscalYear, period_before, year_before
@@ -68,6 +69,8 @@ class Source:
         The first day of the data; None if unknown.
     year : FiscalYear
         The year that periods from its beginning are compared by.
+    paid : Period
+        The days that the payments cover, open where that is not known.
     """
 
     call: Callable[..., Any]
@@ -76,6 +79,7 @@ class Source:
     loaded: dt.date | None = None
     first_day: dt.date | None = None
     year: FiscalYear = CALENDAR_YEAR
+    paid: Period = field(default_factory=lambda: Period(None, None))
 
     def until(self, day: dt.date | None) -> dt.date | None:
         """Return a day, or the day of the load if that is earlier."""
@@ -87,6 +91,8 @@ class Source:
 
         A balance by month, quarter or year is the balance at the end of each.
         """
+        if needs_payments(analysis):
+            check_days(self.paid, self.period.start, self.until(self.period.end))
         if "start" in analysis.takes:
             days = {"start": self.period.start, "end": self.period.end}
             return _pandas(self.call(analysis, by=[*by] or None, **days)), ""
@@ -350,6 +356,8 @@ def _before(
     """Return the rows of the earlier period; figures that are not known of it are missing."""
     earlier = _earlier(source, compare)
     reasons = {each.column: _PAST for each in wanted if each.analysis.as_loaded}
+    if said := not_covered(source.paid, earlier.period.start, earlier.period.end):
+        reasons |= {each.column: said for each in wanted if needs_payments(each.analysis)}
     if not covers(source.first_day, earlier.period.start):
         reasons = dict.fromkeys((each.column for each in wanted), f"The data begin on {source.first_day}.")
     known = [each for each in wanted if each.column not in reasons]
@@ -460,6 +468,7 @@ def figures(
     as_of: DateLike | None = None,
     compare: Compare | None = None,
     top: int | None = None,
+    payments: pd.DataFrame | None = None,
     settings: FirmSettings | None = None,
     **frames: Any,
 ) -> Any:
@@ -491,6 +500,8 @@ def figures(
     top : int, optional
         The number of groups of the first key to keep: those with the largest first figure. The others are added up in
         a row "Others (37)", which has no id.
+    payments : DataFrame, optional
+        From `payments`, for figures of cash, such as "collected_amount".
     settings : FirmSettings, optional
     **frames : frame
         The frames of the analyses by name: `time_entries`, `expenses`, `fixed_fees`, `invoices`, `matters`, `users`,
@@ -510,7 +521,8 @@ def figures(
     Raises
     ------
     ParameterError
-        A figure, a key or a value of `where` is unknown, a name is of several figures, or no figure knows the keys.
+        A figure, a key or a value of `where` is unknown, a name is of several figures, or no figure knows the keys;
+        or a figure of cash has no payments, or none of a part of the period.
     MissingColumnError
         An analysis lacks a frame or a column.
 
@@ -558,7 +570,7 @@ def figures(
         lacking = [name for name in _needed(analysis) if name not in named]
         if lacking:
             raise ParameterError(f"{analysis.name} needs {' and '.join(f'{name}=' for name in lacking)}.")
-        options = {**how, "settings": settings}
+        options = {**how, "settings": settings} | ({"payments": payments} if needs_payments(analysis) else {})
         return analysis.function(**named, **{name: each for name, each in options.items() if name in analysis.takes})
 
     day = None if as_of is None else read_date(as_of, "as_of")
@@ -568,7 +580,7 @@ def figures(
         # Before the first record nothing is known.
         days = (first_date(frame, _DATES[name]) for name, frame in dated.items())
         first = min((each for each in days if each is not None), default=None)
-    source = Source(call, period, day, loaded, first, year)
+    source = Source(call, period, day, loaded, first, year, payment_days(names, payments))
     return figures_of(names, source, next(iter(given.values())), by=by, where=where, compare=compare, top=top)
 
 

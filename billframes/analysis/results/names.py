@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -30,7 +31,7 @@ __all__ = [
 # The analyses whose figures can stand side by side. A figure of several is calculated by the first.
 _ANALYSES = (
     *("utilization", "realization", "contribution", "wip", "aging", "timekeeping_lag", "billing_lag", "write_downs"),
-    *("profitability", "fixed_fee_realization", "exposure", "leverage", "effective_rates"),
+    *("profitability", "fixed_fee_realization", "exposure", "leverage", "effective_rates", "collected"),
 )
 
 
@@ -64,6 +65,9 @@ def figure_names() -> dict[str, Figure]:
     """
     found: dict[str, Figure] = {}
     columns: dict[tuple[str, Measure], str] = {}
+    declared = Counter(
+        each.name for each in {column for analysis in analyses().values() for column in analysis.columns}
+    )
     for name in _ANALYSES:
         analysis = analyses()[name]
         for each in analysis.columns:
@@ -71,7 +75,8 @@ def figure_names() -> dict[str, Figure]:
             if each.unit == "text" or each.name == "running_share":
                 continue
             bare = analysis.short[0] if each.name == "total" and analysis.short else each.name
-            is_main = bare != each.name or (not bucket_measure(bare) and each == SHARED.get(bare, each))
+            is_one = each == SHARED[bare] if bare in SHARED else declared[bare] == 1
+            is_main = bare != each.name or (not bucket_measure(bare) and is_one)
             column = columns.setdefault((bare, each), bare if is_main else qualified_name(name, bare))
             found[f"{name}.{each.name}"] = figure = Figure(column, analysis, each)
             if is_main:

@@ -1,0 +1,69 @@
+"""Figures of cash are those of `collected`, under names that mean one thing, and of covered days only."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+import billframes as bf
+from billframes.analysis.results.names import figure_names
+from billframes.analysis.results.payments_given import needs_payments
+from billframes.errors import ParameterError
+from billframes.ledger import read_ledger
+
+CASH = {each.column: each.measure.name for each in figure_names().values() if needs_payments(each.analysis)}
+
+
+@pytest.fixture(scope="module")
+def demo(client, tmp_path_factory):
+    files = bf.sandbox_reports(tmp_path_factory.mktemp("reports"))
+    book = bf.book("2026-Q3", client=client)
+    return book, book.payments(read_ledger(files["payments"]))
+
+
+@pytest.mark.parametrize("by", [None, "client", "responsible", "month"])
+def test_figures_of_cash_are_those_of_collected(demo, by):
+    book, paid = demo
+    frames = {name: getattr(book, name) for name in ("time_entries", "expenses", "fixed_fees", "invoices", "matters")}
+    own = book.collected(paid, by=by)
+    keys = [name for name in own if name not in CASH.values()]
+    assert own["collected_amount"].sum() > 0
+    for result in (
+        book.figures(*CASH, "billed_amount", by=by, payments=paid),
+        bf.figures(*CASH, "billed_amount", by=by, start="2026-Q3", payments=paid, **frames),
+    ):
+        rows = result[[*keys, *CASH]].rename(columns=CASH)
+        there = rows.merge(own[keys[:1]], on=keys[0]) if keys else rows
+        pd.testing.assert_frame_equal(there, own[[*keys, *CASH.values()]], atol=1e-9)
+        assert rows["cash_amount"].sum() == pytest.approx(own["cash_amount"].sum())
+        billed = book.realization(by=None)["billed_amount"][0]
+        assert result["billed_amount"].sum() == pytest.approx(billed)
+
+
+def test_names_of_cash_mean_one_thing(demo):
+    book, paid = demo
+    assert {"collected_amount", "collected_cash_amount"} <= CASH.keys()
+    with pytest.raises(ParameterError, match=r"'cash_amount' does not say .* 'collected\.cash_amount' \(All cash"):
+        book.figures("cash_amount", payments=paid)
+    result = book.figures("collected_amount", "realization.collected_amount", payments=paid)
+    assert list(result) == ["collected_amount", "realization_collected_amount"]
+    assert result.attrs["missing"].keys() == {"realization_collected_amount"}
+
+
+def test_without_payments_or_outside_their_days_cash_is_not_known(demo):
+    book, paid = demo
+    for figures in (book.figures, lambda name: bf.figures(name, invoices=book.invoices)):
+        with pytest.raises(
+            ParameterError, match=r"'collected_amount' needs payments, .*: pass payments=book\.payments"
+        ):
+            figures("collected_amount")
+    late = paid.copy()
+    late.attrs["payments"] = paid.attrs["payments"] | {"start": "2026-07-01"}
+    result = book.figures("collected_amount", "billed_amount", compare="previous", payments=late)
+    assert result["collected_amount"][0] == book.collected(paid, by=None)["collected_amount"][0]
+    assert pd.isna(result["collected_amount_previous"][0])
+    assert result["billed_amount_previous"][0] > 0
+    reason = "The payments are those of 1 July 2026 to 31 October 2026."
+    assert result.attrs["missing"] == {"collected_amount_previous": reason}
+    with pytest.raises(ParameterError, match=f"{reason} Choose a period within, or export more."):
+        book.figures("collected_amount", start="2026-06", payments=late)
