@@ -16,6 +16,7 @@ from billframes.analysis.forecasting import curves, ranges
 from billframes.analysis.forecasting.forecasts import _convolve, _less_credits
 from billframes.analysis.forecasting.history import Falls, History
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError, RatesHiddenWarning
+from tests.forecast import tries
 from tests.forecast.firms import Firm, Habits, make_firm
 
 LAST, SINCE = 300, 200
@@ -338,3 +339,21 @@ def test_the_record_says_how_often_what_came_was_inside(frames):
             "phi": pytest.approx(run(frames, horizons=(8,)).attrs["record"][0]["phi"]),
         }
     )
+
+
+# What `python -m tests.forecast --try` compares.
+
+
+@pytest.mark.parametrize("name", ["prebills", "voided"])
+def test_a_try_differs_from_the_forecast_only_by_what_it_tries(made_firm, name, monkeypatch):
+    def forecasts() -> pd.DataFrame:
+        rows = pd.DataFrame(tries.TRIES[name](made_firm, 3))
+        return rows.pivot_table("forecast", index="horizon", columns="way", aggfunc="sum")
+
+    spread = np.ptp(forecasts().to_numpy(), axis=1)
+    assert (spread > 0).all()
+    stages = tries._stages
+    monkeypatch.setattr(tries, "_stages", lambda *given: stages(*given).assign(lead=0, approved=0))
+    monkeypatch.setattr(tries, "_VOIDED", 0.0)
+    alike = forecasts().to_numpy()
+    assert np.ptp(alike, axis=1) == pytest.approx(0, abs=1e-6 * alike.max())

@@ -2,6 +2,7 @@
 
     python -m tests.forecast                     # all firms, 2 seeds
     python -m tests.forecast --seeds 8 --firms "solo,big steady"
+    python -m tests.forecast --try prebills      # or voided, months: what is not built in
 
 The error of a firm is the sum of |forecast − cash| ÷ the sum of cash, over the forecasts of its seeds at that length of
 the mirror; the table shows means over firms. The naive rule is 12 months' billing × the share of it that is paid.
@@ -20,6 +21,7 @@ import pandas as pd
 from billframes import analysis
 from billframes.errors import ParameterError
 from tests.forecast.firms import FIRMS, FIRST_DAY, WEEKS, Habits, make_firm
+from tests.forecast.tries import TRIES, table
 
 HORIZONS = (4, 8, 13, 26)
 LENGTHS = {"no mirror": (0, 0), "3 months": (12, 16), "12 months": (48, 56), "24 months": (104, 108)}
@@ -84,14 +86,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--firms", default=",".join(FIRMS))
     parser.add_argument("--habit", action="append", default=[], help="a habit of all firms, such as tax=0.13")
+    parser.add_argument("--try", dest="tried", choices=TRIES, help="compare the forecast with another one")
     options = parser.parse_args(arguments)
     habits: dict[str, Any] = {name: float(value) for name, _, value in (each.partition("=") for each in options.habit)}
-    found = []
+    firms = []
     for name in _names(options.firms):
         seeds = max(options.seeds // 3, 1) if name.startswith("big") else options.seeds
-        for seed in range(seeds):
-            own = FIRMS[name] if not habits else Habits(**{**vars_of(FIRMS[name]), **habits})
-            found.append(records(own, seed).assign(firm=name))
+        own = FIRMS[name] if not habits else Habits(**{**vars_of(FIRMS[name]), **habits})
+        firms += [(name, own, seed) for seed in range(seeds)]
+    if options.tried:
+        print(f"{options.tried}: means over firms, in %\n", table(options.tried, firms))
+        return
+    found = [records(own, seed).assign(firm=name) for name, own, seed in firms]
     show(summary(pd.concat(found, ignore_index=True)))
 
 
