@@ -147,7 +147,7 @@ def edge_case_frames(firm: Any) -> Frames:
         "code_sets": firm.frame("code_set_id label", ("ACT", "Activities"), ("LIT", "Litigation")),
         **{
             f"many_{name.removeprefix('time_')}": firm.make(
-                pa.Table.from_pandas(many_invoices()[name], preserve_index=False)
+                _with_days(pa.Table.from_pandas(many_invoices()[name], preserve_index=False))
             )
             for name in ("invoices", "time_entries")
         },
@@ -183,6 +183,12 @@ def call_forecast(function: Callable[..., Any], **options: Any) -> Callable[[Fra
     made = many_invoices()
     days = {"as_of": made["as_of"], "since": made["since"], "receipts": made["receipts"]}
     return lambda firm: function(firm["many_invoices"], time_entries=firm["many_entries"], **days, **options)
+
+
+def _with_days(table: pa.Table) -> pa.Table:
+    """Convert times to days, because Spark takes times without a zone as instants."""
+    kinds = [each.with_type(pa.date32()) if pa.types.is_timestamp(each.type) else each for each in table.schema]
+    return table.cast(pa.schema(kinds))
 
 
 @functools.cache
