@@ -189,6 +189,7 @@ def test_a_period_that_is_not_over_is_compared_with_the_same_days(client):
         ),
         (["total"], {}, "Write one of: 'wip_amount' (.*); 'receivable_amount'"),
         (["lockup_days"], {}, "'lockup_days' can't stand beside other figures. Call lockup()."),
+        (["cash_forecast.cash_amount"], {}, "can't stand beside other figures. Call cash_forecast()."),
         (["realization"], {}, "'realization' is an analysis. Write the names of its figures"),
         ([], {}, "figures needs the names of figures"),
         (["wip"], {"where": {"client": "Nobody"}}, "where={'client': 'Nobody'}: no row has this value"),

@@ -117,7 +117,9 @@ def find_figure(name: str) -> Figure:
     if several := same_name(text):
         choices = "; ".join(f"{key!r} ({_meaning(each)})" for key, each in several.items())
         raise ParameterError(f"{text!r} does not say which figure is meant. Write one of: {choices}.")
-    own = next((each for each in analyses() if text in (each, *analyses()[each].measure_names)), "")
+    stem, _, last = text.rpartition(".")
+    own = next((each for each in analyses() if stem in ("", each) and last in analyses()[each].measure_names), "")
+    own = own or (text if text in analyses() else "")
     if text in _ANALYSES:
         first = list(dict.fromkeys(repr(each.column) for each in known.values() if each.analysis.name == text))[:6]
         raise ParameterError(f"{text!r} is an analysis. Write the names of its figures, such as {', '.join(first)}.")
