@@ -315,7 +315,6 @@ def describe_settings(settings: FirmSettings | None) -> str:
         given.append(f"fiscal years from {year.day} {MONTHS[year.month - 1]}")
     if settings.payment_order != "proportional":
         given.append(f"payments settle {', then '.join(settings.payment_order)}")
-    given += [f"amounts in {settings.currency}"] if settings.currency else []
     source = f" from {settings.source}" if settings.source else ""
     return f"Firm settings{source}: {_describe_day(settings)}{'; ' if given else ''}{', '.join(given)}."
 
