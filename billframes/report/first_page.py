@@ -207,7 +207,8 @@ def _cash(month: Month) -> Tile:
     """Return the cash of the month from the books, or as a mirror implies it; else what is settled of its bills."""
     totals = month.figures_of(month.same_days(0))
     ratio = totals.get("settlement_ratio", math.nan)
-    settled = f"{format_number(ratio, 'ratio')} of the month’s bills is settled so far" if math.isfinite(ratio) else ""
+    share = format_number(ratio, "ratio") if math.isfinite(ratio) else ""
+    settled = f"{share} of the month’s bills is settled so far" if share else ""
     if not month.scope and month.ledgers.payments is not None:
         return _collected(month, settled)
     found = None if month.scope else _implied_receipts(month)
@@ -216,7 +217,8 @@ def _cash(month: Month) -> Tile:
         return Tile("Receipts, from balances", value, "", tuple(filter(None, ("may include write-offs", settled))))
     missing = "the firm’s report shows the cash" if month.ledgers.files else "a ledger or a mirror would show the cash"
     value = format_number(totals.get("settled_amount", math.nan), "money")
-    return Tile("Settled of the month’s bills", value, "", tuple(filter(None, (missing, settled))))
+    of_them = f"{share} of them so far" if share else ""
+    return Tile("Settled of the month’s bills", value, "", tuple(filter(None, (of_them, missing))))
 
 
 def _collected(month: Month, settled: str) -> Tile:
