@@ -1,4 +1,4 @@
-"""E-billing: the items of the month that clients' portals would reject."""
+"""E-billing: what clients' portals would reject of the month's work, as `billframes ledes --check` counts it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from billframes.report.distinct_names import DistinctNames
 __all__ = ["EBilling", "check_e_billing"]
 
 _UNKNOWN = "its code is not known"
-_WORK = "E-billing: of the month’s work that is not on a final invoice, clients’ portals would reject"
+_WORK = "E-billing: the month’s work that is not on a final invoice has"
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class EBilling:
     Parameters
     ----------
     findings : DataFrame
-        The rows of `ledes_check` for items that would be rejected, one row per finding.
+        The rows of `ledes_check` that portals reject, one row per finding: on an item, a person or a matter.
     unknown_codes : frozenset of (str, str)
         Items whose codes are not known, with their matters.
     needed : bool
@@ -39,8 +39,13 @@ class EBilling:
 
     @property
     def rejected(self) -> int:
-        """How many items would be rejected."""
-        return int(self.findings["item_id"].nunique()) if len(self.findings) else 0
+        """How many findings portals reject."""
+        return len(self.findings)
+
+    @property
+    def count(self) -> str:
+        """The number of findings in words."""
+        return f"{self.rejected or 'no'} finding{'' if self.rejected == 1 else 's'} that clients’ portals reject"
 
     @property
     def summary(self) -> str:
@@ -50,15 +55,13 @@ class EBilling:
         unknown = len(self.unknown_codes)
         more = f" The codes of {unknown} expenses and fixed fees are not known." if unknown else ""
         if not self.rejected:
-            return f"{_WORK} no item.{more}"
-        noun = "item" if self.rejected == 1 else "items"
-        return f"{_WORK} {self.rejected} {noun}. By responsible lawyer: {self.by_responsible}.{more}"
+            return f"{_WORK} {self.count}.{more}"
+        return f"{_WORK} {self.count}. By responsible lawyer: {self.by_responsible}.{more}"
 
     @property
     def by_responsible(self) -> str:
-        """The rejected items by responsible lawyer, such as "Ada Ruiz 3, Ben Okafor 1"."""
-        items = self.findings.dropna(subset=["item_id"]).drop_duplicates("item_id")
-        counts = Counter(items["responsible_name"].fillna("Unassigned"))
+        """The findings by responsible lawyer, such as "Ada Ruiz 3, Ben Okafor 1"."""
+        counts = Counter(self.findings["responsible_name"].fillna("Unassigned"))
         return ", ".join(
             f"{name} {count}" for name, count in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
         )

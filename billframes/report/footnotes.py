@@ -14,6 +14,7 @@ from billframes.config.firm import describe_settings
 from billframes.report.figures import Headline
 from billframes.report.month import YEAR, Month
 from billframes.report.report_tables import SCOPE_HOURS
+from billframes.report.section_spec import summary_of
 from billframes.report.table_spec import ReportTable
 
 __all__ = [
@@ -22,10 +23,12 @@ __all__ = [
     "data_day",
     "headlines",
     "limits",
+    "missing_time",
     "realization",
     "receivables",
     "same_invoices",
     "scope",
+    "stale",
     "utilization",
     "why_outside",
     "work_in_progress",
@@ -96,6 +99,21 @@ def limits(month: Month) -> list[str]:
 def why_outside(rows: Sequence[Headline]) -> list[str]:
     """Say what the ratios below 0% or above 100% mean."""
     return [f"‡ {note}" for each in rows for note in each.why_outside()]
+
+
+def stale(month: Month, table: ReportTable) -> Iterator[str]:
+    """Say what is stale, and where the matters are that the page does not repeat."""
+    yield from summary_of(month, table)
+    if table.elsewhere:
+        yield "Matters of the table Budgets are only there, with these findings. The workbook lists all of them here."
+
+
+def missing_time(_month: Month, _table: ReportTable) -> Iterator[str]:
+    """Say which days are short, and who lists them."""
+    yield (
+        "Short days are working days on which a person entered less than half of the hours of a day. Missing hours are "
+        "what they lack of a whole day. The workbook lists the days."
+    )
 
 
 def changes(month: Month, _table: ReportTable) -> Iterator[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from billframes._format import long_date
-from billframes.report import cash, figures, footnotes, ledger_tables, report_tables, sections, standing_out
+from billframes.report import cash, figures, footnotes, ledger_tables, lists, report_tables, sections, standing_out
 from billframes.report.month import Month
 from billframes.report.section_spec import FIRM, SectionSpec
 from billframes.report.table_spec import Chart, ReportTable, Table
@@ -60,7 +60,7 @@ OUTLINE = (
         title="Targets and budgets",
         tables=(
             *(figures.targets("hours"), figures.targets("fees")),
-            report_tables.budgets,
+            lists.budgets,
         ),
         notes=lambda _month, _table: (),
         scopes=FIRM,
@@ -142,7 +142,8 @@ OUTLINE = (
     SectionSpec(name="invoices_that_differ", tables=(ledger_tables.invoices_that_differ,), scopes=FIRM, on_page=False),
     SectionSpec(
         name="stale",
-        tables=(report_tables.stale,),
+        tables=(lists.stale,),
+        notes=footnotes.stale,
         empty="Nothing is stale.",
         scopes=FIRM,
     ),
@@ -175,10 +176,12 @@ OUTLINE = (
     ),
     SectionSpec(
         name="missing_time",
-        tables=(report_tables.missing_time,),
+        tables=(lists.missing_time,),
+        notes=footnotes.missing_time,
         stands_out=standing_out.missing_time,
         scopes=FIRM,
     ),
+    SectionSpec(name="missing_time_by_day", tables=(lists.missing_time_by_day,), scopes=FIRM, on_page=False),
     SectionSpec(
         name="rates",
         tables=(Table(analysis="effective_rates", by="user", order=("billed_amount",)),),

@@ -16,7 +16,7 @@ import pandas as pd
 from billframes._format import format_number, format_rounded
 from billframes._names import join_names
 from billframes.analysis.frames.checked_frames import share_checks
-from billframes.report import report_tables
+from billframes.report import lists, report_tables
 from billframes.report.ledger_tables import tie_out_by_reason
 from billframes.report.month import LEAST_HOURS, Month
 from billframes.report.open_amounts import overdue_by_client
@@ -122,7 +122,7 @@ def _utilization_target(month: Month) -> Iterator[Point]:
 
 def _budgets(month: Month) -> Iterator[Point]:
     """Say which matters have used more than their budget."""
-    table = None if month.scope else report_tables.budgets(month)
+    table = None if month.scope else lists.budgets(month)
     if table is None:
         return
     rows = table.rows
@@ -275,8 +275,7 @@ def _e_billing(month: Month) -> Iterator[Point]:
     found = month.e_billing
     if not found.rejected:
         return
-    items = "1 unbilled item" if found.rejected == 1 else f"{found.rejected} unbilled items"
-    headline = f"Clients’ portals would reject {items} of the month’s work."
+    headline = f"The month’s unbilled work has {found.count}."
     yield Point(headline, f"By responsible lawyer: {found.by_responsible}.", "Work in progress and lock-up", 1.0)
 
 

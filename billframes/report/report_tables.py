@@ -27,21 +27,18 @@ __all__ = [
     "SCOPE_HOURS",
     "at_risk",
     "balances",
-    "budgets",
     "change_of_fees",
     "change_of_realization",
     "client_guidelines",
     "e_billing",
     "fees_by_originator",
     "later_balances",
-    "missing_time",
     "month_by_month",
     "overdue_invoices",
     "prebills",
     "realization",
     "receivables",
     "scorecard",
-    "stale",
     "time_entries",
     "timekeepers",
     "twelve_months",
@@ -58,8 +55,8 @@ SCOPE_HOURS = (
     "are not divided among matters, so only the firm’s report shows utilization."
 )
 _E_BILLING = (
-    "Findings of the LEDES check: items that clients’ portals would reject, of the month’s work that is not on a final "
-    "invoice. An item can have several findings."
+    "Findings of the LEDES check that clients’ portals reject, on the month’s work that is not on a final invoice. An "
+    "item can have several findings, and a finding without an item concerns a person or a matter."
 )
 _GUIDELINES = (
     "What clients may refuse or cut by their guidelines, of the work that is not on a final invoice. An item can have "
@@ -112,44 +109,6 @@ def _with_invoice(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 overdue_invoices = Table(analysis="overdue_invoices", order=("balance",), label="invoice", prepare=_with_invoice)
-
-
-def _with_all_findings(rows: pd.DataFrame) -> pd.DataFrame:
-    """Put all findings of a matter beside each of its rows."""
-    joined = rows.groupby("matter_id")["finding"].agg(", ".join).str.capitalize()
-    return rows.assign(all_findings=rows["matter_id"].map(joined))
-
-
-stale = Table(
-    analysis="stale",
-    order=("open_amount",),
-    label="matter_name",
-    prepare=_with_all_findings,
-    beside=("client_name", "responsible_name", "all_findings"),
-    once="matter_id",
-)
-missing_time = Table(analysis="missing_time", order=("missing_hours",), label="user_name", beside=("date",))
-_BUDGETS = Table(
-    analysis="budget_burn",
-    title="Budgets",
-    label="matter_name",
-    order=("budget_burn",),
-    prepare=lambda rows: rows[rows["budget_amount"].notna()],
-    notes=lambda _month: [
-        "Used are fees billed, fixed fees, draft bills and unbilled time over the matter’s whole life."
-    ],
-)
-
-
-def budgets(month: Month) -> ReportTable | None:
-    """Return the matters that have a budget; None if the firm's settings have none."""
-    if not month.settings.budgets:
-        return None
-    table = _BUDGETS(month)
-    who = ("client_name", "responsible_name")
-    matters = month.with_distinct_names(month.firm_book.matters[["matter_id", "client_id", "responsible_id", *who]])
-    rows = table.rows.merge(matters[["matter_id", *who]], on="matter_id", how="left")
-    return replace(table, rows=rows, labels=("matter_name", *who), beside=who)
 
 
 def timekeepers(month: Month) -> ReportTable:

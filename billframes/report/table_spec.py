@@ -57,7 +57,8 @@ class ReportTable:
     One table of the report, with all its rows in order.
 
     The page shows the measures named in `brief` and the `top` largest rows by `order`, named by the column `label`,
-    with the columns `beside` below the name. Of rows with the same value of `once`, it shows only the first.
+    with the columns `beside` below the name. Of rows with the same value of `once`, it shows only the first, and none
+    of those `elsewhere` on the page.
     The workbook shows all `columns` and all rows, identified by the columns `labels`. No `brief` and 0 mean all.
     `meaning` says what figures mean that are not those of one analysis. Readers must not overlook `notes`.
     """
@@ -77,6 +78,7 @@ class ReportTable:
     charts: tuple[Chart, ...] = ()
     beside: tuple[str, ...] = ()
     once: str = ""
+    elsewhere: frozenset[str] = frozenset()
 
     @property
     def noun(self) -> str:
@@ -103,8 +105,14 @@ class ReportTable:
         if not top:
             return self.rows
         if self.total.empty:
-            return (self.rows.drop_duplicates(self.once) if self.once else self.rows).head(top)
+            return self._listed_once.head(top)
         return top_and_rest(self.rows, self.label, self.order, top=top, rest=f"All other {self.noun}s")
+
+    @property
+    def _listed_once(self) -> pd.DataFrame:
+        if not self.once:
+            return self.rows
+        return self.rows[~self.rows[self.once].isin(self.elsewhere)].drop_duplicates(self.once)
 
 
 MakeTable = Callable[[Month], ReportTable | None]

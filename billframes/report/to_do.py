@@ -12,6 +12,7 @@ import pandas as pd
 from billframes._format import format_number, short_date
 from billframes._names import join_names
 from billframes.report.client_guidelines import ClientGuidelines
+from billframes.report.lists import missing_time
 from billframes.report.month import Month
 from billframes.report.open_amounts import of_scope, overdue_by_client
 
@@ -138,11 +139,9 @@ def _missing_time(month: Month) -> Iterator[ToDo]:
     """People whose working days have less time than expected."""
     if month.scope:
         return
-    rows = month.with_distinct_names(month.result("missing_time", start=month.first, end=month.last))
-    sums = rows.groupby("user_name", sort=False)["missing_hours"].agg(["sum", "size"])
-    for name, row in sums.sort_values("sum", ascending=False, kind="stable").iterrows():
-        days = f"{row['size']:.0f} working days" if row["size"] > 1 else "1 working day"
-        yield ToDo(str(name), "Enter missing time", days, float(row["sum"]), "hours")
+    for row in missing_time(month).rows.to_dict("records"):
+        days = f"{row['short_days']} working days" if row["short_days"] > 1 else "1 working day"
+        yield ToDo(_person(row["user_name"]), "Enter missing time", days, float(row["missing_hours"]), "hours")
 
 
 _KINDS: tuple[Callable[[Month], Iterator[ToDo]], ...] = (

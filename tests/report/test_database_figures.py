@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
+import re
 import sqlite3
 from contextlib import closing
 
+import openpyxl
 import pandas as pd
 import pytest
 
 from billframes import report
+from billframes.cli import main
+from billframes.report import report_tables, workbook as writing
 from billframes.report.e_billing import EBilling, check_e_billing
 
 
@@ -26,19 +31,19 @@ FOUND = EBilling(
 )  # fmt: skip
 
 
-def test_an_item_with_two_findings_is_counted_once_under_its_responsible_lawyer():
-    assert FOUND.rejected == 4
-    assert "clients’ portals would reject 4 items." in FOUND.summary
-    assert "By responsible lawyer: Ada 2, Ben 1, Unassigned 1. The codes of 2 expenses" in FOUND.summary
+def test_findings_are_counted_under_their_responsible_lawyers():
+    assert FOUND.rejected == 5
+    assert "has 5 findings that clients’ portals reject." in FOUND.summary
+    assert "By responsible lawyer: Ada 3, Ben 1, Unassigned 1. The codes of 2 expenses" in FOUND.summary
 
 
 def test_a_scope_has_the_findings_of_its_matters():
     part = FOUND.for_matters({"m2"})
     assert (part.rejected, part.unknown_codes) == (1, frozenset({("x2", "m2")}))
-    assert "would reject 1 item." in part.summary
+    assert "has 1 finding that clients’ portals reject." in part.summary
     clean = FOUND.for_matters({"m9"})
     assert clean.needed
-    assert clean.summary.endswith("would reject no item.")
+    assert clean.summary.endswith("has no findings that clients’ portals reject.")
 
 
 def test_without_matters_that_need_ledes_the_summary_is_empty():
@@ -66,6 +71,21 @@ def test_items_without_a_required_code_equal_the_database(october, connected, fi
         wanted = {item for (item,) in database.execute(MISSING)}
     assert wanted
     assert set(found.findings.loc[found.findings["problem"] == "missing", "item_id"]) == wanted
+
+
+def test_the_report_the_workbook_and_the_command_have_one_number_of_findings(
+    october, firm, environment, monkeypatch, capsys
+):
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value) if value else monkeypatch.delenv(name, raising=False)
+    assert main(["ledes", "--check", "2026-10"]) == 1
+    (said,) = re.findall(r"(\d+) findings? that portals reject", capsys.readouterr().out)
+    monkeypatch.setattr(writing, "sheets", lambda *_given, **_options: [report_tables.e_billing(october)])
+    sheet = openpyxl.load_workbook(io.BytesIO(writing.workbook(october)), data_only=True)["E-billing"]
+    (headings, *rows) = sheet.iter_rows(values_only=True)
+    assert headings[-1] == "Findings"
+    assert int(said) == october.e_billing.rejected == sum(row[-1] for row in rows) > 0
+    assert f"has {said} finding" in october.e_billing.summary
 
 
 def test_work_in_progress_by_age_equals_the_database(october, firm):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import sqlite3
 
 import pytest
 from markupsafe import escape
 
-from billframes.report import report_tables
+from billframes.config.firm import FirmSettings
+from billframes.report import lists, report_tables
 from billframes.report.html import page_table
+from billframes.report.month import Month
 from billframes.report.outline import OUTLINE, sheets
 
 FURTHER = [each for each in OUTLINE if each.stands_out]
@@ -54,6 +57,32 @@ def test_a_matter_is_one_row_of_the_stale_matters_on_the_page(october):
     (table,) = section.made(october)
     assert table.rows["matter_id"].duplicated().any()
     assert not table.page_rows()["matter_id"].duplicated().any()
+
+
+def test_a_stale_matter_with_a_budget_is_only_in_the_table_of_budgets_on_the_page(october):
+    section = next(each for each in OUTLINE if each.name == "stale")
+    (before,) = section.made(october)
+    assert not before.elsewhere
+    matter = before.page_rows()["matter_id"].iloc[0]
+    book = copy.copy(october.book)
+    book.settings = FirmSettings(budgets={matter: 1000.0})
+    month = Month(october.first, october.last, october.as_of, book)
+    (table,) = section.made(month)
+    assert table.elsewhere == {matter}
+    assert list(table.rows["matter_id"]) == list(before.rows["matter_id"])
+    assert matter not in set(table.page_rows()["matter_id"])
+    assert len(table.page_rows()) == len(before.page_rows())
+    row = lists.budgets(month).page_rows().set_index("matter_id").loc[matter]
+    assert row["all_findings"] == before.rows["all_findings"].iloc[0]
+    assert "Matters of the table Budgets are only there" in section(month)._repr_html_()
+
+
+def test_missing_time_is_one_row_a_person_on_the_page_and_one_a_day_in_the_workbook(october):
+    people, days = lists.missing_time(october), lists.missing_time_by_day(october)
+    assert not people.rows["user_id"].duplicated().any()
+    assert len(people.rows) < len(days.rows) == people.total["short_days"].iloc[0]
+    assert people.total["missing_hours"].iloc[0] == pytest.approx(days.rows["missing_hours"].sum())
+    assert {people.title, days.title} <= {each.title for each in sheets(october)}
 
 
 def test_a_figure_below_its_limit_is_marked_and_the_largest_of_the_ranked_column_has_the_longest_bar(october):

@@ -78,6 +78,7 @@ def test_key_points_are_first_then_one_sheet_per_table_and_definitions_last(book
         "Receivables by responsible",
         "Days from work to invoice by",
         "Days from work to entry by",
+        "Missing time by timekeeper",
         "Days with less time than",
         "Effective rates by timekeeper",
         "Rates by timekeeper and year",
