@@ -35,7 +35,7 @@ _STALE = Table(
 def stale(month: Month) -> ReportTable:
     """Return stale work and matters. The page has those of the budgets only there, with their findings."""
     table, budgeted = _STALE(month), budgets(month)
-    elsewhere = [] if budgeted is None else budgeted.page_rows()["matter_id"]
+    elsewhere: list[str] = [] if budgeted is None else budgeted.page_rows()["matter_id"].tolist()
     return replace(table, elsewhere=frozenset(elsewhere) & frozenset(table.rows["matter_id"]))
 
 
