@@ -14,7 +14,7 @@ import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.declare.metrics import Measure, shared_measures, sum_measure
-from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
+from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec, TabSpec
 from billframes.analysis.forecasting.forecasts import Forecast, forecast
 from billframes.analysis.forecasting.from_book import OF_BOOK, RANGE
 from billframes.analysis.forecasting.horizons import Horizons
@@ -288,4 +288,5 @@ ANALYSIS = Analysis(
         gives=(["300", "500"], "Cash expected by horizon"),
     ),
     book=FromBook(first="horizons", defaults=OF_BOOK, ends_with_load=False),
+    tab=TabSpec(place=9, title="Cash forecast", tiles=(), order="", filters="forecast"),
 )

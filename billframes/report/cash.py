@@ -7,8 +7,9 @@ long before has none, and neither has that of a part of the firm.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -19,7 +20,7 @@ from billframes.errors import ParameterError
 from billframes.report.month import Month
 from billframes.report.table_spec import Chart, ReportTable, Table
 
-__all__ = ["TABLES", "Outlook", "cash_notes", "outlook"]
+__all__ = ["TABLES", "Outlook", "cash_notes", "forecast_of", "outlook", "why_not"]
 
 # A report is read in the weeks after its month.
 _LATEST = 62
@@ -43,7 +44,7 @@ def outlook(month: Month) -> Outlook | None:
     try:
         rows = _forecast(month)
     except ParameterError as error:
-        return Outlook(why=_why(error))
+        return Outlook(why=why_not(error))
     first: Any = rows.iloc[0]
     end = long_date(first["end"]).rpartition(" ")[0]
     if pd.isna(first["cash_amount"]):
@@ -59,15 +60,19 @@ def _is_shown(month: Month) -> bool:
     return not (month.scope or month.is_empty or loaded is None) and (loaded - month.last).days <= _LATEST
 
 
-def _forecast(month: Month, horizons: Any = (4, 8, 13), **options: Any) -> pd.DataFrame:
+def forecast_of(call: Callable[..., pd.DataFrame], horizons: Any = (4, 8, 13)) -> pd.DataFrame:
     """Return the forecast of some horizons; of those from 8 weeks on if a firm has few invoices."""
     try:
-        return month.result("cash_forecast", horizons=horizons, **options)
+        return call(horizons=horizons)
     except ParameterError:
-        return month.result("cash_forecast", horizons=(8, 13), **options)
+        return call(horizons=(8, 13))
 
 
-def _why(error: ParameterError) -> str:
+def _forecast(month: Month, horizons: Any = (4, 8, 13), **options: Any) -> pd.DataFrame:
+    return forecast_of(partial(month.result, "cash_forecast", **options), horizons)
+
+
+def why_not(error: ParameterError) -> str:
     """Return the first sentence of a refusal; the others are for programmers."""
     return f"Cash is not forecast: {str(error).split('. ')[0].rstrip('.')}."
 
@@ -101,7 +106,7 @@ def _by_week(month: Month) -> ReportTable | None:
     except ParameterError as error:
         nothing = pd.DataFrame({"horizon": []})
         return ReportTable(
-            title="Cash forecast", label="horizon", rows=nothing, total=nothing, columns=(), notes=(_why(error),)
+            title="Cash forecast", label="horizon", rows=nothing, total=nothing, columns=(), notes=(why_not(error),)
         )
     table = _WEEKLY(month) if len(rows) > 2 else _LONG(month)
     return replace(table, top=0)

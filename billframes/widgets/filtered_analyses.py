@@ -26,6 +26,7 @@ from billframes.book.methods import FRAME_NAMES, call_analysis
 from billframes.book.slices import add_keys, keep_rows, row_of_zeros
 from billframes.config.firm import FirmSettings
 from billframes.periods import Period
+from billframes.report.cash import forecast_of
 from billframes.widgets.filtered_frames import MARK, YES, FilteredFrames, marked
 from billframes.widgets.paid import check_begin
 
@@ -160,12 +161,18 @@ def _of_payments(frames: FilteredFrames, span: Span, analysis: Analysis, by: By)
     return call_analysis(analysis, book, {"by": by, "payments": frames.payments()})
 
 
+def _of_whole_book(frames: FilteredFrames, _span: Span, analysis: Analysis, _by: By) -> pd.DataFrame:
+    """Forecast the book from the day of the load."""
+    return forecast_of(getattr(frames.book, analysis.name))
+
+
 _METHODS: dict[FilterKind, Callable[[FilteredFrames, Span, Analysis, By], pd.DataFrame]] = {
     "items": _parts_of_items,
     "time_entries": _parts_of_time_entries,
     "matters": _parts_of_matters,
     "clients": _rows_of_clients,
     "payments": _of_payments,
+    "forecast": _of_whole_book,
 }
 
 

@@ -38,6 +38,8 @@ class FilteredBooks:
     def __init__(self, book: Book, today: dt.date, payments: pd.DataFrame | None = None) -> None:
         self.book_filters = BookFilters(book, today, payments)
         self.checked = CheckedFrames()
+        # Forecasts are the same under all filters.
+        self.forecasts = KeptResults()
         self._recent: dict[str, FilteredBook] = {}
         self._frames = FilteredFrames(self.book_filters, FilterState())
 
@@ -153,14 +155,17 @@ class FilteredBook:
             The records that filters select, as `TabSpec` declares them; by default as the analysis declares.
         """
         kind = filters or (analysis.tab.filters if analysis.tab else "items")
+        results = self._books.forecasts if kind == "forecast" else self._results
         with share_checks(self._books.checked):
-            return self._results.get(
+            return results.get(
                 repr((analysis.name, by, kind)),
                 lambda: calculate(self.frames, (self.start, self.end), analysis, by, kind),
             )
 
     def total(self, analysis: Analysis) -> dict[str, float]:
-        """Return the figures of all records that pass the filters; empty if there are none."""
+        """Return the figures of all records that pass the filters; empty if there are none, or rows don't add up."""
+        if analysis.tab and analysis.tab.filters == "forecast":
+            return {}
         keys = analysis.tab.by if analysis.tab else ()
         for key in keys:
             # Rows that are shown anyway often add up to the whole, which saves an analysis.

@@ -16,6 +16,8 @@ from billframes.analysis.declare.lookup import measure
 from billframes.analysis.model.keys import TIMES
 from billframes.analysis.results.explain import meaning
 from billframes.analysis.rules.periods import LATER_BALANCES
+from billframes.errors import ParameterError
+from billframes.report.cash import why_not
 from billframes.widgets.filtered_book import FilteredBook
 from billframes.widgets.html import (
     SHOW_ME,
@@ -108,12 +110,20 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
         self._close()
         filtered, view = self._filtered, self.view
         with collect_notes(Notes("page")) as notes:
-            self.result = view.compute(filtered, self.key)
+            try:
+                self.result = view.compute(filtered, self.key)
+            except ParameterError as error:
+                if view.tab.filters != "forecast":
+                    raise
+                # It is the same under all filters, so there are no earlier figures.
+                self._about.value = escape_text(why_not(error))
+                self.remove_class("bf-busy")
+                return
             self._total = filtered.total(view.analysis)
         self._about.value = " ".join(
             escape_text(each)
             for each in (
-                view.analysis.summary,
+                view.analysis.summary.replace("`", ""),
                 view.tab.about_filters,
                 compared_with(filtered, view),
                 filtered.settings,
@@ -121,7 +131,7 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
         )
         self._tiles.value = tiles_of(view, filtered, self._total)
         self._notes.value = note_paragraphs(view, notes, filtered)
-        self._order = None if self.key in TIMES else (view.tab.order, False)
+        self._order = None if self.key in TIMES or not view.tab.order else (view.tab.order, False)
         self._show_table()
         self._links.value = ""
         self._chart.add_class("bf-drawing")

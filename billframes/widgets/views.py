@@ -105,7 +105,7 @@ class AnalysisView:
         table = self.analysis.table
         if self.tab.by or not (table and table.keys):
             return {str(result.columns[0]): row_labels(result)}
-        return {key: _texts(result[key]) for key in table.keys}
+        return {key: _texts(result[key]) for key in table.keys if key in result}
 
     def sort(self, result: pd.DataFrame, order: Order) -> pd.DataFrame:
         """Return the rows of a result in another order, with their index. Missing values are always last."""

@@ -32,7 +32,7 @@ from billframes.widgets.filtered_book import FilteredBook, FilteredBooks
 from billframes.widgets.filtered_frames import BookFilters
 from billframes.widgets.html import download_links, records_table, result_table, tiles
 from billframes.widgets.overview import Overview
-from billframes.widgets.state import read_state
+from billframes.widgets.state import FilterState, read_state
 from billframes.widgets.tabs import AnalysisTab
 from billframes.widgets.views import AnalysisView, views
 from tests.frames import assert_frame_equal
@@ -526,6 +526,30 @@ def test_what_came_in_is_the_cash_of_the_books_by_lawyer_client_and_month(book_f
     assert "The payments in the books end on 31 August 2026; later ones are missing here." in words_of(tab._notes)
 
 
+@pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
+def test_the_cash_forecast_is_that_of_the_book_under_all_filters(filtered, book_filters):
+    tab = AnalysisTab(VIEW["cash_forecast"], "UTC")
+    tab.show(filtered(client_id=some(book_filters, "client_id", 1), date="2026-09"))
+    assert_frame_equal(tab.result, book_filters.book.cash_forecast())
+    assert "The filter “Client” does not count here." in words_of(tab._notes)
+    assert "Neither the period nor filters count here" in words_of(tab._about)
+    table = BeautifulSoup(tab._table.value, "html.parser")
+    assert [each.get_text() for each in table.select("tbody th")] == tab.result["horizon"].tolist()
+    # Horizons overlap, so there is no total.
+    assert not table.select("tfoot tr")
+    assert "<img" in tab._chart.value
+
+
+def test_below_the_limits_of_a_forecast_the_tab_says_why_and_nothing_else(book_filters):
+    book = bf.book("2026-Q3", client=book_filters.book.client)
+    book.invoices = book.invoices.head(20)
+    tab = AnalysisTab(VIEW["cash_forecast"], "UTC")
+    tab.show(FilteredBooks(book, TODAY).at(FilterState()))
+    assert re.fullmatch(r"Cash is not forecast: [^.]+\.", words_of(tab._about))
+    shown = (tab._tiles, tab._notes, tab._chart, tab._table, tab._links)
+    assert [each.value for each in shown] == [""] * 5
+
+
 @pytest.mark.usefixtures("without_charts")
 @pytest.mark.parametrize("named", [True, False])
 def test_the_dashboard_reads_the_files_that_are_named_or_those_of_the_folder_in_the_settings(
@@ -535,7 +559,7 @@ def test_the_dashboard_reads_the_files_that_are_named_or_those_of_the_folder_in_
     settings = None if named else bf.FirmSettings(ledger={"folder": str(payment_files["payments"].parent)})
     if named:
         monkeypatch.setenv(dashboard.LEDGER_VARIABLE, json.dumps([str(payment_files["payments"])]))
-    assert dashboard._explorer(client, settings).tabs.titles[-1] == "What came in"
+    assert "What came in" in dashboard._explorer(client, settings).tabs.titles
 
 
 def test_the_dashboard_does_not_start_with_files_without_payments(payment_files, capsys):
@@ -620,7 +644,7 @@ def unfiltered(books, book_filters) -> FilteredBook:
 @pytest.mark.usefixtures("without_charts")
 @pytest.mark.filterwarnings("ignore::billframes.IncompleteDataWarning")
 @pytest.mark.parametrize("column", ["client_id", "client_cf_industry", "responsible_id", "user_role", "billing_type"])
-@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.analysis.name)
+@pytest.mark.parametrize("view", [each for each in VIEWS if each.tab.order], ids=lambda view: view.analysis.name)
 def test_each_tab_says_truthfully_which_filters_count(filtered, unfiltered, book_filters, view, column):
     few = filtered(**{column: some(book_filters, column, 1)})
     tab = AnalysisTab(view, "UTC")
@@ -646,11 +670,11 @@ def test_the_panel_says_in_which_tabs_a_filter_does_not_count(october):
     assert remark.layout.display == "none"
     explorer.panel.state = {"date": "2026-10", "billed": [True], "user_role": ["principal"]}
     assert words_of(remark) == (
-        "The filter “Billed” does not count in Receivables, Exposure, Overdue invoices and Scorecard. The filter “User "
-        "role” does not count in Overdue invoices."
+        "The filter “Billed” does not count in Receivables, Exposure, Overdue invoices, Scorecard and Cash forecast. "
+        "The filter “User role” does not count in Overdue invoices and Cash forecast."
     )
     explorer.panel.state = {"date": "2026-10", "client_id": ["c1"]}
-    assert remark.layout.display == "none"
+    assert words_of(remark) == "The filter “Client” does not count in Cash forecast."
 
 
 def test_unbilled_work_alone_is_no_reason_for_a_warning(filtered, book_filters):

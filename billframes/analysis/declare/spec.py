@@ -38,7 +38,7 @@ __all__ = [
 PACKAGE = "billframes.analysis"
 
 ChartKind = Literal["bars", "stacks", "points", "ages", "ranges", "running_share", "waterfall"]
-FilterKind = Literal["items", "time_entries", "matters", "clients", "payments"]
+FilterKind = Literal["items", "time_entries", "matters", "clients", "payments", "forecast"]
 
 # The records that filters are about. For each kind of tab, those whose filters count, and a sentence that says so.
 _FILTERED = ("client", "matter", "user", "entry")
@@ -52,6 +52,7 @@ _FILTERS: Mapping[FilterKind, tuple[tuple[str, ...], str]] = {
     ),
     "clients": (_FILTERED[:1], "Only filters on clients and their fields count here."),
     "payments": (_FILTERED[:1], "Only filters on clients and their fields count here."),
+    "forecast": ((), "Neither the period nor filters count here: the whole firm is forecast from the day of the load."),
 }
 
 BUCKETS = "buckets"
@@ -275,16 +276,17 @@ class TabSpec:
     title : str
         The tab's title, also the heading in the overview.
     tiles : tuple of str
-        The measures of the total that are shown large.
+        The measures of the total that are shown large. Empty if the rows don't add up.
     order : str
-        The measure by which rows are sorted, largest first. Rows by month, quarter or year keep their order.
+        The measure by which rows are sorted, largest first. Rows by month, quarter or year keep their order, and so do
+        all if it is empty.
     by : tuple of str
         The keys that the user can group by; the first is the default. Empty if the analysis has no `by`.
-    filters : {"items", "time_entries", "matters", "clients", "payments"}
+    filters : {"items", "time_entries", "matters", "clients", "payments", "forecast"}
         The records that filters select. "items": time entries, expenses and fixed fees. "time_entries": time entries,
         with their shares of the invoices. "matters": clients, matters and people, with their shares of the invoices.
         "clients": the rows of the result, by their client. "payments": payments, by their client; there is no
-        such tab without payments.
+        such tab without payments. "forecast": nothing, because the book is forecast from the day of the load.
     compared : tuple of str
         The tiles that are compared with the period before. Left out are figures that still change after their period,
         and balances, which have no history.
