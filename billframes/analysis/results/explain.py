@@ -19,6 +19,7 @@ from billframes.analysis.declare.glossary import GLOSSARY, Glossary, Term, term
 from billframes.analysis.declare.lookup import analyses, measure
 from billframes.analysis.declare.metrics import UNITS
 from billframes.analysis.declare.spec import Analysis
+from billframes.analysis.results.forecast_given import HORIZON, is_forecast
 from billframes.analysis.results.names import Figure, figure_names, find_figure, name_to_write, same_name
 from billframes.errors import ParameterError
 
@@ -90,6 +91,8 @@ class FigureExplanation(Explanation):
         keys = "Any key of `by=` that its records have. Months are those of the date by which the analysis counts."
         if "start" not in analysis.takes:
             keys = "Any key of `by=`. By month, quarter or year, it is the balance at the end of each."
+        if is_forecast(analysis):
+            keys = f"Client, or none. It is what is expected within {HORIZON} weeks of the data."
         pairs = [pair for pair in figure.measure.ratios if {*pair} <= {*analysis.measure_names}]
         formulas = [f"`{part}` ÷ `{whole}`" for part, whole in pairs]
         texts = {

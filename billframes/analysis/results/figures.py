@@ -27,6 +27,7 @@ from billframes.analysis.frames.engine import to_arrow
 from billframes.analysis.frames.native import nan_to_null, to_native
 from billframes.analysis.model.arguments import check_choice, read_date, read_whole_number
 from billframes.analysis.model.keys import TIMES, By, columns_of, names_in
+from billframes.analysis.results.forecast_given import NOT_BY, forecast, is_forecast
 from billframes.analysis.results.names import Figure, find_figures
 from billframes.analysis.results.payments_given import check_days, needs_payments, not_covered, payment_days
 from billframes.analysis.results.result_rows import key_columns, total_of
@@ -99,6 +100,8 @@ class Source:
         last = self.as_of or self.until(self.period.end)
         if last is None:
             raise ParameterError("as_of is needed for balances: the period has no last day.")
+        if is_forecast(analysis):
+            return _pandas(forecast(self.call, analysis, by, as_of=last)).drop(columns=["horizon", "start", "end"]), ""
         times = [key for key in by if key in TIMES]
         if not times:
             return _pandas(self.call(analysis, by=[*by] or None, as_of=last)), ""
@@ -207,11 +210,8 @@ def _joined(wanted: Sequence[Figure], source: Source, by: Sequence[str]) -> _Joi
         try:
             rows, reason = source.rows(analysis, by)
         except (ParameterError, MissingColumnError) as error:
-            if not str(error.args[0]).startswith("by="):
-                raise
+            joined.missing |= dict.fromkeys((each.column for each in figures), _why_not(analysis, error))
             errors[analysis.name] = error
-            key = str(error.args[0]).split("'")[1]
-            joined.missing |= {each.column: f"It is not known by {key}." for each in figures}
             continue
         keys = key_columns(_names(rows), analysis)
         used = [name for name in rows if name in set().union(*map(_parts, figures))]
@@ -233,6 +233,16 @@ def _joined(wanted: Sequence[Figure], source: Source, by: Sequence[str]) -> _Joi
         if _source(each) not in joined.rows:
             joined.rows[_source(each)] = float("nan")
     return joined
+
+
+def _why_not(analysis: Analysis, error: Exception) -> str:
+    """Say why an analysis is not known by the keys. A forecast is neither known of past periods nor of small firms."""
+    text = str(error.args[0])
+    if text.startswith("by="):
+        return NOT_BY if is_forecast(analysis) else f"It is not known by {text.split(chr(39))[1]}."
+    if not is_forecast(analysis):
+        raise error
+    return text
 
 
 def _join(joined: _Joined, rows: pd.DataFrame, keys: list[str]) -> _Joined:

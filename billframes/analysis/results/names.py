@@ -31,7 +31,15 @@ __all__ = [
 # The analyses whose figures can stand side by side. A figure of several is calculated by the first.
 _ANALYSES = (
     *("utilization", "realization", "contribution", "wip", "aging", "timekeeping_lag", "billing_lag", "write_downs"),
-    *("profitability", "fixed_fee_realization", "exposure", "leverage", "effective_rates", "collected"),
+    *(
+        "profitability",
+        "fixed_fee_realization",
+        "exposure",
+        "leverage",
+        "effective_rates",
+        "collected",
+        "cash_forecast",
+    ),
 )
 
 
@@ -71,8 +79,8 @@ def figure_names() -> dict[str, Figure]:
     for name in _ANALYSES:
         analysis = analyses()[name]
         for each in analysis.columns:
-            # A running share depends on the order of the rows.
-            if each.unit == "text" or each.name == "running_share":
+            # A running share depends on the order of the rows; days of a forecast are the same in all rows.
+            if each.unit == "text" or each.name == "running_share" or (name == "cash_forecast" and each.unit == "date"):
                 continue
             bare = analysis.short[0] if each.name == "total" and analysis.short else each.name
             is_one = each == SHARED[bare] if bare in SHARED else declared[bare] == 1
