@@ -116,8 +116,9 @@ def test_details_joined_to_the_time_entries_only_are_taken_from_their_own_frame(
     assert fees(contribution, "practice_area", "fees_amount") == by_area
     by_type = {"hourly": 600.0, "contingency": 300.0, "Unknown": -100.0}
     assert fees(profitability, "matter_type", "fees_amount") == by_type
-    open_items = {"Steel": 50.0, "Banking": 200.0}
-    assert fees(wip, "client_cf_industry", "total", as_of="2026-10-31") == open_items
+    as_of = {"as_of": "2026-10-31"}
+    assert fees(wip, "client_cf_industry", "total", **as_of) == {"Steel": 50.0, "Banking": 0.0}
+    assert fees(wip, "client_cf_industry", "contingent_amount", **as_of) == {"Steel": 0.0, "Banking": 200.0}
     assert fees(realization, "client_cf_industry", "billed_amount") == {"Steel": 500.0, "Banking": 0.0}
 
 

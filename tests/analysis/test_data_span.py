@@ -158,7 +158,7 @@ ADDED_UP = {
 @pytest.mark.filterwarnings("ignore::billframes.errors.BillframesWarning")
 def test_without_keys_the_sums_are_those_of_all_rows(firm, name, by):
     """Each row is counted, and not only the first: a selection of constants alone would have one row."""
-    if name in ("duplicates", "compare", "bridge"):
+    if name in ("duplicates", "compare", "bridge", "cash_forecast"):
         pytest.skip("It has no sums by keys.")
     takes = analyses()[name].takes
     given = arguments_of(name, edge_case_frames(firm))
