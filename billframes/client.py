@@ -160,7 +160,7 @@ class Client(LoaderSet):
         >>> check.requests, check.failing
         (14, ())
         >>> check["strictness"].found
-        'strict: changes since an instant don't include records modified at that instant'
+        "strict: changes since an instant don't include records modified at that instant"
         """
         found = check_server(self._connection, self.base_url)
         if remember:

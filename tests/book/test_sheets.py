@@ -247,6 +247,7 @@ def by_email(book):
     return same
 
 
-@pytest.mark.parametrize("name", [*WITH_SETTINGS, "lockup"])
+# Forecasts use only the time zone of the settings.
+@pytest.mark.parametrize("name", [*(each for each in WITH_SETTINGS if "forecast" not in each), "lockup"])
 def test_settings_that_name_people_by_e_mail_serve_every_analysis(by_email, name):
     assert isinstance(getattr(by_email, name)(**ARGUMENTS.get(name, {})), pd.DataFrame)

@@ -326,7 +326,9 @@ def test_a_create_that_equals_a_colleagues_is_uncertain(firm, journal, monkeypat
 def test_a_credential_that_is_not_accepted_stops_at_once_and_can_be_resumed(firm, journal):
     loaded = firm.client.time_entries("2026-10", billed=False).head(20)
     plan = firm.client.time_entries.plan(loaded.assign(description="With another token"))
-    plan._connection = bf.Client(firm.sandbox.base_url, "wrong", progress=False)._connection
+    # A client that is garbage-collected closes its connection.
+    other = bf.Client(firm.sandbox.base_url, "wrong", progress=False)
+    plan._connection = other._connection
     with pytest.raises(bf.AuthenticationError):
         plan.apply(journal)
     with pytest.raises(bf.ParameterError, match=r"bf\.resume"):
@@ -337,7 +339,8 @@ def test_a_credential_that_is_not_accepted_stops_at_once_and_can_be_resumed(firm
 def test_a_server_that_is_down_stops_the_apply_and_it_can_be_resumed(firm, journal, monkeypatch):
     loaded = firm.client.time_entries("2026-10", billed=False).head(80)
     plan = firm.client.time_entries.plan(loaded.assign(description="After the outage"))
-    plan._connection = bf.Client("http://127.0.0.1:9", "token", progress=False, retries=0)._connection
+    other = bf.Client("http://127.0.0.1:9", "token", progress=False, retries=0)
+    plan._connection = other._connection
     with pytest.raises(bf.TransportError, match=r"the last \d+ changes could not be sent"):
         plan.apply(journal)
     with Journal.open(journal) as opened:
