@@ -66,6 +66,7 @@ class Mirror(LoaderSet):
         self._fixed_version = version
         self._snapshot: Snapshot | None = None if version is None else Snapshot(storage, version)
         self._connection = MirrorConnection(self._snapshot_to_load)
+        self._kept_falls: tuple[int, tuple[dt.date, pd.DataFrame] | None] | None = None
         LoaderSet.__init__(self, Owner(self))
 
     @property
@@ -324,8 +325,12 @@ class Mirror(LoaderSet):
 
     def _falls(self) -> tuple[dt.date, pd.DataFrame] | None:
         """Return the first day of the mirror and what balances fell by until the version that is read; None for one."""
-        known = self._versions()
-        return (known[0].time.date(), falls(self._storage, known, self._client_names())) if len(known) > 1 else None
+        # Each forecast asks for both, and comparing the versions takes longer than the forecast.
+        if self._kept_falls is None or self._kept_falls[0] != self.version:
+            known, names = self._versions(), self._client_names
+            seen = (known[0].time.date(), falls(self._storage, known, names())) if len(known) > 1 else None
+            self._kept_falls = self.version, seen
+        return self._kept_falls[1]
 
     def _client_names(self) -> dict[str, str]:
         return dict(self.clients(select="")[["client_id", "name"]].itertuples(index=False, name=None))
