@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from billframes._names import snake_case
-from billframes.periods import MONTHS
+from billframes.periods import MONTHS, Period
 
 __all__ = [
     "MINUS",
@@ -26,6 +26,7 @@ __all__ = [
     "format_value",
     "label_of",
     "long_date",
+    "long_span",
     "month_name",
     "short_date",
 ]
@@ -180,6 +181,19 @@ def long_date(day: dt.date) -> str:
     '31 October 2026'
     """
     return f"{day.day} {month_name(day)}"
+
+
+def long_span(period: Period, begin: str = "the beginning") -> str:
+    """
+    Format a period with the months in words; `begin` stands for a first day that is not known.
+
+    Examples
+    --------
+    >>> long_span(Period(dt.date(2026, 10, 1), dt.date(2026, 10, 31))), long_span(Period())
+    ('1 October 2026 to 31 October 2026', 'the beginning to today')
+    """
+    start, end = period.start, period.end
+    return f"{long_date(start) if start else begin} to {long_date(end) if end else 'today'}"
 
 
 def short_date(day: dt.date) -> str:

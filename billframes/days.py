@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 import zoneinfo
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -45,6 +45,19 @@ class Period:
 
     start: dt.date | None = None
     end: dt.date | None = None
+
+    @classmethod
+    def stated(cls, about: Mapping[str, Any]) -> Period:
+        """
+        Return the period whose days are stated as ISO texts, as of a report of the firm's books or its payments.
+
+        Examples
+        --------
+        >>> Period.stated({"start": "2026-10-01", "end": None})
+        Period(start=datetime.date(2026, 10, 1), end=None)
+        """
+        texts = (about.get(name) for name in ("start", "end"))
+        return cls(*(dt.date.fromisoformat(text) if text else None for text in texts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,16 +6,16 @@ refused, because a part of the cash looks like all of it.
 
 from __future__ import annotations
 
-import datetime as dt
 from typing import Any
 
 import pandas as pd
 
-from billframes._format import long_date
+from billframes._format import long_date, long_span
 from billframes.analysis.declare.spec import Analysis
 from billframes.book import Book
 from billframes.errors import ParameterError
 from billframes.ledger import read_ledger
+from billframes.periods import Period
 
 __all__ = ["from_books"]
 
@@ -58,19 +58,19 @@ def _payments(name: str, book: Book, reports: list[pd.DataFrame]) -> pd.DataFram
         raise ParameterError(f"{name} needs the books' payments: export Sales by Customer Detail, on cash basis.")
     covering = [each for each in paid if _covers(each, book)]
     if not covering:
-        spans = " or ".join(_span(each) for each in paid)
+        spans = " or ".join(long_span(_days(each)) for each in paid)
         raise ParameterError(f"The payments in the books are those of {spans}. Choose a period within, or export more.")
     return book.payments(max(covering, key=lambda each: str(each.attrs["ledger"]["end"])))
 
 
 def _covers(report: pd.DataFrame, book: Book) -> bool:
     """Tell whether a report has all days of the book's period up to the day of the data."""
-    start, end = _days(report)
+    days = _days(report)
     first, last = book.period.start or book.first_day, book.period.end
     loaded = book.loaded_on("invoices")
     until = min((each for each in (last, loaded) if each is not None), default=None)
-    return (start is None or (first is not None and start <= first)) and (
-        end is None or (until is not None and until <= end)
+    return (days.start is None or (first is not None and days.start <= first)) and (
+        days.end is None or (until is not None and until <= days.end)
     )
 
 
@@ -84,12 +84,5 @@ def _open_items(book: Book, reports: list[pd.DataFrame]) -> pd.DataFrame:
     return fits[0]
 
 
-def _days(report: pd.DataFrame) -> tuple[dt.date | None, dt.date | None]:
-    about = report.attrs["ledger"]
-    start, end = (dt.date.fromisoformat(text) if (text := about[name]) else None for name in ("start", "end"))
-    return start, end
-
-
-def _span(report: pd.DataFrame) -> str:
-    start, end = _days(report)
-    return f"{long_date(start) if start else 'the beginning'} to {long_date(end) if end else 'today'}"
+def _days(report: pd.DataFrame) -> Period:
+    return Period.stated(report.attrs["ledger"])

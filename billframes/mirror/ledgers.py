@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 
 from billframes.mirror.lock import private_files
 from billframes.mirror.storage import Storage
+from billframes.periods import Period
 
 __all__ = ["LEDGERS", "LedgerTable", "Restated", "period_of", "restated"]
 
@@ -90,11 +91,8 @@ def restated(ledger: pd.DataFrame, earlier: pd.DataFrame) -> Iterator[Restated]:
 
 def period_of(ledger: pd.DataFrame) -> tuple[dt.date, dt.date]:
     """Return the first and last day of a report; those of its rows if it does not say them."""
-    about = ledger.attrs["ledger"]
-    dates = ledger["date"]
-    start = dt.date.fromisoformat(about["start"]) if about["start"] else dates.min().date()
-    end = dt.date.fromisoformat(about["end"]) if about["end"] else dates.max().date()
-    return start, end
+    stated, dates = Period.stated(ledger.attrs["ledger"]), ledger["date"]
+    return stated.start or dates.min().date(), stated.end or dates.max().date()
 
 
 def _row(ledger: pd.DataFrame) -> dict[str, Any]:

@@ -7,20 +7,20 @@ that are of another day are left out; files that were named must fit.
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from billframes._format import long_date, month_name
+from billframes._format import long_date, long_span, month_name
 from billframes._names import join_names
 from billframes._notes import Notes, collect_notes
 from billframes.book import Book
 from billframes.errors import ConfigError, LedgerError
 from billframes.ledger import read_ledger
 from billframes.ledger.reports import REPORTS
+from billframes.periods import Period
 from billframes.report.ledger_memory import join_kept, keep, kept_reports
 from billframes.report.ledgers import Ledgers
 from billframes.report.month import Month
@@ -84,7 +84,7 @@ def read_ledgers(month: Month, paths: Sequence[Path], *, must_fit: bool) -> Ledg
         return Ledgers()
     known = [each for each in kept if _about(each)["open_items"] and _about(each)["as_of"] == month.as_of.isoformat()]
     tied = _tied_out(month, opened or known[-1:], listed, must_fit=must_fit)
-    ledger = join_kept(month, read_ledger(paid) if paid else None, kept)
+    ledger = join_kept(month, _as_one(paid), kept)
     if ledger is not None and not paid and not _has_days(month, _about(ledger)):
         ledger = None
     payments = None
@@ -97,7 +97,7 @@ def read_ledgers(month: Month, paths: Sequence[Path], *, must_fit: bool) -> Ledg
         missing.append(f"A/R Aging Detail as of {long_date(month.as_of)} would show whether the books agree")
     return Ledgers(
         payments=payments,
-        since=None if ledger is None else _day(_about(ledger)["start"]),
+        since=None if ledger is None else Period.stated(_about(ledger)).start,
         tie_out=tied,
         files=tuple(_about(frame)["file"] for _, frame in reports),
         missing=tuple(missing),
@@ -117,11 +117,11 @@ def read_payments(book: Book, paths: Sequence[Path]) -> pd.DataFrame | None:
     """
     reports = [(each, read_ledger(each)) for each in paths]
     _check_companies([frame for _, frame in reports])
-    paid = _with_payments(reports)
-    if not paid:
+    paid = _as_one(_with_payments(reports))
+    if paid is None:
         return None
     with collect_notes(Notes()):
-        return book.payments(read_ledger(paid), credits=_credits(reports))
+        return book.payments(paid, credits=_credits(reports))
 
 
 def check_payments_among(files: Sequence[str]) -> None:
@@ -139,22 +139,25 @@ def check_payments_among(files: Sequence[str]) -> None:
         raise LedgerError(f"There are no payments in {names}; export Sales by Customer Detail, on cash basis.")
 
 
-def _with_payments(reports: Sequence[tuple[Path, pd.DataFrame]]) -> list[Path]:
-    return [path for path, frame in reports if _about(frame)["payments"]]
+_Reports = Sequence[tuple[Path, pd.DataFrame]]
 
 
-def _credits(reports: Sequence[tuple[Path, pd.DataFrame]]) -> pd.DataFrame | None:
-    paths = [path for path, frame in reports if _about(frame)["report"] == _CREDITS]
-    return read_ledger(paths) if paths else None
+def _with_payments(reports: _Reports) -> _Reports:
+    return [each for each in reports if _about(each[1])["payments"]]
+
+
+def _credits(reports: _Reports) -> pd.DataFrame | None:
+    return _as_one([each for each in reports if _about(each[1])["report"] == _CREDITS])
+
+
+def _as_one(reports: _Reports) -> pd.DataFrame | None:
+    """Return files of one report as one frame; several are read again together, which checks that they fit."""
+    return reports[0][1] if len(reports) == 1 else read_ledger([path for path, _ in reports]) if reports else None
 
 
 def _about(ledger: pd.DataFrame) -> dict[str, Any]:
     about: dict[str, Any] = ledger.attrs["ledger"]
     return about
-
-
-def _day(text: str | None) -> dt.date | None:
-    return dt.date.fromisoformat(text) if text else None
 
 
 def _check_companies(reports: Sequence[pd.DataFrame]) -> None:
@@ -166,15 +169,14 @@ def _check_companies(reports: Sequence[pd.DataFrame]) -> None:
 
 def _has_days(month: Month, about: dict[str, Any]) -> bool:
     """Tell whether a report has all days of the month."""
-    start, end = _day(about["start"]), _day(about["end"])
-    return not ((start and start > month.first) or (end and end < month.last))
+    days = Period.stated(about)
+    return not ((days.start and days.start > month.first) or (days.end and days.end < month.last))
 
 
 def _check_days(month: Month, about: dict[str, Any]) -> None:
     """Refuse payments of a part of the month only, or of other months."""
-    start, end = _day(about["start"]), _day(about["end"])
     if not _has_days(month, about):
-        span = f"{long_date(start) if start else 'its beginning'} to {long_date(end) if end else 'today'}"
+        span = long_span(Period.stated(about), begin="its beginning")
         raise LedgerError(
             f"{about['file']} has the payments from {span}, not all of {month_name(month.first)}; export it for the "
             "whole month, or the year to date."

@@ -10,10 +10,11 @@ import datetime as dt
 
 import pandas as pd
 
-from billframes._format import long_date
+from billframes._format import long_date, long_span
 from billframes._notes import NOTES
 from billframes.errors import ParameterError
 from billframes.loading.load_info import attached
+from billframes.periods import Period
 
 __all__ = ["about_payments", "check_begin"]
 
@@ -27,24 +28,22 @@ def check_begin(payments: pd.DataFrame | None, first: dt.date) -> None:
     ParameterError
         The payments begin later, or end earlier.
     """
-    start, end = _days(payments)
-    if (start and start > first) or (end and end < first):
-        span = f"{long_date(start) if start else 'the beginning'} to {long_date(end) if end else 'today'}"
+    days = _days(payments)
+    if (days.start and days.start > first) or (days.end and days.end < first):
         raise ParameterError(
-            f"The payments in the books are those of {span}. Choose a period that begins in these days, or export more."
+            f"The payments in the books are those of {long_span(days)}. Choose a period that begins in these days, or "
+            "export more."
         )
 
 
 def about_payments(payments: pd.DataFrame | None, last: dt.date) -> list[str]:
     """Return where the payments end, if that is before the period's last day, and their notes."""
-    _, end = _days(payments)
+    end = _days(payments).end
     notes = [str(each["plain"]) for each in attached(payments, NOTES) or []]
     if end and end < last:
         return [f"The payments in the books end on {long_date(end)}; later ones are missing here.", *notes]
     return notes
 
 
-def _days(payments: pd.DataFrame | None) -> tuple[dt.date | None, dt.date | None]:
-    about = attached(payments, "payments") or {}
-    start, end = (dt.date.fromisoformat(text) if (text := about.get(name)) else None for name in ("start", "end"))
-    return start, end
+def _days(payments: pd.DataFrame | None) -> Period:
+    return Period.stated(attached(payments, "payments") or {})

@@ -9,7 +9,7 @@ import datetime as dt
 from collections.abc import Iterable
 from typing import Any
 
-from billframes._format import long_date
+from billframes._format import long_span
 from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.frames.data_span import covers
 from billframes.analysis.results.names import find_figure
@@ -33,9 +33,7 @@ def payment_days(names: Iterable[str], payments: Any) -> Period:
             f"{of_cash[0]!r} needs payments, which the billing system does not have: pass "
             "payments=book.payments(bf.read_ledger(…))."
         )
-    about = attached(payments, "payments") or {}
-    start, end = (dt.date.fromisoformat(day) if (day := about.get(name)) else None for name in ("start", "end"))
-    return Period(start, end)
+    return Period.stated(attached(payments, "payments") or {})
 
 
 def not_covered(days: Period, start: dt.date | None, end: dt.date | None) -> str:
@@ -43,10 +41,7 @@ def not_covered(days: Period, start: dt.date | None, end: dt.date | None) -> str
     begun = start is None or covers(days.start, start)
     if begun and not (days.end and end and end > days.end):
         return ""
-    span = (
-        f"{long_date(days.start) if days.start else 'the beginning'} to {long_date(days.end) if days.end else 'today'}"
-    )
-    return f"The payments are those of {span}."
+    return f"The payments are those of {long_span(days)}."
 
 
 def check_days(days: Period, start: dt.date | None, end: dt.date | None) -> None:
