@@ -128,7 +128,8 @@ def cash_forecast(
               horizon  open_cash_amount  receivable_amount  never_amount
     0  by 26 Dec 2026            3919.0             4000.0          81.0
     """
-    check_choice(by, "by", ("client", "invoice")) if by is not None else None
+    if by is not None:
+        check_choice(by, "by", ("client", "invoice"))
     frames = Frames.of(
         invoices=invoices, time_entries=time_entries, expenses=expenses, fixed_fees=fixed_fees, matters=matters
     )

@@ -36,7 +36,6 @@ TOOLS = ("about", "explain", "values", "figures", "records", "analysis")
 
 _NARRATIVES = frozenset({"description", "narrative", "notes", "memo", "text", "comment"})
 _CONTACTS = ("contact_", "email", "phone")
-_FRAMES_OF_KEYS = {"client": "clients", "user": "users"}
 
 Names = Annotated[list[str], Meta(min_length=1, max_length=12)]
 By = list[str] | str | None

@@ -70,15 +70,7 @@ class ReadSheet:
 
 class Workbook(Archive):
     """
-    An open .xlsx file.
-
-    Parameters
-    ----------
-    source : Path or binary file
-    max_bytes, max_cells : int
-        The most bytes to unpack, and the most cells.
-    name : str, optional
-        The file's name for messages.
+    The sheets of an open .xlsx file, with the parameters of `Archive`.
 
     Raises
     ------

@@ -54,9 +54,8 @@ class EBilling:
             return ""
         unknown = len(self.unknown_codes)
         more = f" The codes of {unknown} expenses and fixed fees are not known." if unknown else ""
-        if not self.rejected:
-            return f"{_WORK} {self.count}.{more}"
-        return f"{_WORK} {self.count}. By responsible lawyer: {self.by_responsible}.{more}"
+        by = f" By responsible lawyer: {self.by_responsible}." if self.rejected else ""
+        return f"{_WORK} {self.count}.{by}{more}"
 
     @property
     def by_responsible(self) -> str:

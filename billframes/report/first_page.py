@@ -223,16 +223,15 @@ def _cash(month: Month) -> Tile:
 
 def _collected(month: Month, settled: str) -> Tile:
     """Return the cash of the month, with that of the year to date if it is known."""
-    amounts = [
-        float(month.result("collected", payments=month.ledgers.payments, by=None, start=first, end=month.last)[name][0])
-        for first, name in (
-            (month.first, "cash_amount"),
-            (month.first, "collected_amount"),
-            (month.first_of_year, "cash_amount"),
-        )
-    ]
-    cash, fees, to_date = (format_number(each, "money") for each in amounts)
-    year = f"{to_date} in {month.to_date_name()}" if month.ledgers.covers(month.first_of_year) else ""
+    of_month, to_date = (
+        month.result("collected", payments=month.ledgers.payments, by=None, start=first, end=month.last).iloc[0]
+        for first in (month.first, month.first_of_year)
+    )
+    cash, fees, of_year = (
+        format_number(float(row[name]), "money")
+        for row, name in ((of_month, "cash_amount"), (of_month, "collected_amount"), (to_date, "cash_amount"))
+    )
+    year = f"{of_year} in {month.to_date_name()}" if month.ledgers.covers(month.first_of_year) else ""
     return Tile("Collected", cash, "", tuple(filter(None, (f"{fees} of it fees", year, settled))))
 
 

@@ -119,8 +119,8 @@ def prepare(
     settings: FirmSettings | None,
 ) -> Prepared:
     """Read the arguments and the frames of a forecast, refuse those that say too little, and note doubts."""
-    day, spans = read_date(as_of, "as_of"), read_horizons(horizons, read_date(as_of, "as_of"))
-    level = read_level(level)
+    day = read_date(as_of, "as_of")
+    spans, level = read_horizons(horizons, day), read_level(level)
     need_open_on(analysis, frames, ("invoices", "time_entries"), day)
     _need_falls_since(frames, day, receipts if payments is None else payments, without_people(settings))
     invoices = read_invoices(frames, day)

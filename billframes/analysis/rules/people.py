@@ -29,7 +29,6 @@ __all__ = [
     "UNMATCHED",
 ]
 
-_ARCHIVED = "Load all matters, archived ones too."
 _SETTINGS = "Ask whoever keeps the firm's settings to"
 
 UNKNOWN_IDS = Rule(
