@@ -10,7 +10,9 @@ A server refuses for one of three reasons. Requests that are sent alone after a 
   changed, because fewer requests would be refused as often. The share is estimated from such refusals. As long as the
   estimate can explain the refusals in a row, requests are retried after about the time that a response takes.
 - **Requests at once**: more were refused together than chance explains, and the first that is sent alone is granted.
-  From then on, no more are sent at once than were granted.
+  From then on, no more are sent at once than were granted. If refusals go on although each request that is sent alone
+  is granted, more often than chance explains, one less is sent at once: on a busy computer, the requests of which some
+  were granted were not all at the server at once.
 - **Requests within some time**: requests that are sent alone are refused, too. The number of granted requests, divided
   by the time until the next grant, is the rate that the server allows, and requests are spaced accordingly. If a spaced
   request is refused, the rate is lowered a little. As long as no request is refused, the rate grows again, slowly at
@@ -53,6 +55,8 @@ ONE_MORE_AFTER = 15.0
 SLACK = 1.05
 # As many refusals as are less probable than this are not chance.
 IMPROBABLE = 2e-4
+# One less at once costs some speed for a while, so that it takes stronger evidence.
+VERY_IMPROBABLE = 1e-5
 # The estimated share of chance refusals: at first, at least, and the largest that is taken for chance.
 FIRST_SHARE, LEAST_SHARE, LARGEST_SHARE = 0.2, 0.03, 0.55
 # How much each outcome changes the estimate.
@@ -109,6 +113,10 @@ class _Chance:
     def is_too_large(self) -> bool:
         return self.share >= LARGEST_SHARE
 
+    def explains_none_alone(self, granted: int) -> bool:
+        """Return whether it may be chance that so many requests that were sent alone were all granted."""
+        return (1 - self.share) ** granted > VERY_IMPROBABLE
+
     def explains(self, refused: int, sent: int, in_a_row: int) -> bool:
         """Return whether so many refusals of so many requests may be chance; `in_a_row` of them were sent alone."""
         if self.is_too_large or in_a_row >= LONGEST_CHANCE:
@@ -138,6 +146,8 @@ class Pace:
         # What the server grants: requests at once, and requests a second. None is no limit.
         self._most_at_once: int | None = None
         self._lowered_at, self._granted_since = 0.0, 0
+        # Requests in a row that were sent alone after a refusal and granted.
+        self._granted_alone = 0
         self._rate: float | None = None
         self._rate_is_guess = False
         self._resumed_at = self._lowest_rate = 0.0
@@ -224,10 +234,17 @@ class Pace:
         limited = late or self._is_limited
         together = self._rounds_refused == 1 and self._granted_beside > 0
         soon = not limited or now - self._first_refusal <= 3 * FIRST_PAUSE
-        if not limited:
+        self._granted_alone = self._granted_alone + 1 if self._rounds_refused == 1 else 0
+        crowded = (
+            together and self._most_at_once is not None and not self._chance.explains_none_alone(self._granted_alone)
+        )
+        if not limited and not crowded:
             self._chance.record_refusals(self._refusals)
         if paced and not limited:
             self._lower_rate(now)
+        elif crowded and not paced:
+            self._most_at_once, self._granted_alone = max(1, (self._most_at_once or 1) - 1), self._granted_alone // 2
+            self._lowered_at, self._granted_since = now, 0
         elif together and soon and not paced:
             least = 1 if limited else self._most_at_once or 1
             self._most_at_once, self._rate = max(least, self._granted_beside), None

@@ -74,6 +74,21 @@ class BucketServer(LimitedServer):
         return True
 
 
+@dataclass
+class JitteryServer(LimitedServer):
+    """A server that handles each call in a random time, sometimes longer than until its response arrives."""
+
+    ends: list = field(default_factory=list)
+
+    def grants(self, now):
+        self.ends = [end for end in self.ends if end > now]
+        self.under_way = len(self.ends)
+        granted = super().grants(now)
+        if granted:
+            self.ends.append(now + random.uniform(0.005, 0.09))
+        return granted
+
+
 def simulate(server, calls, *, pace=None, workers=8, latency=0.05, retries=5, now=0.0, asked=None):
     """
     Send calls like a client; return the time of the last grant, or None if the client gave up.
@@ -220,6 +235,16 @@ def test_if_the_server_limits_concurrency_fewer_calls_are_sent_at_once():
     took = simulate(server, 500, pace=pace, latency=0.1)
     assert took < 1.25 * 500 * 0.1 / 3
     assert server.refused <= 10
+
+
+def test_if_the_server_is_busy_for_random_times_few_calls_exceed_its_limit_at_once():
+    refused = []
+    for seed in range(20):
+        random.seed(seed)
+        server = JitteryServer(10**9, at_once=3)
+        assert simulate(server, 1000, latency=0.05) < 2.5 * 1000 * 0.05 / 3
+        refused.append(server.refused)
+    assert max(refused) <= 0.2 * 1000, refused
 
 
 @pytest.mark.parametrize("others", [1, 20])
