@@ -10,8 +10,8 @@ A server refuses for one of three reasons. Requests that are sent alone after a 
   changed, because fewer requests would be refused as often. The share is estimated from such refusals. As long as the
   estimate can explain the refusals in a row, requests are retried after about the time that a response takes.
 - **Requests at once**: more were refused together than chance explains, and the first that is sent alone is granted.
-  From then on, no more are sent at once than were granted. If refusals go on although each request that is sent alone
-  is granted, more often than chance explains, one less is sent at once: on a busy computer, the requests of which some
+  From then on, no more are sent at once than were granted. If refusals continue although each request sent alone is
+  granted, more often than chance explains, one less is sent at once: on a busy computer, the requests of which some
   were granted were not all at the server at once.
 - **Requests within some time**: requests that are sent alone are refused, too. The number of granted requests, divided
   by the time until the next grant, is the rate that the server allows, and requests are spaced accordingly. If a spaced
