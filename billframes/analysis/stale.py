@@ -16,7 +16,6 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._notes import Notes, collect_notes
 from billframes.analysis.activity import Activity, activity_of_matters, as_midnight
 from billframes.analysis.aging import aging
 from billframes.analysis.declare.columns import Frame, column_names
@@ -25,7 +24,7 @@ from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
 from billframes.analysis.frames.engine import eager_from_arrow, ids_frame, join_by_id, sum_by, to_dicts
 from billframes.analysis.frames.expressions import RESIDUE, midnight, or_nan, value_at_rates
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.model.arguments import read_date, read_whole_number, resolve_users
+from billframes.analysis.model.arguments import MATTER_TYPES, read_date, read_whole_number, resolve_users
 from billframes.analysis.model.keys import UNASSIGNED
 from billframes.analysis.model.missing_work import note_matters_not_passed, note_partial_frames
 from billframes.analysis.rules.cut_frames import note_cut_frames
@@ -197,7 +196,7 @@ def stale(
     return frames.to_native(eager_from_arrow(frames["time_entries"], table), time_entries, as_of=day)
 
 
-_NO_WORK: _Row = {"total": 0.0, "old": 0.0, "hours": 0.0, "oldest_date": None, "contingent": False}
+_NO_WORK: _Row = {"total": 0.0, "old": 0.0, "hours": 0.0, "oldest_date": None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,12 +218,14 @@ class _Findings:
         finding: str,
         matter_id: str | None,
         since: dt.datetime | None,
-        amount: float,
-        contingent: float = 0.0,
+        work: float = 0.0,
+        receivables: float = 0.0,
         **more: Any,
     ) -> _Row:
         """Return a row of the result."""
         matter = self.matters.get(matter_id or "", {})
+        is_contingent = matter.get("matter_type") == "contingency"
+        amount, contingent = (receivables, work) if is_contingent else (work + receivables, 0.0)
         activity = self.activity.get(matter_id or "", Activity())
         return {
             "finding": finding,
@@ -244,7 +245,7 @@ class _Findings:
     def old_work(self) -> Iterator[_Row]:
         for matter_id, work in self.work.items():
             if _is_open(work["old"]):
-                yield self.row(OLD, matter_id, work["oldest_date"], *_apart(work, "old"))
+                yield self.row(OLD, matter_id, work["oldest_date"], work["old"])
 
     def archived(self) -> Iterator[_Row]:
         for matter_id, matter in self.matters.items():
@@ -252,11 +253,10 @@ class _Findings:
                 continue
             work, receivables = self.work.get(matter_id, _NO_WORK), self.receivables.get(matter_id, 0.0)
             if _is_open(work["total"]):
-                since, hours = work["oldest_date"], work["hours"]
-                yield self.row(ARCHIVED_WORK, matter_id, since, *_apart(work, "total"), hours=hours)
+                yield self.row(ARCHIVED_WORK, matter_id, work["oldest_date"], work["total"], hours=work["hours"])
             if _is_open(receivables):
                 last_invoice = self.activity.get(matter_id, Activity()).invoice
-                yield self.row(ARCHIVED_DEBT, matter_id, last_invoice, receivables)
+                yield self.row(ARCHIVED_DEBT, matter_id, last_invoice, receivables=receivables)
 
     def idle(self, limit: int) -> Iterator[_Row]:
         for matter_id, matter in self.matters.items():
@@ -265,22 +265,15 @@ class _Findings:
             # A matter without any day is not idle: nothing is known of it.
             is_idle = since is not None and (midnight(self.day) - since).days > limit
             if matter["archived"] is not True and is_idle:
-                amount, contingent = _apart(self.work.get(matter_id, _NO_WORK), "total")
-                yield self.row(IDLE, matter_id, since, amount + self.receivables.get(matter_id, 0.0), contingent)
-
-
-def _apart(work: _Row, name: str) -> tuple[float, float]:
-    """Return an amount of a matter's work, and beside it that of work on contingency: one of them is 0."""
-    return (0.0, work[name]) if work["contingent"] else (work[name], 0.0)
+                work = self.work.get(matter_id, _NO_WORK)["total"]
+                yield self.row(IDLE, matter_id, since, work, self.receivables.get(matter_id, 0.0))
 
 
 def _findings(frames: Frames, day: dt.date, limit: int, settings: FirmSettings) -> tuple[_Findings, Frame]:
     """Collect the open amounts and the activity of matters; also return the work in progress by fixed fee."""
     by_fee = _work_by_fee(frames, day, limit, settings)
     balances = frames.call(aging, as_of=day, by="matter", buckets=(1,), settings=settings)
-    work = by_fee.group_by("matter_id").agg(
-        C("total", "old", "hours").sum(), C("oldest_date").min(), C("contingent").max()
-    )
+    work = by_fee.group_by("matter_id").agg(C("total", "old", "hours").sum(), C("oldest_date").min())
     findings = _Findings(
         day=day,
         matters=_matters(frames),
@@ -292,30 +285,23 @@ def _findings(frames: Frames, day: dt.date, limit: int, settings: FirmSettings) 
 
 
 def _work_by_fee(frames: Frames, day: dt.date, limit: int, settings: FirmSettings) -> Frame:
-    """Return the work in progress by matter and fixed fee; `contingent` marks that of contingency matters."""
-    options: dict[str, Any] = {"as_of": day, "by": ["matter", "fixed_fee_id"], "buckets": (limit,)}
-    options["settings"] = settings
-    rows = frames.call(wip, **options)
-    parts = [rows.with_columns(contingent=nw.lit(value=False))]
-    if "matter_type" in column_names(frames["matters"]):
-        # The notes of the call above are about this work, too.
-        with collect_notes(Notes()):
-            contingent = frames.call(wip, matter_types=["contingency"], **options)
-        parts.append(contingent.with_columns(contingent=nw.lit(value=True)))
-    names = ["matter_id", "fixed_fee_id", "total", "hours", "fixed_fee_amount", "oldest_date", "contingent"]
-    work = nw.concat([each.select(*names, old=C(f"{limit + 1}+")) for each in parts])
-    work = work.filter(~C("oldest_date").is_null())
-    return work.with_columns(C("total", "old", "hours", "fixed_fee_amount").fill_null(math.nan))
+    """Return the work in progress by matter and fixed fee, that of contingency matters included."""
+    types = MATTER_TYPES if "matter_type" in column_names(frames["matters"]) else None
+    by, buckets = ["matter", "fixed_fee_id"], (limit,)
+    rows = frames.call(wip, as_of=day, by=by, buckets=buckets, matter_types=types, settings=settings)
+    names = ("total", "hours", "fixed_fee_amount")
+    work = rows.select("matter_id", "fixed_fee_id", *names, "oldest_date", old=C(f"{limit + 1}+"))
+    return work.filter(~C("oldest_date").is_null()).with_columns(C(*names, "old").fill_null(math.nan))
 
 
 def _matters(frames: Frames) -> dict[str, dict[str, Any]]:
     columns = ("matter_id", "name", "archived", "client_id", "client_name", "responsible_id", "responsible_name")
-    return {row["matter_id"]: row for row in to_dicts(frames.select("matters", columns, ("opened",)))}
+    return {row["matter_id"]: row for row in to_dicts(frames.select("matters", columns, ("opened", "matter_type")))}
 
 
 def _open_fees(frames: Frames, work: Frame, day: dt.date, settings: FirmSettings) -> Iterator[_Row]:
     """List the open fees, with their amounts in `wip` and the time linked to each."""
-    rows = to_dicts(work.select("matter_id", "fixed_fee_id", "fixed_fee_amount", "contingent"))
+    rows = to_dicts(work.select("matter_id", "fixed_fee_id", "fixed_fee_amount"))
     open_ = {row["fixed_fee_id"]: row for row in rows if _is_open(row["fixed_fee_amount"])}
     if not open_ or "fixed_fees" not in frames:
         return
@@ -326,15 +312,13 @@ def _open_fees(frames: Frames, work: Frame, day: dt.date, settings: FirmSettings
     totals = sum_by(value_at_rates(linked, settings.standard_rates), ["fixed_fee_id"], ["hours", "_value", "_unrated"])
     efforts = {row["fixed_fee_id"]: row for row in to_dicts(totals)}
     for fee in to_dicts(join_by_id(fees, ids, "fixed_fee_id", "inner")):
-        row = open_[fee["fixed_fee_id"]]
-        amount, contingent = _apart(row, "fixed_fee_amount")
-        done = efforts.get(fee["fixed_fee_id"], {"hours": 0.0, "_value": 0.0, "_unrated": 0.0})
+        id_ = fee["fixed_fee_id"]
+        done = efforts.get(id_, {"hours": 0.0, "_value": 0.0, "_unrated": 0.0})
         yield {
-            "fixed_fee_id": fee["fixed_fee_id"],
-            "matter_id": row["matter_id"],
+            "fixed_fee_id": id_,
+            "matter_id": open_[id_]["matter_id"],
             "since": fee["date"],
-            "amount": amount,
-            "contingent": contingent,
+            "work": open_[id_]["fixed_fee_amount"],
             "hours": done["hours"],
             "effort_amount": done["_value"] if settings.standard_rates and not done["_unrated"] else None,
         }

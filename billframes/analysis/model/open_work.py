@@ -243,9 +243,12 @@ def _note(items: Frame, frames: Frames, options: WipOptions) -> bool:
         note_missing_old_work("wip", frames, invoices, "older work in progress is not counted")
     if not counts["unbilled"]:
         note_inner_merge(frames)
-    words = {"one": "item in progress", "several": "items in progress"}
-    words["counted"] = "counted, and may be on contingency" if options.matter_types is None else "not counted"
-    notes.add(UNKNOWN_TYPE, counts.get("untyped", 0.0), "wip", **words)
+    # `stale` asks for every type, to show work on contingency apart.
+    types = None if frames.is_inner else options.matter_types
+    if types is None or UNKNOWN not in types:
+        words = {"one": "item in progress", "several": "items in progress"}
+        words["counted"] = "counted, and may be on contingency" if types is None else "not counted"
+        notes.add(UNKNOWN_TYPE, counts.get("untyped", 0.0), "wip", **words)
     if counts["hidden"] and (counts["priced"] or _has_any_amount(frames)):
         _note_unpriced(frames, options)
         return False
@@ -287,8 +290,8 @@ def _counts(options: WipOptions) -> dict[str, nw.Expr]:
     counts["oldest"] = nw.when(is_time).then(day_number("oldest_date")).min()
     counts["unbilled"] = value_if(is_time & (C("_state") == "unbilled"), "_rows").sum()
     counts["invoiced"] = value_if(is_time & (C("_state") != "unbilled"), "_rows").sum()
-    key, types = options.grouping.type_key, options.matter_types
-    if key and key.base == ("matter_id",) and (not types or UNKNOWN not in types):
+    key = options.grouping.type_key
+    if key and key.base == ("matter_id",):
         counts["untyped"] = value_if((C("_type") == UNKNOWN) & ~C("matter_id").is_null(), "_rows").sum()
     return counts
 
