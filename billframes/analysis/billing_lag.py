@@ -17,11 +17,8 @@ from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.allocation import allocation_rates, billable_time, time_on_invoices
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
-from billframes.analysis.model.missing_work import (
-    count_on_unknown_invoices,
-    note_late_start,
-    note_unknown_invoices,
-)
+from billframes.analysis.model.missing_work import count_on_unknown_invoices, note_late_start, note_unknown_invoices
+from billframes.analysis.model.sums import Sum, add_up
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.loads import need_work_on_invoices, note_removed_rows
 from billframes.config.firm import FirmSettings
@@ -32,8 +29,8 @@ __all__ = ["ANALYSIS", "billing_lag"]
 C = nw.col
 
 _SUMS = (
-    *("entries", "billable_hours", "worked_amount", "total_lag_days", "hour_days", "amount_days", "_hidden"),
-    "postdated_entries",
+    *(Sum(name, name) for name in ("entries", "billable_hours", "total_lag_days", "hour_days", "postdated_entries")),
+    *(Sum(name, name, hides="_hidden") for name in ("worked_amount", "amount_days")),
 )
 # The value of `_counted` for entries whose invoice was not passed; for others it is 1.0 or 0.0.
 _NOT_PASSED = -1.0
@@ -116,14 +113,16 @@ def billing_lag(
     entries, dated_invoices = frames["time_entries"], _dated_invoices(frames, period)
     time = billable_time(frames, ("date", *grouping.row_columns), ("invoice_date",), lazily=True)
     lags = _lags(time, dated_invoices, grouping)
-    sums = collect(collect(sum_by(lags, grouping.base, (*_SUMS, "_not_passed")), entries))
+    names = [*(each.name for each in _SUMS), "_hidden", "_not_passed"]
+    sums = collect(collect(sum_by(lags, grouping.base, names), entries))
     _note(sums, time, frames, period)
     billed = dated_invoices.filter(C("_final") & (C("_total") > 0))
     dates = (time, "date"), (billed, "_invoice_date")
     note_late_start("billing_lag", frames, *dates, period.start, consequence)
     # A group may have only entries whose invoice was not passed.
     sums = sums.filter(C("entries") > 0) if grouping.base else sums
-    return frames.to_native(_result(grouping.add_up(sums, _SUMS), grouping), time_entries, period, settings)
+    rows = add_up(sums, _SUMS, grouping, ANALYSIS.measure_names)
+    return frames.to_native(rows, time_entries, period, settings)
 
 
 def _dated_invoices(frames: Frames, period: Period) -> Frame:
@@ -159,11 +158,6 @@ def _lags(time: Frame, invoices: Frame, grouping: Grouping) -> Frame:
         postdated_entries=as_float(C("total_lag_days") < 0),
     )
     return grouping.with_periods(rows, "_invoice_date")
-
-
-def _result(totals: Frame, grouping: Grouping) -> Frame:
-    known = {name: nw.when(C("_hidden") == 0).then(C(name)) for name in ("worked_amount", "amount_days")}
-    return grouping.finish(totals.with_columns(**known), ANALYSIS.measure_names)
 
 
 def _note(sums: Frame, time: Frame, frames: Frames, period: Period) -> None:

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, cast
 
 import narwhals.stable.v2 as nw
+import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._names import first_few
 from billframes.analysis.declare.columns import ITEMS, Frame, column_names
 from billframes.analysis.declare.metrics import Measure, ratio_measure, retitled, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
-from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, sum_by
-from billframes.analysis.frames.expressions import RESIDUE, as_float, map_values, null_column, value_if
+from billframes.analysis.frames.engine import collect, collect_counts, eager_from_arrow, join_by_id, sum_by, to_arrow
+from billframes.analysis.frames.expressions import RESIDUE, as_float, columns_or_null, map_values, null_column, value_if
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.allocation import (
     allocated_fee,
@@ -28,12 +28,10 @@ from billframes.analysis.model.allocation import (
     time_on_invoices,
     unknown_time,
 )
-from billframes.analysis.model.arguments import note_unknown_ids
-from billframes.analysis.model.declared_ratios import with_ratios
-from billframes.analysis.model.missing_work import (
-    note_absent_items,
-    unknown_state_reasons,
-)
+from billframes.analysis.model.arguments import note_unknown_ids, without_people
+from billframes.analysis.model.grouping import Grouping
+from billframes.analysis.model.missing_work import note_absent_items, unknown_state_reasons
+from billframes.analysis.model.sums import Sum, add_up
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.cancelled_work import is_cancelled, note_cancelled
 from billframes.analysis.rules.cut_frames import note_cut_frames
@@ -47,10 +45,23 @@ __all__ = ["ANALYSIS", "budget_burn"]
 
 C = nw.col
 
-_USED = ("billed_amount", "fixed_fee_amount", "prebill_amount", "unbilled_amount", "unknown_amount")
-_HIDDEN = tuple(f"_hidden_{name}" for name in ("prebill_amount", "unbilled_amount", "unknown_amount"))
-_COUNTS = ("_hidden_billed_amount", "_rows_unknown", "_cancelled", "_cancelled_fees")
-_MEASURES = (*_USED, *_HIDDEN, "unbilled_fixed_fee_amount", *_COUNTS)
+_KEYS = ("matter_id", "matter_name")
+_OF_ITEMS = ("worth", "_fee", "_hidden", "_rows", "_cancelled")
+
+
+def _in_state(state: str, *, fixed: bool | None = None) -> nw.Expr:
+    """Return whether an item has a billing state and, if `fixed` is not None, whether it is a fixed fee."""
+    return (C("_state") == state) if fixed is None else (C("_state") == state) & (C("_fixed") == float(fixed))
+
+
+_SUMS = (
+    Sum("billed_amount", "_fee", _in_state("final", fixed=False)),
+    Sum("fixed_fee_amount", "worth", _in_state("final", fixed=True)),
+    Sum("prebill_amount", "worth", _in_state("prebill"), "_hidden"),
+    Sum("unbilled_amount", "worth", _in_state("unbilled", fixed=False), "_hidden"),
+    Sum("unknown_amount", "worth", _in_state("unknown"), "_hidden"),
+    Sum("unbilled_fixed_fee_amount", "worth", _in_state("unbilled", fixed=True)),
+)
 
 
 def budget_burn(
@@ -129,155 +140,97 @@ def budget_burn(
     note_cut_frames("budget_burn", frames, None, consequence)
     note_removed_rows("budget_burn", frames, consequence, "invoices", *ITEMS)
     note_unknown_ids(settings, frames)
-    fees = _fees_of_matters(frames, settings)
+    items = _items_of_matters(frames, settings)
     note_absent_items("budget_burn", frames)
-    used = fees.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in _MEASURES])
-    used = collect(used)
-    counts = _counts(used, budgets)
+    counts = _counts(items, budgets)
     _note(counts, frames)
-    rows, without_work = _with_all_budgets(_with_matters(used, frames), budgets)
-    if "matters" not in frames and len(without_work) == len(budgets):
-        frames.notes.add(NO_BUDGETED_WORK, len(without_work), "budget_burn", few=first_few(without_work))
-    return frames.to_native(_result(rows, budgets, _unbudgeted_fees(counts)), time_entries)
+    budgeted = items.filter(C("matter_id").is_in(list(budgets)))
+    if "matters" not in frames and not len(to_arrow(budgeted)):
+        few = first_few(sorted(budgets))
+        frames.notes.add(NO_BUDGETED_WORK, len(budgets), "budget_burn", few=few)
+    # A matter without work has a row, too.
+    rows = nw.concat([budgeted, _without_work(budgets, items)])
+    hidden = counts["unbudgeted_hidden"] or math.isnan(counts["unbudgeted_amount"])
+    others = {
+        "budget_amount": map_values("matter_id", budgets, None, nw.Float64),
+        "unbudgeted_matters": nw.lit(int(counts["unbudgeted_matters"]), nw.Int64),
+        "unbudgeted_amount": nw.lit(None if hidden else counts["unbudgeted_amount"]).cast(nw.Float64),
+    }
+    grouping = Grouping.of("matter", frames.only("matters"), without_people(settings), _KEYS)
+    return frames.to_native(add_up(rows, _SUMS, grouping, ANALYSIS.measure_names, (), **others), time_entries)
 
 
-def _fees_of_matters(frames: Frames, settings: FirmSettings) -> Frame:
-    """Return rows of fees by matter, in one column per billing state, whatever their date."""
-    time = _with_name(billable_time(frames, ("matter_id",), ("matter_name",)))
+def _items_of_matters(frames: Frames, settings: FirmSettings) -> Frame:
+    """Add up time, fixed fees and credits by matter and billing state, whatever their date."""
+    time = billable_time(frames, ("matter_id",), ("matter_name",))
     rates = allocation_rates(time_on_invoices(time), frames, settings)
-    time = time.with_columns(_hidden=as_float(C("worth").is_null()), worth=C("worth").fill_null(0.0), _rows=nw.lit(1.0))
+    time = _columns(time, _hidden=as_float(C("worth").is_null()), worth=C("worth").fill_null(0.0), hours=C("hours"))
     # The fees of an invoice are allocated by one rule, so the entries of a matter on it can be added up first.
-    time = sum_by(time, ("matter_id", "invoice_id", "matter_name"), ("worth", "hours", "_hidden", "_rows"))
-    parts = [_columns_by_state(time, rates, "billed_amount", allocated_fee())]
+    time = sum_by(time, (*_KEYS, "invoice_id"), ("worth", "hours", "_hidden", "_rows"))
+    parts = [_with_state(time, rates, _fee=allocated_fee(), _fixed=nw.lit(0.0))]
     if "fixed_fees" in frames:
         fixed = frames.select("fixed_fees", ("matter_id", "invoice_id", "amount"), ("matter_name",))
-        fixed = _with_name(fixed).with_columns(worth=C("amount"), _hidden=nw.lit(0.0), _rows=nw.lit(1.0))
-        parts.append(_columns_by_state(fixed, rates, "fixed_fee_amount", C("worth")))
+        fixed = _columns(fixed, _hidden=nw.lit(0.0), worth=C("amount"))
+        parts.append(_with_state(fixed, rates, _fee=nw.lit(0.0), _fixed=nw.lit(1.0)))
     if (untyped := unknown_time(frames, ("matter_id",), ("matter_name",))) is not None:
-        parts.append(_unknown_columns(_with_name(untyped)))
-    credits_ = rates.filter(C("_invoice_state") == "final", C("_by_worth") + C("_by_hours") < 1)
-    cancelled = as_float(is_cancelled())
-    none = dict.fromkeys(_MEASURES, nw.lit(0.0)) | {
-        "billed_amount": C("_unallocated"),
-        "_cancelled": cancelled,
-        "_cancelled_fees": cancelled * C("_unallocated"),
-    }
-    parts.append(credits_.select(matter_id=null_column(nw.String), matter_name=null_column(nw.String), **none))
-    return nw.concat(parts)
+        rows = _columns(untyped, _hidden=as_float(C("worth").is_null()), worth=C("worth").fill_null(0.0))
+        none = dict.fromkeys(("_fee", "_fixed", "_cancelled", "_rows"), nw.lit(0.0))
+        parts.append(rows.with_columns(_state=nw.lit("unknown"), **none))
+    unallocated = rates.filter(C("_invoice_state") == "final", C("_by_worth") + C("_by_hours") < 1)
+    none = dict.fromkeys(("worth", "_hidden", "_rows", "_fixed"), nw.lit(0.0)) | {"_state": nw.lit("final")}
+    keys = dict.fromkeys(_KEYS, null_column(nw.String))
+    parts.append(unallocated.select(**keys, **none, _fee=C("_unallocated"), _cancelled=as_float(is_cancelled())))
+    names = [*_KEYS, "_state", "_fixed"]
+    return collect(sum_by(nw.concat([each.select(*names, *_OF_ITEMS) for each in parts]), names, _OF_ITEMS))
 
 
-def _unknown_columns(rows: Frame) -> Frame:
-    """Return the value of time of unknown billing type as `unknown_amount`."""
-    measures = dict.fromkeys(_MEASURES, nw.lit(0.0)) | {
-        "unknown_amount": C("worth").fill_null(0.0),
-        "_hidden_unknown_amount": as_float(C("worth").is_null()),
-    }
-    return rows.select("matter_id", "matter_name", **measures)
+def _columns(rows: Frame, **values: nw.Expr) -> Frame:
+    """Select the matter, its name, which is missing if the rows have none, the invoice, and values."""
+    keys = columns_or_null(rows, _KEYS, dict.fromkeys(_KEYS, nw.String))
+    return rows.select(*keys, "invoice_id", _rows=nw.lit(1.0), **values)
 
 
-def _with_name(rows: Frame) -> Frame:
-    """Add `matter_name`, which is missing, to rows without it."""
-    there = "matter_name" in column_names(rows)
-    return rows if there else rows.with_columns(matter_name=null_column(nw.String))
-
-
-def _columns_by_state(rows: Frame, rates: Frame, final: str, billed: nw.Expr) -> Frame:
-    """Return amounts in the column of their billing state; on final invoices, `billed` in the column `final`."""
-
-    def in_state(state: str, value: nw.Expr) -> nw.Expr:
-        return value_if(C("_state") == state, value)
-
+def _with_state(rows: Frame, rates: Frame, **values: nw.Expr) -> Frame:
     rates = rates.select("invoice_id", "_invoice_state", "_per_worth", "_per_hour")
-    joined = join_by_id(rows, rates, "invoice_id").with_columns(_state=billing_state())
-    fixed = final == "fixed_fee_amount"
-    measures = dict.fromkeys(_MEASURES, nw.lit(0.0)) | {
-        final: in_state("final", billed),
-        "unbilled_fixed_fee_amount" if fixed else "unbilled_amount": in_state("unbilled", C("worth")),
-        "prebill_amount": in_state("prebill", C("worth")),
-        "unknown_amount": in_state("unknown", C("worth")),
-        "_hidden_unbilled_amount": in_state("unbilled", C("_hidden")),
-        "_hidden_prebill_amount": in_state("prebill", C("_hidden")),
-        "_hidden_unknown_amount": in_state("unknown", C("_hidden")),
-        "_hidden_billed_amount": in_state("final", C("_hidden")),
-        "_rows_unknown": in_state("unknown", C("_rows")),
-    }
-    return joined.select("matter_id", "matter_name", **measures)
+    return join_by_id(rows, rates, "invoice_id").with_columns(_state=billing_state(), _cancelled=nw.lit(0.0), **values)
 
 
-def _with_matters(used: Frame, frames: Frames) -> Frame:
-    """Add the names of matters, and the matters without work, from the matters frame."""
-    if "matters" not in frames:
-        return used
-    listed = frames.select("matters", ("matter_id", "name"))
-    listed = listed.select("matter_id", matter_name=C("name"), **dict.fromkeys(_MEASURES, nw.lit(0.0)))
-    return nw.concat([used.with_columns(matter_name=null_column(nw.String)), collect(listed)])
+def _without_work(budgets: Mapping[str, float], items: Frame) -> Frame:
+    """Return a row without amounts for each matter with a budget."""
+    ids = eager_from_arrow(items, pa.table({"matter_id": pa.array(budgets, pa.string())}))
+    zeros = dict.fromkeys(("_fixed", *_OF_ITEMS), nw.lit(0.0))
+    rows = ids.with_columns(matter_name=null_column(nw.String), _state=nw.lit("final"), **zeros)
+    return rows.select(*column_names(items))
 
 
-def _with_all_budgets(rows: Frame, budgets: dict[str, float]) -> tuple[Frame, list[str]]:
-    """Keep the matters with a budget. Matters that no frame has get a row of zeros, and their ids are also returned."""
-    rows = rows.filter(C("matter_id").is_in(list(budgets)))
-    totals = rows.group_by("matter_id").agg(C("matter_name").max(), *[C(name).sum() for name in _MEASURES])
-    absent = sorted(set(budgets) - _ids(totals))
-    # A sum without keys is one row on every engine, also for an empty frame.
-    zeros = totals.select(*[C(name).sum() * 0.0 for name in _MEASURES])
-    extra = [
-        zeros.select(
-            matter_id=nw.lit(each), matter_name=null_column(nw.String), **{name: C(name) for name in _MEASURES}
-        )
-        for each in absent
-    ]
-    return (nw.concat([totals, *extra]) if extra else totals), absent
-
-
-def _ids(frame: Frame) -> set[str]:
-    return set(cast("nw.DataFrame[Any]", collect(frame.select("matter_id")))["matter_id"].to_list())
-
-
-def _counts(used: Frame, budgets: dict[str, float]) -> dict[str, float]:
+def _counts(items: Frame, budgets: Mapping[str, float]) -> dict[str, float]:
     """Count the entries to note, and add up the fees of matters without a budget."""
-    unbudgeted = C("matter_id").is_null() | ~C("matter_id").is_in(list(budgets))
-    rows = used.with_columns(
-        _unbudgeted=as_float(unbudgeted), _amount=nw.sum_horizontal(*_USED), _hidden=nw.sum_horizontal(*_HIDDEN)
+    final, fixed = C("_state") == "final", C("_fixed") > 0
+    used = nw.when(final & ~fixed).then(C("_fee")).otherwise(C("worth"))
+    rows = items.with_columns(
+        _used=value_if(~(fixed & (C("_state") == "unbilled")), used),
+        _open=value_if(~final, "_hidden"),
+        _fees=value_if(C("_cancelled") > 0, "_fee"),
     )
-    other = C("_unbudgeted") > 0
+    other = C("matter_id").is_null() | ~C("matter_id").is_in(list(budgets))
+    others = sum_by(rows.filter(other), ["matter_id"], ["_used", "_open"])
+    has_fees = ~C("matter_id").is_null() & ~(C("_used").abs() <= RESIDUE)
     sums = {
-        "unknown": C("_rows_unknown"),
-        "hidden": C("_hidden"),
-        "spread": C("_hidden_billed_amount"),
+        "unknown": value_if(C("_state") == "unknown", "_rows"),
+        "hidden": C("_open"),
+        "spread": value_if(final, "_hidden"),
         "cancelled": C("_cancelled"),
-        "cancelled_fees": C("_cancelled_fees"),
-        "unbudgeted_amount": value_if(other, "_amount"),
-        "unbudgeted_hidden": value_if(other, "_hidden"),
-        "unbudgeted_matters": value_if(other & ~C("matter_id").is_null(), as_float(~(C("_amount").abs() <= RESIDUE))),
+        "cancelled_fees": C("_fees"),
     }
-    return collect_counts((rows, {name: column.sum() for name, column in sums.items()}))
-
-
-def _unbudgeted_fees(counts: Mapping[str, float]) -> dict[str, float | None]:
-    """Return the number of matters with fees and no budget, and the sum of these fees (None if rates are hidden)."""
-    amount = counts["unbudgeted_amount"]
-    known = None if counts["unbudgeted_hidden"] or math.isnan(amount) else amount
-    return {"unbudgeted_matters": counts["unbudgeted_matters"], "unbudgeted_amount": known}
-
-
-def _result(rows: Frame, budgets: dict[str, float], unbudgeted: dict[str, float | None]) -> Frame:
-    hidden = dict(zip(_HIDDEN, _USED[2:], strict=True))
-    known = {name: nw.when(C(count) == 0).then(C(name)) for count, name in hidden.items()}
-    used: nw.Expr = C("billed_amount")
-    for name in _USED[1:]:
-        used = used + C(name)
-    rows = (
-        rows.with_columns(**known, budget_amount=map_values("matter_id", budgets, None, nw.Float64))
-        .with_columns(used_amount=used, matter_name=nw.coalesce("matter_name", "matter_id"))
-        .with_columns(
-            remaining_amount=C("budget_amount") - C("used_amount"),
-            unbudgeted_matters=nw.lit(int(unbudgeted["unbudgeted_matters"] or 0), nw.Int64),
-            unbudgeted_amount=nw.lit(unbudgeted["unbudgeted_amount"]).cast(nw.Float64),
-        )
+    of_others = {
+        "unbudgeted_amount": C("_used"),
+        "unbudgeted_hidden": C("_open"),
+        "unbudgeted_matters": as_float(has_fees),
+    }
+    return collect_counts(
+        (rows, {name: column.sum() for name, column in sums.items()}),
+        (others, {name: column.sum() for name, column in of_others.items()}),
     )
-    ordered = rows.sort("matter_name", "matter_id", nulls_last=True)
-    columns = ANALYSIS.measure_names
-    return with_ratios(ordered, columns).select("matter_id", "matter_name", *columns)
 
 
 def _note(count: Mapping[str, float], frames: Frames) -> None:
@@ -332,8 +285,9 @@ ANALYSIS = Analysis(
             "used_amount",
             "Used",
             "money",
-            "Fees billed, fixed fees, draft bills and unbilled time together.",
-            formula="billed_amount + fixed_fee_amount + prebill_amount + unbilled_amount",
+            "Fees billed, fixed fees, draft bills, unbilled time and what is on unknown invoices, together.",
+            formula="billed_amount + fixed_fee_amount + prebill_amount + unbilled_amount + unknown_amount or "
+            "billed_amount + fixed_fee_amount + prebill_amount + unbilled_amount",
         ),
         sum_measure("remaining_amount", "Remaining", "money", "Budget − used.", formula="budget_amount - used_amount"),
         ratio_measure(

@@ -7,14 +7,15 @@ import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.collected import in_period
-from billframes.analysis.declare.metrics import Measure, sum_measure
+from billframes.analysis.declare.metrics import Measure, Unit, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
-from billframes.analysis.frames.engine import collect, from_arrow, join_by_id, sum_by
+from billframes.analysis.frames.engine import collect, from_arrow, join_by_id
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import read_date, without_people
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
 from billframes.analysis.model.paid_fees import payments_table
+from billframes.analysis.model.sums import Sum, add_up
 from billframes.analysis.payments import check_payments
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
@@ -24,10 +25,6 @@ __all__ = ["ANALYSIS", "days_to_pay"]
 C = nw.col
 
 _LIMITS = (30, 60, 90)
-_WITHIN = tuple(f"paid_within_{limit}_amount" for limit in _LIMITS)
-_MEASURES = ("paid_amount", "paid_days", "late_days", "last_days", *_WITHIN)
-_RATIOS = {"days_to_pay": "paid_days", "days_past_due": "late_days", "days_to_last_payment": "last_days"}
-_SHARES = {f"paid_within_{limit}": f"paid_within_{limit}_amount" for limit in _LIMITS}
 
 
 def days_to_pay(
@@ -108,25 +105,32 @@ def days_to_pay(
     columns = ("invoice_id", "invoice_date", *grouping.row_columns)
     details = frames.select("invoices", columns, ("due_date",))
     rows = collect(join_by_id(rows, details, "invoice_id", "inner"), frames["invoices"])
-    rows = grouping.with_periods(rows, "payment_date").with_columns(**_measures(dated="due_date" in rows.columns))
-    totals = grouping.add_up(sum_by(rows, grouping.base, _MEASURES), _MEASURES)
-    whole_cash = nw.when(C("paid_amount") != 0).then(C("paid_amount"))
-    ratios = {name: C(part) / whole_cash for name, part in (_RATIOS | _SHARES).items()}
-    result = grouping.finish(totals.with_columns(**ratios), ("paid_amount", *ratios))
+    rows = grouping.with_periods(rows, "payment_date")
+    result = add_up(rows, _sums(dated="due_date" in rows.columns), grouping, ANALYSIS.measure_names)
     return frames.to_native(result, invoices, period, settings)
 
 
-def _measures(*, dated: bool) -> dict[str, nw.Expr]:
-    paid, date = C("paid_amount"), C("invoice_date")
-    due = nw.coalesce("due_date", "invoice_date") if dated else date
-    days = (C("payment_date") - date).dt.total_minutes() / 1440.0
-    late = (C("payment_date") - due).dt.total_minutes() / 1440.0
-    last = (C("last_date") - date).dt.total_minutes() / 1440.0
-    within = {
-        name: nw.when(days <= limit).then(paid).otherwise(nw.lit(0.0))
-        for name, limit in zip(_WITHIN, _LIMITS, strict=True)
-    }
-    return {"paid_days": paid * days, "late_days": paid * late, "last_days": paid * last, **within}
+def _sums(*, dated: bool) -> list[Sum]:
+    """Declare the cash, the cash times days, and the cash within each limit."""
+    cash = C("paid_amount")
+    due = nw.coalesce("due_date", "invoice_date") if dated else C("invoice_date")
+    days = _days(C("invoice_date"), "payment_date")
+    return [
+        Sum("paid_amount", cash),
+        Sum("_paid_days", cash * days),
+        Sum("_late_days", cash * _days(due, "payment_date")),
+        Sum("_last_days", cash * _days(C("invoice_date"), "last_date")),
+        *(Sum(f"_paid_within_{limit}", cash, days <= limit) for limit in _LIMITS),
+    ]
+
+
+def _days(start: nw.Expr, end: str) -> nw.Expr:
+    return (C(end) - start).dt.total_minutes() / 1440.0
+
+
+def _weighed(name: str, title: str, part: str, meaning: str, unit: Unit = "days") -> Measure:
+    """Return a measure whose rows are weighed by the cash."""
+    return Measure(name, title, unit, meaning, parts=(part, "paid_amount"), weight="paid_amount")
 
 
 ANALYSIS = Analysis(
@@ -144,18 +148,13 @@ ANALYSIS = Analysis(
     cannot_tell=("When the invoice was sent; its date is used.",),
     columns=(
         sum_measure("paid_amount", "Cash on invoices", "money", "Cash paid on invoices in the period."),
-        Measure("days_to_pay", "Days to pay", "days", "Days from the invoice to the payment.", weight="paid_amount"),
-        Measure("days_past_due", "Days paid after due date", "days", "Days from the due date.", weight="paid_amount"),
-        Measure("days_to_last_payment", "Days to last payment", "days", "Days to the last one.", weight="paid_amount"),
+        _weighed("days_to_pay", "Days to pay", "_paid_days", "Days from the invoice to the payment."),
+        _weighed("days_past_due", "Days paid after due date", "_late_days", "Days from the due date."),
+        _weighed("days_to_last_payment", "Days to last payment", "_last_days", "Days to the last one."),
         *(
-            Measure(
-                name,
-                f"Paid within {limit} days",
-                "ratio",
-                f"Share of the cash within {limit} days.",
-                weight="paid_amount",
-            )
-            for name, limit in zip(_SHARES, _LIMITS, strict=True)
+            _weighed(name, f"Paid within {limit} days", f"_{name}", f"Share of the cash within {limit} days.", "ratio")
+            for limit in _LIMITS
+            if (name := f"paid_within_{limit}")
         ),
     ),
     table=TableSpec(title="Days to pay", brief=("paid_amount", "days_to_pay", "days_past_due", "paid_within_60")),

@@ -14,7 +14,7 @@ from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.metrics import BILLED_HOURS, Measure, shared_measures
 from billframes.analysis.declare.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.model.declared_ratios import with_ratios
+from billframes.analysis.model.formulas import with_formulas
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By, names_in
 from billframes.analysis.model.yearly_rates import YEARLY_COLUMNS, is_by_year, rates_by_year
@@ -163,7 +163,7 @@ def _rates(realized: Frame) -> Frame:
     keys = names[: names.index("worked_amount")]
     rates = ["worked_rate", *(["standard_rate"] if "standard_amount" in names else [])]
     columns = [name for name in ANALYSIS.measure_names if name in {*names, *rates}]
-    return with_ratios(realized, rates).select(*keys, *columns)
+    return with_formulas(realized, rates).select(*keys, *columns)
 
 
 def _growth(kind: str) -> Measure:

@@ -23,6 +23,7 @@ from billframes.analysis.model.arguments import note_missing_rates
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
 from billframes.analysis.model.missing_work import note_details_not_in_all, note_late_start
+from billframes.analysis.model.sums import Sum, add_up
 from billframes.analysis.rules.invoices import UNKNOWN_FEE
 from billframes.analysis.rules.loads import need_all_dates, need_period, note_removed_rows
 from billframes.config.firm import FirmSettings
@@ -33,14 +34,9 @@ __all__ = ["ANALYSIS", "fixed_fee_realization"]
 C = nw.col
 
 _SUMS = (
-    "fee_amount",
-    "linked_hours",
-    "standard_amount",
-    "unrated_hours",
-    "_unrated",
-    "_not_passed",
-    "unlinked_fee_amount",
-    "unlinked_hours",
+    *(Sum(name, name) for name in ("fee_amount", "linked_hours", "unrated_hours")),
+    *(Sum(name, name) for name in ("unlinked_fee_amount", "unlinked_hours")),
+    Sum("standard_amount", "standard_amount", hides="_unrated"),
 )
 
 
@@ -132,8 +128,9 @@ def fixed_fee_realization(
     parts = [_add_up(counted, "_period_date", grouping), _add_up(unlinked_fees, "date", grouping)]
     rows = collect(grouping.concat(parts))
     _note(rows, counted, grouping)
-    totals = grouping.add_up(rows, _SUMS)
-    return frames.to_native(_result(totals, grouping), time_entries, period, settings)
+    unknown = {} if grouping.settings.standard_rates else {"standard_amount": null_column(nw.Float64)}
+    rows = add_up(rows, _SUMS, grouping, ANALYSIS.measure_names, (), **unknown)
+    return frames.to_native(rows, time_entries, period, settings)
 
 
 def _fixed_fee_time(frames: Frames, grouping: Grouping) -> Frame:
@@ -184,15 +181,9 @@ def _rates(time: Frame, fees: Frame, period: Period) -> Frame:
 def _add_up(rows: Frame, date: str, grouping: Grouping) -> Frame:
     """Add up the sums by the columns that the keys derive from; columns that rows do not have count as 0."""
     there = column_names(rows)
-    zeros = {name: nw.lit(0.0) for name in _SUMS if name not in there}
-    return sum_by(grouping.with_periods(rows.with_columns(**zeros), date), grouping.base, _SUMS)
-
-
-def _result(totals: Frame, grouping: Grouping) -> Frame:
-    standard = null_column(nw.Float64)
-    if grouping.settings.standard_rates:
-        standard = nw.when(C("_unrated") == 0).then(C("standard_amount"))
-    return grouping.finish(totals.with_columns(standard_amount=standard), ANALYSIS.measure_names)
+    names = [*(each.name for each in _SUMS), "_unrated", "_not_passed"]
+    zeros = {name: nw.lit(0.0) for name in names if name not in there}
+    return sum_by(grouping.with_periods(rows.with_columns(**zeros), date), grouping.base, names)
 
 
 def _note(sums: Frame, work: Frame, grouping: Grouping) -> None:

@@ -29,8 +29,8 @@ from billframes.analysis.frames.engine import from_arrow, sum_by, to_dicts
 from billframes.analysis.frames.expressions import RESIDUE, as_float, is_in_period, null_column, value_if
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import read_whole_number
-from billframes.analysis.model.declared_ratios import with_ratios
 from billframes.analysis.model.fees import fees_of_periods
+from billframes.analysis.model.formulas import with_formulas
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By, names_in
 from billframes.analysis.model.missing_work import note_matters_not_passed
@@ -263,7 +263,7 @@ def _has_client_keys_only(grouping: Grouping) -> bool:
 
 def _result(totals: Frame, grouping: Grouping) -> Frame:
     unknown = {} if _has_client_keys_only(grouping) else dict.fromkeys(_CLIENT_COUNTS, null_column(nw.Float64))
-    totals = with_ratios(totals.with_columns(**unknown), ANALYSIS.measure_names)
+    totals = with_formulas(totals.with_columns(**unknown), ANALYSIS.measure_names)
     # By key, the largest clients of both periods can be in different rows.
     change = null_column(nw.Float64) if grouping.keys else C("largest_share") - C("largest_share_before")
     totals = totals.with_columns(largest_share_change=change)

@@ -20,10 +20,12 @@ from billframes.analysis.frames.expressions import as_float, in_period, is_in_pe
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.allocation import billable_time
 from billframes.analysis.model.arguments import note_unknown_ids, without_people
+from billframes.analysis.model.formulas import with_formulas
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.invoice_parts import columns_for_taxes, with_net_fees, with_tax_rates
 from billframes.analysis.model.keys import PEOPLE_AND_MATTERS, By, names_in
 from billframes.analysis.model.missing_work import note_absent_items, note_missing_work
+from billframes.analysis.model.sums import Sum, add_up
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.invoices import UNKNOWN_INVOICE
 from billframes.analysis.rules.loads import is_whole, need_work_on_invoices
@@ -49,6 +51,11 @@ _AS_ALLOCATED = {
 # The sums that decide who bears the difference, as in `allocation`.
 _SUMS = (*_ITEM_AMOUNTS.values(), "_hidden", "_gross_worth", "_gross_hours")
 _OF_INVOICES = ("amount", "unexplained_amount", "balance")
+_RESULT = (
+    Sum("invoices", nw.lit(1.0)),
+    Sum("time_amount", "time_amount", hides="_hidden"),
+    *(Sum(name, name) for name in ("expense_amount", "fixed_fee_amount", "tax_amount", "amount", "balance")),
+)
 # A millionth of the currency: adding the floats of thousands of invoices leaves such differences.
 _RESIDUE = 1e-6
 # Other keys that would divide an invoice.
@@ -150,7 +157,7 @@ def reconcile(
     tax = ("tax_amount",) if settings.taxes else ()
     amounts = (*_ITEM_AMOUNTS.values(), "items_amount", *tax, *_OF_INVOICES)
     result = _by_invoice(rows, optional, amounts) if grouping is None else _by_keys(rows, grouping, amounts)
-    return frames.to_native(result, time_entries, period, settings)
+    return frames.to_native(_without_residue(result), time_entries, period, settings)
 
 
 def _grouping(by: By, frames: Frames, settings: FirmSettings) -> Grouping:
@@ -198,13 +205,9 @@ def _items_on_invoices(frames: Frames, kind: str) -> Frame:
 
 
 def _with_items(invoices: Frame, totals: Frame, settings: FirmSettings) -> Frame:
-    """Join the sums of their items to the invoices, and calculate tax and what is unexplained."""
+    """Join the sums of their items to the invoices, and calculate tax."""
     counts = [C(name).fill_null(0.0) for name in (*_SUMS, "matter_count")]
-    rows = invoices.join(totals, on="invoice_id", how="left").with_columns(*counts)
-    rows = _with_tax(rows, settings).with_columns(time_amount=nw.when(C("_hidden") == 0).then(C("time_amount")))
-    rows = rows.with_columns(items_amount=C("time_amount") + C("expense_amount") + C("fixed_fee_amount"))
-    unexplained = C("amount") - C("tax_amount") - C("items_amount")
-    return rows.with_columns(unexplained_amount=unexplained, invoices=nw.lit(1.0))
+    return _with_tax(invoices.join(totals, on="invoice_id", how="left").with_columns(*counts), settings)
 
 
 def _with_tax(rows: Frame, settings: FirmSettings) -> Frame:
@@ -224,17 +227,14 @@ def _without_residue(rows: Frame) -> Frame:
 
 
 def _by_invoice(rows: Frame, optional: Sequence[str], amounts: Sequence[str]) -> Frame:
-    rows = _without_residue(rows).with_columns(C("matter_count").cast(nw.Int64))
+    known = nw.when(C("_hidden") == 0).then(C("time_amount"))
+    rows = with_formulas(rows.with_columns(C("matter_count").cast(nw.Int64), time_amount=known), amounts)
     columns = ("invoice_id", *optional, "invoice_date", "invoice_state", *amounts, "matter_count")
     return rows.sort("invoice_date", "invoice_id", nulls_last=True).select(*columns)
 
 
 def _by_keys(rows: Frame, grouping: Grouping, amounts: Sequence[str]) -> Frame:
-    rows = grouping.with_periods(rows, "invoice_date")
-    # If the amount of one invoice is missing, the sum is missing.
-    known = [C(name).fill_null(float("nan")) for name in amounts]
-    totals = grouping.add_up(rows.with_columns(*known), ("invoices", *amounts))
-    return grouping.finish(_without_residue(totals), ("invoices", *amounts))
+    return add_up(grouping.with_periods(rows, "invoice_date"), _RESULT, grouping, ("invoices", *amounts))
 
 
 def _note(totals: Frame, invoices: Frame, period: Period, settings: FirmSettings, frames: Frames) -> None:

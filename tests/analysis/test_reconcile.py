@@ -26,13 +26,14 @@ COSTS = (("m1", "u1", 100.0, "i1"), ("m1", None, 77.0, None))
 FEES = (("m4", None, 400.0, "i1"), (None, None, 5.0, "i2"))
 
 
-def reconciled(firm, work=WORK, bills=BILLS):
+def reconciled(firm, work=WORK, bills=BILLS, by="invoice"):
     return firm.rows(
         reconcile(
             firm.entries(*work),
             expenses=firm.items(*COSTS),
             fixed_fees=firm.items(*FEES),
             invoices=firm.invoices(*bills),
+            by=by,
         )
     )
 
@@ -62,6 +63,9 @@ def test_hidden_rates_leave_costs_known(firm):
     names = ("time_amount", "items_amount", "unexplained_amount", "expense_amount", "matter_count")
     assert [rows[0][name] for name in names] == [None, None, None, 100.0, 4]
     assert rows[2]["unexplained_amount"] == -200.0
+    with pytest.warns(RatesHiddenWarning):
+        (row,) = reconciled(firm, hidden, by=None)
+    assert [row[name] for name in names[:4]] == [None, None, None, 100.0]
 
 
 def test_items_on_invoices_that_were_not_passed_are_counted(firm):

@@ -29,7 +29,7 @@ from billframes.analysis.frames.expressions import as_float, map_values, null_co
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.frames.repeated_ids import count_many_missing
 from billframes.analysis.model.arguments import resolve_users
-from billframes.analysis.model.declared_ratios import with_ratios
+from billframes.analysis.model.formulas import with_formulas
 from billframes.analysis.model.keys import (
     ITEM_IDS,
     JOINED,
@@ -243,7 +243,7 @@ class Grouping:
 
     def finish(self, frame: Frame, columns: Sequence[str], *, named: bool = False) -> Frame:
         """
-        Label and sort the rows, add the ratios among `columns` that they lack, and order the columns.
+        Label and sort the rows, add the `columns` that follow from others, and order the columns.
 
         Months and quarters become text, unless `named`: in results from `combine` they are text already.
         """
@@ -252,7 +252,7 @@ class Grouping:
         frame = frame.sort(*self.order, nulls_last=True) if self.keys else frame
         names = [] if named else [_period_name(time).alias(time) for time in self.times]
         frame = frame.with_columns(*names) if names else frame
-        return with_ratios(frame, columns).select(*self.columns, *columns)
+        return with_formulas(frame, columns).select(*self.columns, *columns)
 
     def _with_keys(self, frame: Frame, measures: Sequence[str], others: Sequence[str]) -> Frame:
         """Join the frames that the keys need, and select the key columns, the measures and the other columns."""

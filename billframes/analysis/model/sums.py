@@ -1,4 +1,4 @@
-"""Declare the columns of a result that are sums of rows, and calculate them with the ratios that follow from them."""
+"""Declare the columns of a result that are sums of rows, and calculate them and what follows from them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.frames.expressions import value_if
-from billframes.analysis.model.declared_ratios import pair_of
+from billframes.analysis.model.formulas import with_formulas
 from billframes.analysis.model.grouping import Grouping
 
 __all__ = ["Sum", "add_up"]
@@ -64,6 +64,6 @@ def add_up(
     counted = {each.name: each.counted(each.of) for each in sums}
     totals = grouping.add_up(rows.with_columns(**counted, **hidden), [*counted, *hidden], least)
     known = {name: nw.when(C(f"_hidden_{name}") == 0).then(C(name)) for name in counted if f"_hidden_{name}" in hidden}
-    totals = totals.with_columns(**known).with_columns(**others)
+    totals = with_formulas(totals.with_columns(**known).with_columns(**others), columns)
     there = set(column_names(totals))
-    return grouping.finish(totals, [name for name in columns if name in there or pair_of(name, there)])
+    return grouping.finish(totals, [name for name in columns if name in there])

@@ -12,7 +12,7 @@ import narwhals.stable.v2 as nw
 from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.frames.expressions import RESIDUE, as_float, null_column
 from billframes.analysis.frames.native import nan_to_null
-from billframes.analysis.model.declared_ratios import with_ratios
+from billframes.analysis.model.formulas import with_formulas
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import TIMES
 
@@ -93,7 +93,7 @@ def _mark_rates_in_use(rows: Frame) -> Frame:
 def _result(totals: Frame, grouping: Grouping, columns: Sequence[str]) -> Frame:
     known = {name: nw.when(C("_unrated") == 0).then(C(name)) for name in (*_LOWEST_AND_HIGHEST, "rates_in_use")}
     rates = [name for name in ("worked_rate", "effective_rate", "standard_rate") if name in columns]
-    totals = with_ratios(totals.with_columns(**known), rates)
+    totals = with_formulas(totals.with_columns(**known), rates)
     totals = totals.with_columns(_width=C("highest_rate") - C("lowest_rate"))
     totals = _with_growth(totals, [key.columns[0] for key in grouping.keys if key.time is None], rates)
     return grouping.finish(totals, columns, named=True)
