@@ -3,7 +3,7 @@
 Each analysis is one module here, in which `ANALYSIS` declares everything that the rest of billframes needs. What they
 share is in folders; a module imports only from folders above its own:
 
-- `declare`: the declarations of analyses and columns, and the words that explain them
+- `declare`: the declarations of analyses, facts and columns, and the words that explain them
 - `frames`: users' frames, converted to Narwhals and checked, and results converted back
 - `rules`: what is noted about frames that would give a wrong figure without an error
 - `model`: the rows that analyses add up, and the keys that group them

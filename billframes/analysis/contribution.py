@@ -19,18 +19,21 @@ from billframes.analysis.frames.engine import collect
 from billframes.analysis.frames.expressions import RESIDUE
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.frames.native import nan_to_null
-from billframes.analysis.model.fees import fees_by
+from billframes.analysis.model.billed_work import FACT, BilledWork
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
+from billframes.analysis.model.sums import Sum, add_up
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
-__all__ = ["ANALYSIS", "SHARES", "contribution", "with_shares"]
+__all__ = ["ALL_FEES", "ANALYSIS", "FEES", "SHARES", "contribution", "with_shares"]
 
 C = nw.col
 
 SHARES = ("share", "running_share")
-_AMOUNTS = ("billed_amount", "fixed_fee_amount", "fees_amount")
+FEES = (Sum("billed_amount", "_fees"), Sum("fixed_fee_amount", "_fixed"))
+ALL_FEES = C("billed_amount") + C("fixed_fee_amount")
+"""The sums of fees of matters of every type, and all fees together."""
 
 
 def contribution(
@@ -119,8 +122,10 @@ def contribution(
         clients=clients,
     )
     period = frames.period(start, end, settings)
-    totals, grouping = fees_by("contribution", by, period, settings, frames)
-    shared = with_shares(grouping.finish(totals, _AMOUNTS), grouping, "fees_amount", ANALYSIS.measure_names)
+    grouping = FACT.grouping(by, frames, settings)
+    rows = FACT.rows(frames, BilledWork(analysis="contribution", grouping=grouping, periods=[period]))
+    totals = add_up(rows, FEES, grouping, ("billed_amount", "fixed_fee_amount", "fees_amount"), fees_amount=ALL_FEES)
+    shared = with_shares(totals, grouping, "fees_amount", ANALYSIS.measure_names)
     return frames.to_native(shared, time_entries, period, settings)
 
 

@@ -29,11 +29,12 @@ from billframes.analysis.frames.engine import from_arrow, sum_by, to_dicts
 from billframes.analysis.frames.expressions import RESIDUE, as_float, is_in_period, null_column, value_if
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import read_whole_number
-from billframes.analysis.model.fees import fees_of_periods
+from billframes.analysis.model.billed_work import FACT, BilledWork, is_in_nth
 from billframes.analysis.model.formulas import with_formulas
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By, names_in
 from billframes.analysis.model.missing_work import note_matters_not_passed
+from billframes.analysis.model.sums import Sum, add_up
 from billframes.analysis.rules.loads import note_unfinished_period
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
@@ -45,11 +46,11 @@ __all__ = ["ANALYSIS", "new_business"]
 C = nw.col
 
 _MATTER_COUNTS = ("opened_matters", "undated_matters")
-_PERIOD_AMOUNTS = ("fees_amount", "new_client_amount", "largest_amount")
-_YEAR_BEFORE_AMOUNTS = ("fees_before_amount", "largest_before_amount")
+_FEES = ("fees_amount", "fees_before_amount")
+_OF_CLIENTS = ("new_client_amount", "largest_amount", "largest_before_amount")
 _CLIENT_COUNTS = ("new_clients", "dormant_clients")
 _DATES = ("client_since", "last_work_date")
-_SUMS = (*_MATTER_COUNTS, *_PERIOD_AMOUNTS, *_YEAR_BEFORE_AMOUNTS, *_CLIENT_COUNTS)
+_SUMS = (*_MATTER_COUNTS, *_FEES, *_OF_CLIENTS, *_CLIENT_COUNTS)
 
 
 def new_business(
@@ -161,14 +162,13 @@ def new_business(
     consequence = "the fees of a part of the period are compared with those of the whole period a year before"
     advice = f"Pass start='{spans.period.start}' and end='{{day}}'."
     note_unfinished_period("new_business", frames, spans.last, of_matters.settings, consequence, advice)
-    fees = _fees(spans, by, of_matters.settings, frames)
     known = days_of_clients(frames, spans)
+    fees = _fees(spans, by, known, largest, of_matters)
     note_short_history(frames, known, spans)
     _compare_matters(frames)
     parts = [
         _matters_opened(frames, of_matters, spans.period),
-        _fees_of_period(*fees[0], known, spans, largest),
-        _fees_of_year_before(*fees[1], largest),
+        fees,
         *_client_counts(frames, by, of_matters, known, spans),
     ]
     totals = of_matters.combine(parts, _SUMS, _DATES)
@@ -196,44 +196,35 @@ def _refuse_people_and_periods(by: By, grouping: Grouping) -> None:
 
 
 def _fees(
-    spans: NewBusinessPeriods, by: By, settings: FirmSettings, frames: Frames
-) -> list[tuple[Frame, dict[str, float]]]:
-    """Return the fees by keys and client, and the sum of each client: for the period, and for a year before."""
-    periods = (spans.period, spans.before)
-    both, grouping = fees_of_periods("new_business", [*names_in(by), "client"], periods, settings, frames)
-    finished = [grouping.finish(totals, ("fees_amount",)) for totals in both]
-    return [(rows, _sums_of_clients(rows)) for rows in finished]
-
-
-def _sums_of_clients(rows: Frame) -> dict[str, float]:
-    known = rows.filter(~C("client_id").is_null()).with_columns(C("fees_amount").fill_null(math.nan))
-    return {row["client_id"]: row["fees_amount"] for row in to_dicts(sum_by(known, ["client_id"], ["fees_amount"]))}
-
-
-def _fees_of_period(
-    rows: Frame, sums: Mapping[str, float], known: Mapping[str, ClientDays], spans: NewBusinessPeriods, largest: int
+    spans: NewBusinessPeriods, by: By, known: Mapping[str, ClientDays], largest: int, grouping: Grouping
 ) -> Frame:
+    """Return the fees of the period and of a year before, by keys and client, with those of new and large clients."""
+    frames = grouping.sources.frames
+    of_clients = FACT.grouping([*names_in(by), "client"], frames, grouping.settings)
+    work = BilledWork(analysis="new_business", grouping=of_clients, periods=(spans.period, spans.before))
+    sums = [Sum(name, C("_fees") + C("_fixed"), is_in_nth(nth, work)) for nth, name in enumerate(_FEES)]
+    rows = add_up(FACT.rows(frames, work), sums, of_clients, _FEES)
     new = [client for client, days in known.items() if days.is_new(spans)]
-    amounts = {"new_client_amount": _fees_of(new), "largest_amount": _fees_of_largest(sums, largest)}
-    return rows.with_columns(**amounts)
+    return rows.with_columns(
+        new_client_amount=_of_clients(new, _FEES[0]),
+        largest_amount=_of_largest(rows, _FEES[0], largest),
+        largest_before_amount=_of_largest(rows, _FEES[1], largest),
+    )
 
 
-def _fees_of_year_before(rows: Frame, sums: Mapping[str, float], largest: int) -> Frame:
-    amounts = {"fees_before_amount": C("fees_amount"), "largest_before_amount": _fees_of_largest(sums, largest)}
-    return rows.with_columns(**amounts).drop("fees_amount")
-
-
-def _fees_of_largest(sums: Mapping[str, float], largest: int) -> nw.Expr:
+def _of_largest(rows: Frame, amount: str, largest: int) -> nw.Expr:
     """Return the fees of the largest clients; missing if the fees of any client are unknown."""
-    if any(math.isnan(amount) for amount in sums.values()):
+    of_clients = rows.filter(~C("client_id").is_null()).with_columns(C(amount).fill_null(math.nan))
+    sums = {row["client_id"]: row[amount] for row in to_dicts(sum_by(of_clients, ["client_id"], [amount]))}
+    if any(math.isnan(each) for each in sums.values()):
         return nw.lit(math.nan)
     # Rounded, so that equal fees are ranked by id on every engine. A client with only credits is not large.
     ranked = sorted(sums, key=lambda client: (-round(sums[client], 6), client))
-    return _fees_of([client for client in ranked if sums[client] > RESIDUE][:largest])
+    return _of_clients([client for client in ranked if sums[client] > RESIDUE][:largest], amount)
 
 
-def _fees_of(clients: Collection[str]) -> nw.Expr:
-    return value_if(C("client_id").is_in(list(clients)), "fees_amount") if clients else nw.lit(0.0)
+def _of_clients(clients: Collection[str], amount: str) -> nw.Expr:
+    return value_if(C("client_id").is_in(list(clients)), amount) if clients else nw.lit(0.0)
 
 
 def _matters_opened(frames: Frames, grouping: Grouping, period: Period) -> Frame:

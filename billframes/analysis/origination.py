@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.contribution import ALL_FEES, FEES
 from billframes.analysis.declare.metrics import of_all_types, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.model.fees import FEES, fees_by
+from billframes.analysis.model.billed_work import FACT, BilledWork
 from billframes.analysis.model.keys import By, names_in
+from billframes.analysis.model.sums import Sum, add_up
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
 __all__ = ["ANALYSIS", "origination"]
+
+_SUMS = (Sum("worked_amount", "worth", hides="_hidden"), Sum("settled_amount", "_paid"), *FEES)
 
 
 def origination(
@@ -113,8 +117,10 @@ def origination(
         clients=clients,
     )
     period = frames.period(start, end, settings)
-    totals, grouping = fees_by("origination", ["originator", *more], period, settings, frames)
-    return frames.to_native(grouping.finish(totals, FEES), time_entries, period, settings)
+    grouping = FACT.grouping(["originator", *more], frames, settings)
+    rows = FACT.rows(frames, BilledWork(analysis="origination", grouping=grouping, periods=[period]))
+    totals = add_up(rows, _SUMS, grouping, ANALYSIS.measure_names, fees_amount=ALL_FEES)
+    return frames.to_native(totals, time_entries, period, settings)
 
 
 ANALYSIS = Analysis(

@@ -25,14 +25,12 @@ from billframes.analysis.declare.spec import (
 from billframes.analysis.frames.engine import collect, eager_from_arrow, to_arrow
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import check_choice, read_date, read_matter_types
+from billframes.analysis.model.billed_work import BilledWork
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
-from billframes.analysis.model.missing_work import note_absent_items
 from billframes.analysis.model.paid_fees import FEE_KINDS, invoices_settled_by
-from billframes.analysis.model.realized_fees import RealizationOptions, realized_fees
-from billframes.analysis.model.recorded_time import note_empty_months
+from billframes.analysis.model.realized_fees import realized_fees
 from billframes.analysis.payments import check_payments
-from billframes.analysis.rules.loads import is_whole, need_work_on_invoices
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
@@ -164,21 +162,25 @@ def realization(
         clients=clients,
     )
     period = frames.period(start, end, settings)
-    need_work_on_invoices("realization", frames, period, dated=basis)
-    if basis == "work_date":
-        note_empty_months(frames, period, "the figures lack the work of these days")
     grouping = Grouping.of(by, frames, settings)
-    options = RealizationOptions(
-        basis, period, grouping, types, discounts, day, is_whole(frames.natives), ANALYSIS.measure_names
+    work = BilledWork(
+        analysis="realization",
+        grouping=grouping,
+        periods=[period],
+        basis=basis,
+        typed=True,
+        fixed_fees=False,
+        matter_types=types,
+        discounts=discounts,
+        as_of=day,
     )
-    note_absent_items("realization", frames)
-    rows = realized_fees(frames, options)
+    rows = realized_fees(frames, work, ANALYSIS.measure_names)
     if payments is not None:
-        rows = _with_payments(rows, check_payments(payments), frames, options)
+        rows = _with_payments(rows, check_payments(payments), frames, work)
     return frames.to_native(rows, time_entries, period, settings)
 
 
-def _with_payments(rows: Frame, payments: pd.DataFrame, frames: Frames, options: RealizationOptions) -> Frame:
+def _with_payments(rows: Frame, payments: pd.DataFrame, frames: Frames, options: BilledWork) -> Frame:
     """Add the fees that payments settled: those of a realization in which just these payments were made."""
     table = to_arrow(collect(rows))
     sources = options.grouping.sources
@@ -191,7 +193,7 @@ def _with_payments(rows: Frame, payments: pd.DataFrame, frames: Frames, options:
     for name, kinds in FEE_KINDS.items():
         settled = frames.with_rows(invoices=invoices_settled_by(payments, frames, kinds, sources.settings))
         settled.notes = grouping.notes
-        part = to_arrow(collect(realized_fees(settled, proportional)))["settled_amount"]
+        part = to_arrow(collect(realized_fees(settled, proportional, ANALYSIS.measure_names)))["settled_amount"]
         table = table.append_column(name, part)
         left = pc.subtract(left, part)
     table = table.append_column("open_fees_amount", left)

@@ -1,8 +1,8 @@
 """The rows that analyses add up, with their dates and amounts, and the keys that group them.
 
 - `worked_time`, `capacity`: hours and available hours
-- `billed_work`: the rows of fees on invoices, allocated once by `allocation` and `invoice_parts`; `realized_fees` and
-  `fees` add them up, for realization and for fees of all types
+- `billed_work`: the fact (`declare.facts`) of the fees on invoices, allocated once by `allocation` and `invoice_parts`;
+  `realized_fees` adds up the part that counts in realization
 - `open_work`, `open_balances`: work in progress and receivables on a day
 - `keys`, `grouping`, `arguments`: what `by=` and the other shared arguments mean
 """
