@@ -333,8 +333,15 @@ def _clock(replies: CheckReplies) -> _Result:
     ahead = (server - here).total_seconds()
     if abs(ahead) < SKEW:
         return "the server's and this machine's agree", True
-    difference = f"the server's is {abs(ahead):,.0f} s {'ahead of' if ahead > 0 else 'behind'} this machine's"
+    difference = f"the server's is {_span(abs(ahead))} {'ahead of' if ahead > 0 else 'behind'} this machine's"
     return f"{difference}; loads use the server's", True
+
+
+def _span(seconds: float) -> str:
+    """Return a span of time in the largest unit of which there are at least two."""
+    sizes = {"days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
+    unit = next((unit for unit, size in sizes.items() if seconds >= 2 * size), "seconds")
+    return f"{seconds / sizes[unit]:,.0f} {unit}"
 
 
 _CHECKS: tuple[tuple[str, Callable[[CheckReplies], tuple[Reply, ...]], Callable[[CheckReplies], _Result]], ...] = (

@@ -30,29 +30,29 @@ _DIGITS, _CLIENTS_SHOWN = 2, 6
 
 @dataclass(frozen=True)
 class Outlook:
-    """What may come in, and how good earlier forecasts were; `why` says why there is no forecast."""
+    """What may come in, and how good earlier forecasts were."""
 
-    sentence: str = ""
+    sentence: str
     record: str = ""
-    why: str = ""
 
 
 def outlook(month: Month) -> Outlook | None:
-    """Return the outlook on cash; None for a part of the firm, or if the month ended long before the load."""
-    if not _is_shown(month):
-        return None
+    """Return the outlook on cash; None for a part of the firm, long after the month, or without a forecast."""
     try:
-        rows = _forecast(month)
-    except ParameterError as error:
-        return Outlook(why=why_not(error))
+        rows = _forecast(month) if _is_shown(month) else None
+    except ParameterError:
+        rows = None
+    if rows is None:
+        return None
     first: Any = rows.iloc[0]
     end = long_date(first["end"]).rpartition(" ")[0]
     if pd.isna(first["cash_amount"]):
         return Outlook(f"Of the open invoices, about {_about(first['open_cash_amount'])} are expected by {end}.")
     low, high = _about(first["low_amount"]), _about(first["high_amount"])
     cash = _about(first["cash_amount"])
-    sentence = f"By {end} about {cash} may come in; in four of five cases {low} to {high}."
-    return Outlook(sentence, _record(rows.attrs["record"][0]))
+    record = _record(rows.attrs["record"][0])
+    checked = "" if record else ", a range that is not yet checked against what came"
+    return Outlook(f"By {end} about {cash} may come in; in four of five cases {low} to {high}{checked}.", record)
 
 
 def _is_shown(month: Month) -> bool:
@@ -87,7 +87,7 @@ def _about(amount: float) -> str:
 
 def _record(record: dict[str, Any]) -> str:
     if not record["forecasts"]:
-        return "The range has never been checked against what came; a mirror that is refreshed each night would do so."
+        return ""
     number, inside = record["forecasts"], record["inside"]
     return (
         f"Of {number} earlier {'forecast' if number == 1 else 'forecasts'} of {record['weeks']:.0f} weeks, {inside} "
@@ -159,14 +159,11 @@ def _if_known(month: Month, table: Table) -> ReportTable | None:
         return None
 
 
-def cash_notes(month: Month, table: ReportTable) -> Iterator[str]:
-    """Say what the forecast is, how good earlier ones were, and what would change it."""
-    found = outlook(month)
-    if found is None or found.why or table.rows.empty:
-        return
-    yield from filter(None, (found.sentence, found.record))
-    known = [f"{each[:1].lower()}{each[1:]}" for each in analyses()["cash_forecast"].cannot_tell]
-    yield f"What would change it, and is not in the data: {'; '.join(known)}."
+def cash_notes(_month: Month, table: ReportTable) -> Iterator[str]:
+    """Say what would change the forecast; the first page says what it is, and how good earlier ones were."""
+    if len(table.rows):
+        known = [f"{each[:1].lower()}{each[1:]}" for each in analyses()["cash_forecast"].cannot_tell]
+        yield f"What would change it, and is not in the data: {'; '.join(known)}."
 
 
 TABLES = (_by_week, _by_client, _of_past)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
+import os
 import re
 import time
 from collections.abc import Mapping
@@ -56,7 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out",
         metavar="FILE",
-        help="the file to write (default: billframes-MONTH.html in this folder); with --all-responsible, a folder",
+        help="the file to write, to which a missing ending is added (default: billframes-MONTH.html in this folder); "
+        "with --all-responsible, a folder",
     )
     parser.add_argument(
         "--settings",
@@ -86,6 +88,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the report, print its path, and return the exit code."""
     args.format = _format(args)
+    if args.out and not (args.all_responsible or args.out.endswith(("/", os.sep)) or _has_ending(Path(args.out))):
+        args.out = f"{args.out}.{args.format}"
     first = read_month(args.month or (DEMO_MONTH if args.demo else "last month"))
     out = Path(args.out).absolute() if args.out else None
     _check_options(args, out)
@@ -136,6 +140,10 @@ def _format(args: argparse.Namespace) -> str:
     if args.format and ending in FORMATS and ending != args.format:
         raise ParameterError(f"--out {Path(args.out).name} contradicts --format {args.format}; remove one of them.")
     return args.format or ending or FORMATS[0]
+
+
+def _has_ending(out: Path) -> bool:
+    return bool(out.suffix) or out.is_dir()
 
 
 def _check_options(args: argparse.Namespace, out: Path | None) -> None:

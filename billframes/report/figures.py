@@ -16,6 +16,7 @@ import pandas as pd
 from billframes._format import format_change, format_number, long_date
 from billframes.analysis.declare.lookup import measure, measures
 from billframes.analysis.declare.metrics import Measure, ratio_measure, sum_measure
+from billframes.analysis.frames.expressions import quotient
 from billframes.analysis.model.capacity import prorated_targets
 from billframes.report.html import Cell, is_outside, outside_notes, unit_of
 from billframes.report.month import LEAST_HOURS, YEAR, Month
@@ -221,6 +222,8 @@ def targets(kind: Literal["hours", "fees"]) -> MakeTable:
             ]
         rows = rows.sort_values("pace", ascending=False, kind="stable", ignore_index=True)
         idle = (rows["reached"].abs() < LEAST_HOURS) & (kind == "hours")
+        sums = rows.loc[~idle, [name for name in rows if str(name).startswith(("reached", "target"))]].sum()
+        whole = {f"pace{end}": quotient(sums[f"reached{end}"], sums[f"target{end}"]) for end in ("", "_to_date")}
         told = ("Targets are the firm’s own, prorated by working days.", meaning)
         return ReportTable(
             title=title,
@@ -228,7 +231,7 @@ def targets(kind: Literal["hours", "fees"]) -> MakeTable:
             labels=("user_name",),
             columns=tuple(columns),
             rows=rows[~idle].reset_index(drop=True),
-            total=rows.iloc[:0],
+            total=pd.DataFrame([{**sums, **whole}]),
             meaning=told,
             top=0,
             notes=(*_without_hours(rows[idle], month), *(() if idle.all() else told)),

@@ -197,10 +197,9 @@ def _attainment(month: Month) -> list[str]:
     table = None if month.scope else targets("hours")(month)
     if table is None:
         return []
-    rows = table.rows
-    reached, target = float(rows["reached"].sum()), float(rows["target"].sum())
-    people = "1 person" if len(rows) == 1 else f"{len(rows)} people"
-    return [f"{format_number(reached / target, 'ratio')} of target ({people})"] if target > 0 else []
+    share = float(table.total["pace"].iloc[0])
+    people = "1 person" if len(table.rows) == 1 else f"{len(table.rows)} people"
+    return [f"{format_number(share, 'ratio')} of target ({people})"] if math.isfinite(share) else []
 
 
 def _cash(month: Month) -> Tile:

@@ -10,7 +10,6 @@ import pandas as pd
 from billframes._format import format_number, long_date, month_name
 from billframes.analysis.declare.metrics import title_of_key
 from billframes.analysis.model.capacity import working_days
-from billframes.config.firm import describe_settings
 from billframes.report.figures import Headline
 from billframes.report.month import YEAR, Month
 from billframes.report.report_tables import SCOPE_HOURS
@@ -72,7 +71,7 @@ def utilization(month: Month, table: ReportTable) -> Iterator[str]:
     hours = f"working days of {month.settings.hours_per_day:g} hours each for full-time staff."
     start = f"From {long_date(month.counted_from)}, the first day of the data, the month has"
     whole = "The month has" if month.counted_from == month.first else start
-    yield f"{whole} {days} {hours} {describe_settings(month.book.settings)}"
+    yield f"{whole} {days} {hours}"
     if "pace" in table.rows:
         yield "Target attainment is the client hours of people with a target ÷ their target, prorated by working days."
 
@@ -162,8 +161,7 @@ def realization(month: Month, table: ReportTable) -> Iterator[str]:
 
 def same_invoices(month: Month, table: ReportTable) -> Iterator[str]:
     """Say that a table of realization has the same total as the one before, and which rows are below the floor."""
-    same = "This table covers the same invoices as the table before, so both have the same total."
-    yield f"{same} {_left_out(table.total)}"
+    yield "This table covers the same invoices as the table before, so both have the same total."
     yield from _below_floor(month, table)
 
 
@@ -216,7 +214,6 @@ def headlines(month: Month) -> list[str]:
     unfinished = f"The month is not over: it counts to {long_date(month.last)}, and is compared with the same days."
     return [
         *_HEADLINES,
-        _lockup(month),
         f"A year to date is the sum of its months; this one is {month.to_date_name()}.",
         _earlier_balances(month),
         *([left_out] if hours else []),
@@ -241,6 +238,8 @@ def data_day(month: Month) -> str:
     zone = month.settings.time_zone
     loaded = month.loaded_at and month.loaded_at.astimezone(zoneinfo.ZoneInfo(zone))
     data = f"data of {long_date(loaded.date())}, {loaded:%H:%M} {zone}" if loaded else "data without a day"
+    first = month.firm_book.first_day
+    data += f" · they begin on {long_date(first)}" if first and not month.is_known(month.same_days(YEAR)) else ""
     return f"Amounts in {month.currency} · {data}" if month.currency else f"{data[:1].upper()}{data[1:]}"
 
 

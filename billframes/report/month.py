@@ -364,8 +364,15 @@ class Month:
 
     @property
     def remarks(self) -> list[str]:
-        """The notes as sentences; that of later balances is left out if `footnotes.balances` says the same."""
-        return [each.text("page") for each in self.notes if not (self.balances_day and each.rule is LATER_BALANCES)]
+        """The notes as sentences, each advice once; sections with later balances say so themselves."""
+        found: list[str] = []
+        given: set[str] = set()
+        for each in self.notes:
+            if not (self.balances_day and each.rule is LATER_BALANCES):
+                advice = each.rule.remedy_for("page")
+                found.append(each.text("page").removesuffix(advice if advice in given else "").rstrip())
+                given.add(advice)
+        return found
 
     def _realization_by_month(self, basis: Literal["invoice_date", "work_date"], back: int = 0) -> pd.DataFrame:
         back = back or self.months_back

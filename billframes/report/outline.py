@@ -76,7 +76,6 @@ OUTLINE = (
         name="realization_by_client",
         tables=(report_tables.realization("client"),),
         notes=footnotes.same_invoices,
-        empty="No final invoice is dated in {month}.",
     ),
     SectionSpec(
         name="more_realization",
@@ -86,7 +85,6 @@ OUTLINE = (
     SectionSpec(
         name="write_downs",
         tables=(Table(analysis="write_downs", by="responsible", order=("write_down_amount",)),),
-        empty="No final invoice is dated in {month}.",
         scopes=FIRM,
     ),
     SectionSpec(

@@ -14,8 +14,8 @@ from billframes.plots.svg import svg_address
 
 __all__ = ["bars_height", "picture", "side_by_side"]
 
-# Inches, slightly wider than the text on paper, so that text in charts has the size of text in tables.
-_WIDTH = 8.2
+# Inches, wider than the text on paper, so that text in charts has about the size of text in tables, also on a screen.
+_WIDTH = 9.3
 # Pixels. A page up to this width is shown on a phone; paper is wider.
 _PHONE_WIDTH = 640
 # A chart with so many bars is lower than a quarter of a page. A higher one could leave that much empty before it.

@@ -16,7 +16,7 @@ import pandas as pd
 from billframes._format import format_number, format_rounded
 from billframes._names import join_names
 from billframes.analysis.frames.checked_frames import share_checks
-from billframes.report import lists, report_tables
+from billframes.report import lists, report_tables, standing_out
 from billframes.report.ledger_tables import tie_out_by_reason
 from billframes.report.month import LEAST_HOURS, Month
 from billframes.report.open_amounts import overdue_by_client
@@ -92,8 +92,8 @@ def _floor(month: Month) -> Iterator[Point]:
         without = f"; without them it would be {format_number(billed / worked, 'ratio')}" if worked > 0 else ""
         detail = (
             f"{_money(largest['write_down_amount'])} of the {_money(total['write_down_amount'])} written down is on "
-            f"the bills of {_name(largest, table)}{without}."
-        )
+            f"the bills of {largest[table.label]}{without}"
+        ).removesuffix(".") + "."
     before = month.figures_of(month.same_days(1)).get("billing_realization", math.nan)
     then = f" ({month.same_days_name(1, short=False)}: {format_number(before, 'ratio')})" if before == before else ""
     headline = (
@@ -113,7 +113,7 @@ def _utilization_target(month: Month) -> Iterator[Point]:
     hours = (goal - ratio) * float(month.utilization_total["capacity_hours"].iloc[0])
     detail = f"{format_number(hours, 'hours')} more client hours would have reached it."
     if idle is not None:
-        detail += f" {_name(idle, table)} recorded none of {format_number(idle['idle_capacity_hours'], 'hours')} hours."
+        detail += f" {idle[table.label]} recorded none of {format_number(idle['idle_capacity_hours'], 'hours')} hours."
     headline = (
         f"Utilization is {format_number(ratio, 'ratio')}, below the firm’s target of {format_number(goal, 'ratio')}."
     )
@@ -132,9 +132,7 @@ def _budgets(month: Month) -> Iterator[Point]:
     worst: Any = over.iloc[0]
     count = "1 matter is over its budget" if len(over) == 1 else f"{len(over)} matters are over their budgets"
     headline = f"{count}, by {_money(-over['remaining_amount'].sum())} in all."
-    detail = (
-        f"{_plain(worst['matter_name'])} has used {_money(worst['used_amount'])} of {_money(worst['budget_amount'])}."
-    )
+    detail = f"{worst['matter_name']} has used {_money(worst['used_amount'])} of {_money(worst['budget_amount'])}."
     yield Point(headline, detail, "Targets and budgets", float(worst["budget_burn"]), is_breach=True)
 
 
@@ -229,7 +227,7 @@ def _overdue(month: Month) -> Iterator[Point]:
     detail = _most_of(table, "overdue")
     if not month.scope and len(rows := overdue_by_client(month)):
         first: Any = rows.iloc[0]
-        detail = f"{_plain(first['client_name'])} owes {_money(first['balance'])} of it"
+        detail = f"{first['client_name']} owes {_money(first['balance'])} of it"
         worked = float(first["hours"])
         since = f", and {format_number(worked, 'hours')} hours were recorded for this client since the oldest fell due"
         detail += f"{since if worked >= LEAST_HOURS else ''}."
@@ -271,6 +269,25 @@ def _ledger(month: Month) -> Iterator[Point]:
     yield Point(headline, detail, "Receivables and the books", 1.0, is_breach=True)
 
 
+def _unbilled(month: Month) -> Iterator[Point]:
+    """Say that nothing was billed, and what is still to be billed."""
+    work = float(month.wip(None).iloc[0]["total"])
+    if month.result("reconcile", start=month.first, end=month.last).empty and work > 0:
+        headline = f"Nothing was billed: no final invoice is dated from {month.first.day} to {month.last:%-d %B}."
+        yield Point(headline, f"Work in progress is {_money(work)}.", "Work in progress and lock-up", 1.0)
+
+
+def _missing_time(month: Month) -> Iterator[Point]:
+    """Say how much time is missing, and who lacks most."""
+    if month.scope or not standing_out.missing_time(month):
+        return
+    table = lists.missing_time(month)
+    hours = format_number(float(table.total["missing_hours"].iloc[0]), "hours")
+    people = "1 person" if len(table.rows) == 1 else f"{len(table.rows)} people"
+    headline = f"{hours} hours are missing in the time of {people}."
+    yield Point(headline, _most_of(table, "missing_hours", "hours"), table.title, 1.0)
+
+
 def _e_billing(month: Month) -> Iterator[Point]:
     found = month.e_billing
     if not found.rejected:
@@ -289,6 +306,8 @@ _RULES: tuple[Callable[[Month], Iterator[Point]], ...] = (
     _utilization,
     _overdue,
     _old_work,
+    _unbilled,
+    _missing_time,
     _e_billing,
     _ledger,
 )
@@ -301,15 +320,15 @@ def _largest_part(table: ReportTable, column: str, change: float, unit: str = "m
         return ""
     text = format_number(float(row[column]), unit)
     sign = "+" if row[column] > 0 and not text.startswith("+") else ""
-    return f"The largest part is {_name(row, table)} ({sign}{text})."
+    return f"The largest part is {row[table.label]} ({sign}{text})."
 
 
-def _most_of(table: ReportTable, column: str) -> str:
+def _most_of(table: ReportTable, column: str, unit: str = "money") -> str:
     """Name the row with the largest amount."""
     row = _largest(table.rows, column)
     if row is None or len(table.rows) < 2:
         return ""
-    return f"The largest part is {_name(row, table)} ({_money(row[column])})."
+    return f"The largest part is {row[table.label]} ({format_number(float(row[column]), unit)})."
 
 
 def _largest(rows: pd.DataFrame, column: str, *, by_size: bool = False) -> Any:
@@ -317,15 +336,6 @@ def _largest(rows: pd.DataFrame, column: str, *, by_size: bool = False) -> Any:
     values = rows[column].abs() if by_size else rows[column]
     values = values[values > 0]
     return None if values.empty else rows.loc[values.sort_values(ascending=False, kind="stable").index[0]]
-
-
-def _name(row: Any, table: ReportTable) -> str:
-    return _plain(row[table.label])
-
-
-def _plain(name: object) -> str:
-    # A name can end with a period, such as "Corp.".
-    return str(name).removesuffix(".")
 
 
 def _sentence(text: str) -> str:

@@ -192,6 +192,7 @@ def twelve_months(month: Month) -> ReportTable:
         total=rows.iloc[:0],
         columns=tuple(measures()[name] for name in columns),
         meaning=(BY_MONTH,),
+        names={} if month.is_over else {f"{month.first:%Y-%m}": month.same_days_name(0)},
         top=0,
         charts=tuple(Chart(analysis=each, height=1.8) for each in drawn),
     )

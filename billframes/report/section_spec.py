@@ -128,7 +128,7 @@ class SectionSpec:
             rows = table.page_rows(top)
             caption = "" if heading.startswith(table.title) else table.title
             charts = [(_draw(month, table, rows, each), each.below) for each in table.charts]
-            rows = rows.assign(**{table.label: [_row_name(month, table, each) for each in rows[table.label]]})
+            rows = rows.assign(**{table.label: [table.row_name(each) for each in rows[table.label]]})
             blocks += [
                 *(drawn for drawn, below in charts if not below),
                 page_table(table, rows, caption=caption, limits=_limits(month)),
@@ -149,12 +149,6 @@ class SectionSpec:
             notes=notes,
             empty=empty,
         )
-
-
-def _row_name(month: Month, table: ReportTable, label: object) -> str:
-    """Return the name of a row; a month that is not over is named by its days."""
-    partial = table.label == "month" and not month.is_over and label == f"{month.first:%Y-%m}"
-    return month.same_days_name(0) if partial else table.row_name(label)
 
 
 def _limits(month: Month) -> dict[str, float]:
@@ -183,6 +177,9 @@ def _draw(month: Month, table: ReportTable, rows: pd.DataFrame, chart: Chart) ->
         # The other analyses' figures would be keys of this one's rows.
         own = analyses()[chart.analysis].measure_names
         rows = rows[[table.label, *(name for name in rows.columns if name in own)]]
+    if table.names:
+        lines = {label: "\n".join(name.rsplit(" ", 1)) for label, name in table.names.items()}
+        rows = rows.assign(**{table.label: rows[table.label].replace(lines)})
     if len(rows) < 2 and not chart.height:
         return ""
     draw = getattr(plots, chart.analysis or table.analysis)

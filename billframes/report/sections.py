@@ -67,6 +67,7 @@ def headlines(month: Month) -> Section:
         "headlines.html",
         title="The month in figures",
         figures=rows,
+        is_over=month.is_over,
         columns=[
             *(month.same_days_name(back) for back in (0, 1, YEAR)),
             *(month.to_date_name(), month.to_date_name(1)),

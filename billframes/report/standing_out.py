@@ -112,8 +112,7 @@ def concentration(month: Month) -> str:
     if large.empty:
         return ""
     first: Any = large.iloc[0]
-    name, share = str(first["client_name"]).removesuffix("."), format_number(first["share"], "ratio")
-    return f"{name} brought {share} of the fees of twelve months."
+    return f"{first['client_name']} brought {format_number(first['share'], 'ratio')} of the fees of twelve months."
 
 
 def new_business(month: Month) -> str:

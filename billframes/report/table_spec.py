@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import pandas as pd
@@ -61,6 +61,7 @@ class ReportTable:
     of those `elsewhere` on the page.
     The workbook shows all `columns` and all rows, identified by the columns `labels`. No `brief` and 0 mean all.
     `meaning` says what figures mean that are not those of one analysis. Readers must not overlook `notes`.
+    `names` are shown in place of labels, such as the days of a month that is not over.
     """
 
     title: str
@@ -79,6 +80,7 @@ class ReportTable:
     beside: tuple[str, ...] = ()
     once: str = ""
     elsewhere: frozenset[str] = frozenset()
+    names: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def noun(self) -> str:
@@ -97,6 +99,8 @@ class ReportTable:
 
     def row_name(self, label: object) -> str:
         """Return the name of a row."""
+        if str(label) in self.names:
+            return self.names[str(label)]
         return month_name(pd.Timestamp(f"{label}-01"), short=True) if self.label == "month" else str(label)
 
     def page_rows(self, top: int | None = None) -> pd.DataFrame:

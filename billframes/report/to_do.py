@@ -165,4 +165,4 @@ def _person(name: Any) -> str:
 
 
 def _plain(name: Any) -> str:
-    return str(name).removesuffix(".") if pd.notna(name) else "a client without a name"
+    return str(name) if pd.notna(name) else "a client without a name"

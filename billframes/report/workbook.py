@@ -163,7 +163,7 @@ class _SheetWriter:
         formulas = SheetFormulas(SheetRange(sheet), records)
         for place, (name, form) in enumerate(zip(columns, self._formats(sheet), strict=True)):
             if name in sheet.labels:
-                self._write_labels(page, (top + 1, place), sheet.rows[name], form)
+                self._write_labels(page, (top + 1, place), sheet, name, form)
             else:
                 for row, value in enumerate(sheet.rows[name]):
                     write_figure(page, top + 1 + row, place, value, form, formulas.in_row(name, row))
@@ -186,10 +186,12 @@ class _SheetWriter:
         texts = [self._wrapped if name == "description" else self._top for name in sheet.labels]
         return [*texts, *(self._cells[each.unit] for each in sheet.columns)]
 
-    def _write_labels(self, page: Any, start: tuple[int, int], values: pd.Series[Any], form: Any) -> None:
+    def _write_labels(self, page: Any, start: tuple[int, int], sheet: ReportTable, name: str, form: Any) -> None:
+        values = sheet.rows[name]
         # Days that name a row are aligned to the left, other days to the right.
         day = self._days["month" if values.name == "month" else "date"]
-        values = pd.to_datetime(values) if values.name == "month" else values
+        if values.name == "month":
+            values = values.map(lambda each: sheet.names.get(each) or pd.Timestamp(f"{each}-01")).astype(object)
         for row, value in enumerate(values, start=start[0]):
             write_cell(page, row, start[1], value, day if isinstance(value, pd.Timestamp) else form)
 

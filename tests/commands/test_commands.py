@@ -238,7 +238,9 @@ def test_doctor_shows_the_settings_and_their_sources(sandbox, monkeypatch, capsy
     assert "set (from BILLFRAMES_TOKEN)" in shown
     assert f"rates          {rates}" in shown
     # The sandbox's clock is always at the end of October 2026.
-    assert re.search(r"s (behind|ahead of) this machine's", shown) or "agree" in shown
+    assert (
+        re.search(r"\d (days|hours|minutes|seconds) (behind|ahead\s+of)\s+this\s+machine's", shown) or "agree" in shown
+    )
     assert ("→ rate and amount are missing, not zero" in shown) == (token == "norates")
     assert sandbox.tokens[token] not in shown
 

@@ -124,6 +124,15 @@ def test_the_ending_of_the_file_decides_the_format(built, monkeypatch, tmp_path,
     assert made == [kind]
 
 
+@pytest.mark.parametrize("kind", ["html", "pdf"])
+def test_a_file_without_an_ending_gets_that_of_its_format(built, monkeypatch, tmp_path, capsys, kind):
+    written = []
+    monkeypatch.setattr(command, "_make", lambda _format, _parameters, outs, *_others: written.extend(outs.values()))
+    assert run("--demo", "--out", "october", "--format", kind) == 0
+    assert written == [tmp_path / f"october.{kind}"]
+    assert capsys.readouterr().out == f"{written[0]}\n"
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -140,3 +141,20 @@ def test_no_page_has_words_of_python_or_its_currency_twice(pages, name):
     assert said == (["Amounts in EUR · data of 31 October 2026, 18:00 UTC"] if name == "tax" else [])
     assert "‡" not in page
     assert not re.search(r"[−+]\d,\d{3}(?:\.\d)?%", page)
+
+
+def repeated(page: str) -> list[str]:
+    """Return the sentences of at least eight words that are twice on a page."""
+    said = [each.strip() for line in page.splitlines() if " | " not in line for each in re.split(r"(?<=[.:;]) ", line)]
+    return [each for each, count in Counter(said).items() if count > 1 and len(each.split()) >= 8]
+
+
+@pytest.mark.parametrize("name", MONTHS)
+def test_no_page_says_a_sentence_twice(pages, name):
+    assert repeated(pages[name]) == []
+
+
+def test_a_repeated_sentence_would_be_found():
+    assert repeated("Fees. One two three four five six seven eight.\nOne two three four five six seven eight.") == [
+        "One two three four five six seven eight."
+    ]

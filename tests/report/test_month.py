@@ -38,7 +38,7 @@ def sections(month: report.Month) -> list[str]:
         report.trends(month),
         report.notes(month),
     ]
-    return [section._repr_html_() for section in made]
+    return [section._repr_html_() for section in made if section is not None]
 
 
 def other(october: report.Month, first: dt.date, as_of: dt.date) -> report.Month:
@@ -56,10 +56,9 @@ def test_a_month_without_data_says_so_in_every_section(october):
         rest.attrs = {"load": {**frame.attrs["load"], "rows": len(rest)}}
         setattr(book, name, rest)
     march = report.Month(first, last, last, book)
-    cover, _, headlines, utilization, realization, client, *_ = sections(march)
+    cover, _, headlines, utilization, realization, *_ = sections(march)
     assert "There are no data for March 2025" in cover
     assert "No final invoice is dated in March 2025." in realization
-    assert "No final invoice is dated in March 2025." in client
     assert "No time is recorded in March 2025." in utilization
     billed = next(each for each in figures(march) if each.name == "Fees billed")
     assert billed.cells[0].text == "0"
@@ -73,7 +72,7 @@ def test_a_month_that_is_not_over_is_compared_with_the_same_days(october):
     spans += [("2026-01-01", "2026-10-15"), ("2025-01-01", "2025-10-15")]
     wanted = [october.book.realization(start=start, end=end)["billed_amount"].iloc[0] for start, end in spans]
     assert fees.by_period == pytest.approx(wanted)
-    headings = report.headlines(part)._repr_html_()
+    headings = BeautifulSoup(report.headlines(part)._repr_html_(), "html.parser").get_text()
     for words in ("1–15 Sep 2026", "1–15 Oct 2025", "Jan–15 Oct 2026", "It counts to 15 October 2026"):
         assert words.casefold() in headings.casefold()
     last = part.month_by_month("billed_amount").iloc[-1]
@@ -224,8 +223,8 @@ def test_settings_are_read_from_a_file(connected, tmp_path):
     month = report.load("2026-10", settings=str(settings))
     html = report.utilization(month)._repr_html_()
     assert "The month has 21 working days of 8 hours each" in html
-    assert "Firm settings from firm.toml: 8 hours a day, Mon to Fri; holidays, targets." in html
-    assert "Firm settings from firm.toml" in report.notes(month)._repr_html_()
+    settings_used = "Firm settings from firm.toml: 8 hours a day, Mon to Fri; holidays, targets."
+    assert settings_used in report.notes(month)._repr_html_()
     assert "Target attainment" in html
     with pytest.raises(ConfigError, match="can't be read"):
         report.load("2026-10", settings=str(tmp_path / "none.toml"))

@@ -65,6 +65,7 @@ KEY_TITLES: dict[str, str] = {
     "responsible": "responsible lawyer",
     "originator": "originator",
     "matter_type": "matter type",
+    "horizon": "period",
 }
 """Titles of keys that differ from the name of the column."""
 
