@@ -45,4 +45,4 @@ class KeptBook:
         of_book = analyses()[name].book.method
         calculate = partial(of_book, self, **call.arguments) if of_book else partial(method, *args, **options)
         call.apply_defaults()
-        return self._results.get(repr((name, call.arguments)), calculate)
+        return self._results.get((name, call.arguments), calculate)

@@ -83,8 +83,7 @@ class SlicedBook:
     def result(self, analysis: str, by: By, options: Mapping[str, Any]) -> pd.DataFrame:
         """Return an analysis of the whole book, grouped by the key as well."""
         method = getattr(self.book, analysis)
-        call = repr((analysis, by, sorted(options.items())))
-        return self._results.get(call, lambda: method(add_keys(by, [self.key]), **options))
+        return self._results.get((analysis, by, options), lambda: method(add_keys(by, [self.key]), **options))
 
 
 class BookSlice:

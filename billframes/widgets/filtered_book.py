@@ -158,7 +158,7 @@ class FilteredBook:
         results = self._books.forecasts if kind == "forecast" else self._results
         with share_checks(self._books.checked):
             return results.get(
-                repr((analysis.name, by, kind)),
+                (analysis.name, by, kind),
                 lambda: calculate(self.frames, (self.start, self.end), analysis, by, kind),
             )
 
@@ -169,7 +169,7 @@ class FilteredBook:
         keys = analysis.tab.by if analysis.tab else ()
         for key in keys:
             # Rows that are shown anyway often add up to the whole, which saves an analysis.
-            if analysis.tab and repr((analysis.name, key, analysis.tab.filters)) in self._results:
+            if analysis.tab and (analysis.name, key, analysis.tab.filters) in self._results:
                 added = total_of(self.result(analysis, key))
                 if added and not any(map(math.isnan, added.values())):
                     return added

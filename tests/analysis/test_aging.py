@@ -202,7 +202,7 @@ def test_a_day_before_the_load_needs_history(pandas_firm):
     aging(bills, as_of=DAY)
     with pytest.warns(IncompleteDataWarning, match=r"is before the day the invoices were loaded \(2026-11-01\)"):
         aging(bills, as_of=DAY, settings=FirmSettings(time_zone="Asia/Tokyo"))
-    with pytest.warns(IncompleteDataWarning, match="For balances of a past day, use a mirror"):
+    with pytest.warns(IncompleteDataWarning, match="For balances of a past day, open a mirror as of that day"):
         aging(bills, as_of="2026-10-30")
 
 

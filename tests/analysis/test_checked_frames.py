@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import gc
 import warnings
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from billframes.analysis import utilization
 from billframes.analysis.frames import values
-from billframes.analysis.frames.checked_frames import CheckedFrames, share_checks
+from billframes.analysis.frames.checked_frames import CheckedFrames, KeptResults, share_checks
 from tests.analysis.calls import CALLS, edge_case_frames
 
 
@@ -92,3 +94,20 @@ def test_a_deleted_frame_leaves_the_cache():
             assert sum(row["client_hours"] for row in rows) == 2 * hours
     gc.collect()
     assert checked._checked == {}
+
+
+@pytest.mark.parametrize("value", [lambda: pd.DataFrame({"amount": [1.0] * 999}), lambda: np.ones(9999), object])
+def test_results_of_arguments_that_look_alike_are_kept_apart(value):
+    """The text of a long frame or array leaves out its middle, and a new object can have a deleted one's address."""
+    kept, calls = KeptResults(), 3
+    found = [kept.get(("collected", {"payments": value()}), lambda nth=nth: nth) for nth in range(calls)]
+    assert found == list(range(calls))
+    for words in ("1", 1, 1.0, True, [1], (1,), None, {"a": 1}, {"a": 1.0}):
+        assert kept.get(words, lambda words=words: words) is words
+        assert words in kept
+
+
+def test_results_of_equal_arguments_are_calculated_once():
+    kept, frame = KeptResults(), pd.DataFrame({"amount": [1.0]})
+    call = {"payments": frame, "end": dt.date(2026, 10, 31)}
+    assert [kept.get(("collected", {**call, "by": ["user"]}), lambda nth=nth: nth) for nth in range(2)] == [0, 0]

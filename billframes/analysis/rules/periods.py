@@ -26,9 +26,9 @@ __all__ = [
 LATER_BALANCES = Rule(
     name="later_balances",
     seen="`as_of`={day} is before {since} ({loaded}). Balances are as loaded, so later payments are already deducted.",
-    remedy="For balances of a past day, use a mirror.",
-    page="The balances of that day are known only if the firm keeps a mirror of its data.",
-    book="For balances of a past day, use a mirror.",
+    remedy="For balances of a past day, open a mirror as of that day.",
+    page="The balances of that day are in a mirror of the data, if it was refreshed then.",
+    book="For balances of a past day, open a mirror as of that day.",
     unit="days",
 )
 LONG_AFTER_LOAD = Rule(
