@@ -46,6 +46,7 @@ def cash_forecast(
     horizons: Horizons = (4, 8, 13),
     by: Literal["client", "invoice"] | None = None,
     payments: Any = None,
+    became_final: Any = None,
     complete_from: DateLike | None = None,
     not_cash: Collection[str] | None = None,
     level: float = 0.8,
@@ -80,6 +81,9 @@ def cash_forecast(
     payments : frame, optional
         From `payments`, or with `invoice_id`, `payment_date`, `amount` and optionally `kind`: what left invoices by the
         firm's books, instead of receipts.
+    became_final : frame, optional
+        With `invoice_id` and `final_since`: the day since which invoices are final that were drafts after their date.
+        On earlier days, their work counts as not billed yet.
     complete_from : str or date, optional
         The first invoice day since which the data are complete, for firms that moved from another system.
     not_cash : collection of str, optional
@@ -138,6 +142,7 @@ def cash_forecast(
         frames,
         receipts=receipts,
         payments=payments,
+        became_final=became_final,
         as_of=as_of,
         since=since,
         complete_from=complete_from,

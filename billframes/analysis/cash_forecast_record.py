@@ -51,6 +51,7 @@ def cash_forecast_record(
     horizons: Horizons = (4, 8, 13),
     every: int = 4,
     payments: Any = None,
+    became_final: Any = None,
     complete_from: DateLike | None = None,
     not_cash: Collection[str] | None = None,
     level: float = 0.8,
@@ -61,7 +62,8 @@ def cash_forecast_record(
     Show what forecasts of earlier days said, beside what came in since.
 
     Each is made from what was known on its day: invoices dated by then, with their balances then, and the receipts and
-    the work up to then. Invoices and entries that were changed or deleted later count as they are now.
+    the work up to then. Invoices that a mirror still saw as drafts on that day count as drafts. Other changes of
+    invoices and entries that were made later, such as a voided invoice, count as if they had been made from the start.
 
     Parameters
     ----------
@@ -75,7 +77,7 @@ def cash_forecast_record(
         Weeks from the day after a forecast, added up.
     every : int
         The weeks from one forecast to the next.
-    payments, complete_from, not_cash, level, matters
+    payments, became_final, complete_from, not_cash, level, matters
         As for `cash_forecast`. It needs `receipts` or `payments`.
     settings : FirmSettings, optional
         The firm's settings. Only the time zone is used, for the day of the load.
@@ -141,6 +143,7 @@ def cash_forecast_record(
         frames,
         receipts=receipts,
         payments=payments,
+        became_final=became_final,
         as_of=as_of,
         since=since,
         complete_from=complete_from,
@@ -198,7 +201,7 @@ ANALYSIS = Analysis(
     left_out=("Days on which fewer than 50 invoices of a year, or 26 weeks of invoices, were known.",),
     cannot_tell=(
         "Write-offs that look like payments: they count as received, unless the books tell them apart",
-        "Entries and invoices that were changed or deleted later: they count as they are now",
+        "Entries that were changed or deleted later, and invoices that were voided later: they count as they are now",
     ),
     own=("as_of", "invoices", "matters", "expenses", "fixed_fees"),
     arguments={"settings": "Only the time zone is used, for the day of the load."},

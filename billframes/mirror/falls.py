@@ -1,7 +1,8 @@
-"""Compare versions of a mirror: by how much the balances of final invoices fell between them."""
+"""Compare versions of a mirror: by how much the balances of final invoices fell, and which became final late."""
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -14,7 +15,7 @@ from billframes.mirror.history import rows_of_changed_files, sorted_frame
 from billframes.mirror.storage import Storage
 from billframes.mirror.tables import TABLES
 
-__all__ = ["falls"]
+__all__ = ["compare", "falls"]
 
 _RECEIPTS = {
     "invoice_id": "str",
@@ -32,20 +33,40 @@ _RECEIPTS = {
 }
 
 
+_BECAME_FINAL = {"invoice_id": "str", "final_since": "datetime64[us, UTC]"}
+
+Rows = list[dict[str, Any]]
+
+
 def falls(storage: Storage, versions: Sequence[Version], client_names: Mapping[str, str]) -> pd.DataFrame:
     """Return the rows of `receipts` between these versions."""
-    rows = [
-        {**row, "client_name": client_names.get(row["client_id"])}
-        for previous, following in pairwise(versions)
-        for row in _between(storage, previous, following)
-    ]
-    return sorted_frame(rows, _RECEIPTS, ["until", "invoice_number"])
+    return compare(storage, versions, client_names)[0]
 
 
-def _between(storage: Storage, before: Version, after: Version) -> Iterator[dict[str, Any]]:
-    old, new = rows_of_changed_files(storage, TABLES["invoices"], before, after)
-    earlier = {row["invoice_id"]: row for row in old.to_pylist() if row["invoice_state"] == "final"}
-    later = [row for row in new.to_pylist() if row["invoice_state"] == "final"]
+def compare(
+    storage: Storage, versions: Sequence[Version], client_names: Mapping[str, str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the rows of `receipts`, and since when invoices are final that were drafts after their date."""
+    fallen: Rows = []
+    late: Rows = []
+    for before, after in pairwise(versions):
+        old, new = rows_of_changed_files(storage, TABLES["invoices"], before, after)
+        earlier = {row["invoice_id"]: row for row in old.to_pylist() if row["invoice_state"] == "final"}
+        later = [row for row in new.to_pylist() if row["invoice_state"] == "final"]
+        fallen += _between(earlier, later, before.time, after.time)
+        late += [
+            {"invoice_id": row["invoice_id"], "final_since": after.time}
+            for row in later
+            if row["invoice_id"] not in earlier and row["invoice_date"] <= before.time.date()
+        ]
+    rows = [{**row, "client_name": client_names.get(row["client_id"])} for row in fallen]
+    finals = sorted_frame(late, _BECAME_FINAL, ["final_since"]).drop_duplicates("invoice_id", keep="last")
+    return sorted_frame(rows, _RECEIPTS, ["until", "invoice_number"]), finals
+
+
+def _between(
+    earlier: Mapping[str, dict[str, Any]], later: Rows, before: dt.datetime, after: dt.datetime
+) -> Iterator[dict[str, Any]]:
     credits_used = _credits_used(earlier, later)
     for row in sorted(later, key=lambda each: (each["invoice_date"], each["invoice_number"])):
         known = earlier.get(row["invoice_id"]) or {"amount": row["amount"], "balance": row["amount"]}
@@ -60,8 +81,8 @@ def _between(storage: Storage, before: Version, after: Version) -> Iterator[dict
             "invoice_id": row["invoice_id"],
             "invoice_number": row["invoice_number"],
             "client_id": row["client_id"],
-            "after": before.time,
-            "until": after.time,
+            "after": before,
+            "until": after,
             "balance_before": known["balance"],
             "balance_after": row["balance"],
             "fall_amount": fall,
@@ -71,7 +92,7 @@ def _between(storage: Storage, before: Version, after: Version) -> Iterator[dict
         }
 
 
-def _credits_used(earlier: dict[str, dict[str, Any]], later: list[dict[str, Any]]) -> dict[str, float]:
+def _credits_used(earlier: Mapping[str, dict[str, Any]], later: Rows) -> dict[str, float]:
     """Return by how much each client's credits (negative and overpaid invoices) were used, that is moved towards 0."""
     credits_used: dict[str, float] = {}
     for row in later:

@@ -20,7 +20,7 @@ from billframes.mirror.catalogue import Catalogue, Version, check_tag, checked_s
 from billframes.mirror.cleanup import Freed, remove_versions, versions_to_keep
 from billframes.mirror.connection import MirrorConnection
 from billframes.mirror.engines import MEMORY_LIMIT, scan
-from billframes.mirror.falls import falls
+from billframes.mirror.falls import compare
 from billframes.mirror.history import changes, history, summary
 from billframes.mirror.lock import folder_lock
 from billframes.mirror.refresh import Refresh, checked_full
@@ -66,7 +66,7 @@ class Mirror(LoaderSet):
         self._fixed_version = version
         self._snapshot: Snapshot | None = None if version is None else Snapshot(storage, version)
         self._connection = MirrorConnection(self._snapshot_to_load)
-        self._kept_falls: tuple[int, tuple[dt.date, pd.DataFrame] | None] | None = None
+        self._kept_falls: tuple[int, tuple[dt.date, pd.DataFrame, pd.DataFrame] | None] | None = None
         LoaderSet.__init__(self, Owner(self))
 
     @property
@@ -323,12 +323,12 @@ class Mirror(LoaderSet):
         """
         return self._open_snapshot().sizes()
 
-    def _falls(self) -> tuple[dt.date, pd.DataFrame] | None:
-        """Return the first day of the mirror and what balances fell by until the version that is read; None for one."""
+    def _falls(self) -> tuple[dt.date, pd.DataFrame, pd.DataFrame] | None:
+        """Return the first day of the mirror, and what its versions up to the one that is read show; None for one."""
         # Each forecast asks for both, and comparing the versions takes longer than the forecast.
         if self._kept_falls is None or self._kept_falls[0] != self.version:
             known, names = self._versions(), self._client_names
-            seen = (known[0].time.date(), falls(self._storage, known, names())) if len(known) > 1 else None
+            seen = (known[0].time.date(), *compare(self._storage, known, names())) if len(known) > 1 else None
             self._kept_falls = self.version, seen
         return self._kept_falls[1]
 

@@ -52,10 +52,10 @@ def history(amounts: list[float], balances: list[float], weeks: list[int], clien
     none = np.zeros(0, np.int64)
     falls = Falls(none, none, *(np.zeros(0),) * 3)
     last = max(weeks)
-    arrays = [np.array(weeks), np.array(amounts), np.array(balances), np.array(clients)]
+    arrays = [np.array(each) for each in (weeks, weeks, amounts, balances, clients)]
     options = {"credits": np.zeros(max(clients) + 1), "falls": falls, "unseen": np.zeros(last + 1, bool), "work": None}
     options |= {"day": dt.date(2026, 10, 31), "last": last, "since": last, "complete": 0}
-    options |= dict(zip(("week", "amount", "balance", "client"), arrays, strict=True))
+    options |= dict(zip(("week", "final", "amount", "balance", "client"), arrays, strict=True))
     return History(**{**options, **more})
 
 
@@ -174,6 +174,22 @@ def test_a_days_record_uses_nothing_of_later_days(made_firm, frames, weeks):
     assert found["cash_amount"] == pytest.approx(of_day.loc[0, "cash_amount"])
     assert found["low_amount"] == pytest.approx(of_day.loc[0, "low_amount"])
     assert found["phi"] == pytest.approx(of_day.attrs["record"][0]["phi"])
+
+
+def test_invoices_that_were_drafts_on_a_day_were_not_owed_on_it(made_firm, frames):
+    """Bills of the last three weeks before the day became final ten days after it."""
+    earlier = made_firm.frames(LAST - 16, SINCE)
+    invoices, day = earlier["invoices"], pd.Timestamp(earlier["as_of"])
+    late = invoices["invoice_date"] > day - pd.Timedelta(days=21)
+    as_then = invoices.assign(invoice_state=invoices["invoice_state"].where(~late, "draft"))
+    truth = run({**earlier, "invoices": as_then}, horizons=(8,)).loc[0, "cash_amount"]
+    finals = pd.DataFrame({"invoice_id": invoices["invoice_id"][late], "final_since": day + pd.Timedelta(days=10)})
+    with_mirror = record(frames, horizons=(8,), became_final=finals).set_index("as_of").loc[day, "cash_amount"]
+    alone = record(frames, horizons=(8,)).set_index("as_of").loc[day, "cash_amount"]
+    assert with_mirror == pytest.approx(truth, rel=0.002)
+    assert alone > 1.1 * truth
+    before = record(frames, horizons=(8,), became_final=finals.assign(final_since=day))
+    pd.testing.assert_frame_equal(before, record(frames, horizons=(8,)))
 
 
 def test_a_forecast_of_an_earlier_day_needs_receipts_only(made_firm, frames):

@@ -36,7 +36,7 @@ def _history(frames: dict[str, Any]) -> History:
     """Read frames, without the record of earlier forecasts."""
     named = {name: frames[name] for name in ("invoices", "time_entries")}
     options = {name: frames[name] for name in ("as_of", "since", "receipts")}
-    unset = dict.fromkeys(("payments", "complete_from", "not_cash", "settings"))
+    unset = dict.fromkeys(("payments", "became_final", "complete_from", "not_cash", "settings"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         whole = Frames.of(**named)

@@ -190,9 +190,10 @@ def _new_cash(
         return np.zeros((WORK_AGES, len(spans))), nothing, nothing
     window = slice(max(week - len(worked) + 1, 0), week + 1)
     month = history.weeks_of_month(np.arange(window.start, week + weeks + 1))
-    shares, factors = billing_shares(history.billed[window], history.unbilled[window], month[: len(worked)])
-    worth = history.work.billed_worth[window].sum()
-    realized = history.work.billed_amount[window].sum() / worth if worth > 0 else 0.0
+    work = history.work.at(week)
+    shares, factors = billing_shares(work.billed[window], work.unbilled[window], month[: len(worked)])
+    worth = work.billed_worth[window].sum()
+    realized = work.billed_amount[window].sum() / worth if worth > 0 else 0.0
     open_share = np.exp(-np.cumsum(hazards))
     paid = -np.diff(np.r_[1.0, open_share])[:weeks] * cash[:weeks]
     billed = np.empty((WORK_AGES, weeks))
@@ -203,7 +204,7 @@ def _new_cash(
         billed[:, ahead] = left * now
         left = left * (1 - now)
     by_age = _in_spans(_convolve(billed, paid), spans) * realized
-    known = np.maximum(history.unbilled[week] - history.billed[week], 0.0)
+    known = np.maximum(work.unbilled[week] - work.billed[week], 0.0)
     to_come = np.zeros(weeks)
     for start in range(weeks):
         to_come[start:] += _billed_from_new(shares, factors[month[len(worked) + start :]])
@@ -229,9 +230,8 @@ def _convolve(billed: Floats, paid: Floats) -> Floats:
 def past_forecasts(history: History, spans: Sequence[Span], every: int = 4) -> Iterator[Past]:
     """Yield the forecasts that could have been made since the record began, without that of the day itself."""
     for week in range(history.last - (history.last - history.since) // every * every, history.last, every):
-        in_year = (history.week > week - _YEAR) & (history.week <= week)
-        seen = history.week[history.week >= history.complete]
-        if in_year.sum() < FEWEST_INVOICES or week - seen.min(initial=week) < FEWEST_WEEKS:
+        age = history.at(week).age
+        if (age < _YEAR).sum() < FEWEST_INVOICES or age[age <= week - history.complete].max(initial=0) < FEWEST_WEEKS:
             continue
         found = forecast(history, week, spans)
         received = [_received(history, week, span) if week + span[1] <= history.last else np.nan for span in spans]

@@ -1,7 +1,8 @@
-"""Fill in, from a book, the day of a forecast and the receipts of the mirror that the book reads."""
+"""Fill in, from a book, the day of a forecast and what the versions of its mirror show."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from billframes.analysis.declare.metrics import Measure, sum_measure
@@ -14,20 +15,15 @@ def _day(book: Any, period: Any) -> Any:
     return book.loaded_on("invoices") or period.end
 
 
-def _receipts(book: Any, _period: Any) -> Any:
-    seen = _seen(book)
-    return None if seen is None else seen[1]
+def _seen(place: int) -> Callable[[Any, Any], Any]:
+    """Return what takes a part of what the versions of a book's mirror show; None without two versions."""
 
+    def part(book: Any, _period: Any) -> Any:
+        falls = getattr(getattr(book, "_client", None), "_falls", None)
+        seen = falls() if falls else None
+        return None if seen is None else seen[place]
 
-def _since(book: Any, _period: Any) -> Any:
-    seen = _seen(book)
-    return None if seen is None else seen[0]
-
-
-def _seen(book: Any) -> Any:
-    """Return the first day of a book's mirror, and what its balances fell by; None without two versions."""
-    falls = getattr(getattr(book, "_client", None), "_falls", None)
-    return falls() if falls else None
+    return part
 
 
 RANGE = (
@@ -40,7 +36,8 @@ RANGE = (
 
 OF_BOOK = {
     "as_of": BookArgument(_day, "By default the day of the load, whatever the period: balances are of that day."),
-    "receipts": BookArgument(_receipts, "By default those of the book's mirror."),
-    "since": BookArgument(_since, "By default the first day of the book's mirror."),
+    "since": BookArgument(_seen(0), "By default the first day of the book's mirror."),
+    "receipts": BookArgument(_seen(1), "By default those of the book's mirror."),
+    "became_final": BookArgument(_seen(2), "By default those of the book's mirror."),
 }
 """The arguments of both analyses that a book fills in."""

@@ -7,6 +7,7 @@ that is needed to know what was known then.
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
 import functools
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ import numpy.typing as npt
 
 from billframes.analysis.forecasting.curves import AGES, WORK_AGES, Floats, Ints, add_by
 
-__all__ = ["Falls", "History", "Known", "Work"]
+__all__ = ["Drafts", "Falls", "History", "Known", "Work"]
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,16 @@ class Falls:
     fall: Floats
     cash: Floats
     adjusted: Floats
+
+
+@dataclass(frozen=True)
+class Drafts:
+    """Work on invoices that were drafts after their date: its week, the invoice's, since when it was final; worth."""
+
+    week: Ints
+    invoice: Ints
+    final: Ints
+    worth: Floats
 
 
 @dataclass(frozen=True)
@@ -45,6 +56,7 @@ class Work:
         Unbilled worth on the day by client (rows) and age (columns).
     left_out : float
         Unbilled worth of contingency matters.
+    drafts : Drafts
     """
 
     worth: Floats
@@ -52,6 +64,29 @@ class Work:
     billed_worth: Floats
     by_client: Floats
     left_out: float
+    drafts: Drafts
+
+    def at(self, week: int) -> Work:
+        """Return the work as it was known at the end of a week: that on drafts was not billed yet."""
+        drafts = self.drafts
+        still = (drafts.invoice <= week) & (drafts.final > week)
+        if not still.any():
+            return self
+        worth = self.worth.copy()
+        np.subtract.at(worth, (drafts.week[still], drafts.invoice[still]), drafts.worth[still])
+        np.add.at(worth[:, -1], drafts.week[still], drafts.worth[still])
+        return dataclasses.replace(self, worth=worth)
+
+    @functools.cached_property
+    def billed(self) -> Floats:
+        """Worth billed in each week (rows), by age of the work."""
+        return _by_age(self.worth, len(self.worth), WORK_AGES)
+
+    @functools.cached_property
+    def unbilled(self) -> Floats:
+        """Worth unbilled at the start of each week (rows), by age of the work; that of the week itself is age 0."""
+        left = self.worth[:, ::-1].cumsum(axis=1)[:, ::-1]
+        return np.maximum(_by_age(left, len(self.worth), WORK_AGES), 0.0)
 
 
 @dataclass(frozen=True)
@@ -76,8 +111,9 @@ class History:
         The week that ends on the day; the week in which the record of falls began, `last` without one.
     complete : int
         The first week of invoices that the curves use.
-    week, amount, balance, client
-        Of final invoices above 0: place of the week, amounts, and a number of the client.
+    week, final, amount, balance, client
+        Of final invoices above 0: the weeks of their date and since which they are final, amounts, and a number of the
+        client.
     credits : array
         Of each client: its negative balances, as a positive amount.
     falls : Falls
@@ -92,6 +128,7 @@ class History:
     since: int
     complete: int
     week: Ints
+    final: Ints
     amount: Floats
     balance: Floats
     client: Ints
@@ -105,7 +142,7 @@ class History:
         falls, later = self.falls, self.falls.week > week
         since = add_by(falls.invoice, falls.fall * later, len(self.week))
         adjusted = add_by(falls.invoice, falls.adjusted * later, len(self.week))
-        place = np.flatnonzero(self.week <= week)
+        place = np.flatnonzero((self.week <= week) & (self.final <= week))
         amount, balance = (self.amount + adjusted)[place], np.maximum((self.balance + since)[place], 0.0)
         return Known(place, week - self.week[place], amount, np.where(balance < 0.005, 0.0, balance))
 
@@ -160,20 +197,6 @@ class History:
         by_age[self.unseen] = 0.0
         added: Floats = np.cumsum(by_age, axis=0)
         return added
-
-    @functools.cached_property
-    def billed(self) -> Floats:
-        """Worth billed in each week (rows), by age of the work."""
-        return _by_age(self.work.worth, self.last + 1, WORK_AGES) if self.work else np.zeros((0, WORK_AGES))
-
-    @functools.cached_property
-    def unbilled(self) -> Floats:
-        """Worth unbilled at the start of each week (rows), by age of the work; that of the week itself is age 0."""
-        if not self.work:
-            return np.zeros((0, WORK_AGES))
-        worth = self.work.worth
-        before = np.cumsum(worth, axis=1) - worth
-        return np.maximum(_by_age(worth.sum(1, keepdims=True) - before, self.last + 1, WORK_AGES), 0.0)
 
 
 def _by_age(by_cohort: Floats, weeks: int, ages: int) -> Floats:

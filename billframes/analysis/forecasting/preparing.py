@@ -109,6 +109,7 @@ def prepare(
     *,
     receipts: Any,
     payments: Any,
+    became_final: Any,
     as_of: DateLike,
     since: DateLike | None,
     complete_from: DateLike | None,
@@ -124,11 +125,17 @@ def prepare(
     need_open_on(analysis, frames, ("invoices", "time_entries"), day)
     _need_falls_since(frames, day, receipts if payments is None else payments, without_people(settings))
     invoices = read_invoices(frames, day)
-    options = {"receipts": receipts, "payments": payments, "not_cash": not_cash or ()}
-    first = None if since is None else read_date(since, "since")
-    complete = None if complete_from is None else read_date(complete_from, "complete_from")
     history, listed = read_history(
-        frames, invoices, day, since=first, complete_from=complete, analysis=analysis, **options
+        frames,
+        invoices,
+        day,
+        analysis,
+        receipts=receipts,
+        payments=payments,
+        became_final=became_final,
+        since=None if since is None else read_date(since, "since"),
+        complete_from=None if complete_from is None else read_date(complete_from, "complete_from"),
+        not_cash=not_cash or (),
     )
     _need_enough(history, spans)
     _check_old_balances(analysis, frames, history)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
@@ -15,7 +16,7 @@ import pyarrow.compute as pc
 from billframes._names import join_names, type_in_words
 from billframes.analysis.declare.columns import ITEMS
 from billframes.analysis.forecasting.curves import WORK_AGES, Floats, Ints, add_by
-from billframes.analysis.forecasting.history import Falls, History, Work
+from billframes.analysis.forecasting.history import Drafts, Falls, History, Work
 from billframes.analysis.frames.engine import collect, sum_by, to_arrow
 from billframes.analysis.frames.expressions import as_float, midnight
 from billframes.analysis.frames.frames import Frames
@@ -37,6 +38,11 @@ _SOON, _LONG = 7, 35
 # Weeks kept before the record of falls: two years of ages, and three of paces of the year before.
 _BEFORE = 210
 _CENT = 0.005
+_SOURCES = {
+    "receipts": "the frame that bf.receipts returns",
+    "payments": "the frame that bf.payments returns",
+    "became_final": "a frame with invoice_id and final_since",
+}
 
 
 def read_invoices(frames: Frames, day: dt.date) -> pa.Table:
@@ -46,77 +52,69 @@ def read_invoices(frames: Frames, day: dt.date) -> pa.Table:
     return to_arrow(collect(rows, frames["invoices"]))
 
 
+@dataclass(frozen=True)
+class _Weeks:
+    """The weeks of a history by number: the last one ends today."""
+
+    day: dt.date
+    last: int
+
+    def of(self, days: Any) -> Ints:
+        """Return the week of each day."""
+        ago: Ints = (np.datetime64(self.day) - np.asarray(days, "datetime64[D]")).astype(np.int64)
+        return self.last - ago // 7
+
+    def end(self, weeks: Ints) -> Days:
+        """Return the last day of each week."""
+        days: Days = np.datetime64(self.day) + 7 * (weeks - self.last)
+        return days
+
+
 def read_history(
     frames: Frames,
     invoices: pa.Table,
     day: dt.date,
+    analysis: str,
     *,
     receipts: Any,
     payments: Any,
+    became_final: Any,
     since: dt.date | None,
     complete_from: dt.date | None,
     not_cash: Collection[str],
-    analysis: str,
 ) -> tuple[History, pa.Table]:
-    """
-    Return the history up to a day, and all invoices with `client` as a number, those of the history first.
-
-    Parameters
-    ----------
-    frames : Frames
-    invoices : Table
-        From `read_invoices`.
-    day : date
-    receipts, payments : DataFrame, optional
-    since, complete_from : date, optional
-    not_cash : collection of str
-    analysis : str
-        The name of the analysis, for notes.
-    """
-    falls, first = _read_falls(receipts, payments, set(not_cash))
-    since = min((each for each in (since, first) if each is not None), default=day)
-    since = min(since, day) if len(falls) else day
-    dates = _days(invoices["invoice_date"])
-    today = np.datetime64(day)
-    earliest = dates.min() if len(dates) else today
-    weeks = int((today - max(earliest, np.datetime64(since) - 7 * _BEFORE)).astype(int)) // 7
-    client = invoices["client_id"].combine_chunks().dictionary_encode()
-    numbers = client.indices.fill_null(len(client.dictionary)).to_numpy().astype(np.int64)
-    invoices = invoices.append_column("client", pa.array(numbers))
+    """Return the history up to a day, and all invoices with `client` as a number, those of the history first."""
+    fallen, first = _read_falls(receipts, payments, set(not_cash))
+    since = min([day, *(each for each in (since, first) if each)]) if len(fallen) else day
+    today, dates = np.datetime64(day), _days(invoices["invoice_date"])
+    earliest = max(dates.min() if len(dates) else today, np.datetime64(since) - 7 * _BEFORE)
+    weeks = _Weeks(day, int((today - earliest).astype(int)) // 7)
+    invoices, clients = _with_numbers(invoices)
     # Older invoices are older than all that the curves use.
-    kept = dates > today - 7 * (weeks + 1)
+    kept = weeks.of(dates) >= 0
     old = invoices.filter(pa.array(~kept))
-    invoices, dates, numbers = invoices.filter(pa.array(kept)), dates[kept], numbers[kept]
-    place = pc.index_in(falls["invoice_id"], value_set=invoices["invoice_id"])
-    falls = falls.append_column("place", place).filter(place.is_valid())
-    week = weeks + _week(dates, today)
-    spread, unseen = _spread(falls, dates, today, weeks)
-    amount, balance = (invoices[name].to_numpy() for name in ("amount", "balance"))
-    spread, overpaid = _within_amounts(spread, amount, balance)
-    frames.notes.add(OVERPAID, overpaid, analysis)
-    frames.notes.add(GAPS, int(unseen.sum()), analysis, days=_LONG)
+    invoices, dates = invoices.filter(pa.array(kept)), dates[kept]
+    falls, unseen = _read_falls_of(invoices, fallen, dates, weeks, frames, analysis)
+    amount, balance, client = (invoices[name].to_numpy() for name in ("amount", "balance", "client"))
     # As first billed: the falls hold by how much amounts were reduced.
-    billed = amount + add_by(spread.invoice, spread.adjusted, len(amount))
+    billed = amount + add_by(falls.invoice, falls.adjusted, len(amount))
+    week = weeks.of(dates)
+    final = _final_since(invoices, became_final, week, weeks)
     owed = billed > _CENT
-    credit = add_by(numbers, np.maximum(-balance, 0.0), len(client.dictionary) + 1)
-    new = np.cumsum(owed) - 1
-    falls_of = owed[spread.invoice]
     history = History(
         day=day,
-        last=weeks,
-        since=weeks + _week_of(since, today),
-        complete=0 if complete_from is None else weeks + _week_of(complete_from, today),
+        last=weeks.last,
+        since=int(weeks.of(since)),
+        complete=0 if complete_from is None else int(weeks.of(complete_from)),
         week=week[owed],
+        final=final[owed],
         amount=amount[owed],
         balance=np.maximum(balance[owed], 0.0),
-        client=numbers[owed],
-        credits=credit,
-        falls=Falls(
-            new[spread.invoice[falls_of]],
-            *(each[falls_of] for each in (spread.week, spread.fall, spread.cash, spread.adjusted)),
-        ),
+        client=client[owed],
+        credits=add_by(client, np.maximum(-balance, 0.0), clients),
+        falls=_of_owed(falls, owed),
         unseen=unseen,
-        work=_read_work(frames, invoices, old["invoice_id"], week, billed, len(credit), day, weeks, analysis),
+        work=_read_work(frames, invoices, old["invoice_id"], week, final, billed, clients, weeks, analysis),
     )
     return history, pa.concat_tables([invoices.filter(pa.array(owed)), invoices.filter(pa.array(~owed)), old])
 
@@ -126,14 +124,23 @@ def _days(column: Any) -> Days:
     return days
 
 
-def _week(days: Days, today: np.datetime64) -> Ints:
-    """Return the week of each day: 0 is the one that ends today, and earlier ones are below 0."""
-    ago: Ints = (today - days).astype(np.int64)
-    return -(ago // 7)
+def _with_numbers(invoices: pa.Table) -> tuple[pa.Table, int]:
+    """Add `client` as a number, of which the last stands for none; also return how many there are."""
+    client = invoices["client_id"].combine_chunks().dictionary_encode()
+    none = len(client.dictionary)
+    return invoices.append_column("client", client.indices.fill_null(none).cast(pa.int64())), none + 1
 
 
-def _week_of(day: dt.date, today: np.datetime64) -> int:
-    return int(_week(np.array([day], "datetime64[D]"), today)[0])
+def _final_since(invoices: pa.Table, became_final: Any, week: Ints, weeks: _Weeks) -> Ints:
+    """Return the week since which each invoice is final: that of its date, unless it was a draft after it."""
+    if became_final is None:
+        return week
+    rows = _table(became_final, "became_final", ("invoice_id", "final_since"))
+    place = pc.index_in(rows["invoice_id"].cast(pa.string()), value_set=invoices["invoice_id"])
+    known = np.array(place.is_valid())
+    final = week.copy()
+    np.maximum.at(final, place.drop_null().to_numpy(), weeks.of(_days(rows["final_since"]))[known])
+    return final
 
 
 def _read_falls(receipts: Any, payments: Any, not_cash: set[str]) -> tuple[pa.Table, dt.date | None]:
@@ -169,36 +176,56 @@ def _table(frame: Any, name: str, columns: Collection[str], optional: Collection
     try:
         rows = nw.from_native(frame, eager_only=True)
     except TypeError:
-        source = "bf.payments" if name == "payments" else "bf.receipts"
-        raise ParameterError(f"{name} is {type_in_words(frame)}; pass the frame that {source} returns.") from None
+        source = _SOURCES[name]
+        raise ParameterError(f"{name} is {type_in_words(frame)}; pass {source}.") from None
     absent = [each for each in columns if each not in rows.columns]
     if absent:
-        raise MissingColumnError(f"{name} lacks {join_names(absent)}, which bf.{name} returns.")
+        raise MissingColumnError(f"{name} lacks {join_names(absent)}; pass {_SOURCES[name]}.")
     return rows.select(*columns, *(each for each in optional if each in rows.columns)).to_arrow()
 
 
-def _spread(falls: pa.Table, dates: Days, today: np.datetime64, weeks: int) -> tuple[Falls, npt.NDArray[np.bool_]]:
+def _read_falls_of(
+    invoices: pa.Table, falls: pa.Table, dates: Days, weeks: _Weeks, frames: Frames, analysis: str
+) -> tuple[Falls, npt.NDArray[np.bool_]]:
+    """Return the falls of invoices by week, and the weeks in gaps of the record; note both doubts."""
+    place = pc.index_in(falls["invoice_id"], value_set=invoices["invoice_id"])
+    falls = falls.append_column("place", place).filter(place.is_valid())
+    spread, unseen = _spread(falls, dates, weeks)
+    amount, balance = (invoices[name].to_numpy() for name in ("amount", "balance"))
+    spread, overpaid = _within_amounts(spread, amount, balance)
+    frames.notes.add(OVERPAID, overpaid, analysis)
+    frames.notes.add(GAPS, int(unseen.sum()), analysis, days=_LONG)
+    return spread, unseen
+
+
+def _of_owed(falls: Falls, owed: npt.NDArray[np.bool_]) -> Falls:
+    """Return the falls of some invoices, with their places among these."""
+    kept = owed[falls.invoice]
+    place = (np.cumsum(owed) - 1)[falls.invoice[kept]]
+    return Falls(place, falls.week[kept], falls.fall[kept], falls.cash[kept], falls.adjusted[kept])
+
+
+def _spread(falls: pa.Table, dates: Days, weeks: _Weeks) -> tuple[Falls, npt.NDArray[np.bool_]]:
     """Divide falls among the weeks in which they can have been; also return the weeks in gaps of the record."""
     place = falls["place"].to_numpy().astype(np.int64)
     until, after = _days(falls["until"]), _days(falls["after"])
     gap = (until - after).astype(int)
-    unseen = np.zeros(weeks + 1, bool)
+    unseen = np.zeros(weeks.last + 1, bool)
     for begin, end in {*zip(after[gap > _LONG].tolist(), until[gap > _LONG].tolist(), strict=True)}:
-        low, high = _week(np.array([begin, end], "datetime64[D]"), today) + weeks
+        low, high = weeks.of([begin, end])
         unseen[max(low + 1, 0) : max(high + 1, 0)] = True
     # An invoice can't be paid before it is made.
     start = np.where(gap > _SOON, np.maximum(after, dates[place] - 1), until - 1)
     start = np.minimum(start, until - 1)
-    first, last = _week(start + 1, today), _week(until, today)
-    number = last - first + 1
+    first = weeks.of(start + 1)
+    number = weeks.of(until) - first + 1
     row = np.repeat(np.arange(len(place)), number)
     week = first[row] + np.arange(len(row)) - (np.cumsum(number) - number)[row]
-    ends = today + 7 * week
+    ends = weeks.end(week)
     days = (np.minimum(ends, until[row]) - np.maximum(ends - 7, start[row])).astype(float)
     part = days / (until - start)[row].astype(float)
     fall, cash, adjusted = (falls[name].to_numpy()[row] * part for name in ("fall", "cash", "adjusted"))
-    week = np.maximum(week, _week(dates, today)[place[row]]) + weeks
-    return Falls(place[row], np.maximum(week, 0), fall, cash, adjusted), unseen
+    return Falls(place[row], np.maximum(week, weeks.of(dates)[place[row]]), fall, cash, adjusted), unseen
 
 
 def _within_amounts(falls: Falls, amount: Floats, balance: Floats) -> tuple[Falls, int]:
@@ -217,51 +244,55 @@ def _read_work(
     invoices: pa.Table,
     older: Any,
     week: Ints,
+    final: Ints,
     billed: Floats,
     clients: int,
-    day: dt.date,
-    weeks: int,
+    weeks: _Weeks,
     analysis: str,
 ) -> Work | None:
     """Return the worth of work by week of the work and of its invoice; None without time entries or rates."""
-    if "time_entries" not in frames:
-        return None
-    parts = [_items(frames, name, day) for name in ITEMS if name in frames]
-    rows = pa.concat_tables(parts)
-    hidden, priced = (pc.sum(rows[name]).as_py() or 0.0 for name in ("_hidden", "_priced"))
-    consequence = "their cash is not in the forecast" if priced else "only the cash of open invoices can be forecast"
-    frames.notes.add(HIDDEN_RATES, hidden, analysis, consequence=consequence, which="")
-    if hidden and not priced:
+    rows = _read_items(frames, weeks.day, analysis)
+    if rows is None:
         return None
     rows = rows.filter(pc.invert(pc.is_in(rows["invoice_id"], value_set=older)))
     place = pc.index_in(rows["invoice_id"], value_set=invoices["invoice_id"]).fill_null(-1).to_numpy()
     worth, contingent = (rows[name].to_numpy() for name in ("_worth", "_contingent"))
-    today = np.datetime64(day)
-    work_week = np.maximum(_week(_days(rows["date"]), today) + weeks, 0)
-    billed_week = np.where(place >= 0, week[place] if len(week) else 0, weeks + 1)
+    counted, left, last = worth * (contingent == 0), place < 0, weeks.last
+    # The week after the last stands for no invoice.
+    of_invoice = np.r_[week, last + 1][place]
     # Work is dated after its invoice by mistake only.
-    work_week = np.minimum(work_week, billed_week)
-    counted = worth * (contingent == 0)
-    both = add_by(work_week * (weeks + 2) + billed_week, counted, (weeks + 1) * (weeks + 2))
-    of_invoice = add_by(place[place >= 0], counted[place >= 0], len(week))
-    has_work = (of_invoice > 0) & (billed > 0)
-    left = place < 0
-    age = weeks - work_week
-    recent = left & (age < WORK_AGES)
+    of_work = np.minimum(np.maximum(weeks.of(_days(rows["date"])), 0), of_invoice)
+    by_weeks = add_by(of_work * (last + 2) + of_invoice, counted, (last + 1) * (last + 2))
+    on_draft = ~left & np.r_[final > week, False][place]
+    worth_of = add_by(place[~left], counted[~left], len(week))
+    has_work = (worth_of > 0) & (billed > 0)
     numbers = pc.index_in(rows["client_id"], value_set=pc.unique(invoices["client_id"].drop_null()))
     return Work(
-        worth=both.reshape(weeks + 1, weeks + 2),
-        billed_amount=add_by(week[has_work], billed[has_work], weeks + 1),
-        billed_worth=add_by(week[has_work], of_invoice[has_work], weeks + 1),
-        by_client=_by_client(numbers, counted, age, recent, clients),
+        worth=by_weeks.reshape(last + 1, last + 2),
+        billed_amount=add_by(week[has_work], billed[has_work], last + 1),
+        billed_worth=add_by(week[has_work], worth_of[has_work], last + 1),
+        by_client=_by_client(numbers, counted, last - of_work, left, clients),
         left_out=float((worth * (contingent > 0) * left).sum()),
+        drafts=Drafts(of_work[on_draft], of_invoice[on_draft], final[place[on_draft]], counted[on_draft]),
     )
 
 
-def _by_client(numbers: Any, worth: Floats, age: Ints, recent: npt.NDArray[np.bool_], clients: int) -> Floats:
+def _by_client(numbers: Any, worth: Floats, age: Ints, left: npt.NDArray[np.bool_], clients: int) -> Floats:
     number = numbers.fill_null(clients - 1).to_numpy().astype(np.int64)
+    recent = left & (age < WORK_AGES)
     place = (number * WORK_AGES + age)[recent]
     return add_by(place, worth[recent], clients * WORK_AGES).reshape(clients, WORK_AGES)
+
+
+def _read_items(frames: Frames, day: dt.date, analysis: str) -> pa.Table | None:
+    """Return the items up to a day by day, invoice and client; None without time entries or rates."""
+    if "time_entries" not in frames:
+        return None
+    rows = pa.concat_tables([_items(frames, name, day) for name in ITEMS if name in frames])
+    hidden, priced = (pc.sum(rows[name]).as_py() or 0.0 for name in ("_hidden", "_priced"))
+    consequence = "their cash is not in the forecast" if priced else "only the cash of open invoices can be forecast"
+    frames.notes.add(HIDDEN_RATES, hidden, analysis, consequence=consequence, which="")
+    return None if hidden and not priced else rows
 
 
 def _items(frames: Frames, name: str, day: dt.date) -> pa.Table:
