@@ -51,21 +51,7 @@ def write_journal(
     changes: Sequence[Change],
     read_at: dt.datetime | None,
 ) -> Journal:
-    """
-    Write the changes that will be sent into a new journal.
-
-    Parameters
-    ----------
-    path : str or Path, optional
-        The journal's file; a new one in the folder of journals if not given.
-    read_at : datetime, optional
-        When the first record was read, by the server's clock.
-
-    Raises
-    ------
-    ParameterError
-        The file exists, or can't be written.
-    """
+    """Write the changes that will be sent into a new journal; without a path, into the folder of journals."""
     named = f"{resource.name}-{dt.datetime.now(dt.UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}.journal"
     where = Path(path).expanduser() if path is not None else folder() / named
     about = {"base_url": connection.base_url, "resource": resource.name}
@@ -97,23 +83,8 @@ def send_journal(
     """
     Send the changes of a journal that were not sent, and find out the outcomes of those without a response.
 
-    Parameters
-    ----------
-    connection : WritingConnection
-    journal : Journal
-    progress : bool or callable, optional
-        As for the loaders.
-    columns : mapping of str to EditColumn, optional
-        The resource's columns; loaded if not given.
-
-    Raises
-    ------
-    ParameterError
-        A change is of a column that the resource does not have any more, or not a value of its column.
-    AuthenticationError
-        The credential is not accepted; the journal is unfinished.
-    TransportError
-        The server does not respond; the journal is unfinished.
+    Raises `AuthenticationError` if the credential is not accepted, and `TransportError` if the server does not respond;
+    the journal is then unfinished.
     """
     resource = resource_of(journal)
     if columns is None:

@@ -58,17 +58,7 @@ class DamagedWorkbookError(Exception):
 
 
 class Archive:
-    """
-    An open .xlsx file.
-
-    Parameters
-    ----------
-    source : Path or binary file
-    max_bytes, max_cells : int
-        The most bytes to unpack, and the most cells.
-    name : str, optional
-        The file's name for messages.
-    """
+    """An open .xlsx file, and the most bytes and cells that it may have."""
 
     def __init__(self, source: Path | BinaryIO, max_bytes: int, max_cells: int, name: str = "") -> None:
         self._name = name or Path(getattr(source, "name", source)).name  # type: ignore[arg-type]

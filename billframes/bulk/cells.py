@@ -48,11 +48,6 @@ def read_cell(column: EditColumn, value: Any) -> Any:
     """
     Convert a cell of a frame, a workbook or a record to a value of the column's kind.
 
-    Raises
-    ------
-    UnreadableCellError
-        The cell is not a value of this kind.
-
     Examples
     --------
     >>> read_cell(EditColumn("task_code", "text"), 110.0), read_cell(EditColumn("date", "date"), "2026-10-31")

@@ -42,17 +42,8 @@ _PAGES_OVERLAP = 50
 @dataclass(frozen=True, slots=True)
 class ChangedRecord:
     """
-    A record in a list of changes.
-
-    Parameters
-    ----------
-    id : str
-        The id in lower case.
-    values : tuple
-        The values from which `modified_at` and `billed` were read, as the server sent them.
-    modified_at : datetime
-    billed : bool
-        Whether the record is on an invoice.
+    A record in a list of changes: its id in lower case, what the server sent for `modified_at` and `billed`, and both
+    read.
     """
 
     id: str
@@ -63,17 +54,7 @@ class ChangedRecord:
 
 @dataclass(frozen=True, slots=True)
 class ChangeList:
-    """
-    A list of changes.
-
-    Parameters
-    ----------
-    records : list of ChangedRecord
-    requested_at : float
-        When the list was requested, by `time.monotonic`.
-    next_start : datetime
-        The `modifiedSince` of the next list.
-    """
+    """A list of changes, when it was requested by `time.monotonic`, and the `modifiedSince` of the next list."""
 
     records: list[ChangedRecord]
     requested_at: float
@@ -81,17 +62,7 @@ class ChangeList:
 
 
 class ChangedRecords:
-    """
-    The records of one resource that were changed, read by list requests.
-
-    Parameters
-    ----------
-    connection : WritingConnection
-    resource : Resource
-    columns : mapping of str to EditColumn
-    since : datetime
-        When the first record of the plan was read, by the server's clock.
-    """
+    """The records of one resource that were changed, read by list requests."""
 
     def __init__(
         self, connection: WritingConnection, resource: Resource, columns: Mapping[str, EditColumn], since: dt.datetime
@@ -114,12 +85,7 @@ class ChangedRecords:
         """
         Return the records that were changed since the last call; None if the list is not proved right.
 
-        Parameters
-        ----------
-        written : collection of str
-            Ids of records that were written since the last call. The list must contain them.
-        pages : int
-            The largest number of requests.
+        It must contain the ids that were written since the last call. It takes at most `pages` requests.
         """
         changes = self._read(self._since, pages)
         if changes is None:

@@ -10,7 +10,6 @@ import datetime as dt
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 import pandas as pd
@@ -40,8 +39,6 @@ ACTIONS = ("update", "create", "delete")
 NOT_SENT = ("billed", "changed since loaded", "read-only column", "invalid", "gone")
 STATUSES = ("will change", "no change", *NOT_SENT)
 
-_ROWS_AT_ONCE = 5_000
-
 
 @dataclass(slots=True)
 class CellChange:
@@ -59,21 +56,10 @@ class Change:
     """
     The change of one record.
 
-    Parameters
-    ----------
-    action : {"update", "create", "delete"}
-    place : int, optional
-        The row in the edited frame, from 0; None for a deletion.
-    id : str, optional
-        The record's id; None if it is to be created.
-    cells : list of CellChange
-        The cells that differ.
-    current : mapping
-        The record's cells as the server has them now.
-    status, reason : str
-        The status of a deletion or of a record without cells that differ; other changes have a status for each cell.
-    existing_ids : tuple of str
-        Ids of records on the server that are the same as this new one.
+    `place` is the row in the edited frame, from 0; None for a deletion. `cells` are those that differ, and `current`
+    are the record's cells as the server has them now. `status` and `reason` belong to a deletion, or to a record
+    without cells that differ; otherwise each cell has its own. `existing_ids` are those of records that are the same as
+    this new one.
     """
 
     action: str
@@ -165,22 +151,11 @@ def request_body(change: Change, resource: Resource, columns: Mapping[str, EditC
 
 
 def series_of(rows: Iterable[Sequence[Any]], types: Mapping[str, Sequence[str]]) -> dict[str, pd.Series[Any]]:
-    """
-    Return the columns of a frame; their dtypes do not depend on the rows.
-
-    Parameters
-    ----------
-    rows : iterable of sequence
-    types : mapping
-        The type of each column by name: `TEXT`, the categories, or a dtype.
-    """
-    parts: list[list[pd.Series[Any]]] = [[pd.Series([], dtype=_dtype(kind))] for kind in types.values()]
-    rows = iter(rows)
-    # Each cell is a Python object, so only a few thousand rows are converted at a time.
-    while part := list(islice(rows, _ROWS_AT_ONCE)):
-        for known, cells, kind in zip(parts, zip(*part, strict=True), types.values(), strict=True):
-            known.append(pd.Series(list(cells), dtype=_dtype(kind)))
-    return {name: pd.concat(known, ignore_index=True) for name, known in zip(types, parts, strict=True)}
+    """Return the columns of a frame, each of its type: `TEXT`, categories, or a dtype."""
+    cells = list(zip(*rows, strict=True)) or [()] * len(types)
+    return {
+        name: pd.Series(list(each), dtype=_dtype(kind)) for (name, kind), each in zip(types.items(), cells, strict=True)
+    }
 
 
 def _dtype(kind: Sequence[str]) -> Any:

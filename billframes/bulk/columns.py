@@ -28,30 +28,11 @@ _CLEARED_BY_ZERO_ID = frozenset({"fixed_fee_id", "practice_area_id"})
 @dataclass(frozen=True, slots=True)
 class EditColumn:
     """
-    A column of a bulk edit.
+    A column of a bulk edit: its name, kind and values as for `billframes.schema.columns.Column`.
 
-    Parameters
-    ----------
-    name : str
-    kind : str
-        As for `billframes.schema.columns.Column`.
-    required : bool
-        Whether every record has a value here.
-    values : tuple of str
-        The values of an enum.
-    source : ColumnSource, optional
-        Where a record has the value; None if records don't show it and only a create takes it.
-    select : str, optional
-        The `select` name that a list needs to return it.
-    listed : bool
-        Whether lists return it; if not, the single record has to be requested.
-    scope : str, optional
-        The scope without which the API hides it.
-    update, create : tuple of str, optional
-        The field of the request body that writes it, and the field within a nested object; None if it can't be
-        written.
-    custom : CustomColumn, optional
-        The definition, if it is a custom field.
+    `source` is where a record has the value; None if only a create takes it. Without `listed`, the single record has to
+    be requested. `scope` is the one without which the API hides the value. `update` and `create` are the field of the
+    request body that writes it, and the field within a nested object; None if it can't be written.
     """
 
     name: str
@@ -77,16 +58,7 @@ class EditColumn:
 
 
 def columns_of(resource: Resource, custom: Iterable[CustomColumn] = ()) -> dict[str, EditColumn]:
-    """
-    Return the columns of a resource by name.
-
-    Parameters
-    ----------
-    resource : Resource
-        One whose records can be read, created and updated.
-    custom : iterable of CustomColumn
-        The custom fields of its records.
-    """
+    """Return the columns of a resource by name."""
     assert resource.detail is not None  # noqa: S101 - only resources with all three have plans
     assert resource.creates is not None  # noqa: S101
     assert resource.updates is not None  # noqa: S101

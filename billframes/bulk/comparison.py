@@ -17,7 +17,7 @@ from billframes.bulk.find_created import find_by_values, identity_of
 from billframes.bulk.journal import same_server
 from billframes.bulk.mistakes import Mistakes
 from billframes.bulk.rules import RuleChecks, check_deletions
-from billframes.bulk.server_records import ListHint, RecordReader, ServerRecord, ServerRecords
+from billframes.bulk.server_records import ListHint, RecordReader, ServerRecord
 from billframes.errors import ParameterError
 from billframes.schema.resources import Resource
 
@@ -45,15 +45,7 @@ class FrameComparison:
     """
     The comparison of one edited frame with the server.
 
-    Parameters
-    ----------
-    reader : RecordReader
-    resource : Resource
-    columns : mapping of str to EditColumn
-    rows : EditedRows
-    expected : mapping
-        The cells that records must have now, by id in lower case. A record with other cells was changed by somebody
-        else.
+    A record with other cells than those in `expected`, by id in lower case, was changed by somebody else.
     """
 
     def __init__(
@@ -90,14 +82,11 @@ class FrameComparison:
         current = self._current_records()
         self._note_frame(current)
         changes: list[Change] = []
-        for rows in self._rows.chunks():
-            records = current.find(row.id for row in rows if row.id is not None)
-            for row in rows:
-                change = self._compare_row(row, records)
-                if change is not None:
-                    checks.add(change)
-                    change.keep((*_ALWAYS_READ, *_READ_FOR_CHECKS, "matter_name"))
-                    changes.append(change)
+        for row in self._rows:
+            change = self._compare_row(row, current)
+            if change is not None:
+                checks.add(change)
+                changes.append(change)
         if self._set_by_server:
             named = ", ".join(sorted(self._set_by_server))
             self._notes.append(f"In new rows, these columns are not sent, because the server sets them: {named}.")
@@ -114,7 +103,7 @@ class FrameComparison:
                 new.append(identity_of(self._resource, {cell.column: cell.after for cell in change.sent_cells()}))
         return new
 
-    def _current_records(self) -> ServerRecords:
+    def _current_records(self) -> dict[str, ServerRecord]:
         """Read the records of the edited rows as the server has them now."""
         ids = list(filter(None, self._rows.ids))
         needed = {*self._rows.known_columns, *_ALWAYS_READ}
@@ -147,7 +136,7 @@ class FrameComparison:
             hint = ListHint({**arguments, "start": start, "end": end}, fallback=hint, at_most=rows)
         return hint or ListHint(arguments)
 
-    def _note_frame(self, current: ServerRecords) -> None:
+    def _note_frame(self, current: Mapping[str, ServerRecord]) -> None:
         """Note whether the frame is of another server, lacks a time, or has columns that are not compared."""
         loaded, here = self._rows.info and self._rows.info.server, getattr(self._reader.connection, "base_url", "")
         if loaded and not same_server(loaded, here):
@@ -159,7 +148,7 @@ class FrameComparison:
         for name in self._rows.known_columns:
             if not self._columns[name].may_be_hidden or not self._rows.is_empty(name):
                 continue
-            if current.has_values(name):
+            if any(record.get(name) is not None for record in current.values()):
                 self._not_loaded.add(name)
                 if self._columns[name].update:
                     self._notes.append(
@@ -167,7 +156,7 @@ class FrameComparison:
                         "frame, and stays as it is."
                     )
         dated = "modified_at" in self._rows.known_columns or self._loaded_at
-        if len(current) and not dated and not self._expected:
+        if current and not dated and not self._expected:
             self._notes.append(
                 "The frame has no column modified_at, and the time of its load is unknown, so changes that others made "
                 "since then can't be detected. The column `before` shows the server's current values."
@@ -211,9 +200,7 @@ class FrameComparison:
             ):
                 return None
             if path is None:
-                return CellChange(
-                    name, before, after.shown, "read-only column", "the API does not let callers write it"
-                )
+                return CellChange(name, before, after.shown, "read-only column", _READ_ONLY)
             return CellChange(name, before, after.shown, "invalid", after.expected)
         if cells_equal(column, before, after):
             return None
@@ -302,7 +289,7 @@ def compare_deletions(
     # People recognize a record in the plan by its date and matter, or by its name.
     names = {*_ALWAYS_READ, "date", "matter_name", "name", *(name for cells in expected.values() for name in cells)}
     read = [columns[name] for name in columns if name in names and columns[name].source]
-    current = reader.records(resource, delete, read).find(delete) if delete else {}
+    current = reader.records(resource, delete, read) if delete else {}
     changes = [Change("delete", None, id_, current=current.get(id_.casefold(), {})) for id_ in delete]
     for change in changes:
         if not change.current:

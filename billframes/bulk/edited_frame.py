@@ -21,7 +21,7 @@ from billframes.bulk.cells import UnreadableCellError, read_cell
 from billframes.bulk.columns import EditColumn
 from billframes.errors import ParameterError
 from billframes.loading.ids import identifier, path_segment
-from billframes.loading.load_info import LoadInfo, load_attrs, load_info
+from billframes.loading.load_info import load_attrs, load_info
 from billframes.schema.resources import CLIENTS, EXPENSES, FIXED_FEES, INVOICES, MATTERS, TIME_ENTRIES, Resource
 
 __all__ = ["EditedRow", "EditedRows", "Percentage", "UnreadableCell", "checked_ids", "read_edited"]
@@ -30,8 +30,6 @@ __all__ = ["EditedRow", "EditedRows", "Percentage", "UnreadableCell", "checked_i
 _MISSING_AS_TEXT = frozenset({"nan", "NaN", "NaT", "<NA>", "None"})
 # In some countries, a point before three digits separates thousands.
 _AMBIGUOUS = re.compile(r"[+-]?[1-9][0-9]{0,2}[.][0-9]{3}")
-# Rows that are converted to Python values at once.
-_CHUNK = 2_000
 # Ids named in a message.
 _MOST_NAMED = 3
 
@@ -61,72 +59,41 @@ class EditedRow:
 
 
 class EditedRows:
-    """
-    The rows of an edited frame.
-
-    Parameters
-    ----------
-    frame : narwhals DataFrame
-    resource : Resource
-    columns : mapping of str to EditColumn
-        All columns of the resource.
-    info : LoadInfo, optional
-        How the frame was loaded.
-    """
+    """The rows of an edited frame."""
 
     def __init__(
-        self,
-        frame: nw.DataFrame[Any],
-        resource: Resource,
-        columns: Mapping[str, EditColumn],
-        info: LoadInfo | None,
+        self, edited: Any, frame: nw.DataFrame[Any], resource: Resource, columns: Mapping[str, EditColumn]
     ) -> None:
-        self._frame = frame
-        self._id = resource.id_column
-        self.info = info
+        self._frame, self._columns = frame, columns
+        self.info = load_info(edited)
         self.known_columns = [name for name in frame.columns if name in columns]
         self.unknown_columns = [name for name in frame.columns if name not in columns]
-        self._columns = columns
         # None for new rows.
-        self.ids = [_id_of(value, resource) for chunk in _chunks(frame[self._id]) for value in chunk]
+        self.ids = [_id_of(value, resource) for value in frame[resource.id_column].to_list()]
         _check_unique(filter(None, self.ids), resource)
+        self._compared = [name for name in self.known_columns if name != resource.id_column]
+        self._values: dict[str, list[Any]] = {}
 
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def values(self, column: str) -> Iterator[Any]:
-        """Yield a column's cells; nothing if the frame lacks the column."""
-        if column in self._frame.columns:
-            for chunk in _chunks(self._frame[column]):
-                yield from (_cell(self._columns[column], value) for value in chunk)
+    def values(self, column: str) -> list[Any]:
+        """Return a column's cells; nothing if the frame lacks the column."""
+        if column not in self._frame.columns:
+            return []
+        if column not in self._values:
+            self._values[column] = [_cell(self._columns[column], each) for each in self._frame[column].to_list()]
+        return self._values[column]
 
     def is_empty(self, column: str) -> bool:
         """Tell whether a column has no value in the rows of existing records."""
-        rows = zip(self.ids, self.values(column), strict=True)
-        return all(value is None for id_, value in rows if id_ is not None)
+        return all(value is None for id_, value in zip(self.ids, self.values(column), strict=True) if id_ is not None)
 
-    def chunks(self) -> Iterator[list[EditedRow]]:
-        """Yield the rows, some thousand at a time."""
-        names = [name for name in self.known_columns if name != self._id]
-        for start in range(0, len(self.ids), _CHUNK):
-            chunk = self._frame[start : start + _CHUNK]
-            lists = [chunk[name].to_list() for name in names]
-            rows = []
-            for place, id_ in enumerate(self.ids[start : start + _CHUNK]):
-                cells = {name: _cell(self._columns[name], each[place]) for name, each in zip(names, lists, strict=True)}
-                rows.append(EditedRow(start + place, id_, cells))
-            yield rows
+    def __iter__(self) -> Iterator[EditedRow]:
+        cells = [self.values(name) for name in self._compared]
+        for place, id_ in enumerate(self.ids):
+            yield EditedRow(place, id_, {name: each[place] for name, each in zip(self._compared, cells, strict=True)})
 
 
 def read_edited(edited: Any, resource: Resource, columns: Mapping[str, EditColumn]) -> EditedRows:
-    """
-    Check an edited frame, and return its rows.
-
-    Raises
-    ------
-    ParameterError
-        It is not a frame, has no column of ids, an id twice or an invalid id, or is a frame of another resource.
-    """
+    """Check an edited frame, and return its rows."""
     try:
         frame = nw.from_native(edited, eager_only=True)
     except DuplicateError as error:
@@ -136,7 +103,7 @@ def read_edited(edited: Any, resource: Resource, columns: Mapping[str, EditColum
             f"{resource.name}.plan takes a frame of pandas, Polars or Arrow, not {type(edited).__name__}."
         ) from None
     _check_resource([str(name) for name in frame.columns], edited, resource)
-    return EditedRows(frame, resource, columns, load_info(edited))
+    return EditedRows(edited, frame, resource, columns)
 
 
 def checked_ids(ids: Any, resource: Resource) -> list[str]:
@@ -184,12 +151,6 @@ _MAY_NAME = {
     "matters": {"matters", "clients"},
     "clients": {"clients"},
 }
-
-
-def _chunks(values: nw.Series[Any]) -> Iterator[list[Any]]:
-    """Yield a column's values, some thousand at a time."""
-    for start in range(0, len(values), _CHUNK):
-        yield values[start : start + _CHUNK].to_list()
 
 
 def _cell(column: EditColumn, value: Any) -> Any:

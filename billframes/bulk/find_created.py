@@ -55,29 +55,15 @@ def find_by_values(
     *,
     since: dt.datetime | None = None,
 ) -> list[list[ServerRecord]]:
-    """
-    Return, for each set of values, the records that have them.
-
-    Parameters
-    ----------
-    reader : RecordReader
-    resource : Resource
-    columns : mapping of str to EditColumn
-    wanted : sequence of mapping
-        What `identity_of` returns, for each record.
-    since : datetime, optional
-        Only records created at this instant or later.
-    """
+    """Return, for each set of values of `identity_of`, the records that have them and were created since."""
     if not wanted:
         return []
     names = {name for each in wanted for name in each} | {"created_at"}
     read = [columns[name] for name in columns if name in names]
-    records = [each for _, each in reader.listed(resource, read, _arguments(resource, wanted, since)).items()]
-    if since is not None:
-        records = [each for each in records if each.get("created_at") is None or each["created_at"] >= since]
     positions: dict[Any, list[ServerRecord]] = {}
-    for record in records:
-        positions.setdefault(_first_key(resource, record), []).append(record)
+    for record in reader.listed(resource, read, _arguments(resource, wanted, since)).values():
+        if since is None or record.get("created_at") is None or record["created_at"] >= since:
+            positions.setdefault(_first_key(resource, record), []).append(record)
     return [
         [
             record
@@ -139,7 +125,7 @@ class UnansweredCreates:
 
     def find_ids(self) -> None:
         """Find the ids of created records if the server's response had none."""
-        entries = self._journal.creates_without_id()
+        entries = [each for each in self._journal.entries("done") if each.action == "create" and each.id is None]
         if not entries:
             return
         try:

@@ -51,8 +51,6 @@ CREATE TABLE change (
 CREATE INDEX change_state ON change (state, number);
 CREATE INDEX change_planned ON change (lower(id)) WHERE state = 'planned';
 """
-# Decodes the names of columns, and leaves the values as JSON.
-_CELLS = msgspec.json.Decoder(list[tuple[str, msgspec.Raw, msgspec.Raw]])
 _COLUMNS = "number, action, place, id, body, cells, base, twins, state, reason, sent_at, tries"
 
 
@@ -61,31 +59,11 @@ class Entry:
     """
     A change in the journal.
 
-    Parameters
-    ----------
-    number : int
-        The place in the order in which changes are sent, from 0.
-    action : {"update", "create", "delete"}
-    place : int, optional
-        The row in the edited frame, from 0; None for a deletion.
-    id : str, optional
-        The record's id; None for a create until its id is known.
-    body : bytes, optional
-        The body of the request, as JSON; None for a deletion.
-    cells : list of (str, value, value)
-        Column, value before and value after; dates as ISO text.
-    modified_at : str, optional
-        When the record was last changed before the plan was made, as ISO text.
-    existing_ids : tuple of str
-        Ids of records that are the same as a new one and existed before.
-    state : str
-        "planned", "sent", "unanswered" (a create that got no response) or one of `OUTCOMES`.
-    reason : str
-        Why it has this outcome; "" if it is done.
-    sent_at : str, optional
-        When it was first sent, by this machine's clock, as ISO text.
-    tries : int
-        How many times it was sent without a known outcome.
+    `number` is its place in the order of sending, and `place` the row in the edited frame. `cells` are the column, the
+    value before and the value after; dates are ISO text. `modified_at` is when the record was last changed before the
+    plan was made, and `existing_ids` are those of equal records at that time. `state` is "planned", "sent",
+    "unanswered" (a create without a response) or one of `OUTCOMES`. `sent_at` is the first time, by this machine's
+    clock; `tries` counts how often it was sent without a known outcome.
     """
 
     number: int
@@ -137,14 +115,7 @@ class Journal:
 
     @classmethod
     def create(cls, path: Path, about: Mapping[str, str], entries: Iterable[Entry]) -> Journal:
-        """
-        Write a new journal with planned changes.
-
-        Raises
-        ------
-        ParameterError
-            The file exists, can't be written, or is where other users can write it.
-        """
+        """Write a new journal with planned changes; raise `ParameterError` if that is impossible."""
         try:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         except FileExistsError:
@@ -172,15 +143,7 @@ class Journal:
 
     @classmethod
     def open(cls, path: Path) -> Journal:
-        """
-        Open a journal.
-
-        Raises
-        ------
-        ParameterError
-            There is no such file, it is not a journal or is damaged, another user can write it, or another process is
-            writing it.
-        """
+        """Open a journal; raise `ParameterError` if it is missing, damaged, of another user or in use."""
         if not path.is_file():
             raise ParameterError(f"There is no journal {path}.")
         check_writers(path)
@@ -205,11 +168,7 @@ class Journal:
 
     @property
     def about(self) -> dict[str, str]:
-        """
-        The journal's properties: `base_url`, `resource`, `version`, `read_at` and `finished`.
-
-        Until `read_at`, by the server's clock, it is known which records were changed. The last two can be missing.
-        """
+        """The journal's `base_url`, `resource`, `version`, and `read_at` and `finished` if known."""
         return dict(self._database.execute("SELECT name, value FROM about"))
 
     def finish(self) -> None:
@@ -237,16 +196,11 @@ class Journal:
         except DamagedJournalError as error:
             raise _damaged(self.path, error) from None
 
-    def creates_without_id(self) -> list[Entry]:
-        """Return the creates that are done and whose ids are unknown."""
-        return list(self._select("WHERE state = 'done' AND action = 'create' AND id IS NULL ORDER BY number"))
-
     def outcomes(self) -> Iterator[tuple[str | None, str, str, str, str | None, int | None]]:
         """Yield the id, action, columns, state, reason and place of each change."""
-        for id_, action, cells, state, reason, place in self._database.execute(
-            "SELECT id, action, cells, state, reason, place FROM change ORDER BY number"
-        ):
-            yield id_, action, ", ".join(name for name, *_ in _CELLS.decode(cells)), state, reason or None, place
+        for each in self.entries():
+            columns = ", ".join(name for name, *_ in each.cells)
+            yield each.id, each.action, columns, each.state, each.reason or None, each.place
 
     def count(self, state: str | None = None) -> int:
         """Return the number of all changes, or of those in a state."""
@@ -272,16 +226,7 @@ class Journal:
         """
         Mark changes as sent, before they are. They are on the disk when this returns.
 
-        Parameters
-        ----------
-        entries : sequence of Entry
-        read_at : str, optional
-            The instant, by the server's clock, until which it is known which records were changed.
-
-        Returns
-        -------
-        list of Entry
-            The changes in their new state.
+        Until `read_at`, by the server's clock, it is known which records were changed.
         """
         now = dt.datetime.now(dt.UTC).isoformat()
         noted = [replace(each, state="sent", sent_at=each.sent_at or now) for each in entries]
@@ -358,37 +303,13 @@ def _close_on_failure(database: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-def _row_of(entry: Entry) -> tuple[Any, ...]:
-    return (
-        entry.number,
-        entry.action,
-        entry.place,
-        entry.id,
-        entry.body,
-        msgspec.json.encode(entry.cells),
-        entry.modified_at,
-        msgspec.json.encode(entry.existing_ids),
-        entry.state,
-        entry.reason,
-        entry.sent_at,
-        entry.tries,
-    )
+def _row_of(entry: Entry) -> list[Any]:
+    row = [getattr(entry, name) for name in Entry.__slots__]
+    return [msgspec.json.encode(each) if isinstance(each, list | tuple) else each for each in row]
 
 
 def _entry_of(row: Sequence[Any]) -> Entry:
-    number, action, place, id_, body, cells, modified_at, existing_ids, state, reason, sent_at, tries = row
-    known = [tuple(each) for each in msgspec.json.decode(cells)]
-    return Entry(
-        number,
-        action,
-        place,
-        id_,
-        body,
-        known,
-        modified_at,
-        tuple(msgspec.json.decode(existing_ids)),
-        state,
-        reason,
-        sent_at,
-        tries,
-    )
+    values = list(row)
+    values[5] = [tuple(each) for each in msgspec.json.decode(values[5])]
+    values[7] = tuple(msgspec.json.decode(values[7]))
+    return Entry(*values)

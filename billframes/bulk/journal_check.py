@@ -93,21 +93,7 @@ def check_tables(database: sqlite3.Connection, schema: str) -> None:
 
 
 def check_changes(about: Mapping[str, Any], rows: Any) -> None:
-    """
-    Check all values of a journal.
-
-    Parameters
-    ----------
-    about : mapping
-        The journal's properties.
-    rows : iterable of tuple
-        The changes in the order of their numbers.
-
-    Raises
-    ------
-    DamagedJournalError
-        A value is not one that billframes writes.
-    """
+    """Raise `DamagedJournalError` if a value is not one that billframes writes."""
     resource = next((each for each in RESOURCES if each.name == about.get("resource") and each.updates), None)
     if resource is None:
         raise DamagedJournalError(f"it has changes of {about.get('resource')!r}, which can't be edited")

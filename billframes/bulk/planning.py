@@ -34,19 +34,8 @@ _PLANNED_AGAIN = frozenset({"changed since planned", "refused", "failed"})
 @dataclass
 class PlannedChanges:
     """
-    The changes of a plan, with notes and the costs of planning.
-
-    Parameters
-    ----------
-    columns : mapping of str to EditColumn
-        The resource's columns by name.
-    changes : list of Change
-    notes : list of str
-        Remarks on the whole frame: columns that are not compared, and edits that look like a mistake.
-    requests : int
-        The number of requests that it took to plan.
-    time : datetime, optional
-        When the first record was read, by the server's clock.
+    The changes of a plan, with notes and the costs of planning. `time` is when the first record was read, by the
+    server's clock.
     """
 
     columns: Mapping[str, EditColumn]
@@ -74,29 +63,10 @@ def plan_changes(
     expected: Mapping[str, ServerRecord] | None = None,
 ) -> PlannedChanges:
     """
-    Compare an edited frame with the server.
+    Compare an edited frame, and ids to delete, with the server.
 
-    Parameters
-    ----------
-    connection : WritingConnection
-    resource : Resource
-        One whose records can be read, created, updated and deleted.
-    edited : frame, optional
-        A pandas, Polars or Arrow frame.
-    delete : iterable of str
-        Ids of records to delete.
-    duplicates : bool
-        Create new rows even if the server has the same record.
-    expected : mapping, optional
-        The cells that records must have now, by id in lower case. A record with other cells was changed by somebody
-        else.
-
-    Raises
-    ------
-    ParameterError
-        The frame can't be planned; no request was sent.
-    MirrorError
-        The connection is a mirror.
+    With `duplicates`, new rows are created even if the server has the same record. A record with other cells than those
+    in `expected`, by id in lower case, was changed by somebody else.
     """
     if connection.tables is not None:
         raise MirrorError("A mirror can't be written to. Connect to the server, and plan there.")

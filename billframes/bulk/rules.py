@@ -19,7 +19,7 @@ entry without a timekeeper is left for the server to check.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from billframes._names import with_article
 from billframes.bulk.changes import Change
@@ -114,13 +114,6 @@ class RuleChecks:
     The checks of updates and creates by the API's rules.
 
     Call `add` with all changes, then `read` once, then `check` with each change. So each other record is read once.
-
-    Parameters
-    ----------
-    resource : Resource
-    columns : mapping of str to EditColumn
-    reader : RecordReader
-        Reads the other records that the rules need.
     """
 
     def __init__(self, resource: Resource, columns: Mapping[str, EditColumn], reader: RecordReader) -> None:
@@ -130,7 +123,7 @@ class RuleChecks:
         self._listed_columns: set[str] = set()
         self._needs_codes = False
         self._records: dict[str, Mapping[str, ServerRecord]] = {}
-        self._ids: dict[str, set[str]] = {}
+        self._ids: dict[str, Collection[str]] = {}
         self._codes: dict[tuple[str, str], dict[str, bool]] = {}
 
     def add(self, change: Change) -> None:
@@ -152,11 +145,11 @@ class RuleChecks:
         for name, (resource, wanted) in _REFERENCES.items():
             ids = self._wanted[name]
             columns = [column for column in columns_of(resource).values() if column.name in wanted] if ids else []
-            self._records[name] = dict(self._reader.records(resource, ids, columns).items()) if ids else {}
+            self._records[name] = self._reader.records(resource, ids, columns) if ids else {}
         # Several columns have ids of users, whose list is read once.
         listed = {each.name: each for name, each in _LISTED_REFERENCES.items() if name in self._listed_columns}
         for resource in listed.values():
-            self._ids[resource.name] = {id_ for id_, _ in self._reader.listed(resource, (), {}).items()}
+            self._ids[resource.name] = self._reader.listed(resource, (), {}).keys()
         if self._needs_codes:
             self._codes = self._read_codes()
 

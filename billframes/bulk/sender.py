@@ -47,21 +47,7 @@ _MOST_UNRELIABLE = 3
 
 
 class Sender:
-    """
-    Sends the planned changes of a journal.
-
-    Parameters
-    ----------
-    pool : ThreadPoolExecutor
-        With a thread for each simultaneous request.
-    journal : Journal
-    writer : Writer
-    changed : ChangedRecords, optional
-        Lists the records that were changed; without it, each record is read before it is written.
-    at_once : int
-        The number of the pool's threads.
-    progress : Progress
-    """
+    """Sends the planned changes of a journal. Without `changed`, each record is read before it is written."""
 
     def __init__(
         self,
@@ -96,16 +82,7 @@ class Sender:
         self.last_sent = 0.0
 
     def send(self, actions: Sequence[str]) -> None:
-        """
-        Send the planned changes. Each is saved in the journal before it is sent and after its response.
-
-        Raises
-        ------
-        AuthenticationError
-            The credential is not accepted.
-        TransportError
-            The server does not respond.
-        """
+        """Send the planned changes. Each is saved in the journal before it is sent and after its response."""
         self._rechecked_at = time.monotonic()
         self._started_at = self._started_at or self._rechecked_at
         try:

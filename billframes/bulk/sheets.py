@@ -45,20 +45,10 @@ class CellError:
 @dataclass(frozen=True, slots=True)
 class ReadSheet:
     """
-    A sheet with its row of headings.
+    A sheet with its row of headings, numbered from 1.
 
-    Parameters
-    ----------
-    heading : int
-        The number of the row of headings, from 1.
-    names : list of str
-        The headings that are not empty.
-    columns : list of list
-        The values below each of them, all of one length; None is empty.
-    hidden : list of int
-        The numbers of hidden rows, from 1.
-    merged : str
-        Cells below the headings that are merged, such as "B3:B7"; "" if there are none.
+    `columns` are the values below each heading, all of one length. `hidden` are the numbers of hidden rows, and
+    `merged` are cells below the headings that are merged, such as "B3:B7".
     """
 
     heading: int
@@ -69,14 +59,7 @@ class ReadSheet:
 
 
 class Workbook(Archive):
-    """
-    The sheets of an open .xlsx file, with the parameters of `Archive`.
-
-    Raises
-    ------
-    ConfigError
-        openpyxl is not installed.
-    """
+    """The sheets of an open .xlsx file."""
 
     def __init__(self, source: Path | BinaryIO, max_bytes: int, max_cells: int, name: str = "") -> None:
         try:
@@ -112,15 +95,10 @@ class Workbook(Archive):
 
     def rows(self, part: str) -> tuple[list[tuple[int, list[Any]]], tuple[int, str]]:
         """
-        Read all rows of a sheet that have a value.
+        Return the number and the cells of each row that has a value, and the last row with merged cells with their
+        places.
 
-        Returns
-        -------
-        rows : list of (int, list)
-            The number of each row, from 1, and its cells from column A to the last one with a value; None is empty. A
-            formula without a saved result, or with 0, is a `CellError` that begins with "=".
-        merged : (int, str)
-            The last row with merged cells, and their places; (0, "") if no cells are merged.
+        A formula without a saved result, or with 0, is a `CellError` that begins with "=".
         """
         reader = _RowReader(self, lambda names: False, 0)
         reader.read(part)

@@ -34,32 +34,10 @@ def read_workbook(
     path: Path, *, max_bytes: int = WORKBOOK_BYTES, max_cells: int = WORKBOOK_CELLS
 ) -> tuple[Resource, pd.DataFrame]:
     """
-    Read the sheet that has records.
+    Read the sheet that has records; return their resource, by the column of ids, and the cells by heading.
 
-    Parameters
-    ----------
-    path : Path
-        An .xlsx file.
-    max_bytes : int, default 100_000_000
-        The most bytes that the file may have when it is unpacked.
-    max_cells : int, default 3_000_000
-        The most cells that the file may have, down to the last row with a value.
-
-    Returns
-    -------
-    resource : Resource
-        The resource of the records, by the column of ids.
-    frame : DataFrame
-        The cells as they are in the file, by heading; None is missing. `attrs["first_row"]` is the row of the first
-        record in the sheet. `attrs["hidden"]` are the positions of hidden rows in the frame, from 0.
-
-    Raises
-    ------
-    ParameterError
-        The file can't be read or is beyond a limit, no sheet or more than one has records, a heading is there twice,
-        cells are merged, or the column of ids is missing.
-    ConfigError
-        The Excel reader is not installed.
+    `attrs["first_row"]` of the frame is the row of the first record in the sheet, `attrs["hidden"]` the positions of
+    hidden rows. A file that can't be read with certainty, or is beyond a limit when unpacked, is a `ParameterError`.
     """
     checked_limit("max_bytes", max_bytes), checked_limit("max_cells", max_cells)
     if not path.is_file():

@@ -60,18 +60,10 @@ class Writer:
 
     def write(self, entry: Entry, unchanged_at: float | None = None) -> Entry:
         """
-        Send a change, and return it with its outcome.
+        Send a change, and return it with its outcome; raise only `AuthenticationError`, which would hit any other
+        change.
 
-        Parameters
-        ----------
-        entry : Entry
-        unchanged_at : float, optional
-            When a list proved that the record is unchanged since the plan, by `time.monotonic`; None to read it first.
-
-        Raises
-        ------
-        AuthenticationError
-            The credential is not accepted, and would not be for any other change.
+        At `unchanged_at`, by `time.monotonic`, a list proved that the record is unchanged. If None, it is read first.
         """
         try:
             if entry.action == "create":
