@@ -20,9 +20,9 @@ import pandas as pd
 
 from billframes._export import NUMBER_FORMATS, check_output, to_csv, to_excel, write
 from billframes._format import MISSING, format_number, label_of
-from billframes._names import distinct_names
 from billframes.analysis.declare.lookup import heading_of, measure
 from billframes.analysis.declare.metrics import title_of_key
+from billframes.analysis.frames.distinct_names import DistinctNames
 from billframes.analysis.frames.engine import collect
 from billframes.analysis.frames.native import wrap_frame
 from billframes.analysis.model.keys import TIMES
@@ -121,7 +121,8 @@ def show(frame: Any, rows: int = 20) -> ShownFrame:
     Show a frame for people: dates, names, hours and money first, ids last.
 
     Only the display differs: `frame` keeps its columns, their order and its values. Numbers have separators, money and
-    hours two decimals, ratios are in percent, and a missing value is a dash.
+    hours two decimals, ratios are in percent, and a missing value is a dash. Clients, matters and people who share a
+    name have their reference or e-mail address beside it, as in the report, or else the beginning of their id.
 
     Parameters
     ----------
@@ -153,9 +154,10 @@ def show(frame: Any, rows: int = 20) -> ShownFrame:
     """
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 0:
         raise ParameterError(f"rows={rows!r} is not a number of rows; it takes 0 or more.")
-    few, total = _first_rows(frame, rows)
+    every, total = _in_pandas(frame, rows)
+    few = every.head(rows)
     kinds = _ordered_kinds(few)
-    few = _with_distinct_names(few)
+    few = DistinctNames(every if total == len(every) else _everyone(frame, every))(few)
     texts = pd.DataFrame({name: _texts(few[name], kinds[name][1]) for name in kinds}, dtype="str")
     return ShownFrame(texts, {name for name, (_, form) in kinds.items() if form}, total, frame)
 
@@ -210,7 +212,7 @@ def _write(frame: Any, path: str | Path, endings: Sequence[str], **options: str)
 def exported(frame: pd.DataFrame, ending: str, **options: Any) -> bytes:
     """Return the content of a file that `export` writes."""
     kinds = _ordered_kinds(frame)
-    plain = _with_distinct_names(frame)[list(kinds)]
+    plain = DistinctNames(frame)(frame)[list(kinds)]
     decimals = {name: _DECIMALS[form] for name, (_, form) in kinds.items() if form in _DECIMALS}
     plain = plain.assign(**{name: _rounded(plain[name], places) for name, places in decimals.items()})
     headings = {name: shown_heading(str(name)) for name in plain.columns}
@@ -235,26 +237,9 @@ def _ordered_kinds(few: pd.DataFrame) -> dict[str, tuple[int, str | None]]:
     return {name: kinds[name] for name in sorted(few.columns, key=lambda name: kinds[name][0])}
 
 
-def _with_distinct_names(few: pd.DataFrame) -> pd.DataFrame:
-    """Add the reference, or the beginning of the id, to names that several clients, matters or people share."""
-    for name in few.columns:
-        stem = name.removesuffix("_name")
-        if stem == name or f"{stem}_id" not in few:
-            continue
-        known = few[[name, f"{stem}_id"]].astype("object").drop_duplicates(f"{stem}_id").dropna()
-        if not known[name].duplicated().any():
-            continue
-        reference = few.get(f"{stem}_reference", pd.Series(None, index=few.index, dtype="object"))
-        references = [None if pd.isna(each) else str(each) for each in reference.loc[known.index]]
-        distinct = distinct_names(known[name].tolist(), known[f"{stem}_id"].tolist(), references)
-        names = few[f"{stem}_id"].map(dict(zip(known[f"{stem}_id"], distinct, strict=True)))
-        few = few.assign(**{name: names.where(names.notna(), few[name])})
-    return few
-
-
 def _all_rows(frame: Any) -> pd.DataFrame:
     """Return all rows in pandas, with texts as column names."""
-    return _first_rows(frame, sys.maxsize)[0]
+    return _in_pandas(frame, sys.maxsize)[0]
 
 
 def _html(frame: Any, title: str, _options: Mapping[str, str]) -> bytes:
@@ -286,11 +271,15 @@ def _excel_format(form: str) -> str:
     return NUMBER_FORMATS.get({"cents": "money", "multiple": "hours"}.get(form, form), "General")
 
 
-def _first_rows(frame: Any, rows: int) -> tuple[pd.DataFrame, int | None]:
-    """Return the first rows in pandas with texts as column names, and the number of all rows; None if unknown."""
+def _in_pandas(frame: Any, rows: int) -> tuple[pd.DataFrame, int | None]:
+    """
+    Return a frame in pandas with texts as column names, and the number of all rows; None if unknown.
+
+    Of other engines only the first rows are converted.
+    """
     total: int | None
     if isinstance(frame, pd.DataFrame):
-        few, total = frame.head(rows), len(frame)
+        few, total = frame, len(frame)
         levels = [name for name in few.index.names if name is not None]
         few = few.reset_index(levels) if levels else few
     else:
@@ -301,6 +290,13 @@ def _first_rows(frame: Any, rows: int) -> tuple[pd.DataFrame, int | None]:
     if len(set(names)) < len(names):
         raise ParameterError("Two columns of the frame have the same name; rename one of them.")
     return few.set_axis(names, axis="columns"), total
+
+
+def _everyone(frame: Any, few: pd.DataFrame) -> pd.DataFrame:
+    """Return the ids, names and references in all rows, or of a lazy frame in the first ones."""
+    columns = [name for name in map(str, few) if name.endswith(("_id", "_name", "_reference"))]
+    rows = nw.from_native(frame, eager_only=False)
+    return rows.select(columns).unique().to_pandas() if isinstance(rows, nw.DataFrame) else few
 
 
 @functools.cache

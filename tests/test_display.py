@@ -14,6 +14,8 @@ from bs4 import BeautifulSoup
 import billframes as bf
 from billframes._format import format_number
 from billframes.analysis.declare.lookup import analyses, heading_of
+from billframes.analysis.frames.distinct_names import DistinctNames
+from billframes.analysis.results.result_rows import read_result
 from billframes.display import exported
 from billframes.loading.record import Record
 from billframes.schema.resources import RESOURCES
@@ -212,6 +214,33 @@ def test_namesakes_have_their_ids_beside_them():
         {"client_id": ["c1", "c2", "c3"], "client_name": ["Acme", "Acme", "Bolt"], "hours": [1.0, 2, 3]}
     )
     assert [row[0] for row in cells(bf.show(frame))[1:]] == ["Acme (c1)", "Acme (c2)", "Bolt"]
+
+
+def test_namesakes_have_the_references_that_the_report_shows(client, tmp_path):
+    """In the sandbox's firm, two clients and a third of the matters share a name with others."""
+    book = bf.book("2026-10", client=client)
+    in_report = DistinctNames(book.clients, book.matters, book.users)
+    frames = {name: getattr(book, name) for name in ("expenses", "fixed_fees", "invoices")}
+    of_frames = bf.wip(book.time_entries, **frames, as_of="2026-10-31", by="matter")
+    for result in (book.wip(by="matter"), book.figures("wip_amount", by="matter"), book.aging(by="client"), of_frames):
+        column = str(result.columns[1])
+        expected = in_report(result)[column]
+        if result is of_frames:
+            # It knows only those in its rows.
+            expected = expected[result[column].duplicated(keep=False)]
+        assert expected.str.contains(r" \(\d").any()
+        bf.export(result, tmp_path / "r.csv")
+        written = pd.read_csv(tmp_path / "r.csv", dtype=str)[heading_of(column)]
+        for texts in (pd.Series(named(bf.show(result, len(result)), heading_of(column))), written):
+            assert texts[expected.index].tolist() == expected.tolist()
+    twins = book.aging(by="client").pipe(lambda rows: rows[rows["client_name"].duplicated(keep=False)])
+    assert named(bf.show(twins.head(1)), "Client") == in_report(twins)["client_name"].tolist()[:1]
+    assert read_result(twins, ["total"], "aging").labels == in_report(twins)["client_name"].tolist()
+
+
+def named(shown, heading):
+    head, *rows = cells(shown)
+    return [row[head.index(heading)] for row in rows]
 
 
 @pytest.mark.parametrize("to", ["pandas", "polars"])

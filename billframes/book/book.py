@@ -17,6 +17,7 @@ import pandas as pd
 from billframes._format import fields_html
 from billframes._suggestions import SuggestsNames
 from billframes.analysis.declare.columns import ITEMS
+from billframes.analysis.frames.distinct_names import DistinctNames
 from billframes.analysis.model.arguments import check_choice
 from billframes.analysis.model.keys import By
 from billframes.book.days import DATES, BookDays
@@ -57,6 +58,7 @@ class Book(BookAnalyses, BookPayments, SuggestsNames):
         self._days = BookDays(self)
         # The names of frames without rows that the credential may not read, once they were needed.
         self._denied: set[str] = set()
+        self._named: tuple[list[str], DistinctNames] | None = None
 
     @property
     def client(self) -> Client:
@@ -197,6 +199,14 @@ class Book(BookAnalyses, BookPayments, SuggestsNames):
         If they were loaded on several days, the first of these is returned.
         """
         return self._days.loaded_on(*names)
+
+    @property
+    def _names(self) -> DistinctNames:
+        """The names of everyone in the frames that are loaded already."""
+        loaded = [name for name in ("clients", "matters", "users", *ITEMS, "invoices") if name in vars(self)]
+        if self._named is None or self._named[0] != loaded:
+            self._named = loaded, DistinctNames(*(vars(self)[name] for name in loaded))
+        return self._named[1]
 
     @property
     def first_day(self) -> dt.date | None:

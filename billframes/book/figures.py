@@ -9,6 +9,7 @@ import pandas as pd
 
 from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.frames.data_span import check_begun
+from billframes.analysis.frames.distinct_names import attach_names
 from billframes.analysis.model.arguments import read_date
 from billframes.analysis.results.figures import Source, figures_of
 from billframes.analysis.results.names import find_figures
@@ -44,5 +45,5 @@ def figures_of_book(
     day = None if as_of is None else read_date(as_of, "as_of")
     year = (book.settings and book.settings.fiscal_year) or CALENDAR_YEAR
     source = Source(call, period, day, loaded, book._days.first_day_of(*dated), year, paid)
-    result: pd.DataFrame = figures_of(names, source, pd.DataFrame(), **options)
+    result: pd.DataFrame = attach_names(figures_of(names, source, pd.DataFrame(), **options), book._names)
     return result

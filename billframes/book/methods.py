@@ -20,6 +20,7 @@ from billframes._notes import NOTES, Notes, collect_notes
 from billframes._suggestions import bound_arguments
 from billframes.analysis.declare.lookup import analyses
 from billframes.analysis.declare.spec import Analysis
+from billframes.analysis.frames.distinct_names import attach_names
 from billframes.analysis.model.keys import SHORT_NAMES, names_in
 from billframes.book.denied import without_denied
 from billframes.loading.load_info import attach
@@ -57,7 +58,7 @@ def _method(analysis: Analysis) -> Callable[..., pd.DataFrame]:
     def method(*args: Any, **kwargs: Any) -> pd.DataFrame:
         given = bound_arguments(analysis.name, signature, args, kwargs).arguments
         book = given.pop("self")
-        return call_analysis(analysis, book, given)
+        return cast("pd.DataFrame", attach_names(call_analysis(analysis, book, given), book._names))
 
     method.__name__, method.__qualname__, method.__module__ = analysis.name, f"Book.{analysis.name}", "billframes.book"
     method.__doc__ = _doc(analysis, signature)

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
+from billframes.analysis.frames.distinct_names import DistinctNames
 from billframes.book import Book
 from billframes.ebilling import ledes_check
-from billframes.report.distinct_names import DistinctNames
 
 __all__ = ["EBilling", "check_e_billing"]
 

@@ -11,6 +11,7 @@ from billframes._export import write
 from billframes._format import long_date
 from billframes._messages import say
 from billframes._names import join_names
+from billframes.analysis.frames.distinct_names import DistinctNames
 from billframes.book import Book
 from billframes.commands import add_connection, connected
 from billframes.config.firm import FirmSettings
@@ -19,7 +20,6 @@ from billframes.guidelines import guideline_check
 from billframes.guidelines.declare import SEVERITIES
 from billframes.periods import Period, resolve
 from billframes.report.client_guidelines import save_check
-from billframes.report.distinct_names import DistinctNames
 from billframes.report.guideline_sheets import KEYS, describe_findings, guideline_page, guideline_workbook
 
 __all__ = ["EXAMPLES", "add_arguments", "run"]

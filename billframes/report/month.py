@@ -21,6 +21,7 @@ from billframes.analysis.bridge import bridge
 from billframes.analysis.compare import compare_results
 from billframes.analysis.frames.checked_frames import CheckedFrames, share_checks
 from billframes.analysis.frames.data_span import CountedDays, covers, is_known
+from billframes.analysis.frames.distinct_names import DistinctNames
 from billframes.analysis.results.compared_periods import Comparison, aligned_parts
 from billframes.analysis.results.result_rows import total_of
 from billframes.analysis.rules.periods import LATER_BALANCES
@@ -30,7 +31,6 @@ from billframes.book.slices import BookSlice, SlicedBook, SliceKey, keep_rows
 from billframes.config.firm import FirmSettings
 from billframes.periods import CALENDAR_YEAR, Period, month_end, months_between, period_before, year_before
 from billframes.report.client_guidelines import ClientGuidelines
-from billframes.report.distinct_names import DistinctNames
 from billframes.report.e_billing import EBilling
 from billframes.report.history import Balances, balance_figures, earlier_balances
 from billframes.report.ledgers import Ledgers

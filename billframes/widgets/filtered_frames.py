@@ -10,11 +10,11 @@ import pandas as pd
 
 from billframes.analysis.declare.columns import IDS, ITEM_ID
 from billframes.analysis.declare.spec import FilterKind
+from billframes.analysis.frames.distinct_names import DistinctNames
 from billframes.book import Book
 from billframes.config.firm import FirmSettings
 from billframes.loading.enrich import join_details
 from billframes.loading.load_info import as_whole
-from billframes.report.distinct_names import DistinctNames
 from billframes.widgets.filters import Filters
 from billframes.widgets.state import FilterState
 

@@ -200,8 +200,10 @@ def test_buckets_of_the_invoice_date_say_so(owed):
     assert ax.get_title(loc="left") == "Receivables by client, by days since the invoice date"
 
 
-def test_two_keys_are_joined_and_equal_names_are_numbered(owed):
+def test_two_keys_are_joined_and_equal_names_have_ids_or_numbers(owed):
     ax = plots.aging(owed.assign(client_name="Acme"))
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["Acme (c1)", "Acme (c2)"]
+    ax = plots.aging(owed.assign(client_name="Acme").drop(columns="client_id"))
     assert [label.get_text() for label in ax.get_yticklabels()] == ["Acme", "Acme (2)"]
     both = owed.drop(columns="client_id").assign(role=["attorney", "principal"])
     both = both[["client_name", "role", *both.columns[1:-1]]]

@@ -19,6 +19,7 @@ from billframes._notes import NOTES, Notes
 from billframes.analysis.declare.columns import Frame, as_arrow
 from billframes.analysis.frames.checked_frames import Findings
 from billframes.analysis.frames.data_span import counted_days, read_bounded_period, read_period
+from billframes.analysis.frames.distinct_names import DistinctNames, attach_names, has_namesakes
 from billframes.analysis.frames.engine import lazy
 from billframes.analysis.frames.native import nan_to_null, select_columns, to_native, wrap_frames
 from billframes.analysis.frames.values import check_values
@@ -164,8 +165,8 @@ class Frames(dict[str, Frame]):
         Convert a result to the kind of frame that the user passed, `like`, and say the notes.
 
         It is lazy if `like` is lazy, even if it was computed in memory. pandas frames get a RangeIndex. The result
-        remembers the days that it counts: those of `period`, or `as_of`. If another analysis called the present one,
-        the result is returned unchanged.
+        remembers the days that it counts, those of `period` or `as_of`, and the references of those who share a name.
+        If another analysis called the present one, the result is returned unchanged.
         """
         rows = nan_to_null(rows)
         if self.is_inner:
@@ -173,7 +174,10 @@ class Frames(dict[str, Frame]):
         days = {"as_of": as_of.isoformat()} if as_of else {}
         result = to_native(rows, like, counted_days(period, settings, **self._dated) if period else days)
         self.notes.finish()
-        return cast("IntoFrameT", attach(result, NOTES, self.notes.data()))
+        result = attach(result, NOTES, self.notes.data())
+        if has_namesakes(result):
+            result = attach_names(result, DistinctNames(*self.natives.values()))
+        return result
 
 
 @cache

@@ -21,6 +21,7 @@ from billframes._names import join_names
 from billframes.analysis.declare.lookup import analyses, measure, measures
 from billframes.analysis.declare.metrics import Measure, bucket_measure, period_measure, title_of_key
 from billframes.analysis.declare.spec import Analysis
+from billframes.analysis.frames.distinct_names import DistinctNames
 from billframes.analysis.frames.engine import collect
 from billframes.analysis.frames.expressions import quotient
 from billframes.analysis.frames.native import wrap_frame
@@ -144,7 +145,7 @@ def present_columns(result: Any, names: Sequence[str]) -> list[str]:
 def _pandas(result: Any, analysis: str, shown: str) -> pd.DataFrame:
     frame = wrap_frame(result, "result", f"the {shown} takes a frame, the result of billframes.{analysis}()")
     eager = cast("nw.DataFrame[Any]", collect(frame))
-    return eager.to_pandas().reset_index(drop=True)
+    return DistinctNames()(eager.to_pandas().reset_index(drop=True))
 
 
 def _keys(columns: list[str]) -> list[str]:

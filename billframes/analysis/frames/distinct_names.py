@@ -1,0 +1,130 @@
+"""Names that distinguish the clients, matters and people of a firm, in reports, on pages and in exported files.
+
+A result has ids and names, but no references. So results of pandas remember the names that others share, with the
+reference beside each (`attach_names`), and whatever shows them reads these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pandas as pd
+
+from billframes._names import distinct_names
+from billframes.loading.load_info import attach, attached
+
+__all__ = ["NAMES", "DistinctNames", "attach_names", "has_namesakes"]
+
+NAMES = "names"
+"""In `attrs` of a result: names with references, by column and id."""
+
+_NAMED = {"client": "client", "matter": "matter", "user": "user", "responsible": "user", "originator": "user"}
+_REFERENCES = {"client": "reference", "matter": "reference", "user": "email"}
+_COLUMNS = ["id", "name", "reference"]
+
+
+class DistinctNames:
+    """
+    The names of a firm's clients, matters and people; if several share a name, with the reference beside it.
+
+    A person's reference is the e-mail address.
+
+    Parameters
+    ----------
+    *frames : DataFrame
+        The lists of the firm's clients, matters and users, so that a name is the same in every table; or records that
+        name them.
+
+    Examples
+    --------
+    >>> columns = ["client_id", "name", "reference"]
+    >>> firm = pd.DataFrame([["c1", "Acme", "A-1"], ["c2", "Acme", "A-2"], ["c3", "Bolt", None]], columns=columns)
+    >>> rows = pd.DataFrame({"client_id": ["c2", "c3"], "client_name": ["Acme", "Bolt"]})
+    >>> DistinctNames(firm)(rows)["client_name"].tolist()
+    ['Acme (A-2)', 'Bolt']
+    """
+
+    def __init__(self, *frames: pd.DataFrame) -> None:
+        self._frames = frames
+        self._known: dict[str, pd.DataFrame] = {}
+
+    def __call__(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows with these names of clients, matters and people."""
+        for column, names in self.shared_in(frame).items():
+            distinct = frame[f"{column}_id"].astype("object").map(names)
+            kept = distinct.where(distinct.notna(), frame[f"{column}_name"].astype("object"))
+            frame = frame.assign(**{f"{column}_name": pd.Series(kept, index=frame.index, dtype="str")})
+        return frame
+
+    def name(self, column: str, id_: str | None, name: str) -> str:
+        """Return the name of one client, matter or person."""
+        row = self(pd.DataFrame({f"{column}_id": [id_], f"{column}_name": [name]}, dtype="str"))
+        return str(row[f"{column}_name"].iloc[0])
+
+    def shared_in(self, frame: pd.DataFrame) -> dict[str, dict[Any, str]]:
+        """Return by column the names with references, by id, of those in the rows who share their name."""
+        known = attached(frame, NAMES) or {}
+        return {column: self._shared(kind, frame, column) | known.get(column, {}) for column, kind in _in(frame)}
+
+    def _shared(self, kind: str, frame: pd.DataFrame, column: str) -> dict[Any, str]:
+        if kind not in self._known:
+            self._known[kind] = _listed(kind, self._frames)
+        # Rows can name someone who is no longer in the firm's list.
+        here = _of(frame, column, f"{column}_name", "")
+        every = pd.concat([self._known[kind], here[~here["id"].isin(self._known[kind]["id"])]])
+        every = every[every["name"].duplicated(keep=False)]
+        names = distinct_names(every["name"].tolist(), every["id"].tolist(), every["reference"].tolist())
+        return dict(zip(every["id"], names, strict=True))
+
+
+def attach_names(result: Any, names: DistinctNames) -> Any:
+    """Attach to a pandas result the names with references of those in it who share their name; return the result."""
+    if not isinstance(result, pd.DataFrame):
+        return result
+    shared = names.shared_in(result)
+    here = {
+        column: {id_: each[id_] for id_ in result[f"{column}_id"] if id_ in each} for column, each in shared.items()
+    }
+    here = {column: each for column, each in here.items() if each}
+    return attach(result, NAMES, here) if here else result
+
+
+def has_namesakes(result: Any) -> bool:
+    """Tell whether several clients, matters or people in a pandas result share a name."""
+    if not isinstance(result, pd.DataFrame):
+        return False
+    known = (result[[f"{column}_id", f"{column}_name"]].drop_duplicates() for column, _ in _in(result))
+    return any(each.iloc[:, 1].dropna().duplicated().any() for each in known)
+
+
+def _in(frame: pd.DataFrame) -> Iterator[tuple[str, str]]:
+    for column, kind in _NAMED.items():
+        if f"{column}_id" in frame and f"{column}_name" in frame:
+            yield column, kind
+
+
+def _listed(kind: str, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Return everyone of a kind in its list, which knows the references; without the list, those whom records name."""
+    found = [_of(each, kind, "name", _REFERENCES[kind]) for each in frames if _is_list(each, kind) and len(each)]
+    found = found or [
+        _of(each, column, f"{column}_name", f"{column}_reference")
+        for each in frames
+        for column, of in _in(each)
+        if of == kind
+    ]
+    return pd.concat(found).drop_duplicates("id") if found else pd.DataFrame(columns=_COLUMNS, dtype="object")
+
+
+def _is_list(frame: pd.DataFrame, kind: str) -> bool:
+    return list(frame)[:1] == [f"{kind}_id"] and "name" in frame
+
+
+def _of(frame: pd.DataFrame, column: str, name: str, reference: str) -> pd.DataFrame:
+    """Return id, name and reference of everyone in a frame; a reference can be missing."""
+    there = zip(_COLUMNS, (f"{column}_id", name, reference), strict=True)
+    plain = pd.DataFrame({new: frame[old] for new, old in there if old in frame})
+    rows = plain.drop_duplicates("id").dropna(subset=["id", "name"]).astype("object")
+    given = rows["reference"] if "reference" in rows else [None] * len(rows)
+    references = [None if pd.isna(each) else str(each) for each in given]
+    return rows.assign(reference=pd.Series(references, index=rows.index, dtype="object"))
