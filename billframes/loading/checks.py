@@ -33,7 +33,7 @@ _MISSING_DETAILS = Rule(
 )
 _UNKNOWN = Rule(
     name="undescribed_values",
-    seen="{subject}: column {column!r} has values that are not in the API's description: {values}.",
+    seen="{subject}: column `{column}` has values that are not in the API's description: {values}.",
     remedy="They are kept as extra categories.",
     page="Ask whoever manages the billing system what they mean.",
     unit="values",

@@ -35,7 +35,7 @@ Places: TypeAlias = "npt.NDArray[np.int64] | slice"
 
 _SAME_COLUMN = Rule(
     name="same_column",
-    seen="{subject}: another {kind} field has the column {column}, so the values of {name!r} are in {other}.",
+    seen="{subject}: another {kind} field has the column `{column}`, so the values of {name!r} are in `{other}`.",
     remedy="Rename one of the fields in the billing system.",
     unit="fields",
     category=UnknownValueWarning,
