@@ -86,13 +86,8 @@ class UnchangedBalances:
     """
     Balances that should be the same as at the last refresh.
 
-    Parameters
-    ----------
-    balances : mapping of str to mapping
-        The balances of the last refresh by client.
-    at_limits : tuple of collection of str
-        Clients with invoices that would cross a limit if the server's date were a day earlier or later; one collection
-        for each limit and direction.
+    `at_limits` are the clients with invoices that would cross a limit if the server's date were a day earlier or later,
+    one collection for each limit and direction.
     """
 
     balances: Mapping[str, Balance]
@@ -115,16 +110,8 @@ class UnchangedBalances:
 
 def next_to_check(client_ids: Collection[str], after: str, since: dt.timedelta) -> list[str]:
     """
-    Return the clients to check in turn.
-
-    Parameters
-    ----------
-    client_ids : collection of str
-        All clients.
-    after : str
-        The last client that was checked in turn.
-    since : timedelta
-        The time since the last refresh.
+    Return the clients to check in turn, those after the client that was checked last; more if the last refresh is long
+    ago.
 
     Examples
     --------
@@ -143,15 +130,8 @@ def unchanged_balances(
     """
     Return the balances that should be unchanged; None if the invoices did not explain all balances of the last refresh.
 
-    Parameters
-    ----------
-    last : Table
-        The balances of the last refresh.
-    before, now : StoredTable
-        The invoices at the last refresh, and now.
-    days : tuple of date
-        The date of the last refresh, and today's, in UTC. The server's date may be a day ahead or behind: the first
-        one that explains all balances is used.
+    `days` are the date of the last refresh, and today's, in UTC. The server's date may be a day ahead or behind: the
+    first one that explains all balances is used.
     """
     balances = {row["client_id"]: row for row in last.to_pylist()}
     open_before, open_now = (each.read(_COLUMNS, _is_open()) for each in (before, now))

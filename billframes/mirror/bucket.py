@@ -36,15 +36,6 @@ class BucketOptions:
     """
     Options of the object store, as deltalake takes them.
 
-    Parameters
-    ----------
-    given : mapping of str to str, optional
-
-    Raises
-    ------
-    ParameterError
-        They are not a mapping of texts.
-
     Examples
     --------
     >>> BucketOptions({"AWS_REGION": "eu-west-1", "AWS_SECRET_ACCESS_KEY": "wJalr"})
@@ -64,12 +55,8 @@ class BucketOptions:
 
     def reveal(self) -> dict[str, str]:
         """
-        Return the options as text, for an engine.
-
-        Raises
-        ------
-        MirrorError
-            The credentials were left out of a pickle, and the environment has none.
+        Return the options as text, for an engine; raise `MirrorError` if a pickle left credentials out and there are no
+        others.
         """
         if self._left_out and not all(os.environ.get(name.upper()) for name in self._left_out):
             raise MirrorError(

@@ -49,24 +49,10 @@ class Version:
     """
     One consistent set of tables.
 
-    Parameters
-    ----------
-    number : int
-        The version's number, from 1.
-    time : datetime
-        The server's time when the refresh began. Earlier changes are in the version.
-    began : datetime
-        When the refresh began, by this machine's clock.
-    tables : mapping of str to int
-        The Delta version of each table.
-    firm : mapping
-        The API's address, whether the credential sees rates, and facts for the next refresh.
-    summary : sequence of mapping
-        The result of the refresh, one row per resource.
-    tags : tuple of str
-        Names of the version; a version with a tag is never removed.
-    format : int
-        The format of the tables.
+    `time` is the server's time when the refresh began, so earlier changes are in the version; `began` is the same by
+    this machine's clock. `tables` are the Delta versions of the tables. `firm` has the API's address, whether the
+    credential sees rates, and facts for the next refresh. `summary` has one row per resource. A version with a tag is
+    never removed.
     """
 
     number: int
@@ -108,14 +94,7 @@ class Catalogue:
         return _version(rows.sort_by("number").slice(rows.num_rows - 1).to_pylist()[0], self._storage.location)
 
     def read(self) -> list[Version]:
-        """
-        Return all versions, oldest first.
-
-        Raises
-        ------
-        MirrorError
-            There is no mirror here, or a later release of billframes wrote it.
-        """
+        """Return all versions, oldest first; raise `MirrorError` if there is no mirror, or a later release wrote it."""
         return self._read()[0]
 
     def _read(self) -> tuple[list[Version], int]:
@@ -171,16 +150,9 @@ class Catalogue:
 
 def find_version(versions: Sequence[Version], which: Any, location: str) -> Version:
     """
-    Return the version that a number, tag, date or time names.
+    Return the version that a number, tag, date or time names; raise `MirrorError` if there is no such version.
 
     A date means the last version whose refresh began on or before that day, in UTC; a time without a zone is UTC.
-
-    Raises
-    ------
-    MirrorError
-        There is no such version.
-    ParameterError
-        `which` is not a number, tag, date or time.
     """
     if isinstance(which, bool) or which is pd.NaT or not isinstance(which, Integral | str | dt.date):
         raise ParameterError(f"{which!r} names no version; give a date, a time, a version's number or a tag.")
@@ -230,14 +202,7 @@ def _end_of(which: str | dt.date) -> dt.datetime | None:
 
 
 def check_tag(name: Any) -> None:
-    """
-    Check the name of a version.
-
-    Raises
-    ------
-    ParameterError
-        It is not a text, or it is a date or time, which `find_version` reads as such.
-    """
+    """Raise `ParameterError` if a version can't have this name: no text, or one that `find_version` reads as a date."""
     if not isinstance(name, str) or not name.strip():
         raise ParameterError(f"name={name!r} is not a text.")
     if _end_of(name.strip()) is not None:
@@ -315,12 +280,7 @@ def _damaged(location: str) -> MirrorError:
 
 def checked_span(name: str, given: str | dt.timedelta) -> dt.timedelta:
     """
-    Convert a span of time from text.
-
-    Raises
-    ------
-    ParameterError
-        It is not a span, such as a number without a unit, or it is negative. The message names the argument.
+    Convert a span of time from text; a number without a unit is refused, and so is a negative span.
 
     Examples
     --------

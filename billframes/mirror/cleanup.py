@@ -110,20 +110,9 @@ def remove_versions(
     storage: Storage, catalogue: Catalogue, kept_of: Callable[[Sequence[Version]], Sequence[Version]]
 ) -> tuple[Sequence[Version], Freed]:
     """
-    Remove versions, and the files that no other version needs.
+    Remove versions, and the files that no other version needs. Return the versions that `kept_of` keeps.
 
-    Parameters
-    ----------
-    storage : Storage
-    catalogue : Catalogue
-    kept_of : callable
-        Returns those of all versions that are to be kept.
-
-    Returns
-    -------
-    sequence of Version
-        The versions that were kept; empty if there was only a first refresh that did not finish, which is removed.
-    Freed
+    These are empty if there was only a first refresh that did not finish, which is removed.
     """
     unfinished = undo_unfinished(storage, catalogue)
     if unfinished and not catalogue.exists():

@@ -35,14 +35,7 @@ _LOAD_SECONDS = 3600.0
 
 
 class MirrorConnection:
-    """
-    Answers loaders from a version of the mirror.
-
-    Parameters
-    ----------
-    snapshot : callable
-        Returns the version to load from.
-    """
+    """Answers loaders from a version of the mirror."""
 
     page_size = 1000
     concurrency = 1

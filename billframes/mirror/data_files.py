@@ -38,16 +38,7 @@ class DataFile:
 
 
 def check_folder(folder: Path) -> None:
-    """
-    Check that a table's folder is not a link, and neither are its log and the files of the log.
-
-    Raises
-    ------
-    MirrorError
-        There is a link, or something that is not a file.
-    OSError
-        The log can't be listed.
-    """
+    """Raise `MirrorError` if a table's folder is a link, or its log or one of the log's files."""
     log = folder / "_delta_log"
     if Path(os.path.realpath(log)) != Path(os.path.realpath(folder.parent)) / folder.name / log.name:
         raise _outside(log)
@@ -69,21 +60,9 @@ def check_protocol(folder: str, features: list[str] | None) -> None:
 
 def data_files(uri: str, folder: Path | None, actions: pa.Table) -> tuple[DataFile, ...]:
     """
-    Return the files that a table's log names, in the order of their partitions.
+    Return the files that a table's log names, in the order of their partitions; `folder` is None in a bucket.
 
-    Parameters
-    ----------
-    uri : str
-        The table's address.
-    folder : Path, optional
-        The table's folder; None in a bucket.
-    actions : Table
-        What deltalake returns about the files.
-
-    Raises
-    ------
-    MirrorError
-        The log names a file outside of the table's folder, or does not say how many rows a file has.
+    A file outside of the table's folder is refused, and so is a log that does not say how many rows a file has.
     """
     found = tuple(sorted(_files(uri, actions), key=lambda file: (file.partition or "", file.uri)))
     if folder:

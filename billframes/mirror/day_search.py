@@ -39,17 +39,7 @@ class DaySpan:
 
 @dataclass(frozen=True, slots=True)
 class SpanRequest:
-    """
-    A request for the first days of a span.
-
-    Parameters
-    ----------
-    span : DaySpan
-    last : int
-        The position of the last day that the request covers.
-    kind : {"total", "page", "all"}
-        Whether to request the total of the days, their first page, or all of their rows.
-    """
+    """A request for the days of a span up to `last`: their total, their first page, or all of their rows."""
 
     span: DaySpan
     last: int
@@ -61,14 +51,8 @@ class SpanResult:
     """
     The result of a `SpanRequest`.
 
-    Parameters
-    ----------
-    total : int
-        The number of the server's rows in all days of the request.
-    compared_until : int
-        The position of the last day whose rows were compared; the position before the first day if none were.
-    rows : int
-        The number of the server's rows in the days that were compared.
+    `total` is the number of the server's rows in all of its days. The rows were compared until the day
+    `compared_until`, which is the day before the first if none were, and `rows` is their number.
     """
 
     total: int
@@ -77,16 +61,7 @@ class SpanResult:
 
 
 class Days:
-    """
-    The days of a list that have stored rows.
-
-    Parameters
-    ----------
-    days : sequence of date
-        The days in order.
-    rows : sequence of int
-        The number of stored rows of each day.
-    """
+    """The days of a list that have stored rows, in order."""
 
     def __init__(self, days: Sequence[dt.date], rows: Sequence[int]) -> None:
         self._days = list(days)
@@ -128,20 +103,10 @@ def search_days(
     send: Callable[[Sequence[SpanRequest]], Sequence[SpanResult]],
 ) -> None:
     """
-    Search the days from which records were deleted.
+    Search the days from which records were deleted; `missing` is their number.
 
-    Parameters
-    ----------
-    days : Days
-        At least one day.
-    missing : int
-        The number of stored rows that the server lacks.
-    page_size : int
-        The number of rows on a page.
-    most_rows : int
-        The largest number of rows to load at once.
-    send : callable
-        Sends requests side by side, compares the rows that it receives, and returns the results.
+    At most `most_rows` are loaded at once. `send` sends requests side by side, compares the rows that it receives, and
+    returns the results.
     """
     unsettled = [DaySpan(0, len(days) - 1, missing)]
     while requests := [_next_request(days, span, page_size, most_rows) for span in unsettled if span.missing]:

@@ -55,13 +55,7 @@ def find_missing(server: ServerLists, stored: StoredTable, total: int) -> list[s
     """
     Find stored rows that the server lacks, by its totals, and return their ids. Store other differences, too.
 
-    Parameters
-    ----------
-    server : ServerLists
-    stored : StoredTable
-        The table after all additions and changes were stored.
-    total : int
-        The server's number of rows.
+    All additions and changes must be stored already; `total` is the server's number of rows.
     """
     unbilled = _only_unbilled(server, stored, total)
     missing, days = _MissingRows(stored, unbilled), _count_by_day(stored, unbilled)
@@ -75,15 +69,7 @@ def find_missing(server: ServerLists, stored: StoredTable, total: int) -> list[s
 
 
 class _MissingRows:
-    """
-    The stored rows that are not among the loaded rows of the same days.
-
-    Parameters
-    ----------
-    stored : StoredTable
-    unbilled : bool
-        Whether only unbilled rows are compared.
-    """
+    """The stored rows that are not among the loaded rows of the same days; only unbilled ones if `unbilled`."""
 
     def __init__(self, stored: StoredTable, unbilled: bool = False) -> None:
         self.table = stored.table

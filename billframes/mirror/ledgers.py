@@ -45,13 +45,7 @@ class Restated:
 
 
 class LedgerTable:
-    """
-    The table `ledgers` of a mirror.
-
-    Parameters
-    ----------
-    storage : Storage
-    """
+    """The table `ledgers` of a mirror."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage

@@ -27,19 +27,8 @@ def folder_lock(folder: Path | None, wait: float) -> Iterator[None]:
     """
     Hold the lock of a mirror's folder, and make files that only their owner can read.
 
-    A mirror in a bucket has no lock. There, the later of two refreshes is refused when it commits.
-
-    Parameters
-    ----------
-    folder : Path, optional
-        The mirror's folder; None in a bucket.
-    wait : float
-        The seconds to wait for another process that holds the lock.
-
-    Raises
-    ------
-    MirrorError
-        The folder can't be made or written, or another process still holds the lock.
+    A mirror in a bucket has no lock (`folder` is None). There, the later of two refreshes is refused when it commits.
+    Raise `MirrorError` if another process still holds the lock after `wait` seconds.
     """
     if folder is None:
         yield

@@ -36,14 +36,7 @@ _NOT_FILTERS = frozenset({"startDate", "endDate", "select", "sort", "modifiedSin
 
 
 def read_rows(snapshot: Snapshot, request: ListRequest, custom: Collection[CustomColumn]) -> pa.Table:
-    """
-    Return the rows of a request, with the columns, types and order of a load.
-
-    Raises
-    ------
-    ParameterError
-        Only a server can answer the request, because it has unknown parameters or sort names.
-    """
+    """Return the rows of a request as a load does; refuse what only a server can answer."""
     _check(request)
     table = TABLES[request.resource.name]
     sources = sources_of(request.resource.record)

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 
 from billframes._names import closest
 from billframes._notes import Notes, collect_notes
-from billframes.errors import MirrorError, PagingError, ParameterError
+from billframes.errors import PagingError, ParameterError
 from billframes.mirror.balances import (
     balances_equal,
     combine_balances,
@@ -34,6 +34,7 @@ from billframes.mirror.balances import (
 from billframes.mirror.catalogue import Catalogue, Version
 from billframes.mirror.cleanup import undo_unfinished, undone_if_it_fails
 from billframes.mirror.deletions import SAMPLE, check_vanished, confirm_deleted, find_missing, reload_table, sample_size
+from billframes.mirror.firm_check import check_firm
 from billframes.mirror.server_lists import ServerLists
 from billframes.mirror.side_tables import ReferenceCollector
 from billframes.mirror.storage import Storage
@@ -48,6 +49,8 @@ OVERLAP = dt.timedelta(minutes=15)
 NO_DATE = dt.timedelta(days=1)
 # The number of rounds in which a table's number of rows and the server's total must become equal.
 ROUNDS = 4
+# The numbers of changed rows in a table's summary.
+COUNTS = ("added", "updated", "removed")
 
 
 def checked_full(full: bool | str | Collection[str]) -> frozenset[str]:
@@ -65,16 +68,7 @@ def checked_full(full: bool | str | Collection[str]) -> frozenset[str]:
 
 @dataclass
 class Refresh:
-    """
-    One refresh, from the newest version to the next.
-
-    Parameters
-    ----------
-    storage : Storage
-    server : ServerLists
-    full : frozenset of str
-        The tables to reload.
-    """
+    """One refresh, from the newest version to the next."""
 
     storage: Storage
     server: ServerLists
@@ -98,7 +92,10 @@ class Refresh:
         self._last_checked = self._previous.firm.get("checked", "") if self._previous else ""
         self.server.keep_field_names(self._previous.firm.get("fields", ()) if self._previous else ())
         with collect_notes(Notes()) as notes:
-            firm = self._check_firm()
+            firm = check_firm(self.storage, self.server, self._previous)
+            if self._previous and self._previous.firm["rates"] is False and firm["rates"]:
+                # Hidden rates become visible without a new modified date, so all entries are loaded.
+                self.full |= {"time_entries"}
             with undone_if_it_fails(self.storage, catalogue):
                 self._refresh_tables()
                 version = self._new_version(here, firm)
@@ -114,6 +111,8 @@ class Refresh:
         )
         for table in TABLES.values():
             self._refresh_table(table)
+            if table.name == "invoices" and self._previous and any(self._summary[-1][name] for name in COUNTS):
+                self._check_billed()
         self._versions[REFERENCES.name] = self._references.commit(self._versions)
 
     def _new_version(self, here: dt.datetime, firm: Mapping[str, Any]) -> Version:
@@ -133,40 +132,6 @@ class Refresh:
             },
             summary=self._summary,
         )
-
-    def _check_firm(self) -> Mapping[str, Any]:
-        """Return facts about the firm; refuse another firm than the mirror's, or a credential that sees less."""
-        now = {"address": self.server.address, "rates": self.server.shows_rates()}
-        if self._previous is None:
-            return now
-        known = self._previous.firm
-        if known["address"] != now["address"]:
-            raise MirrorError(
-                f"The mirror {self.storage.location} holds the data of {known['address']}, and this client is "
-                f"connected to {now['address']}. Keep a mirror for each firm; nothing was changed."
-            )
-        if known["rates"] and now["rates"] is False:
-            raise MirrorError(
-                f"The mirror {self.storage.location} holds rates, and this credential lacks the scope read.rates. "
-                "Refresh it with a credential that has it; nothing was changed."
-            )
-        if known["rates"] is False and now["rates"]:
-            # Hidden rates become visible without a new modified date, so all entries are loaded.
-            self.full |= {"time_entries"}
-        if now["rates"] is None:
-            now["rates"] = known["rates"]
-        self._check_users(self._previous)
-        return now
-
-    def _check_users(self, previous: Version) -> None:
-        """Refuse if the server has none of the mirror's users, because one address can serve several firms."""
-        known = set(self.storage.read("users", previous.tables["users"], ["user_id"]).column(0).to_pylist())
-        on_server = set(self.server.load("users", select="").column("user_id").to_pylist())
-        if known and not known & on_server:
-            raise MirrorError(
-                f"The mirror {self.storage.location} holds another firm's data: none of its {len(known)} users is on "
-                "the server. Connect with that firm's credential, or keep another mirror; nothing was changed."
-            )
 
     def _field_ids(self) -> list[str]:
         """Return the ids of the custom fields: first those of the last version, which keep their names, then new."""
@@ -197,13 +162,26 @@ class Refresh:
         self._summary.append(
             {
                 "resource": table.name,
-                "added": stored.added,
-                "updated": stored.updated,
-                "removed": stored.removed,
+                **{name: getattr(stored, name) for name in COUNTS},
                 "requests": self.server.requests - requests,
                 "seconds": time.monotonic() - started,
             }
         )
+
+    def _check_billed(self) -> None:
+        """Reload items if another number is billed on the server: some bill items without a new modified date."""
+        for name in ("time_entries", "expenses", "fixed_fees"):
+            stored = self._stored(name)
+            if self._knows_billed(stored):
+                continue
+            self._store_changes(stored)
+            if not self._knows_billed(stored):
+                self._remove(stored, reload_table(self.server, stored), check=name not in self.full)
+            self._note_later_changes(stored)
+
+    def _knows_billed(self, stored: StoredTable) -> bool:
+        billed: int = stored.read([stored.table.id], pc.field("billed")).num_rows
+        return billed == self.server.count(stored.table.name, billed=True)
 
     def _refresh_whole(self, stored: StoredTable) -> None:
         """Load a list that has no `modifiedSince`, and store it if it differs."""
@@ -239,7 +217,7 @@ class Refresh:
         self._versions[stored.table.name] = stored.current_version
         self._references.collect_removed(stored)
         row = next(each for each in self._summary if each["resource"] == stored.table.name)
-        for name in ("added", "updated", "removed"):
+        for name in COUNTS:
             row[name] += getattr(stored, name)
 
     def _load_balances(self, stored: StoredTable) -> tuple[pa.Table, pa.Table]:

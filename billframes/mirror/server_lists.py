@@ -93,15 +93,7 @@ class _RecordingConnection:
 
 
 class ServerLists:
-    """
-    The lists of a server, as Arrow tables.
-
-    Parameters
-    ----------
-    client : Client
-    progress : bool or callable, optional
-        As loaders take it.
-    """
+    """The lists of a server, as Arrow tables."""
 
     def __init__(self, client: Client, progress: bool | Progress | None = None) -> None:
         self.address = str(client.base_url)

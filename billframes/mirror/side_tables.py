@@ -38,15 +38,7 @@ __all__ = ["ITEM_CODES", "ItemCodeTable", "ReferenceCollector"]
 
 
 class ReferenceCollector:
-    """
-    Collects the shown values of other records during a refresh, and stores those of records in no list.
-
-    Parameters
-    ----------
-    storage : Storage
-    version : int, optional
-        The last Delta version of the table of references; None if it does not exist yet.
-    """
+    """Collects the shown values of other records during a refresh, and stores those of records in no list."""
 
     def __init__(self, storage: Storage, version: int | None) -> None:
         self._storage = storage

@@ -84,12 +84,8 @@ class Snapshot:
         """
         Return the columns of a reference, with a value for each row.
 
-        Parameters
-        ----------
-        rows : Table
-        reference : TableReference
-        since : date, optional
-            The first day of the rows' period. The other records mostly have later dates, so these are read first.
+        The other records mostly have later dates than `since`, the first day of the rows' period, so these are read
+        first.
         """
         keys, id_ = rows.column(reference.key), TABLES[reference.table].id
         if reference.shown:

@@ -50,16 +50,7 @@ _BLOCK_BYTES = 4096
 
 
 class Storage:
-    """
-    The tables in one place.
-
-    Parameters
-    ----------
-    location : str or Path
-        A folder, or the address of a bucket such as "s3://firm/mirror".
-    options : BucketOptions or mapping of str to str, optional
-        Options of the object store, as deltalake takes them.
-    """
+    """The tables in a folder, or in a bucket such as "s3://firm/mirror"."""
 
     def __init__(self, location: str | Path, options: BucketOptions | Mapping[str, str] | None = None) -> None:
         self.location = str(location)
@@ -96,16 +87,7 @@ class Storage:
         partitions: Collection[str] | None = None,
         data_files: Sequence[DataFile] | None = None,
     ) -> ds.Dataset:
-        """
-        Open a table's files at a version.
-
-        Parameters
-        ----------
-        partitions : collection of str, optional
-            Only these partitions; None for all.
-        data_files : sequence of DataFile, optional
-            Only these files; None for all.
-        """
+        """Open a table's files at a version: all of them, those of some partitions, or the given ones."""
         files = self.data_files(name, version) if data_files is None else data_files
         if partitions is not None:
             files = [file for file in files if file.partition in partitions]

@@ -24,16 +24,7 @@ def full_disk_error(location: str, next_step: str = "Free some space, and try ag
 
 
 def mirror_error(location: str, error: BaseException, text: str) -> MirrorError:
-    """
-    Return an error of the storage as `MirrorError`.
-
-    Parameters
-    ----------
-    location : str
-    error : BaseException
-    text : str
-        The error's message, without credentials.
-    """
+    """Return an error of the storage as `MirrorError`; `text` is its message without credentials."""
     number = getattr(error, "errno", None)
     if isinstance(error, PermissionError) or "Permission denied" in text or "os error 13" in text:
         return MirrorError(f"The mirror {location} can't be written or read: permission denied. Nothing was changed.")

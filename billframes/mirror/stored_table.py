@@ -23,20 +23,7 @@ BATCH_ROWS = 200_000
 
 @dataclass
 class StoredTable:
-    """
-    A stored table, which a refresh changes.
-
-    Parameters
-    ----------
-    storage : Storage
-    table : Table
-    version : int, optional
-        The current Delta version; None if the table does not exist yet.
-    added, updated, removed : int
-        The numbers of rows that were changed so far.
-    removed_rows : list of Table
-        The rows that were removed.
-    """
+    """A table at a Delta version, which a refresh changes, with the numbers of changed rows and the removed rows."""
 
     storage: Storage
     table: Table
@@ -96,12 +83,8 @@ class StoredTable:
 
     def upsert(self, rows: pa.Table, deleted_ids: Collection[str] = ()) -> set[str]:
         """
-        Add new rows, update stored rows that differ, and remove the rows with deleted ids.
-
-        Returns
-        -------
-        set of str
-            The ids of the updated rows.
+        Add new rows, update stored rows that differ, and remove the rows with deleted ids. Return the ids of updated
+        rows.
         """
         id_ = self.table.id
         ids = pa.chunked_array([*rows.column(id_).chunks, pa.array(list(deleted_ids), pa.string())], pa.string())

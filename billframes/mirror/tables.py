@@ -54,17 +54,10 @@ class TableReference:
     """
     The columns of a table that show another record.
 
-    Parameters
-    ----------
-    key : str
-        The column with the other record's id, or with a list of ids.
-    table : str
-        The other record's table.
-    columns : mapping of str to str
-        The names of the columns, each with the name of the column in the other table.
-    shown : str, optional
-        If the key has lists of ids: the stored column with whether the API showed a list of records, even an empty one.
-        Ids can't tell this, because a server may show no list if there are no ids, or an empty one.
+    `key` is the column with the other record's id, or with a list of ids. `columns` has the name of each column, and
+    its name in the other table. `shown`, if the key has lists: the stored column with whether the API showed a list of
+    records, even an empty one. Ids can't tell this, because a server may show no list if there are no ids, or an empty
+    one.
     """
 
     key: str
@@ -76,20 +69,8 @@ class TableReference:
 @dataclass(frozen=True, slots=True)
 class Table:
     """
-    One table of the mirror.
-
-    Parameters
-    ----------
-    name : str
-        The loader's name.
-    key : tuple of str
-        The columns that identify a row.
-    resource : Resource, optional
-        The resource's declaration, if there is one.
-    references : tuple of TableReference
-        The columns that are joined when the table is read.
-    partition : {"month", "year"}, optional
-        The part of its date by which the table is partitioned.
+    One table of the mirror: the loader's name, the columns that identify a row, and the columns that are joined on
+    reading.
     """
 
     name: str

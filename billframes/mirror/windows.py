@@ -38,14 +38,7 @@ def cut_windows(server: ServerLists, table: Table, total: int) -> list[Window]:
 
 
 def fill(server: ServerLists, stored: StoredTable, windows: list[Window]) -> Iterator[pa.Table]:
-    """
-    Load all windows into an empty table; each window is written while the next one is loaded.
-
-    Yields
-    ------
-    Table
-        The rows of each window as they were loaded.
-    """
+    """Load all windows into an empty table; each window is written while the next one is loaded."""
     with ThreadPoolExecutor(1) as writing:
         pending = None
         for window in windows:

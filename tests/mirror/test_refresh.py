@@ -91,6 +91,18 @@ def test_a_change_that_becomes_visible_minutes_after_its_date_is_stored(m, write
     assert "Late" in set(m.time_entries("2026-09")["description"])
 
 
+def test_items_that_were_billed_without_a_new_modified_date_are_stored(m, writer, firm):
+    invoice = writer.invoices(invoice_state="final", limit=1)["invoice_id"].iloc[0]
+    for table in ("time_entry", "expense", "fixed_fee"):
+        unbilled = f"SELECT rowid FROM {table} WHERE invoice_id IS NULL LIMIT 2"
+        assert execute(firm, f"UPDATE {table} SET invoice_id = ? WHERE rowid IN ({unbilled})", invoice) == 2
+    now = f"{dt.datetime.now(dt.UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
+    assert execute(firm, "UPDATE invoice SET modified_at = ? WHERE invoice_id = ?", now, invoice) == 1
+    summary, items = m.refresh(), ["time_entries", "expenses", "fixed_fees"]
+    assert [changes_of(summary, name) for name in items] == [(0, 2, 0)] * 3
+    assert_equal(m, writer, items)
+
+
 def test_a_small_change_leaves_other_files_alone(m, writer):
     before = {
         part.uri for part in m._storage.data_files("time_entries", m._open_snapshot().version.tables["time_entries"])

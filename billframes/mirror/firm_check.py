@@ -1,0 +1,41 @@
+"""Refuse to refresh a mirror from another firm, or with a credential that sees less than the mirror holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from billframes.errors import MirrorError
+from billframes.mirror.catalogue import Version
+from billframes.mirror.server_lists import ServerLists
+from billframes.mirror.storage import Storage
+
+__all__ = ["check_firm"]
+
+
+def check_firm(storage: Storage, server: ServerLists, previous: Version | None) -> Mapping[str, Any]:
+    """Return the firm's address and whether rates are visible; raise `MirrorError` if the mirror holds other data."""
+    now = {"address": server.address, "rates": server.shows_rates()}
+    if previous is None:
+        return now
+    known = previous.firm
+    if known["address"] != now["address"]:
+        raise MirrorError(
+            f"The mirror {storage.location} holds the data of {known['address']}, and this client is connected to "
+            f"{now['address']}. Keep a mirror for each firm; nothing was changed."
+        )
+    if known["rates"] and now["rates"] is False:
+        raise MirrorError(
+            f"The mirror {storage.location} holds rates, and this credential lacks the scope read.rates. Refresh it "
+            "with a credential that has it; nothing was changed."
+        )
+    if now["rates"] is None:
+        now["rates"] = known["rates"]
+    # One address can serve several firms.
+    users = set(storage.read("users", previous.tables["users"], ["user_id"]).column(0).to_pylist())
+    if users and users.isdisjoint(server.load("users", select="").column("user_id").to_pylist()):
+        raise MirrorError(
+            f"The mirror {storage.location} holds another firm's data: none of its {len(users)} users is on the "
+            "server. Connect with that firm's credential, or keep another mirror; nothing was changed."
+        )
+    return now
