@@ -267,7 +267,6 @@ ANALYSIS = Analysis(
             "ratio",
             "Client hours of people with a target ÷ target.",
             parts=("_targeted_hours", "target_hours"),
-            weight="target_hours",
             formula="client_hours / target_hours",
             below="corrections exceed the client hours",
         ),

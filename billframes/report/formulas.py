@@ -16,6 +16,7 @@ from typing import Any, cast
 
 import pandas as pd
 
+from billframes.analysis.declare.lookup import weight_of
 from billframes.analysis.declare.metrics import Measure, bucket_measure
 from billframes.report.links import Records
 from billframes.report.places import SheetRange, is_close
@@ -130,8 +131,8 @@ class SheetFormulas:
         for text in self._of_rows.expressions(each):
             if _SUM not in text:
                 yield self._of_rows.excel(text, cell, cell), float(_evaluated(text, self._total).iloc[0])
-        if each.weight and each.weight in rows:
-            weights, whole = rows[each.weight], self._place.column(each.weight)
+        if (weight := weight_of(each)) in rows:
+            weights, whole = rows[weight], self._place.column(weight)
             mean = (values * weights).sum() / weights.sum() if weights.sum() else math.nan
             yield f'=IFERROR(SUMPRODUCT({cells},{whole})/SUM({whole}),"")', float(mean)
 

@@ -79,10 +79,10 @@ def test_units_are_known_and_titles_are_unambiguous():
     assert all(each.meaning.endswith(".") for each in measures().values())
 
 
-def test_the_columns_of_ratios_and_weights_are_measures():
+def test_the_columns_of_ratios_are_measures():
     for each in measures().values():
-        assert {*itertools.chain(*each.ratios)} | ({each.weight} - {None}) <= measures().keys()
-        assert sum((each.adds_up, bool(each.ratios), each.weight is not None)) <= 1
+        assert {*itertools.chain(*each.ratios)} <= measures().keys()
+        assert sum((each.adds_up, bool(each.ratios), each.parts is not None)) <= 1
 
 
 # Totals that can't be computed from the rows: of medians, of people in several rows, of figures that need an order.

@@ -11,7 +11,7 @@ from billframes._format import label_of
 from billframes.analysis.declare.metrics import SHARED, Measure, bucket_measure, period_measure, title_of_key
 from billframes.analysis.declare.spec import PACKAGE, Analysis
 
-__all__ = ["analyses", "heading_of", "measure", "measures", "qualified_name"]
+__all__ = ["analyses", "heading_of", "measure", "measures", "qualified_name", "weight_of"]
 
 
 @functools.cache
@@ -66,7 +66,7 @@ def _compared(name: str) -> Measure | None:
         return None
     unit = "points" if found.unit == "ratio" and "_since" in end else found.unit
     return replace(
-        found, name=name, title=f"{found.title}, {_COMPARED[end]}", unit=unit, ratios=(), weight=None, formula=""
+        found, name=name, title=f"{found.title}, {_COMPARED[end]}", unit=unit, ratios=(), parts=None, formula=""
     )
 
 
@@ -85,6 +85,12 @@ def measure(name: str, analysis: Analysis | None = None) -> Measure | None:
     own = next((each for each in analysis.columns if each.name == name), None) if analysis else None
     known = own or bucket_measure(name) or period_measure(name) or measures().get(name)
     return known or _qualified_measures().get(name) or _compared(name)
+
+
+def weight_of(each: Measure) -> str:
+    """Return the column that weighs the rows in a total: a denominator that adds up; empty if there is none."""
+    found = measures().get(each.parts[1]) if each.parts else None
+    return found.name if found and found.adds_up else ""
 
 
 def heading_of(column: str) -> str:

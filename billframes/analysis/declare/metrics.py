@@ -90,10 +90,8 @@ class Measure:
     ratios : tuple of (str, str)
         Numerator and denominator of a ratio, in each row and in the total. The first pair that the result has is used.
     parts : tuple of (str, str), optional
-        Numerator and denominator of a ratio that can't be calculated from the rows of a result: results don't have
-        these columns, or they don't add up.
-    weight : str, optional
-        The column that weighs the rows in a mean, for a ratio whose numerator is not a column.
+        Numerator and denominator of a ratio of which results don't have the numerator. If the denominator adds up, a
+        row's numerator is the ratio times the denominator, which weighs the rows of a total.
     formula : str
         How a row follows from other columns, such as "worked_amount - billed_amount". `buckets` stands for the sum of
         all buckets of days, and `sum(column)` for the sum of all rows. Of several, separated by " or ", the first that
@@ -110,7 +108,6 @@ class Measure:
     missing_is_none: bool = False
     ratios: tuple[tuple[str, str], ...] = ()
     parts: tuple[str, str] | None = None
-    weight: str | None = None
     below: str = ""
     above: str = ""
     formula: str = ""
@@ -338,7 +335,6 @@ SHARED: dict[str, Measure] = {
             "days",
             "Average days past due of what is overdue, weighted by balance. Credits do not count.",
             parts=("_overdue_days", "overdue"),
-            weight="overdue",
         ),
     )
 }

@@ -20,6 +20,7 @@ import pyarrow as pa
 from billframes._names import closest
 from billframes._notes import NOTES, Notes, collect_notes
 from billframes.analysis.declare.columns import Frame
+from billframes.analysis.declare.lookup import weight_of
 from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.frames.checked_frames import share_checks
 from billframes.analysis.frames.data_span import covers, first_date, first_day, read_period
@@ -197,7 +198,7 @@ def _source(figure: Figure) -> str:
 def _parts(figure: Figure) -> set[str]:
     """Return the columns of the analysis from which a total of the figure is calculated."""
     pairs = {name for pair in figure.measure.ratios for name in pair}
-    return {figure.measure.name, *pairs, *filter(None, [figure.measure.weight])}
+    return {figure.measure.name, *pairs, weight_of(figure.measure)}
 
 
 def _joined(wanted: Sequence[Figure], source: Source, by: Sequence[str]) -> _Joined:

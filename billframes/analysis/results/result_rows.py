@@ -15,26 +15,39 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from billframes._names import join_names
-from billframes.analysis.declare.lookup import analyses, measure, measures
+from billframes.analysis.declare.lookup import analyses, measure, weight_of
 from billframes.analysis.declare.metrics import Measure, bucket_measure, period_measure, title_of_key
 from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.frames.distinct_names import DistinctNames
 from billframes.analysis.frames.engine import collect
-from billframes.analysis.frames.expressions import quotient
+from billframes.analysis.frames.expressions import RESIDUE
 from billframes.analysis.frames.native import wrap_frame
 from billframes.analysis.model.keys import TIMES, UNASSIGNED
 from billframes.errors import MissingColumnError, ParameterError
 
-__all__ = ["MEASURE", "ResultRows", "key_columns", "present_columns", "read_result", "refuse_total", "total_of"]
+__all__ = [
+    "MEASURE",
+    "ResultRows",
+    "key_columns",
+    "present_columns",
+    "read_result",
+    "refuse_total",
+    "total_of",
+    "totals_of",
+]
 
 # Fewer clients can have the same name.
 _SEVERAL = 3
 # Rounded rows differ from their rounded total by less.
 _ROUNDED, _A_CENT = 0.01, 0.01
 _TOTALS = {"total", "totals", "grand total", "sum", "all", "overall"}
+
+Floats = NDArray[np.float64]
 
 MEASURE = "measure"
 """The key in `attrs` of a pandas result whose columns are all figures of one measure."""
@@ -271,19 +284,36 @@ def total_of(rows: pd.DataFrame) -> dict[str, float]:
     >>> total_of(rows)
     {'client_hours': 10.0, 'capacity_hours': 40.0, 'utilization': 0.25}
     """
-    columns = {name: found for name in rows.columns if (found := measure(str(name)))}
-    return {name: _total(each, rows) for name, each in columns.items()}
+    return {name: float(totals[0]) for name, totals in totals_of(rows, np.zeros(len(rows), "int64"), 1).items()}
 
 
-def _total(each: Measure, rows: pd.DataFrame) -> float:
-    if each.adds_up:
-        least = 1 if each.missing_is_none else 0
-        return float(rows[each.name].sum(skipna=each.missing_is_none, min_count=least))
-    for pair in each.ratios:
-        if set(pair) <= set(rows.columns):
-            return quotient(*(_total(measures()[name], rows) for name in pair))
-    if each.weight in rows.columns:
-        weighted = rows[[each.name, each.weight]].dropna(subset=[each.weight]).astype("float64")
-        products = weighted[each.name] * weighted[each.weight]
-        return quotient(float(products.sum(skipna=False)), float(weighted[each.weight].sum()))
-    return math.nan
+def totals_of(rows: pd.DataFrame, groups: NDArray[np.int64], count: int) -> dict[str, Floats]:
+    """Calculate the totals of rows by their group, numbered from 0, as `total_of` does for all rows."""
+    columns = {str(name): found for name in rows if (found := measure(str(name)))}
+
+    def added(values: Floats, of: Any = slice(None)) -> Floats:
+        return np.bincount(groups[of], values[of], count).astype("float64", copy=False)
+
+    def total(each: Measure) -> Floats:
+        unknown = np.full(count, math.nan)
+        if each.adds_up:
+            values = _numbers(rows, each.name)
+            known = ~np.isnan(values) if each.missing_is_none else slice(None)
+            sums = added(values, known)
+            return np.where(added(1.0 - np.isnan(values)) > 0, sums, unknown) if each.missing_is_none else sums
+        if pair := next((pair for pair in each.ratios if {*pair} <= columns.keys()), None):
+            part, whole = (total(columns[name]) for name in pair)
+        elif (weight := weight_of(each)) in columns:
+            weights, whole = _numbers(rows, weight), total(columns[weight])
+            # A row without weight has no ratio.
+            part = added(np.where(np.abs(weights) > RESIDUE, _numbers(rows, each.name) * weights, 0.0))
+        else:
+            return unknown
+        np.divide(part, whole, out=unknown, where=np.abs(whole) > RESIDUE)
+        return unknown
+
+    return {name: total(each) for name, each in columns.items()}
+
+
+def _numbers(rows: pd.DataFrame, name: str) -> Floats:
+    return rows[name].to_numpy("float64", na_value=math.nan)
