@@ -47,23 +47,7 @@ _WIDTH = 112
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """
-    One argument of a method.
-
-    Parameters
-    ----------
-    name : str
-    annotation : str
-        The type for type checkers.
-    type : str
-        The type for the docstring, without "optional".
-    text : str
-        The description for the docstring.
-    default : object
-        `REQUIRED` if there is no default.
-    positional : bool
-        Whether it can be passed by position.
-    """
+    """One argument of a method: its type for type checkers and for the docstring, its description and default."""
 
     name: str
     annotation: str

@@ -39,14 +39,7 @@ Frame: TypeAlias = "pd.DataFrame | pa.Table | pl.DataFrame"
 
 
 class Loader(SuggestsNames):
-    """
-    A callable that loads the frame of one resource.
-
-    Parameters
-    ----------
-    owner : callable
-        Returns the client or mirror to use. The module-level loaders use the default client.
-    """
+    """A callable that loads the frame of one resource from the client or mirror that `owner` returns."""
 
     _resource: Resource
 

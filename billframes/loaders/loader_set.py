@@ -26,14 +26,7 @@ __all__ = ["LoaderSet", "Owner"]
 
 
 class LoaderSet(SuggestsNames):
-    """
-    A loader for each resource, as attributes.
-
-    Parameters
-    ----------
-    owner : callable
-        Returns the client or mirror to load from; called at each load.
-    """
+    """A loader for each resource, as attributes; `owner` returns the client or mirror, and is called at each load."""
 
     def __init__(self, owner: Callable[[], Connected]) -> None:
         self.client_balances = ClientBalancesLoader(owner)

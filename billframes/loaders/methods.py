@@ -60,16 +60,8 @@ UncertainWriteError
 
 class DeclaredMethod:
     """
-    A method whose arguments come from the loader's resource.
-
-    Parameters
-    ----------
-    function : callable
-        Takes the loader, and its arguments as one dict.
-    arguments : callable
-        Returns the arguments for a resource.
-    returns : str
-        The return type for type checkers.
+    A method whose arguments come from the loader's resource. `function` takes the loader, and its arguments as one
+    dict.
     """
 
     def __init__(self, function: Callable[..., Any], arguments: _Arguments, returns: str) -> None:
@@ -97,16 +89,7 @@ class DeclaredMethod:
 
 
 def declared_method(arguments: _Arguments, *, returns: str) -> Callable[[Callable[..., Any]], Any]:
-    """
-    Build a method's signature and docstring from the loader's resource.
-
-    Parameters
-    ----------
-    arguments : callable
-        Returns the arguments for a resource.
-    returns : str
-        The return type for type checkers.
-    """
+    """Build a method's signature and docstring from the loader's resource."""
     return lambda function: DeclaredMethod(function, arguments, returns)
 
 

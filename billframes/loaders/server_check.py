@@ -31,22 +31,7 @@ DAY = dt.timedelta(days=1)
 
 
 def check_server(connection: ApiConnection, base_url: str) -> ServerCheck:
-    """
-    Find out how a server behaves.
-
-    Parameters
-    ----------
-    connection : ApiConnection
-    base_url : str
-        The server's address, for the result.
-
-    Raises
-    ------
-    ApiError
-        The server does not respond, or refuses the first request.
-    DecodeError
-        A response breaks the API's description, so that no load could read it.
-    """
+    """Find out how a server behaves; raise `ApiError` or `DecodeError` if no load could read it."""
     requests = _CheckRequests(connection)
     replies = _collect(requests, connection.page_size)
     found = (*findings(replies), _select_names(requests))

@@ -85,14 +85,7 @@ def _require_all(table: pa.Table, fits: pa.ChunkedArray, request: ListRequest, n
 
 
 def apply_local_filters(table: pa.Table, request: ListRequest) -> pa.Table:
-    """
-    Return the rows that fit the filters that are not in the API's description; a server may ignore these filters.
-
-    Raises
-    ------
-    DecodeError
-        A row does not show whether it fits.
-    """
+    """Return the rows that fit the filters that are not in the API's description, which a server may ignore."""
     for name, values in request.local_filters.items():
         column = decode_dictionary(table.column(snake_case(name)))
         declared = next(each for each in request.resource.filters if each.field == name)

@@ -123,17 +123,7 @@ class Connected(Protocol):
 
 
 class ServerConnection(HttpClient):
-    """
-    A client's connection: it sends requests, and has the options that loads and single records use.
-
-    Parameters
-    ----------
-    base_url : str
-    token : Secret, optional
-    limits : Limits
-    options : mapping of str to object
-        All of the client's options; see `billframes.client_options`.
-    """
+    """A client's connection: it sends requests, and has the options that loads and single records use."""
 
     tables: LocalTables | None = None
 

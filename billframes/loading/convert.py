@@ -33,20 +33,10 @@ def row_order(
     column: Callable[[str], pa.ChunkedArray], columns: frozenset[str], request: ListRequest
 ) -> pa.Array | None:
     """
-    Return the order of rows that was requested, as row numbers.
+    Return the requested order as row numbers; None if the table lacks the sort keys, so that the server's order is
+    kept.
 
-    Parameters
-    ----------
-    column : callable
-        Returns a column by name.
-    columns : frozenset of str
-        The names of all columns.
-    request : ListRequest
-
-    Returns
-    -------
-    pyarrow.Array of uint64, or None
-        None if the table lacks the sort keys: then the server's order is kept.
+    `column` returns a column by name; `columns` are the names of all.
     """
     if not can_sort(request, columns):
         return None
@@ -85,19 +75,7 @@ def _sortable(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
 
 
 def convert(table: pa.Table, to: str) -> Any:
-    """
-    Convert an Arrow table to the kind of frame `to`.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-    to : {"pandas", "arrow", "polars"}
-
-    Raises
-    ------
-    ParameterError
-        `to` is "polars" and Polars is not installed.
-    """
+    """Convert an Arrow table to the kind of frame `to`; raise `ParameterError` if Polars is not installed for it."""
     return FORMATS[to](table)
 
 

@@ -47,24 +47,9 @@ def kind_and_columns(frame: Any) -> tuple[str, Collection[str]]:
 
 def join_details(frame: Any, details: Mapping[str, Any]) -> Any:
     """
-    Join details to a frame by `<entity>_id`; the rows and their order don't change.
+    Join the frames in `details` to a frame of the same kind by `<entity>_id`; the rows and their order don't change.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        pandas, Polars or Arrow.
-    details : mapping of str to DataFrame
-        The loaders' frames of matters, clients and users, by entity, of the same kind as `frame`.
-
-    Returns
-    -------
-    DataFrame
-        Of the same kind. The details of a row are missing if its id is missing or unknown, so booleans become nullable.
-
-    Raises
-    ------
-    MissingColumnError
-        The frame has none of the id columns.
+    The details of a row are missing if its id is missing or unknown, so booleans become nullable.
     """
     # Imported here, because the first load of a process does not need it.
     import narwhals.stable.v2 as nw

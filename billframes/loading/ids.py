@@ -36,20 +36,7 @@ _LONGEST_NAME = 60
 
 def identifier(value: Any, name: str, column: str | None = None) -> str:
     """
-    Return an id as it is sent.
-
-    Parameters
-    ----------
-    value : str or UUID
-    name : str
-        The argument's name, for messages.
-    column : str, optional
-        The column with such ids, such as "client_id", if it is not called `name`.
-
-    Raises
-    ------
-    ParameterError
-        The value can't be an id. The message says where to find one.
+    Return an id as it is sent; the error for what can't be one says where to find it, by the `column` with such ids.
 
     Examples
     --------
@@ -68,12 +55,7 @@ def identifier(value: Any, name: str, column: str | None = None) -> str:
 
 def path_segment(id_: str, name: str) -> str:
     """
-    Return an id as one segment of a URL's path.
-
-    Raises
-    ------
-    ParameterError
-        A server or proxy could read the path as that of another record.
+    Return an id as one segment of a URL's path; refuse it if a server or proxy could read the path as another record's.
 
     Examples
     --------

@@ -39,20 +39,9 @@ class LoadInfo:
     """
     How a frame was loaded.
 
-    Parameters
-    ----------
-    rows : int, optional
-        Number of rows loaded; a frame with fewer rows was cut afterwards.
-    start, end : date, optional
-        The requested period, both ends inclusive; None is open.
-    arguments : mapping of str to Any
-        The loader's other arguments that decide which records are in the frame, such as `user_id` or `limit`.
-    time : datetime, optional
-        The server's time when the load began.
-    server : str, optional
-        The server's address.
-    first_day : date, optional
-        The first day of the data that the rows were selected from, if code that removes rows noted it (`as_whole`).
+    A frame with fewer rows than `rows` was cut afterwards. The requested period includes both ends; None is open.
+    `arguments` are the others that decide which records are in the frame. `time` is the server's when the load began.
+    `first_day` is the first day of the data that the rows were selected from, if code that removes rows noted it.
     """
 
     rows: int | None = None
@@ -65,16 +54,7 @@ class LoadInfo:
 
 
 def attach_load_info(frame: Any, info: Mapping[str, Any]) -> Any:
-    """
-    Attach to a frame how it was loaded, and return it.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        pandas, Polars or Arrow.
-    info : mapping
-        The content of `attrs["load"]`, as JSON values.
-    """
+    """Attach the content of `attrs["load"]` to a frame, and return the frame."""
     return attach(frame, "load", info)
 
 

@@ -35,15 +35,9 @@ def check_progress(value: Any) -> None:
 @contextmanager
 def progress_reporter(progress: bool | Progress | None, label: str) -> Iterator[Progress]:
     """
-    Yield the function that a load calls with its progress.
+    Yield the function that a load calls with the number of rows loaded and their total.
 
-    Parameters
-    ----------
-    progress : bool or callable, optional
-        None shows a bar in a notebook or on a terminal, True always, False never. A callable is called with the number
-        of rows loaded and their total.
-    label : str
-        The name shown beside the bar.
+    None shows a bar in a notebook or on a terminal, True always, False never.
     """
     if callable(progress):
         yield progress

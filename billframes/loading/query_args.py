@@ -62,14 +62,7 @@ def build_request(
     params: Mapping[str, Any] | None = None,
     calendar: Calendar | None = None,
 ) -> ListRequest:
-    """
-    Check a loader's arguments and translate them into query parameters.
-
-    Raises
-    ------
-    ParameterError
-        An argument is wrong. The message names it, and says what is accepted.
-    """
+    """Check a loader's arguments and translate them into query parameters."""
     period = resolve(start, end, calendar=calendar)
     chosen, excluded = _selected_names(resource, select)
     order = _sorted(resource, sort)

@@ -103,16 +103,7 @@ class Record:
 
 
 def record_from(struct: Struct, kind: str, field_names: FieldNames, path: str = "$.data") -> Record:
-    """
-    Turn a decoded record into a `Record` called `kind`; `path` is its JSON path in the response.
-
-    Its custom fields have the names in `field_names`.
-
-    Raises
-    ------
-    DecodeError
-        A text is not a date, time or instant as declared. The message names the path and what was expected.
-    """
+    """Turn a decoded record into a `Record` called `kind`; `path` is its JSON path in the response, for errors."""
     values: dict[str, Any] = {}
     for field in fields_of(type(struct)):
         if field.name != "custom_fields":

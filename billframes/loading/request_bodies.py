@@ -34,14 +34,7 @@ __all__ = ["Merge", "custom_field_updates", "encode_body", "find_merges", "merge
 
 
 class Merge:
-    """
-    Changes of a nested object; returned by `merge`.
-
-    Parameters
-    ----------
-    changes : mapping
-        New values by field.
-    """
+    """Changes of a nested object, by field; returned by `merge`."""
 
     __slots__ = ("changes",)
 
@@ -100,16 +93,9 @@ def merge(**changes: Any) -> Merge:
 
 def merge_nested(body: bytes, record: bytes, names: list[str]) -> bytes:
     """
-    Return the body of an update, in which nested objects have all fields of the record and the changes.
+    Return the body of an update, in which the nested objects `names` have all fields of the record and the changes.
 
-    Parameters
-    ----------
-    body : bytes
-        JSON with only the changes.
-    record : bytes
-        The response with the existing record. Properties that are not declared are kept, too.
-    names : list of str
-        The names in JSON of the properties to complete.
+    `record` is the response with the existing record. Properties that are not declared are kept, too.
     """
     changes, current = msgspec.json.decode(body), msgspec.json.decode(record)["data"]
     for name in names:
@@ -119,21 +105,7 @@ def merge_nested(body: bytes, record: bytes, names: list[str]) -> bytes:
 
 
 def encode_body(request: type[WriteBody], values: Mapping[str, Any]) -> bytes:
-    """
-    Encode arguments as the body of a request.
-
-    Parameters
-    ----------
-    request : type of WriteBody
-        The declaration.
-    values : mapping
-        Arguments by name; those that are UNSET are left out.
-
-    Raises
-    ------
-    ParameterError
-        A value is not of its field's type, or can't be sent. The message names the argument, and says what is accepted.
-    """
+    """Encode arguments as the body of a request, without those that are UNSET; the error names the argument."""
     fields = {field.name: field for field in fields_of(request)}
     given = {name: _value(name, fields[name], value) for name, value in values.items() if value is not UNSET}
     try:
@@ -145,12 +117,8 @@ def encode_body(request: type[WriteBody], values: Mapping[str, Any]) -> bytes:
 
 def find_merges(request: type[WriteBody], values: Mapping[str, Any]) -> dict[str, str]:
     """
-    Return the arguments that are given as `bf.merge(…)`, with their names in JSON.
-
-    Raises
-    ------
-    ParameterError
-        `bf.merge(…)` is given for a field that is not a nested object.
+    Return the arguments that are given as `bf.merge(…)`, with their names in JSON; refuse it for other than nested
+    objects.
     """
     nested = [field.name for field in fields_of(request) if field.is_nested]
     given = [name for name, value in values.items() if isinstance(value, Merge)]
@@ -162,16 +130,7 @@ def find_merges(request: type[WriteBody], values: Mapping[str, Any]) -> dict[str
 
 
 def custom_field_updates(values: Mapping[str, Any], columns: Iterable[CustomColumn]) -> list[CustomFieldValueUpdate]:
-    """
-    Turn custom fields given by name into the records of a request.
-
-    Parameters
-    ----------
-    values : mapping
-        New values by the field's name, its column's name or its id; None clears a field.
-    columns : iterable of CustomColumn
-        The entity's custom fields.
-    """
+    """Turn custom fields into the records of a request. Each is given by its name, column or id; None clears it."""
     columns = list(columns)
     return [_custom_update(name, value, _find_column(name, columns)) for name, value in values.items()]
 

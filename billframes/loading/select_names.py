@@ -25,19 +25,7 @@ NameCheck = Callable[[ListBody[Any]], ListBody[Any]]
 
 
 class SelectNames(Mapping[str, tuple[str, ...]]):
-    """
-    The alternate `select` names that a server accepts, by loader, such as ``{"matters": ("client",)}``.
-
-    Parameters
-    ----------
-    known : mapping of str to str or list of str, optional
-        The names that are known beforehand.
-
-    Raises
-    ------
-    ParameterError
-        There is no such loader, or it has no such alternate name.
-    """
+    """The alternate `select` names that a server accepts, by loader, such as ``{"matters": ("client",)}``."""
 
     def __init__(self, known: Mapping[str, str | Iterable[str]] | None = None) -> None:
         self._found: dict[tuple[str, str], bool] = {}
@@ -90,12 +78,7 @@ class NameResolver:
     """
     Loads a list with the `select` names that the server accepts: those of the API's description, or alternates.
 
-    Parameters
-    ----------
-    known : SelectNames
-        The client's record of accepted alternates; this load adds to it.
-    request : ListRequest
-        The request, with the names of the API's description.
+    What it finds out is noted in `known`, the client's record of accepted alternates.
     """
 
     def __init__(self, known: SelectNames, request: ListRequest) -> None:
@@ -113,10 +96,7 @@ class NameResolver:
         """
         Load with the known names, and again with an alternate name if the server does not accept these.
 
-        Parameters
-        ----------
-        attempt : callable
-            Called with the request, and with a function that must be called with every page before the page is used.
+        `attempt` gets the request, and a function that must be called with every page before the page is used.
         """
         while True:
             try:

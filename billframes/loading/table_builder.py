@@ -63,17 +63,7 @@ class Block:
 
 
 class TableBuilder:
-    """
-    Builds a load's table.
-
-    Parameters
-    ----------
-    resource : Resource
-    sources : sequence of ColumnSource
-        The declared columns, in order.
-    custom : sequence of CustomColumn
-        The columns of custom fields, which are the last columns.
-    """
+    """Builds a load's table: the declared columns in order, then those of custom fields."""
 
     def __init__(
         self, resource: Resource, sources: Sequence[ColumnSource], custom: Sequence[CustomColumn] = ()
@@ -94,14 +84,7 @@ class TableBuilder:
         self._paths = {each.column.name: json_path(resource.record, each) for each in sources}
 
     def block(self, records: Sequence[Any]) -> Block:
-        """
-        Turn a page's records into columns.
-
-        Raises
-        ------
-        DecodeError
-            A value is not of its column's kind.
-        """
+        """Turn a page's records into columns; raise `DecodeError` if a value is not of its column's kind."""
         fields = _fields_of(records, self._resource.record.__struct_fields__)
         fields |= {name: list(map(attrgetter(name), records)) for name in self._computed}
         every = range(len(records))
@@ -133,19 +116,9 @@ class TableBuilder:
         """
         Return the table of all blocks, which are empty afterwards.
 
-        Parameters
-        ----------
-        blocks : sequence of Block
-        rows : pyarrow.Array of int64, optional
-            The rows to use, numbered through all blocks. None is all rows.
-        order : callable, optional
-            Returns the order of these rows. It is called with a function that returns a column by name.
-
-        Returns
-        -------
-        pyarrow.Table
-            Its schema depends only on the columns, not on the records. The one exception is an enum that has more than
-            128 values because of undeclared ones.
+        `rows` are the rows to use, numbered through all blocks. `order` is called with a function that returns a column
+        by name, and returns the order of these rows. The schema depends only on the columns, except for an enum that
+        has more than 128 values because of undeclared ones.
         """
         by_name = {column.name: column for column in self.columns}
         self._unshared.clear()

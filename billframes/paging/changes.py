@@ -56,24 +56,9 @@ def remove_deleted(
     scheduler: Scheduler, query: Query, store: RecordStore, missing: int, budget: int, overlap: dt.timedelta
 ) -> bool:
     """
-    Remove the records that no longer exist on the server.
+    Remove the records that no longer exist on the server; `missing` are received minus counted.
 
-    Parameters
-    ----------
-    scheduler : Scheduler
-    query : query
-    store : RecordStore
-    missing : int
-        The number of records received minus the server's count.
-    budget : int
-        Largest number of requests to send.
-    overlap : timedelta
-        Changes are requested from this much before the previous request.
-
-    Returns
-    -------
-    bool
-        False if the budget does not suffice. The deletions found are removed in any case.
+    Return False if the budget of requests does not suffice. The deletions found are removed in any case.
     """
     if scheduler.schema.date_sort is None:
         try:
@@ -156,17 +141,8 @@ def read_list(scheduler: Scheduler, query: Query, store: RecordStore, first: Pag
 
 class ChangeReader:
     """
-    Adds the records that changed while lists were read, and compares counts.
-
-    Parameters
-    ----------
-    scheduler : Scheduler
-    streams : list of Stream
-        Lists that were read before.
-    started : datetime
-        The server's time when the reading began.
-    overlap : timedelta
-        Changes are requested from this much before the previous request.
+    Adds the records that changed while lists were read, and compares counts. The reading began at the server's
+    `started`.
     """
 
     def __init__(
@@ -187,21 +163,10 @@ class ChangeReader:
 
     def prove(self, counted: int | None = None) -> str:
         """
-        Catch up and, if there is only one list, count.
+        Catch up and, if there is only one list, count; return "snapshot" or "complete".
 
-        Parameters
-        ----------
-        counted : int, optional
-            The list's total, if every page reported the same.
-
-        Returns
-        -------
-        {"snapshot", "complete"}
-
-        Raises
-        ------
-        PagingError
-            Records change faster than they can be read, or the server counts more records than it returns.
+        `counted` is the list's total, if every page reported the same. Raise `PagingError` if records change faster
+        than they can be read, or the server counts more records than it returns.
         """
         busy = self._catch_up()
         if len(self._streams) > 1:

@@ -61,27 +61,10 @@ def query_for_days(query: Query, low: dt.date | None, high: dt.date | None) -> t
 
 def read_windows(scheduler: Scheduler, query: Query, store: RecordStore, first: Page | None = None) -> int | None:
     """
-    Read a list by date windows.
+    Read a list by date windows; `first` is the page at offset 0 of this query, in any sort.
 
-    Parameters
-    ----------
-    scheduler : Scheduler
-    query : query
-        Without limit and offset.
-    store : RecordStore
-        Receives the records.
-    first : Page, optional
-        The page at offset 0 of this query, in any sort.
-
-    Returns
-    -------
-    int or None
-        The list's total, if every page was of the whole list and reported the same total; else None.
-
-    Raises
-    ------
-    PagingError
-        A day can't be proved complete.
+    Return the list's total if every page was of the whole list and reported the same, else None. Raise `PagingError` if
+    a day can't be proved complete.
     """
     sort, day = str(scheduler.schema.date_sort), scheduler.schema.date_of
     dense_days = _DenseDays(scheduler, query, store)

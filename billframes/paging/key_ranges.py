@@ -97,16 +97,7 @@ def read_key_ranges(
     added_filters: Query = (),
     first: Page | None = None,
 ) -> int | None:
-    """
-    Read a list by key ranges.
-
-    Parameters and errors are those of `KeyRangeReader` and of its `read`.
-
-    Returns
-    -------
-    int or None
-        The list's total, if every page reported the same; else None.
-    """
+    """Read a list as `KeyRangeReader` does; return its total if every page reported the same, else None."""
     reader = KeyRangeReader(scheduler, query, sorts, store, added_filters=added_filters, first=first)
     reader.read()
     return reader.count
@@ -116,19 +107,7 @@ class KeyRangeReader:
     """
     Reads a list by key ranges, under one sort after another.
 
-    Parameters
-    ----------
-    scheduler : Scheduler
-    query : query
-        Without limit and offset; its sort is replaced.
-    sorts : sequence of tuple of str
-        Sorts to try, in this order.
-    store : RecordStore
-        Receives the records.
-    added_filters : query, optional
-        The parameters of the query that the reader added.
-    first : Page, optional
-        The page at offset 0 of this query, in any sort.
+    `added_filters` are the parameters of the query that the reader added. `first` is the page at offset 0, in any sort.
     """
 
     def __init__(
@@ -171,24 +150,14 @@ class KeyRangeReader:
         """
         Read by the first sort until the ranges cover the list, or every record the server counts was received.
 
-        Returns
-        -------
-        bool
-            Whether the ranges cover the list. If not, `read` continues, with more requests.
+        Return whether the ranges cover the list. If not, `read` continues, with more requests.
         """
         self._begin()
         range_set = self._range_sets[0]
         return range_set.close_gaps(len(range_set.ranges) // 2 + 5, lambda: self.all_counted)
 
     def read(self) -> None:
-        """
-        Read until the ranges cover the list.
-
-        Raises
-        ------
-        PagingError
-            Under no sort do the ranges cover the list within the budget.
-        """
+        """Read until the ranges cover the list; raise `PagingError` if they do so under no sort within the budget."""
         while self._place < len(self._range_sets):
             self._begin()
             range_set = self._range_sets[self._place]
@@ -212,15 +181,9 @@ class KeyRangeReader:
 
 class KeyRangeSet:
     """
-    The key ranges of one sort, and how far they cover the list.
+    The key ranges of one sort, the totals that pages reported, and how far the ranges cover the list.
 
-    Parameters are those of `KeyRangeReader`, and `ties`: how many records a page may have with equal keys.
-
-    Attributes
-    ----------
-    ranges : list of KeyRange
-    totals : set of int
-        The totals that pages reported.
+    `ties` is how many records a page may have with equal keys.
     """
 
     def __init__(
@@ -259,14 +222,8 @@ class KeyRangeSet:
 
     def begin(self, first: Page | None = None, expected: int | None = None) -> None:
         """
-        Fetch overlapping pages of the whole list.
-
-        Parameters
-        ----------
-        first : Page, optional
-            The page at offset 0 in this sort, if it was received before.
-        expected : int, optional
-            The list's total, if known; then all pages are requested at once.
+        Fetch overlapping pages of the whole list: all at once if its total is `expected`, or after the page at offset
+        0.
         """
         if first is not None:
             self._add_page(first)

@@ -40,12 +40,7 @@ _UNKNOWN: _Token = ("", True)
 
 def surely_differ(one: Any, other: Any) -> bool:
     """
-    Return whether two sort keys differ under every collation.
-
-    Parameters
-    ----------
-    one, other : str, number, date or None
-        None counts as empty text.
+    Return whether two sort keys differ under every collation; None counts as empty text.
 
     Examples
     --------

@@ -51,16 +51,10 @@ def parameter(query: Query, name: str) -> str | None:
 @dataclass(frozen=True)
 class ListSchema:
     """
-    What paging needs to know of one resource's list.
+    What paging needs to know of one resource's list; `meta` is whether the rows have their metadata.
 
-    Parameters
-    ----------
-    resource : Resource
-    meta : bool
-        Whether the rows have their metadata.
-    provable : bool
-        Whether the reader may choose sorts and windows itself. It may not if the caller has set such parameters, or if
-        the result can't be sorted as requested by its own columns.
+    If it is not `provable`, the reader may not choose sorts and windows itself: the caller has set such parameters, or
+    the result can't be sorted as requested by its own columns.
     """
 
     resource: Resource

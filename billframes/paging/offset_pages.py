@@ -28,26 +28,7 @@ class _ChangedError(Exception):
 
 
 def read_pages(scheduler: Scheduler, query: Query, store: RecordStore, first: Page, wanted: int | None) -> None:
-    """
-    Read a list page by page.
-
-    Parameters
-    ----------
-    scheduler : Scheduler
-    query : query
-        Without limit and offset.
-    store : RecordStore
-        Receives the records, in the server's order.
-    first : Page
-        The first page.
-    wanted : int, optional
-        Largest number of records to read; None is all.
-
-    Raises
-    ------
-    PagingError
-        The list changed during each attempt.
-    """
+    """Read a list page by page, at most `wanted` records; raise `PagingError` if it changed during each attempt."""
     page: Page | None = first
     for tries in range(1, TRIES + 1):
         store.clear()

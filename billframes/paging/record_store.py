@@ -46,22 +46,10 @@ class DayIndex:
 
 class RecordStore:
     """
-    The newest version of each record, by id.
+    The newest version of each record: its position among the rows of all packed pages, by id.
 
-    Parameters
-    ----------
-    schema : ListSchema
-
-    Attributes
-    ----------
-    blocks : list of RecordBlock
-        The packed pages, in the order received.
-    positions : dict
-        The position of each record's newest version among the rows of all blocks, by id.
-    updates : int
-        Number of new or updated records received.
-    shows_modified : bool
-        Whether every record received states when it was last changed.
+    `updates` counts the new or updated records received; `shows_modified` is whether all of them state when they
+    changed.
     """
 
     def __init__(self, schema: ListSchema) -> None:
@@ -97,15 +85,7 @@ class RecordStore:
         self.updates += len(fresh)
 
     def merge(self, other: RecordStore, only: Mapping[str, frozenset[str]] | None = None) -> None:
-        """
-        Add the records of another store.
-
-        Parameters
-        ----------
-        other : RecordStore
-        only : mapping, optional
-            The accepted values of a filter's field, in lower case, by filter. Other records are skipped.
-        """
+        """Add the records of another store; `only` has the accepted values of each filter, in lower case."""
         first = self._end
         for block in other.blocks:
             self._append(block)

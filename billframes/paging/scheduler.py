@@ -111,25 +111,9 @@ class Scheduler:
     """
     Sends the requests of one load and checks the pages.
 
-    Parameters
-    ----------
-    transport : Transport
-    decode : callable
-        Turns a body into a `ListBody`.
-    pack : callable
-        Packs records into a `RecordBlock`; raises `DecodeError` if one breaks the API's description.
-    schema : ListSchema
-    page_size : int
-        Number of rows to request at once; reduced to the limit that the server grants.
-    concurrency : int
-        Largest number of requests under way at once.
-    report : callable
-        Called after each page.
-
-    Attributes
-    ----------
-    last_sort : tuple of str, optional
-        The sort by which key ranges last read a list of this load in full.
+    `pack` raises `DecodeError` if a record breaks the API's description. `page_size` is reduced to the limit that the
+    server grants. `report` is called after each page. `last_sort` is the sort by which key ranges last read a list of
+    this load.
     """
 
     def __init__(
@@ -165,16 +149,8 @@ class Scheduler:
         more: Callable[[], PageRequest | None] = lambda: None,
     ) -> None:
         """
-        Send requests until no more follow.
-
-        Parameters
-        ----------
-        requests : iterable of PageRequest
-            The first requests.
-        handle : callable
-            Called with each request and its page; returns the requests that follow from it.
-        more : callable
-            Called while a connection is idle; returns another request, or None.
+        Send requests until no more follow: those that `handle` returns for a page, and `more` while a connection is
+        idle.
         """
         queue, under_way = deque(requests), dict[int, tuple[PageRequest, int]]()
 

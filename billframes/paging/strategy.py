@@ -57,27 +57,8 @@ class ListReader:
     """
     Reads lists.
 
-    Parameters
-    ----------
-    fetch : callable
-        Sends a query and returns the response; called from several threads.
-    decode : callable
-        Turns a body into a `ListBody`; called from one thread.
-    pack : callable
-        Packs the records of a page into a `RecordBlock`.
-    schema : ListSchema
-        The list to read.
-    page_size : int
-        Number of records to request at once.
-    concurrency : int
-        Largest number of requests under way at once.
-    progress : callable
-        Called with the number of records received and the total. The number never decreases, and equals the total at
-        the end.
-    overlap : timedelta
-        Changes are requested from this much before the previous request, because of clocks, replicas and late commits.
-    transport : callable, optional
-        Returns the transport to use instead of `ThreadTransport`.
+    `fetch` is called from several threads, `decode` from one. `progress` is called with the number of records received
+    and the total; the number never decreases, and equals the total at the end.
     """
 
     fetch: Callable[[Query], RawPage]
@@ -92,19 +73,9 @@ class ListReader:
 
     def read(self, queries: Sequence[Query], limit: int | None = None) -> LoadResult:
         """
-        Read the lists of the queries and merge them.
+        Read the lists of the queries and merge them; if a record is in several, its newest version is used.
 
-        Parameters
-        ----------
-        queries : sequence of query
-            One for each list. If a record is in several lists, its newest version is used.
-        limit : int, optional
-            Largest number of records of each list; None is all.
-
-        Raises
-        ------
-        PagingError
-            A list can't be proved complete.
+        At most `limit` records of each list are read. Raise `PagingError` if a list can't be proved complete.
         """
         streams = [Stream(query, RecordStore(self.schema)) for query in queries]
         meter = _ProgressMeter(self.progress, streams)

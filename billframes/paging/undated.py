@@ -48,24 +48,8 @@ def read_undated(
     scheduler: Scheduler, query: Query, store: RecordStore, overlap: dt.timedelta, first: Page | None = None
 ) -> UndatedResult:
     """
-    Read a list without dates.
-
-    Parameters
-    ----------
-    scheduler : Scheduler
-    query : query
-        Without limit and offset.
-    store : RecordStore
-        Empty. Receives the records, unless the list is read again.
-    overlap : timedelta
-        Changes are requested from this much before the previous request.
-    first : Page, optional
-        The page at offset 0 of this query.
-
-    Raises
-    ------
-    PagingError
-        The list can't be shown to be complete.
+    Read a list without dates into an empty store; `first` is the page at offset 0. Raise `PagingError` if it can't be
+    proved.
     """
     for tries in count(1):
         reader = KeyRangeReader(scheduler, query, scheduler.schema.key_sorts, store, first=first)

@@ -76,10 +76,7 @@ class FieldNames:
     """
     The names of custom fields' columns: a connection has one, so that its frames and records use the same names.
 
-    Parameters
-    ----------
-    earlier : iterable of str
-        The ids of fields that keep their names, whatever the order of the definitions: those that had them before.
+    The fields whose ids are in `earlier` keep their names, whatever the order of the definitions.
     """
 
     def __init__(self, earlier: Iterable[str] = ()) -> None:
@@ -88,14 +85,7 @@ class FieldNames:
         self._warned: set[str] = set()
 
     def columns(self, definitions: Iterable[CustomFieldList]) -> tuple[CustomColumn, ...]:
-        """
-        Return the columns of custom fields, in the definitions' order; warn once of each name that is taken.
-
-        Raises
-        ------
-        DecodeError
-            Two definitions have the same id.
-        """
+        """Return the columns of custom fields, in the definitions' order; warn once of each name that is taken."""
         fields = list(definitions)
         twice = [id_ for id_, uses in Counter(field.id for field in fields).items() if uses > 1]
         if twice:
@@ -139,14 +129,7 @@ def _names(fields: Iterable[CustomFieldList]) -> dict[str, str]:
 def read_values(
     records: Sequence[Any], columns: Sequence[CustomColumn], *, resource: str, id_attribute: str
 ) -> tuple[dict[str, list[Any]], set[str]]:
-    """
-    Return the values of each column, by its name, and the ids of fields that have values but no column.
-
-    Raises
-    ------
-    DecodeError
-        A value is not of its field's type.
-    """
+    """Return the values of each column, by its name, and the ids of fields that have values but no column."""
     by_record = [_values_of(record)[1] for record in records]
     sizes = np.fromiter(map(len, by_record), np.int64, len(by_record))
     rows = np.repeat(np.arange(len(by_record)), sizes)

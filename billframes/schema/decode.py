@@ -84,19 +84,8 @@ def decode_page(body: bytes, resource: Resource, cut: list[str] | None = None) -
     Decode the body of a list response.
 
     The API's description does not show the wrapper of some lists. So a bare array is read as a list without pagination,
-    and an array may have another name than `data` (see `WRAPPERS`).
-
-    Parameters
-    ----------
-    body : bytes
-    resource : Resource
-    cut : list of str, optional
-        Gets the ids of records with half of a character in a text, for `note_cut_characters`. None warns at once.
-
-    Raises
-    ------
-    DecodeError
-        The body is not JSON, or breaks the API's description.
+    and an array may have another name than `data` (see `WRAPPERS`). `cut` gets the ids of records with half of a
+    character in a text, for `note_cut_characters`; None warns at once.
     """
     record: Any = resource.record
     if body.lstrip()[:1] == b"[":
@@ -162,26 +151,7 @@ def stated_total(body: bytes) -> int | None:
 
 
 def decode_single(body: bytes, record: Any, resource: str, *, id_name: str = "id", id: str | None = None) -> Any:  # noqa: A002
-    """
-    Decode the body of a response with a single record.
-
-    Parameters
-    ----------
-    body : bytes
-    record : type of Struct
-        The declaration.
-    resource : str
-        For messages.
-    id_name : str
-        The property that identifies the record.
-    id : str, optional
-        The requested record's id, for messages.
-
-    Raises
-    ------
-    DecodeError
-        The body is not JSON, or breaks the API's description.
-    """
+    """Decode the body of a response with a single record; the property `id_name` identifies it, for messages."""
     return _decode(body, SingleBody[record], resource, id_name, id).data
 
 

@@ -41,14 +41,7 @@ _EARLY = microseconds("0001-01-03T00:00:00Z")
 
 
 class UnreadableError(ValueError):
-    """
-    A text can't be parsed.
-
-    Parameters
-    ----------
-    row : int
-        Its position in the sequence of texts.
-    """
+    """A text can't be parsed; `row` is its position."""
 
     def __init__(self, row: int) -> None:
         super().__init__(row)
@@ -58,19 +51,6 @@ class UnreadableError(ValueError):
 def read_instants(texts: Sequence[str | None]) -> pa.Array:
     """
     Parse instants. An instant without a time zone is in UTC; digits beyond microseconds are dropped.
-
-    Parameters
-    ----------
-    texts : sequence of str or None
-
-    Returns
-    -------
-    pyarrow.Array of timestamp[us, UTC]
-        Null for None.
-
-    Raises
-    ------
-    UnreadableError
 
     Examples
     --------

@@ -141,12 +141,7 @@ def cut_midnights(body: bytes) -> bytes:
 
 def parse_day(text: str) -> dt.date:
     """
-    Parse a date, or a datetime at midnight.
-
-    Raises
-    ------
-    ValueError
-        It is neither.
+    Parse a date, or a datetime at midnight; raise `ValueError` for anything else.
 
     Examples
     --------

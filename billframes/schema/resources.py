@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import get_args
+from typing import Any, get_args
 
 from billframes._names import snake_case
 from billframes.schema import records as r
@@ -42,29 +42,13 @@ ALL_ZERO_ID = "00000000-0000-0000-0000-000000000000"
 @dataclass(frozen=True, slots=True)
 class Filter:
     """
-    A query parameter that narrows a list.
+    A query parameter that narrows a list; the loader's argument is its API name in snake_case.
 
-    Parameters
-    ----------
-    name : str
-        The API's name for it. The loader's argument has the same name in snake_case.
-    kind : {"id", "date", "flag", "text", "enum"}
-    description : str
-        Which records the list then has, for the loader's docstring and the sandbox's OpenAPI document.
-    values : tuple of str
-        The values of an enum.
-    field : str, optional
-        The record's property that must equal the given value. If a row has another value, the server is in error.
-    described : bool
-        False if the filter is not in the API's description. It is sent, and then applied to the received rows, because
-        a server may ignore it.
-    present_if : str, optional
-        A boolean property of the record that is true if `field` has a value. A row with the flag but without the value
-        can't be filtered here.
-    many : bool
-        Whether the loader also takes a list of ids; it then reads one list for each.
-    positional : bool
-        Whether the loader's argument can be passed by position.
+    `description` says which records the list then has. `field` is the record's property that must equal the given
+    value; if a row has another value, the server is in error. A filter that is not `described` by the API is sent, and
+    then applied to the received rows, because a server may ignore it. `present_if` is a boolean property that is true
+    if `field` has a value: a row with the flag but without the value can't be filtered. `many` is whether the loader
+    also takes a list of ids, and reads one list for each.
     """
 
     name: str
@@ -102,33 +86,11 @@ class Resource:
     """
     One collection of the API.
 
-    Parameters
-    ----------
-    name : str
-        The loader's name.
-    path : str
-        Where the list is; a single record is at `path/{id}`.
-    record, detail : type of ApiRecord
-        The declaration of an item of the list, and of a record read by its id (None if the API can't read one).
-    id : str
-        The property that identifies a record.
-    filters : tuple of Filter
-    select : tuple of str
-        Names of the details that the list has on request.
-    sort : mapping of str to str
-        The API's sort names, and the record's property of each (dotted for nested ones).
-    paginated : bool
-        False for lists that are returned in one response.
-    order : tuple of str
-        The properties that rows are sorted by, unless the caller requests another order.
-    date : str, optional
-        The property that startDate and endDate apply to.
-    entity : str, optional
-        The value of a custom field definition's `entity` for these records.
-    alternates : tuple of Alternate
-        Other `select` names, which some servers use.
-    creates, updates : type of WriteBody, optional
-        The declaration of the body that creates or updates a record; None if the API has no such operation.
+    A single record is at `path/{id}`; `detail` declares it, and is None if the API can't read one. `select` are the
+    details that the list has on request, `alternates` the names that some servers use for them. `sort` has the API's
+    sort names, and the record's property of each, dotted for nested ones. `order` are the properties that rows are
+    sorted by by default. `date` is the property that startDate and endDate apply to. `entity` is that of its custom
+    fields' definitions. `creates` and `updates` declare the bodies of requests; None if the API has no such operation.
     """
 
     name: str
@@ -179,6 +141,11 @@ def _values(annotation: object) -> tuple[str, ...]:
     return values
 
 
+def _sorts(*names: str, **others: str) -> Mapping[str, str]:
+    """Return the record's property of each sort: most have its name."""
+    return MappingProxyType({name: name for name in names} | others)
+
+
 _START = Filter("startDate", "date", "First day, inclusive.")
 _END = Filter("endDate", "date", "Last day, inclusive.")
 _USER = Filter("userId", "id", "Only records of this user.", field="userId", many=True)
@@ -195,8 +162,15 @@ _INVOICE = Filter(
 )
 _ITEM_SELECT = ("client", "matter", "user", "meta")
 _INVOICE_BY_NAME = (Alternate("invoice", None, "invoice"),)
-_ITEM_SORT = MappingProxyType({"date": "date", "amount": "amount", "description": "description"})
-_ITEM_FILTERS = (_START, _END, _USER, _MATTER, _CLIENT, _INVOICE, _BILLED)
+# What expenses and fixed fees have in common.
+_ITEM: dict[str, Any] = {
+    "filters": (_START, _END, _USER, _MATTER, _CLIENT, _INVOICE, _BILLED),
+    "select": _ITEM_SELECT,
+    "alternates": _INVOICE_BY_NAME,
+    "sort": _sorts("date", "amount", "description"),
+    "order": ("date",),
+    "date": "date",
+}
 
 TIME_ENTRIES = Resource(
     name="time_entries",
@@ -219,9 +193,7 @@ TIME_ENTRIES = Resource(
     ),
     select=(*_ITEM_SELECT, "fixedFee"),
     alternates=_INVOICE_BY_NAME,
-    sort=MappingProxyType(
-        {"date": "date", "hours": "hours", "description": "description", "created": "meta.createdAt"}
-    ),
+    sort=_sorts("date", "hours", "description", created="meta.createdAt"),
     order=("date",),
     date="date",
     creates=r.CreateTimeEntry,
@@ -234,12 +206,7 @@ EXPENSES = Resource(
     record=r.ExpenseList,
     detail=r.ExpenseDetail,
     id="expenseId",
-    filters=_ITEM_FILTERS,
-    select=_ITEM_SELECT,
-    alternates=_INVOICE_BY_NAME,
-    sort=_ITEM_SORT,
-    order=("date",),
-    date="date",
+    **_ITEM,
     creates=r.CreateExpense,
     updates=r.UpdateExpense,
 )
@@ -250,12 +217,7 @@ FIXED_FEES = Resource(
     record=r.FixedFeeList,
     detail=r.FixedFeeDetail,
     id="fixedFeeId",
-    filters=_ITEM_FILTERS,
-    select=_ITEM_SELECT,
-    alternates=_INVOICE_BY_NAME,
-    sort=_ITEM_SORT,
-    order=("date",),
-    date="date",
+    **_ITEM,
     creates=r.CreateFixedFee,
     updates=r.UpdateFixedFee,
 )
@@ -300,7 +262,7 @@ CLIENTS = Resource(
         Filter("reference", "text", "The exact reference.", field="reference"),
     ),
     select=("contact", "meta", "customFields"),
-    sort=MappingProxyType({"name": "name", "reference": "reference"}),
+    sort=_sorts("name", "reference"),
     order=("name",),
     entity="client",
     creates=r.CreateClient,
@@ -326,24 +288,9 @@ MATTERS = Resource(
             "archived", "flag", "True: only archived matters. False: only active ones. None: all.", field="archived"
         ),
     ),
-    select=(
-        "matter",
-        "ledesConfiguration",
-        "responsible",
-        "originator",
-        "practiceArea",
-        "meta",
-        "customFields",
-    ),
+    select=("matter", "ledesConfiguration", "responsible", "originator", "practiceArea", "meta", "customFields"),
     alternates=(Alternate("client", "matter", "client"),),
-    sort=MappingProxyType(
-        {
-            "name": "name",
-            "reference": "reference",
-            "client.name": "client.name",
-            "client.reference": "client.reference",
-        }
-    ),
+    sort=_sorts("name", "reference", "client.name", "client.reference"),
     order=("name",),
     entity="matter",
     creates=r.CreateMatter,

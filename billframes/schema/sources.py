@@ -78,16 +78,7 @@ class Field:
 
 
 def sources_of(record: type[Struct], select: frozenset[str] | None = None) -> tuple[ColumnSource, ...]:
-    """
-    Return the columns of a resource's records.
-
-    Parameters
-    ----------
-    record : type of Struct
-        The declaration.
-    select : frozenset of str, optional
-        The requested `select` names; columns that need another name are left out. None is all.
-    """
+    """Return the columns of a resource's records: all, or those that need no other `select` names."""
     return tuple(
         source
         for source in _all_sources(record)

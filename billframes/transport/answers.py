@@ -56,15 +56,7 @@ _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 
 
 class OtherRecordError(DecodeError):
-    """
-    A record came back that is not the one that was sent.
-
-    Parameters
-    ----------
-    message : str
-    received : mapping
-        The values that came back of the properties that differ, by the API's names.
-    """
+    """A record came back that is not the one that was sent; `received` are the values that differ, by API names."""
 
     def __init__(self, message: str, received: Mapping[str, Any]) -> None:
         super().__init__(message)
@@ -75,24 +67,9 @@ def check_answer(
     answer: bytes, sent: bytes | None, request: type[WriteBody], resource: Resource, id_: str | None = None
 ) -> None:
     """
-    Check that the record in the response to a create or an update is the one that was sent.
+    Raise `OtherRecordError` if the record in the response to a create or an update is not the one that was sent.
 
-    Parameters
-    ----------
-    answer : bytes
-        The body of the response; without a record there is nothing to compare.
-    sent : bytes
-        The body of the request.
-    request : type of WriteBody
-        Its declaration.
-    resource : Resource
-    id_ : str, optional
-        The id of the record that was to be changed.
-
-    Raises
-    ------
-    OtherRecordError
-        It is another record, or has other values.
+    `request` is the declaration of the body `sent`. Without a record in the response there is nothing to compare.
     """
     record = record_in(answer)
     if is_of_another_kind(answer, resource):
@@ -107,14 +84,7 @@ def check_answer(
 
 
 def check_deletion_answer(answer: bytes, resource: Resource, id_: str) -> None:
-    """
-    Check that the response to a deletion, which usually has no body, has neither another record nor a list.
-
-    Raises
-    ------
-    OtherRecordError
-        It has another record, or a page of a list.
-    """
+    """Raise `OtherRecordError` if the response to a deletion has another record or a list; usually it is empty."""
     body = _decoded(answer)
     if isinstance(body, Mapping) and isinstance(body.get("pagination"), Mapping):
         raise OtherRecordError(f"{resource.name}: a list came back.", {})

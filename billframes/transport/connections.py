@@ -62,16 +62,10 @@ class DeadlineError(Exception):
 
 class CancelScope:
     """
-    Cancels the requests of one load together.
+    Cancels the requests of one load together; after `seconds`, no request is retried.
 
-    Leaving its `with` block cancels the requests still under way. Other loads of the same client continue.
-
-    Parameters
-    ----------
-    seconds : float
-        After this time no request is retried.
-    parent : CancelScope, optional
-        Cancelling the parent cancels this scope, too.
+    Leaving its `with` block cancels the requests still under way, and so does cancelling its parent. Other loads of the
+    same client continue.
     """
 
     def __init__(self, seconds: float, parent: CancelScope | None = None) -> None:
@@ -166,16 +160,7 @@ _current: ContextVar[_Exchange] = ContextVar("billframes_exchange")
 
 @contextmanager
 def deadline(scope: CancelScope, seconds: float) -> Iterator[None]:
-    """
-    Limit the time of the request that is sent in this block.
-
-    Raises
-    ------
-    DeadlineError
-        It took longer than `seconds`.
-    CancelledError
-        Its scope was cancelled.
-    """
+    """Limit the time of the request sent in this block; raise `DeadlineError`, or `CancelledError` by its scope."""
     exchange = _Exchange(scope, seconds)
     token = _current.set(exchange)
     try:
@@ -200,11 +185,6 @@ class ClientPool:
 
     A single client with eight connections sends 11 % fewer requests per second, because each request checks all idle
     connections.
-
-    Parameters
-    ----------
-    open_client : callable
-        Returns a new client.
     """
 
     def __init__(self, open_client: Callable[[], httpx.Client]) -> None:

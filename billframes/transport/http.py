@@ -72,28 +72,9 @@ class HttpClient:
     """
     A client of one API, for use by several threads.
 
-    Parameters
-    ----------
-    base_url : str
-    token : Secret, optional
-    auth : httpx.Auth, optional
-        Takes precedence over `token`.
-    headers : mapping of str to Secret, optional
-        Sent with every request.
-    timeout : float
-        Seconds without data from the server after which a request fails.
-    retries : int
-        How often a GET is retried.
-    concurrency : int
-        Largest number of requests under way at once.
-    rate_limit : float, optional
-        Largest number of requests per second.
-    verify : bool, str or ssl.SSLContext
-        True checks certificates against the operating system's trust store; a text is the path of a CA file.
-    transport : httpx.BaseTransport, optional
-        Replaces the network, for tests.
-    limits : Limits
-        The size limit of responses, and the time limits of requests and loads.
+    `auth` takes precedence over `token`. `timeout` is the seconds without data from the server after which a request
+    fails. `verify` as True checks certificates against the operating system's trust store. `transport` replaces the
+    network.
     """
 
     def __init__(
@@ -135,14 +116,8 @@ class HttpClient:
         may_be_empty: bool = False,
     ) -> Response:
         """
-        Send a GET; retry it after a failure that may be temporary.
-
-        Raises
-        ------
-        ApiError
-            The request failed; the class depends on the failure.
-        DecodeError
-            The response is not JSON.
+        Send a GET; retry it after a failure that may be temporary. Raise `ApiError`, or `DecodeError` if it is not
+        JSON.
         """
         request = ApiRequest(resource, "GET", absolute_path(path), query, may_be_empty=may_be_empty)
         return self._send(request, scope or self.cancel_scope())
@@ -160,14 +135,8 @@ class HttpClient:
         """
         Send a POST, PUT or DELETE; retry it only if it certainly had no effect.
 
-        This is certain if it was not sent, after a 429, and if `check_outcome` finds that it had no effect.
-
-        Raises
-        ------
-        UncertainWriteError
-            It was sent, and it is not known whether it had an effect.
-        ApiError
-            The request failed; the class depends on the failure.
+        This is certain if it was not sent, after a 429, and if `check_outcome` finds that it had no effect. Otherwise
+        raise `UncertainWriteError`.
         """
         kind = {"Content-Type": "application/json"} if body is not None else {}
         request = ApiRequest(

@@ -47,19 +47,7 @@ _INCOMPLETE = "The response was incomplete. Try again; if that fails too, tell w
 
 
 def connection_failure(failure: Exception, request: ApiRequest, origin: str, longest: float) -> Failure:
-    """
-    Return the failure of a request without a complete response.
-
-    Parameters
-    ----------
-    failure : Exception
-        The error of sending the request or of reading the body.
-    request : ApiRequest
-    origin : str
-        The server, for the message.
-    longest : float
-        The longest time of a request, in seconds.
-    """
+    """Return the failure of a request to `origin` without a complete response within `longest` seconds."""
     if isinstance(failure, DeadlineError):
         reason = f"the response was not complete after {longest:g} seconds"
     else:

@@ -48,18 +48,7 @@ class OwnState:
 
 
 class ClientState:
-    """
-    The state of a client in each process.
-
-    Parameters
-    ----------
-    new_opener : callable
-        Returns a function that opens an httpx client; called once in each process.
-    rate_limit : float, optional
-        Largest number of requests per second of each process.
-    concurrency : int
-        Largest number of requests under way at once in each process.
-    """
+    """The state of a client in each process; `new_opener` is called once in each."""
 
     def __init__(self, new_opener: Callable[[], OpenClient], rate_limit: float | None, concurrency: int) -> None:
         self._states = PerProcess(lambda: OwnState(new_opener(), rate_limit, concurrency))
@@ -90,15 +79,7 @@ def client_opener(
     verify: bool | str | ssl.SSLContext,
     transport: httpx.BaseTransport | None,
 ) -> Callable[[], OpenClient]:
-    """
-    Return a function that returns, once for each process, a function that opens an httpx client with one connection.
-
-    Raises
-    ------
-    ConfigError
-        `verify` is not a readable file of certificates. Raised by the last function: this is a child of the process in
-        which the client was made, and `transport` may have connections.
-    """
+    """Return a function that returns, once per process, a function that opens a client with one connection."""
     made_in = Process.current()
 
     def new_opener() -> OpenClient:

@@ -27,18 +27,9 @@ _under_way: ContextVar[bool] = ContextVar("billframes_request_under_way", defaul
 
 class Credentials(httpx.Auth):
     """
-    Sends a copy of each request, with the user's headers and `Authorization`.
+    Sends a copy of each request, with the user's headers and `Authorization`; `auth` takes precedence over `token`.
 
-    Parameters
-    ----------
-    token : Secret, optional
-        Sent as `Authorization: Bearer …`.
-    auth : httpx.Auth, optional
-        Takes precedence over `token`.
-    headers : mapping of str to Secret
-        Sent with every request.
-    usual : httpx.Headers
-        What the client sends by itself. A header that one request sets differently takes precedence over `headers`.
+    A header that one request sets differently from the client's `defaults` takes precedence over `headers`.
     """
 
     def __init__(

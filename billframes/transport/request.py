@@ -52,23 +52,7 @@ class BodyTooLargeError(Exception):
 
 def read_body(pieces: Iterable[bytes], encoding: str, most: int) -> bytes:
     """
-    Read and decompress a body.
-
-    Parameters
-    ----------
-    pieces : iterable of bytes
-        The pieces received from the network.
-    encoding : str
-        The `Content-Encoding` header.
-    most : int
-        Limit in bytes, after decompression.
-
-    Raises
-    ------
-    TooLargeError
-        The body is larger; nothing further is read.
-    BodyError
-        The body has an unknown encoding, or it is damaged or truncated.
+    Read and decompress a body; raise `BodyTooLargeError` beyond `most` bytes, and read nothing further.
 
     Examples
     --------
@@ -165,14 +149,7 @@ def absolute_path(path: str) -> str:
 
 
 def httpx_request(client: httpx.Client, base_url: str, request: ApiRequest) -> httpx.Request:
-    """
-    Build the httpx request. It will have the credential, so its address must be below the API's address.
-
-    Raises
-    ------
-    ParameterError
-        The path leads to another address, or can't be part of an address; or a text of the query can't be sent.
-    """
+    """Build the httpx request. It will have the credential, so its address must be below the API's address."""
     unsendable = False
     try:
         built = client.build_request(

@@ -78,16 +78,7 @@ class WriteBody(Struct, rename="camel", omit_defaults=True):
 
 
 def note(description: str, **extra: Any) -> Meta:
-    """
-    Describe a field.
-
-    Parameters
-    ----------
-    description : str
-        What the value is.
-    **extra
-        Any of the keys in this module's table.
-    """
+    """Describe a field."""
     return Meta(description=description, extra=extra)
 
 
