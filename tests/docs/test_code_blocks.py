@@ -53,7 +53,8 @@ def names():
 
 
 @pytest.mark.parametrize("block", BLOCKS)
-def test_a_block_of_python_runs(block, names):
+def test_a_block_of_python_runs(block, names, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     where = next((file for part, file in ELSEWHERE.items() if part in block), "")
     if where:
         part = next(part for part in ELSEWHERE if part in block)
