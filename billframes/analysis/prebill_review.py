@@ -16,19 +16,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._names import closest
 from billframes.analysis.aging import aging
-from billframes.analysis.declare.columns import IDS, ITEMS, column_names
+from billframes.analysis.declare.columns import ITEMS, column_names
 from billframes.analysis.declare.metrics import Measure, shared_measures
 from billframes.analysis.declare.spec import Analysis, BookArgument, FromBook, TableSpec
-from billframes.analysis.frames.engine import eager_from_arrow, ids_frame, join_by_id, to_arrow, to_dicts
+from billframes.analysis.frames.engine import eager_from_arrow, ids_frame, join_by_id, to_dicts
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.allocation import PREBILL
 from billframes.analysis.model.arguments import read_date, without_people
 from billframes.analysis.model.missing_work import note_partial_frames
-from billframes.analysis.prebill_flags import GuidelineFlags, ReviewedItems
+from billframes.analysis.prebill_flags import ITEM_SCHEMA, GuidelineFlags, ReviewedItems, items_on
 from billframes.analysis.reconcile import reconcile
-from billframes.analysis.responsible import responsible_of_matters
+from billframes.analysis.responsible import find_responsible, responsible_of_matters
 from billframes.analysis.rules.codes import UNCHECKED_CODES
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
@@ -52,15 +51,6 @@ _SCHEMA = {
     **dict.fromkeys(("at_risk", "invoice_amount", *_INVOICE_SUMS, "client_overdue"), _MONEY),
 }
 _RESPONSIBLE = ("responsible_id", "responsible_name")
-# `entered` is the time of creation in the firm's time zone.
-_ITEM = {
-    **dict.fromkeys(("invoice_id", "matter_id", "matter_name", "item", "item_id"), _TEXT),
-    **dict.fromkeys(("date", "entered"), _DATE),
-    **dict.fromkeys(("user_id", "user_name", "description", "billing_type", "activity_code", "task_code"), _TEXT),
-    **dict.fromkeys(("hours", "rate", "item_amount"), _MONEY),
-}
-_ITEM_COLUMNS = ("date", "user_id", "user_name", "matter_id", "matter_name", "description")
-_TIME_COLUMNS = ("billing_type", "hours", "rate", "amount", "activity_code", "task_code", "created_at")
 
 
 def prebill_review(
@@ -178,8 +168,10 @@ def prebill_review(
     day = None if as_of is None else read_date(as_of, "as_of")
     settings = without_people(settings)
     prebills = _prebills(frames, invoice)
-    items = pa.concat_tables([_items(frames, name, prebills, settings.time_zone) for name in ITEMS if name in frames])
-    people = _responsible_lawyers(frames, responsible)
+    items = pa.concat_tables([items_on(prebills, frames, name, settings.time_zone) for name in ITEMS if name in frames])
+    if responsible is not None and "matters" not in frames:
+        raise ParameterError(f"responsible={responsible!r} needs matters= (the loader matters()).")
+    people = responsible_of_matters(frames) if "matters" in frames else {}
     prebills = _prebills_of(prebills, items, people, responsible)
     _add_figures(prebills, frames, day, settings)
     note_partial_frames("prebill_review", frames, "items, findings or overdue balances can be missing", settings)
@@ -236,34 +228,9 @@ def _check_found(name: str, found: _Rows) -> None:
         raise ParameterError(f"Invoice {name!r} is {state}; only draft, review and approved ones can be reviewed.")
 
 
-def _items(frames: Frames, name: str, prebills: Mapping[str, Any], zone: str) -> pa.Table:
-    """List the items on the draft bills."""
-    id_ = IDS[name]
-    needed = ("invoice_id", "matter_id", *(("hours", "billing_type") if name == "time_entries" else ()), "amount")
-    rows = frames.select(name, needed, (id_, *_ITEM_COLUMNS, *_TIME_COLUMNS))
-    found = to_arrow(join_by_id(rows, ids_frame(rows, "invoice_id", prebills), "invoice_id", "inner"))
-    renamed = {"item_id": id_, "item_amount": "amount", "entered": "created_at"}
-    if "created_at" in found.column_names and found["created_at"].type.tz is not None:
-        entered = pc.local_timestamp(found["created_at"].cast(pa.timestamp("us", zone), safe=False))
-        found = found.drop_columns("created_at").append_column("created_at", entered)
-    columns = {column: _column(found, renamed.get(column, column), kind) for column, kind in _ITEM.items()}
-    columns["item"] = pa.repeat(pa.scalar(id_.removesuffix("_id")), len(found))
-    return pa.table(columns, pa.schema(_ITEM))
-
-
-def _column(table: pa.Table, name: str, kind: pa.DataType) -> pa.ChunkedArray:
-    """Return a column with this type and without a dictionary; missing values if the table does not have it."""
-    if name not in table.column_names:
-        return pa.chunked_array([pa.nulls(len(table), kind)])
-    column = table[name]
-    if pa.types.is_dictionary(column.type):
-        column = pa.chunked_array([each.dictionary_decode() for each in column.chunks], column.type.value_type)
-    return column.cast(kind, safe=False)
-
-
 def _invoice_columns(items: pa.Table, prebills: Mapping[str, Mapping[str, Any]]) -> pa.Table:
     """Return the columns of the invoice of each item."""
-    names = [name for name in _SCHEMA if name not in _ITEM and name not in ("findings", "at_risk", *_RESPONSIBLE)]
+    names = [name for name in _SCHEMA if name not in ITEM_SCHEMA and name not in ("findings", "at_risk", *_RESPONSIBLE)]
     invoices = pa.Table.from_pylist(list(prebills.values()), pa.schema({name: _SCHEMA[name] for name in names}))
     return invoices.take(pc.index_in(items["invoice_id"], value_set=pa.array(list(prebills), _TEXT)))
 
@@ -283,32 +250,14 @@ def _in_order(items: pa.Table, prebills: Mapping[str, Mapping[str, Any]], people
     return table.take(pc.sort_indices(order, sort_keys=[(name, "ascending") for name in order.column_names]))
 
 
-def _responsible_lawyers(frames: Frames, responsible: str | None) -> dict[str, dict[str, Any]]:
-    """Return the responsible lawyer of each matter."""
-    if "matters" not in frames:
-        if responsible is not None:
-            raise ParameterError(f"responsible={responsible!r} needs matters= (the loader matters()).")
-        return {}
-    return responsible_of_matters(frames)
-
-
 def _prebills_of(
     prebills: dict[str, dict[str, Any]], items: pa.Table, people: Mapping[str, dict[str, Any]], responsible: str | None
 ) -> dict[str, dict[str, Any]]:
     """Keep the draft bills with an item on a matter of the responsible lawyer; all of them if None."""
     if responsible is None:
         return prebills
-    wanted = responsible.casefold()
-    names = {row["responsible_id"]: row["responsible_name"] for row in people.values() if row["responsible_id"]}
-    found = {id_ for id_, name in names.items() if wanted in (id_.casefold(), (name or "").casefold())}
-    # A surname is enough if only one person has it.
-    found = found or {id_ for id_, name in names.items() if f" {wanted} " in f" {(name or '').casefold()} "}
-    if len(found) != 1:
-        known = sorted(filter(None, names.values()))
-        many = f"{len(found)} people are called {responsible!r}; pass the id of one."
-        none = f"No matter has the responsible lawyer {responsible!r}.{closest(responsible, known)}"
-        raise ParameterError(many if found else none)
-    matters = {matter for matter, row in people.items() if row["responsible_id"] in found}
+    lawyer = find_responsible(responsible, people)
+    matters = {matter for matter, row in people.items() if row["responsible_id"] == lawyer}
     their_items = items.filter(pc.is_in(items["matter_id"], value_set=pa.array(list(matters), _TEXT)))
     invoices = set(their_items["invoice_id"].to_pylist())
     return {id_: row for id_, row in prebills.items() if id_ in invoices or row["_matter"] in matters}

@@ -177,6 +177,10 @@ def ratio_measure(
     )
 
 
+def _money(name: str, title: str, meaning: str, *, formula: str = "") -> Measure:
+    return sum_measure(name, title, "money", meaning, formula=formula)
+
+
 def title_of_key(column: str) -> str:
     """
     Return the title of a key column.
@@ -196,54 +200,34 @@ SHARED: dict[str, Measure] = {
     each.name: each
     for each in (
         sum_measure("hours", "Hours", "hours", "Hours worked."),
-        sum_measure("collected_amount", "Fees collected", "money", "Fees for time and fixed fees, paid in cash."),
-        sum_measure("credited_amount", "Fees credited", "money", "Fees settled by a credit, a discount or a journal."),
-        sum_measure("written_off_amount", "Fees written off", "money", "Fees written off in the books."),
+        _money("collected_amount", "Fees collected", "Fees for time and fixed fees, paid in cash."),
+        _money("credited_amount", "Fees credited", "Fees settled by a credit, a discount or a journal."),
+        _money("written_off_amount", "Fees written off", "Fees written off in the books."),
         sum_measure("billable_hours", "Hours of billable time", "hours", "Hours of billable time."),
         sum_measure("fixed_fee_hours", "Fixed-fee hours", "hours", "Hours of time under fixed fees."),
         sum_measure("total_hours", "All hours", "hours", "Hours of every kind."),
         sum_measure("left_out_hours", "Hours not counted", "hours", "Hours on matters whose type does not count."),
-        sum_measure(
+        _money(
             "worked_amount",
             "Value of time billed",
-            "money",
             "Value, at its rates, of the billable time on the invoices counted.",
         ),
-        sum_measure(
-            "billed_amount",
-            "Fees billed",
-            "money",
-            "Net billed time fees: invoices less their expenses and fixed fees.",
-        ),
-        sum_measure(
+        _money("billed_amount", "Fees billed", "Net billed time fees: invoices less their expenses and fixed fees."),
+        _money(
             "write_down_amount",
             "Written down",
-            "money",
             "Value of time billed − fees billed; negative is a write-up.",
             formula="worked_amount - billed_amount",
         ),
-        sum_measure(
-            "settled_amount",
-            "Settled",
-            "money",
-            "The part of fees billed that is no longer open, whatever settled it.",
-        ),
-        sum_measure("unbilled_amount", "Unbilled", "money", "Value of items on no invoice."),
-        sum_measure(
-            "prebill_amount", "On draft bills", "money", "Value of items on a draft, review or approved invoice."
-        ),
-        sum_measure(
+        _money("settled_amount", "Settled", "The part of fees billed that is no longer open, whatever settled it."),
+        _money("unbilled_amount", "Unbilled", "Value of items on no invoice."),
+        _money("prebill_amount", "On draft bills", "Value of items on a draft, review or approved invoice."),
+        _money(
             "unknown_amount",
             "On unknown invoices",
-            "money",
             "Amounts whose invoice was not passed, or whose invoice state or billing type is unknown.",
         ),
-        sum_measure(
-            "standard_amount",
-            "Value at standard rates",
-            "money",
-            "Hours × standard rates; missing if someone has none.",
-        ),
+        _money("standard_amount", "Value at standard rates", "Hours × standard rates; missing if someone has none."),
         ratio_measure(
             "standard_rate",
             "Standard rate",
@@ -251,47 +235,35 @@ SHARED: dict[str, Measure] = {
             "Value at standard rates ÷ hours. Rates with dates are those on the day of the work.",
             unit="rate",
         ),
-        sum_measure(
-            "left_out_amount", "Value not counted", "money", "Value of time on matters whose type does not count."
-        ),
-        sum_measure(
+        _money("left_out_amount", "Value not counted", "Value of time on matters whose type does not count."),
+        _money(
             "left_out_billed_amount",
             "Fees billed, not counted",
-            "money",
             "Fees billed for time on matters whose type does not count.",
         ),
-        sum_measure(
-            "wip_amount",
-            "Work in progress",
-            "money",
-            "Value of the work in progress on the day, without contingency matters.",
+        _money(
+            "wip_amount", "Work in progress", "Value of the work in progress on the day, without contingency matters."
         ),
-        sum_measure(
+        _money(
             "contingent_amount",
             "On contingency",
-            "money",
             "Value of the work on contingency matters that is on no final invoice; not part of work in progress.",
         ),
-        sum_measure(
+        _money(
             "credit_amount",
             "Unused credits",
-            "money",
             "Open balances below 0, such as of credit notes; no bucket includes them, and receivables are net of them.",
         ),
-        sum_measure("receivable_amount", "Receivables", "money", "Open balances on the day, less unused credits."),
-        sum_measure("current", "Current", "money", "The part of receivables not past due."),
-        sum_measure(
-            "total",
-            "Total",
-            "money",
-            "All buckets together, less unused credits.",
-            formula="buckets + credit_amount or buckets",
+        _money("receivable_amount", "Receivables", "Open balances on the day, less unused credits."),
+        _money("current", "Current", "The part of receivables not past due."),
+        _money(
+            "total", "Total", "All buckets together, less unused credits.", formula="buckets + credit_amount or buckets"
         ),
-        sum_measure("overdue", "Overdue", "money", "The part of receivables at least one day past due."),
-        sum_measure("time_amount", "Time", "money", "The part that is time."),
-        sum_measure("expense_amount", "Expenses", "money", "The part that is expenses."),
-        sum_measure("fixed_fee_amount", "Fixed fees", "money", "The part that is fixed fees."),
-        sum_measure("fees_amount", "All fees", "money", "Net billed time fees and fixed fees on final invoices."),
+        _money("overdue", "Overdue", "The part of receivables at least one day past due."),
+        _money("time_amount", "Time", "The part that is time."),
+        _money("expense_amount", "Expenses", "The part that is expenses."),
+        _money("fixed_fee_amount", "Fixed fees", "The part that is fixed fees."),
+        _money("fees_amount", "All fees", "Net billed time fees and fixed fees on final invoices."),
         ratio_measure(
             "effective_rate",
             "Effective rate",
@@ -312,21 +284,19 @@ SHARED: dict[str, Measure] = {
         Measure("last_invoice_date", "Last invoice", "date", "Date of the last final invoice of more than 0."),
         Measure("item", "Item", "text", "Time entry, expense or fixed fee."),
         Measure("item_id", "Item’s id", "text", "The id of the item."),
-        sum_measure(
+        _money(
             "items_amount",
             "Items",
-            "money",
             "Time, expenses and fixed fees together.",
             formula="time_amount + expense_amount + fixed_fee_amount",
         ),
-        sum_measure(
+        _money(
             "unexplained_amount",
             "Unexplained",
-            "money",
             "Amount − tax − items; negative if time was written down. Tax is known from the firm’s settings.",
             formula="amount - tax_amount - items_amount",
         ),
-        sum_measure("balance", "Balance", "money", "The part of the amount that is open."),
+        _money("balance", "Balance", "The part of the amount that is open."),
         Measure("invoices", "Invoices", "count", "Number of invoices with items of the row."),
         sum_measure("entries", "Entries", "count", "Number of entries; fractions if rows are by originator."),
         Measure(

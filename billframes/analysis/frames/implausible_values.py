@@ -10,28 +10,8 @@ import datetime as dt
 from collections.abc import Mapping
 
 from billframes._notes import Rule
+from billframes.analysis.frames import row_conditions as rows
 from billframes.analysis.frames.column_rules import ColumnRule, absolute
-from billframes.analysis.frames.row_conditions import (
-    has_other_sign,
-    has_same_sign,
-    is_ahead,
-    is_day_first,
-    is_decimal,
-    is_equal,
-    is_in_days,
-    is_in_hours,
-    is_in_minutes,
-    is_in_sixtieths,
-    is_night,
-    is_not_day_first,
-    is_not_night,
-    is_not_scaled,
-    is_not_swapped,
-    is_scaled,
-    is_swapped,
-    is_unequal,
-    is_whole,
-)
 
 __all__ = ["RULES"]
 
@@ -53,8 +33,8 @@ def _night_check(column: str, stake: str, unit: str) -> ColumnRule:
     return ColumnRule(
         f"night {column}",
         {column: "time"},
-        is_night,
-        is_not_night,
+        rows.is_night,
+        rows.is_not_night,
         _rule(
             "evening_dates",
             f"`{column}` has a time such as 22:00 or 23:00 in {{n}} {{n:row|rows}} ({unit}). These may be "
@@ -71,8 +51,8 @@ def _order_check(column: str, stake: str, unit: str) -> ColumnRule:
     return ColumnRule(
         "order",
         {"created_at": "instant", column: "date"},
-        is_day_first,
-        is_not_day_first,
+        rows.is_day_first,
+        rows.is_not_day_first,
         _rule(
             "day_and_month",
             f"day and month of `{column}` may be swapped in {{n}} {{n:row|rows}} ({unit}), because with day and "
@@ -128,8 +108,8 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
         ColumnRule(
             "unequal",
             dict.fromkeys(("hours", "rate", "amount"), "number"),
-            is_unequal,
-            is_equal,
+            rows.is_unequal,
+            rows.is_equal,
             _rule(
                 "unequal_amounts",
                 "amount is not hours times rate in {n} {n:row|rows} with amounts of {stake}, which are most of "
@@ -141,7 +121,7 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
         ColumnRule(
             "ahead",
             {"created_at": "instant", "date": "date"},
-            is_ahead,
+            rows.is_ahead,
             None,
             _rule(
                 "dated_ahead",
@@ -158,8 +138,8 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
         ColumnRule(
             "scaled",
             dict.fromkeys(("hours", "rate", "amount"), "number"),
-            is_scaled,
-            is_not_scaled,
+            rows.is_scaled,
+            rows.is_not_scaled,
             _rule(
                 "scaled_amounts",
                 "amount is many times hours times rate. It may be in another unit, such as cents, or another column.",
@@ -170,8 +150,8 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
         ColumnRule(
             "swapped",
             dict.fromkeys(("hours", "rate", "amount"), "number"),
-            is_swapped,
-            is_not_swapped,
+            rows.is_swapped,
+            rows.is_not_swapped,
             _rule(
                 "swapped_rates",
                 "rate is hours times amount, so the two seem to be swapped.",
@@ -182,8 +162,8 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
         ColumnRule(
             "minutes",
             dict.fromkeys(("rate", "amount", "hours"), "number"),
-            is_in_minutes,
-            is_decimal,
+            rows.is_in_minutes,
+            rows.is_decimal,
             _rule(
                 "hours_and_minutes",
                 "hours seem to be hours and minutes, such as 1.30 for an hour and a half, because amount is rate "
@@ -195,16 +175,16 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
         ColumnRule(
             "sixtieths",
             dict.fromkeys(("hours", "rate", "amount"), "number"),
-            is_in_sixtieths,
-            is_equal,
+            rows.is_in_sixtieths,
+            rows.is_equal,
             None,
             gate="unequal",
         ),
         ColumnRule(
             "days",
             dict.fromkeys(("rate", "amount", "hours"), "number"),
-            is_in_days,
-            is_in_hours,
+            rows.is_in_days,
+            rows.is_in_hours,
             _rule(
                 "hours_in_days",
                 "hours seem to be days, because amount is 24 or 8 times hours times rate in most rows.",
@@ -215,7 +195,7 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
         ColumnRule(
             "whole",
             dict.fromkeys(("rate", "amount", "hours"), "number"),
-            is_whole,
+            rows.is_whole,
             lambda _rate, _amount, hours: hours % 1 != 0,
             _rule(
                 "whole_hours",
@@ -296,8 +276,8 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
         ColumnRule(
             "sign",
             dict.fromkeys(("amount", "balance"), "number"),
-            has_other_sign,
-            has_same_sign,
+            rows.has_other_sign,
+            rows.has_same_sign,
             _rule(
                 "other_sign",
                 "balance and amount have different signs in {n} {n:row|rows} with balances of {stake}.",
@@ -316,10 +296,8 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
                 "balance is positive on credits, whose amount is negative, in {n} {n:row|rows}{example} with "
                 "balances of {stake}. Receivables include them as owed by the client.",
                 "The open part of a credit is negative: if these are open parts, change their sign.",
-                page=(
-                    "The open part of a credit is negative: if these are open parts, correct them in the billing "
-                    "system."
-                ),
+                page="The open part of a credit is negative: if these are open parts, correct them in the billing "
+                "system.",
             ),
             "balance",
             unless=("sign", "negative"),

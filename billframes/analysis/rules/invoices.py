@@ -32,10 +32,8 @@ UNKNOWN_INVOICE = Rule(
 )
 UNKNOWN_FEE = Rule(
     name="unknown_fixed_fee",
-    seen=(
-        "{n} time {n:entry names|entries name} a fixed fee that is not among those {passed}; {n:it is|they are} in "
-        "`unlinked_hours`."
-    ),
+    seen="{n} time {n:entry names|entries name} a fixed fee that is not among those {passed}; {n:it is|they are} in "
+    "`unlinked_hours`.",
     remedy="Load fixed fees over a wider window.",
     page="The fixed fees may have been deleted: look for them in the billing system.",
     unit="entries",
@@ -62,10 +60,8 @@ INNER_MERGE = Rule(
 )
 NO_PREBILLS = Rule(
     name="no_prebills",
-    seen=(
-        "None of the time entries passed is on an invoice, so `prebill_amount` has no time, although {n} of the "
-        "invoices passed {n:was|were} not final on {day}."
-    ),
+    seen="None of the time entries passed is on an invoice, so `prebill_amount` has no time, although {n} of the "
+    "invoices passed {n:was|were} not final on {day}.",
     remedy="Also pass the entries on invoices: they are work in progress until their invoice is final.",
     page="Look at these invoices in the billing system: they may have been made without entries.",
     unit="invoices",
@@ -80,10 +76,8 @@ _MAY_BE = "Work on them may be missing, tax or a surcharge may have been added, 
 _TAXES = " State taxes in the firm's settings."
 WORK_NOT_PASSED = Rule(
     name="work_on_invoices",
-    seen=(
-        "{subject}: {invoices} {invoices:invoice bills|invoices bill} {amount:,.2f} more than the time entries, "
-        "expenses and fixed fees passed can explain."
-    ),
+    seen="{subject}: {invoices} {invoices:invoice bills|invoices bill} {amount:,.2f} more than the time entries, "
+    "expenses and fixed fees passed can explain.",
     causes=f"{_MAY_BE}the figures may be too high.",
     remedy=(
         "Pass all work on these invoices, whenever and by whomever it was done (bf.book loads it), and state taxes in "
@@ -133,14 +127,10 @@ NO_DUE_DATE_OF_WORK = Rule(
 )
 JOINED_MATTERS = Rule(
     name="joined_matters",
-    seen=(
-        "{column} is a column of invoices, so each balance ({amount:,.2f} in all) counts for one value, though an "
-        "invoice can be for several matters."
-    ),
-    remedy=(
-        "Pass `time_entries`=, `expenses`=, `fixed_fees`= and `matters`=, so that balances are divided among the "
-        "matters."
-    ),
+    seen="{column} is a column of invoices, so each balance ({amount:,.2f} in all) counts for one value, though an "
+    "invoice can be for several matters.",
+    remedy="Pass `time_entries`=, `expenses`=, `fixed_fees`= and `matters`=, so that balances are divided among the "
+    "matters.",
     page="Ask whoever prepares these figures to divide the balances among the matters.",
     unit="money",
 )

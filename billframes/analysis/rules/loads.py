@@ -12,7 +12,7 @@ about their load, `missing_work` compares the invoices' amounts with the work th
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NoReturn, cast
 
 import narwhals.stable.v2 as nw
@@ -23,6 +23,7 @@ from billframes.analysis.declare.columns import ITEMS, Frame, column_names
 from billframes.analysis.frames.engine import collect_values
 from billframes.analysis.frames.expressions import as_day
 from billframes.analysis.frames.frames import Frames
+from billframes.analysis.rules.periods import LATE_START, LATER_DAY, SHORT_WORK, UNFINISHED_PERIOD
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.loading.load_info import LoadInfo, load_day, load_info
@@ -55,41 +56,6 @@ _DATES = dict.fromkeys(ITEMS, "date") | {"invoices": "invoice_date", "matters": 
 _ON_INVOICES = {"billing_type": "billable", "billed": True}
 _OF_INVOICES = ("client_id", "matter_id", "invoice_state", "invoice_id")
 
-
-_WITHOUT_DATES = "Load them without dates."
-_RELOAD = "Load the data again."
-_SHORT_WORK = Rule(
-    name="late_start",
-    seen=(
-        "{subject}: {frames} were loaded for {spans} only. Other work on {invoices} may be missing, which makes ratios "
-        "too high."
-    ),
-    remedy=_WITHOUT_DATES,
-    unit="frames",
-)
-_LATE_START = Rule(
-    name="late_start",
-    seen=("{subject}: {frames} were loaded from {day} on, so older ones {which}are not counted, if there are any."),
-    remedy=_WITHOUT_DATES,
-    unit="frames",
-)
-_LATER_DAY = Rule(
-    name="after_load",
-    seen=(
-        "{subject}: `as_of`={day} is {n} days after the load ({loaded}). The data lack the work and the invoices of "
-        "these days."
-    ),
-    remedy="Load them again, or pass an earlier day.",
-    page=_RELOAD,
-    unit="days",
-)
-_UNFINISHED_PERIOD = Rule(
-    name="unfinished_period",
-    seen="{subject}: the period ends on {last}, after the load ({day}), so {consequence}.",
-    remedy="{advice}",
-    page=_RELOAD,
-    unit="days",
-)
 _REMOVED_ROWS = Rule(
     name="removed_rows",
     seen="{subject}: rows of {frames} were removed after the load, so {consequence}.",
@@ -103,21 +69,8 @@ def need_period(analysis: str, natives: Mapping[str, Any], period: Period, harml
     """
     Refuse loaded frames that lack records dated in a period.
 
-    Parameters
-    ----------
-    analysis : str
-        The name of the analysis, for messages.
-    natives : mapping of str to frame
-        The frames as the user passed them, by the argument's name; None is ignored.
-    period : Period
-        Both ends inclusive; None is open.
-    harmless : collection of str
-        Filters of the load that the analysis accepts.
-
-    Raises
-    ------
-    ParameterError
-        A load began after the start of the period, ended before its end, or had other filters.
+    `natives` are the frames as the user passed them, by the argument's name; None is ignored. `harmless` are filters of
+    the load that the analysis accepts.
     """
     for name, info in _infos(natives):
         _refuse_filters(analysis, name, info, dict.fromkeys(harmless))
@@ -136,22 +89,8 @@ def need_work_on_invoices(analysis: str, frames: Frames, period: Period, *, date
     """
     Refuse loaded items that lack work on the invoices that an analysis counts.
 
-    A load that begins less than two years before the first invoice, or ends before the last, is noted.
-
-    Parameters
-    ----------
-    analysis : str
-        The name of the analysis, for messages.
-    frames : Frames
-    period : Period
-        Both ends inclusive; None is open.
-    dated : {"invoice_date", "work_date"}
-        The date that must be in the period.
-
-    Raises
-    ------
-    ParameterError
-        A load had filters, or its period excludes work on the invoices.
+    A load that begins less than two years before the first invoice, or ends before the last, is noted. `dated` is the
+    date that must be in the period: "invoice_date" or "work_date".
     """
     natives = frames.natives
     invoices = {"invoices": natives.get("invoices")}
@@ -170,11 +109,11 @@ def need_work_on_invoices(analysis: str, frames: Frames, period: Period, *, date
     if bounded:
         frame, column = ("invoices", "invoice_date") if dated == "invoice_date" else ("time_entries", "date")
         first, last = _counted_days(natives.get(frame), column, period)
-        short = [name for name, info in bounded if _is_short(analysis, items, name, info, first, last, dated)]
+        which = "the invoices counted" if dated == "invoice_date" else "invoices with the work counted"
+        short = [name for name, info in bounded if _is_short(analysis, items[name], name, info, first, last, which)]
         spans = dict.fromkeys(_span(info) for name, info in bounded if name in short)
         words = {"frames": join_names([_words(name) for name in short]), "spans": join_names(list(spans))}
-        words["invoices"] = "the invoices counted" if dated == "invoice_date" else "invoices with the work counted"
-        frames.notes.add(_SHORT_WORK, len(short), analysis, **words)
+        frames.notes.add(SHORT_WORK, len(short), analysis, invoices=which, **words)
 
 
 def need_open_on(
@@ -183,79 +122,61 @@ def need_open_on(
     """
     Refuse loaded frames that lack records that may have been open on a day.
 
-    A load that began less than two years before the day is noted.
-
-    Parameters
-    ----------
-    analysis : str
-        The name of the analysis, for messages.
-    frames : Frames
-    names : collection of str
-        The frames that are needed.
-    day : date
-    harmless : mapping of str to Any, optional
-        Filters of the load that the analysis accepts, with values that the filter must let through; None is any value.
-
-    Raises
-    ------
-    ParameterError
-        A load had other filters, ended before the day, or began less than a year before it.
+    Such a load ended before the day, or began less than a year before it. One that began less than two years before the
+    day is noted. `harmless` are filters of the load that the analysis accepts, with values that the filter must let
+    through; None is any value.
     """
-    late: list[str] = []
-    natives = frames.passed(*names)
-    for name, info in _infos(natives):
-        _refuse_filters(analysis, name, info, harmless or {})
-        if (info.end and info.end < day) or (info.start and info.start > day - A_YEAR):
-            _refuse(
-                analysis,
-                f"needs all {_words(name)} up to {day}, because older ones may still be open, but {name} was loaded "
-                f"for {_span(info)} only",
-                f"Load {name}() without dates, or use bf.book",
-            )
-        if info.start and info.start > day - TWO_YEARS and _may_lack_older(natives[name], name, info.start):
-            late.append(name)
-    _note_late_start(analysis, frames, late, "that are still open ")
+
+    def reach(info: LoadInfo) -> tuple[bool, bool]:
+        begin = info.start or dt.date.min
+        return bool(info.end and info.end < day) or begin > day - A_YEAR, begin > day - TWO_YEARS
+
+    needed = f" up to {day}, because older ones may still be open"
+    _need_past(analysis, frames, names, harmless, reach, needed, "that are still open ")
 
 
 def need_all_dates(
     analysis: str, frames: Frames, names: Collection[str], harmless: Mapping[str, Any] | None = None
 ) -> None:
     """
-    Refuse loaded frames that lack records of some dates.
+    Refuse loaded frames that lack records of some dates: loads of less than a year.
 
-    A load that covers a year or more, but not all earlier dates, is noted.
-
-    Parameters
-    ----------
-    analysis : str
-        The name of the analysis, for messages.
-    frames : Frames
-    names : collection of str
-        The frames that are needed.
-    harmless : mapping of str to Any, optional
-        Filters of the load that the analysis accepts, with values that the filter must let through; None is any value.
-
-    Raises
-    ------
-    ParameterError
-        A load had other filters, or covers less than a year.
+    A load that covers a year or more, but not all earlier dates, is noted. `harmless` is as in `need_open_on`.
     """
+
+    def reach(info: LoadInfo) -> tuple[bool, bool]:
+        last = info.end or (info.time.date() if info.time else None)
+        return info.start is not None and (last is None or last - info.start < A_YEAR), info.start is not None
+
+    _need_past(analysis, frames, names, harmless, reach, ", whenever they were made", "")
+
+
+def _need_past(
+    analysis: str,
+    frames: Frames,
+    names: Collection[str],
+    harmless: Mapping[str, Any] | None,
+    reach: Callable[[LoadInfo], tuple[bool, bool]],
+    needed: str,
+    which: str,
+) -> None:
+    """Refuse filters and loads that are too short, and note those that may lack older records: `reach` tells both."""
     late: list[str] = []
     natives = frames.passed(*names)
     for name, info in _infos(natives):
         _refuse_filters(analysis, name, info, harmless or {})
-        last = info.end or (info.time.date() if info.time else None)
-        if info.start is None:
-            continue
-        if last is None or last - info.start < A_YEAR:
+        too_short, may_be = reach(info)
+        if too_short:
             _refuse(
                 analysis,
-                f"needs all {_words(name)}, whenever they were made, but {name} was loaded for {_span(info)} only",
+                f"needs all {_words(name)}{needed}, but {name} was loaded for {_span(info)} only",
                 f"Load {name}() without dates, or use bf.book",
             )
-        if _may_lack_older(natives[name], name, info.start):
+        if may_be and info.start and _may_lack_older(natives[name], name, info.start):
             late.append(name)
-    _note_late_start(analysis, frames, late, "")
+    starts = [info.start for _, info in _infos(frames.passed(*late)) if info.start]
+    words = {"frames": join_names([_words(name) for name in late]), "day": min(starts, default=None), "which": which}
+    frames.notes.add(LATE_START, len(late), analysis, **words)
 
 
 def _may_lack_older(native: Any, name: str, start: dt.date) -> bool:
@@ -264,18 +185,11 @@ def _may_lack_older(native: Any, name: str, start: dt.date) -> bool:
     return first is None or first <= start + A_MONTH
 
 
-def _note_late_start(analysis: str, frames: Frames, names: list[str], which: str) -> None:
-    """Note loads that may have left out older records."""
-    starts = [info.start for _, info in _infos(frames.passed(*names)) if info.start]
-    words = {"frames": join_names([_words(name) for name in names]), "day": min(starts, default=None), "which": which}
-    frames.notes.add(_LATE_START, len(names), analysis, **words)
-
-
 def note_later_day(analysis: str, frames: Frames, day: dt.date, settings: FirmSettings) -> None:
     """Note a `day` long after a load: the frame lacks the work and the invoices since the load."""
     local = load_day(frames.natives["time_entries"], settings.time_zone)
     if local is not None and day - local > A_MONTH and not frames.is_inner:
-        frames.notes.add(_LATER_DAY, (day - local).days, analysis, day=day, loaded=local)
+        frames.notes.add(LATER_DAY, (day - local).days, analysis, day=day, loaded=local)
 
 
 def note_unfinished_period(
@@ -284,23 +198,12 @@ def note_unfinished_period(
     """
     Note a period that ends after the load: the frame lacks the work and the invoices of the days after it.
 
-    Parameters
-    ----------
-    analysis : str
-    frames : Frames
-    last : date
-        The last day of the period.
-    settings : FirmSettings
-        With the time zone of the day of the load.
-    consequence : str
-        The consequence for the figures: the end of a sentence after "so".
-    advice : str
-        A sentence about what to pass instead, with `{day}` in place of the day of the load.
+    `consequence` ends a sentence after "so". `advice` is a sentence with `{day}` in place of the day of the load.
     """
     day = load_day(frames.natives["time_entries"], settings.time_zone)
     if day is not None and last > day and not frames.is_inner:
         words = {"last": last, "day": day, "consequence": consequence, "advice": advice.format(day=day)}
-        frames.notes.add(_UNFINISHED_PERIOD, (last - day).days, analysis, **words)
+        frames.notes.add(UNFINISHED_PERIOD, (last - day).days, analysis, **words)
 
 
 def people_loaded(time_entries: Any) -> tuple[str, ...] | None:
@@ -326,14 +229,7 @@ def note_removed_rows(analysis: str, frames: Frames, consequence: str, *names: s
     """
     Note frames from which rows were removed after their load; return whether there are any.
 
-    Parameters
-    ----------
-    analysis : str
-    frames : Frames
-    consequence : str
-        The consequence for the figures: the end of a sentence after "so".
-    *names : str
-        The frames that need all their rows.
+    `names` are the frames that need all their rows, and `consequence` ends a sentence after "so".
     """
     cut = [f"`{name}`" for name, native in frames.passed(*names).items() if has_removed_rows(native)]
     frames.notes.add(_REMOVED_ROWS, len(cut), analysis, frames=join_names(cut), consequence=consequence)
@@ -376,16 +272,15 @@ def _as_set(value: Any) -> set[Any]:
 
 def _is_short(
     analysis: str,
-    natives: Mapping[str, Any],
+    native: Any,
     name: str,
     info: LoadInfo,
     first: dt.date | None,
     last: dt.date | None,
-    dated: str,
+    invoices: str,
 ) -> bool:
     """Refuse a load that is too short for all work on the invoices; tell whether it may be too short."""
-    invoices = "the invoices counted" if dated == "invoice_date" else "invoices with the work counted"
-    may_lack_older = info.start is not None and _may_lack_older(natives[name], name, info.start)
+    may_lack_older = info.start is not None and _may_lack_older(native, name, info.start)
     is_short = may_lack_older and info.start is not None and (last is None or info.start > last - A_YEAR)
     if first and info.start and info.start > first - A_MONTH and is_short:
         _refuse(

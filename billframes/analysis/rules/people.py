@@ -64,10 +64,8 @@ NO_BUDGETED_WORK = Rule(
 )
 DAYS_OUTSIDE = Rule(
     name="days_outside",
-    seen=(
-        "{amount:,.2f} hours of {people} {people:person|people} ({names}) are dated before `user_start` or after "
-        "`user_end` of the settings. They count, but these days have no available hours, so ratios are too high."
-    ),
+    seen="{amount:,.2f} hours of {people} {people:person|people} ({names}) are dated before `user_start` or after "
+    "`user_end` of the settings. They count, but these days have no available hours, so ratios are too high.",
     remedy="Correct `user_start` and `user_end`, or the dates of these entries.",
     page="Correct their first and last days in the firm's settings, or the dates of these entries.",
     book="Correct `user_start` and `user_end`, or the dates of these entries.",
@@ -75,10 +73,8 @@ DAYS_OUTSIDE = Rule(
 )
 LATER_JOINERS = Rule(
     name="later_joiners",
-    seen=(
-        "The first of all entries of {names} is inside the period, and their available hours count from its first "
-        "day. From that entry on, utilization is {ratios}."
-    ),
+    seen="The first of all entries of {names} is inside the period, and their available hours count from its first "
+    "day. From that entry on, utilization is {ratios}.",
     remedy="If they joined then, set `user_start` in the settings.",
     page="If they joined then, their first day belongs in the firm's settings.",
     book="If they joined then, set `user_start` in the settings.",
@@ -105,20 +101,16 @@ MINUTES = Rule(
 )
 OTHER_PEOPLE = Rule(
     name="other_people",
-    seen=(
-        "{n} of {all} people with entries are not among the users {passed}. Those of "
-        "them who worked for clients have `capacity_hours`, like the users {passed}."
-    ),
+    seen="{n} of {all} people with entries are not among the users {passed}. Those of "
+    "them who worked for clients have `capacity_hours`, like the users {passed}.",
     remedy="Pass all users, from the same firm, or only the entries of the people passed.",
     page="Look for these people in the billing system: their user accounts may have been deleted.",
     unit="people",
 )
 NO_USERS = Rule(
     name="no_users",
-    seen=(
-        "Without `users`=, available hours are only those of the people with an entry in the period, and the days of "
-        "everyone else are not counted{known}."
-    ),
+    seen="Without `users`=, available hours are only those of the people with an entry in the period, and the days of "
+    "everyone else are not counted{known}.",
     remedy="Pass `users`= to count all timekeepers.",
 )
 SOME_USERS = Rule(
@@ -130,10 +122,8 @@ SOME_USERS = Rule(
 )
 HOURS_REMOVED = Rule(
     name="removed_rows",
-    seen=(
-        "{subject}: rows of time_entries were removed after the load, but the capacity is that of everyone on the "
-        "roster, so the ratio can be too low."
-    ),
+    seen="{subject}: rows of time_entries were removed after the load, but the capacity is that of everyone on the "
+    "roster, so the ratio can be too low.",
     remedy=(
         "Load time_entries with user_id=, or pass only the people concerned as users=. To filter by client or matter, "
         "group by it instead (by=)."
@@ -158,10 +148,8 @@ ALL_BILLABLE = Rule(
 )
 UNKNOWN_ROLE = Rule(
     name="unknown_role",
-    seen=(
-        "{amount:g} client hours are of people whose role is unknown (not among the users {passed}); they are in "
-        "`unknown_role_hours` and in no ratio."
-    ),
+    seen="{amount:g} client hours are of people whose role is unknown (not among the users {passed}); they are in "
+    "`unknown_role_hours` and in no ratio.",
     remedy="Load all users, or set their roles in the settings.",
     page="Their roles belong in the billing system, or in the firm's settings.",
     unit="hours",

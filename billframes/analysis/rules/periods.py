@@ -9,20 +9,56 @@ from billframes.errors import RatesHiddenWarning
 
 __all__ = [
     "LATER_BALANCES",
+    "LATER_DAY",
     "LATER_RECORDS",
     "LATER_RECORDS_OF_PERIOD",
     "LATE_HISTORY",
+    "LATE_START",
     "LONG_AFTER_LOAD",
     "NEW_CLIENTS",
     "NOT_ENTERED",
     "NO_TIME_ZONE",
+    "SHORT_WORK",
     "UNDIVIDED_CHANGE",
     "UNDIVIDED_FEES",
     "UNDIVIDED_RATIO",
     "UNEQUAL_LENGTHS",
     "UNEQUAL_PERIODS",
+    "UNFINISHED_PERIOD",
 ]
 
+_WITHOUT_DATES = "Load them without dates."
+_RELOAD = "Load the data again."
+SHORT_WORK = Rule(
+    name="late_start",
+    seen=(
+        "{subject}: {frames} were loaded for {spans} only. Other work on {invoices} may be missing, which makes ratios "
+        "too high."
+    ),
+    remedy=_WITHOUT_DATES,
+    unit="frames",
+)
+LATE_START = Rule(
+    name="late_start",
+    seen=("{subject}: {frames} were loaded from {day} on, so older ones {which}are not counted, if there are any."),
+    remedy=_WITHOUT_DATES,
+    unit="frames",
+)
+LATER_DAY = Rule(
+    name="after_load",
+    seen="{subject}: `as_of`={day} is {n} days after the load ({loaded}). The data lack the work and the invoices of "
+    "these days.",
+    remedy="Load them again, or pass an earlier day.",
+    page=_RELOAD,
+    unit="days",
+)
+UNFINISHED_PERIOD = Rule(
+    name="unfinished_period",
+    seen="{subject}: the period ends on {last}, after the load ({day}), so {consequence}.",
+    remedy="{advice}",
+    page=_RELOAD,
+    unit="days",
+)
 LATER_BALANCES = Rule(
     name="later_balances",
     seen="`as_of`={day} is before {since} ({loaded}). Balances are as loaded, so later payments are already deducted.",

@@ -1,0 +1,206 @@
+"""The open amounts and the last activity of matters, and the findings of `stale` that they lead to."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+
+from billframes.analysis.activity import Activity, activity_of_matters, as_midnight
+from billframes.analysis.aging import aging
+from billframes.analysis.declare.columns import Frame, column_names
+from billframes.analysis.frames.engine import ids_frame, join_by_id, sum_by, to_dicts
+from billframes.analysis.frames.expressions import RESIDUE, midnight, or_nan, value_at_rates
+from billframes.analysis.frames.frames import Frames
+from billframes.analysis.model.arguments import MATTER_TYPES
+from billframes.analysis.model.keys import UNASSIGNED
+from billframes.analysis.wip import wip
+from billframes.config.firm import FirmSettings
+
+__all__ = ["OpenMatters"]
+
+C = nw.col
+
+OLD, ARCHIVED_WORK, ARCHIVED_DEBT, IDLE, OPEN_FEE = _FINDINGS = (
+    "old work in progress",
+    "archived with work in progress",
+    "archived with receivables",
+    "no work or invoice",
+    "open fixed fee",
+)
+"""The kinds of finding, in the order of the rows."""
+
+_Row = dict[str, Any]
+
+_SCHEMA = {
+    "finding": pa.string(),
+    "matter_id": pa.string(),
+    "matter_name": pa.string(),
+    **dict.fromkeys(("client_id", "client_name", "responsible_id", "responsible_name"), pa.string()),
+    "fixed_fee_id": pa.string(),
+    "since": pa.timestamp("us"),
+    "days_since": pa.float64(),
+    "open_amount": pa.float64(),
+    "contingent_amount": pa.float64(),
+    "hours": pa.float64(),
+    "effort_amount": pa.float64(),
+    "last_work_date": pa.timestamp("us"),
+    "last_invoice_date": pa.timestamp("us"),
+}
+
+
+_NO_WORK: _Row = {"total": 0.0, "old": 0.0, "hours": 0.0, "oldest_date": None}
+
+
+@dataclass(frozen=True, slots=True)
+class OpenMatters:
+    """
+    The open amounts and the last activity of each matter, by its id, and the findings they lead to.
+
+    Unknown amounts are NaN. `by_fee` is the work in progress by matter and fixed fee.
+    """
+
+    day: dt.date
+    matters: Mapping[str, _Row]
+    work: Mapping[str | None, _Row]
+    receivables: Mapping[str | None, float]
+    activity: Mapping[str, Activity]
+    by_fee: Frame
+
+    @classmethod
+    def of(cls, frames: Frames, day: dt.date, limit: int, settings: FirmSettings) -> OpenMatters:
+        """Collect the amounts and the activity; work is old if it is older than `limit` days."""
+        by_fee = _work_by_fee(frames, day, limit, settings)
+        balances = frames.call(aging, as_of=day, by="matter", buckets=(1,), settings=settings)
+        work = by_fee.group_by("matter_id").agg(C("total", "old", "hours").sum(), C("oldest_date").min())
+        return cls(
+            day=day,
+            matters=_matters(frames),
+            work={row["matter_id"]: row for row in to_dicts(work)},
+            receivables={row["matter_id"]: or_nan(row["total"]) for row in to_dicts(balances)},
+            activity=activity_of_matters(frames, day),
+            by_fee=by_fee,
+        )
+
+    def findings(self, frames: Frames, idle_days: int, settings: FirmSettings) -> pa.Table:
+        """Return the rows of `stale`."""
+        rows = [*self._old_work(), *self._archived(), *self._idle(idle_days)]
+        rows += [self._row(OPEN_FEE, **fee) for fee in _open_fees(frames, self.by_fee, self.day, settings)]
+        return pa.Table.from_pylist(sorted(rows, key=_sort_key), pa.schema(_SCHEMA))
+
+    def _row(
+        self,
+        finding: str,
+        matter_id: str | None,
+        since: dt.datetime | None,
+        work: float = 0.0,
+        receivables: float = 0.0,
+        **more: Any,
+    ) -> _Row:
+        matter = self.matters.get(matter_id or "", {})
+        is_contingent = matter.get("matter_type") == "contingency"
+        amount, contingent = (receivables, work) if is_contingent else (work + receivables, 0.0)
+        activity = self.activity.get(matter_id or "", Activity())
+        return {
+            "finding": finding,
+            "matter_id": matter_id,
+            "matter_name": matter.get("name") or matter_id or UNASSIGNED,
+            **{name: matter.get(name) for name in ("client_id", "responsible_id")},
+            **{name: matter.get(name) or UNASSIGNED for name in ("client_name", "responsible_name")},
+            "since": since,
+            "days_since": None if since is None else float((midnight(self.day) - since).days),
+            "open_amount": None if math.isnan(amount) else amount,
+            "contingent_amount": None if math.isnan(contingent) else contingent,
+            "last_work_date": activity.work,
+            "last_invoice_date": activity.invoice,
+            **more,
+        }
+
+    def _old_work(self) -> Iterator[_Row]:
+        for matter_id, work in self.work.items():
+            if _is_open(work["old"]):
+                yield self._row(OLD, matter_id, work["oldest_date"], work["old"])
+
+    def _archived(self) -> Iterator[_Row]:
+        for matter_id, matter in self.matters.items():
+            if matter["archived"] is not True:
+                continue
+            work, receivables = self.work.get(matter_id, _NO_WORK), self.receivables.get(matter_id, 0.0)
+            if _is_open(work["total"]):
+                yield self._row(ARCHIVED_WORK, matter_id, work["oldest_date"], work["total"], hours=work["hours"])
+            if _is_open(receivables):
+                last_invoice = self.activity.get(matter_id, Activity()).invoice
+                yield self._row(ARCHIVED_DEBT, matter_id, last_invoice, receivables=receivables)
+
+    def _idle(self, limit: int) -> Iterator[_Row]:
+        for matter_id, matter in self.matters.items():
+            days = [self.activity.get(matter_id, Activity()).last, as_midnight(matter.get("opened"))]
+            since = max((each for each in days if each is not None), default=None)
+            # A matter without any day is not idle: nothing is known of it.
+            is_idle = since is not None and (midnight(self.day) - since).days > limit
+            if matter["archived"] is not True and is_idle:
+                work = self.work.get(matter_id, _NO_WORK)["total"]
+                yield self._row(IDLE, matter_id, since, work, self.receivables.get(matter_id, 0.0))
+
+
+def _work_by_fee(frames: Frames, day: dt.date, limit: int, settings: FirmSettings) -> Frame:
+    """Return the work in progress by matter and fixed fee, that of contingency matters included."""
+    types = MATTER_TYPES if "matter_type" in column_names(frames["matters"]) else None
+    by, buckets = ["matter", "fixed_fee_id"], (limit,)
+    rows = frames.call(wip, as_of=day, by=by, buckets=buckets, matter_types=types, settings=settings)
+    names = ("total", "hours", "fixed_fee_amount")
+    work = rows.select("matter_id", "fixed_fee_id", *names, "oldest_date", old=C(f"{limit + 1}+"))
+    return work.filter(~C("oldest_date").is_null()).with_columns(C(*names, "old").fill_null(math.nan))
+
+
+def _matters(frames: Frames) -> dict[str, dict[str, Any]]:
+    columns = ("matter_id", "name", "archived", "client_id", "client_name", "responsible_id", "responsible_name")
+    return {row["matter_id"]: row for row in to_dicts(frames.select("matters", columns, ("opened", "matter_type")))}
+
+
+def _open_fees(frames: Frames, work: Frame, day: dt.date, settings: FirmSettings) -> Iterator[_Row]:
+    """List the open fees, with their amounts in `wip` and the time linked to each."""
+    rows = to_dicts(work.select("matter_id", "fixed_fee_id", "fixed_fee_amount"))
+    open_ = {row["fixed_fee_id"]: row for row in rows if _is_open(row["fixed_fee_amount"])}
+    if not open_ or "fixed_fees" not in frames:
+        return
+    ids = ids_frame(frames["fixed_fees"], "fixed_fee_id", open_)
+    fees = frames.select("fixed_fees", ("fixed_fee_id", "date"))
+    linked = frames.select("time_entries", ("date", "user_id", "hours", "fixed_fee_id"))
+    linked = join_by_id(linked, ids, "fixed_fee_id", "inner").filter(C("date") <= midnight(day))
+    totals = sum_by(value_at_rates(linked, settings.standard_rates), ["fixed_fee_id"], ["hours", "_value", "_unrated"])
+    efforts = {row["fixed_fee_id"]: row for row in to_dicts(totals)}
+    for fee in to_dicts(join_by_id(fees, ids, "fixed_fee_id", "inner")):
+        id_ = fee["fixed_fee_id"]
+        done = efforts.get(id_, {"hours": 0.0, "_value": 0.0, "_unrated": 0.0})
+        yield {
+            "fixed_fee_id": id_,
+            "matter_id": open_[id_]["matter_id"],
+            "since": fee["date"],
+            "work": open_[id_]["fixed_fee_amount"],
+            "hours": done["hours"],
+            "effort_amount": done["_value"] if settings.standard_rates and not done["_unrated"] else None,
+        }
+
+
+def _is_open(amount: float) -> bool:
+    """Return whether an amount is not 0; an unknown amount (NaN) is open."""
+    return not abs(amount) <= RESIDUE
+
+
+def _sort_key(row: _Row) -> tuple[Any, ...]:
+    amount = row["open_amount"]
+    return (
+        _FINDINGS.index(row["finding"]),
+        amount is None,
+        -(amount or 0.0),
+        -(row["contingent_amount"] or 0.0),
+        row["matter_name"],
+        row["matter_id"] or "",
+        row.get("fixed_fee_id", ""),
+    )
