@@ -80,13 +80,13 @@ FORECAST_MISTAKES: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "old_balances": (
         forecast(_unpaid_for_long),
-        "of what was billed over half a year ago is still open. Either it won't be paid, or the data begin with",
+        "of what was billed over half a year ago is still open. It may never be paid, or the data may begin with",
     ),
     "wide_range": (forecast(level=0.999), "is over three times its lower end"),
     "large_invoice": (forecast(_one_large), "are on one invoice, i"),
     "missed_forecasts": (
         forecast(_unpaid_lately),
-        "The last forecasts of 8 weeks were too high. Clients pay more slowly than the record knows",
+        "The last forecasts of 8 weeks were too high, so the range is too narrow now. Clients may pay more slowly than",
     ),
     "no_season": (forecast(horizons="months"), "Dec 2025, Jan 2026 were not yet seen twice"),
     "gaps_of_mirror": (forecast(_gap), "10 weeks are in gaps of more than 35 days between two refreshes"),

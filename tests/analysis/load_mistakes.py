@@ -180,7 +180,7 @@ LOAD_MISTAKES: dict[str, tuple[Call, str, Call]] = {
     ),
     "absent_from_ledger": (
         tied(_row("1009", "Quillon Foods")),
-        "of our open invoices are not in The report: it looks filtered",
+        "of our open invoices are not in The report. It may be filtered by customer",
         tied(),
     ),
     "other_currency": (

@@ -456,7 +456,7 @@ def test_work_merged_with_invoices_by_an_inner_join_is_warned_of(whole):
     balances = frames["invoices"][["invoice_id", "balance"]]
     left = frames["time_entries"].merge(balances, on="invoice_id", how="left")
     wip(**frames | {"time_entries": left}, as_of="2026-10-31")
-    with pytest.warns(IncompleteDataWarning, match=r"none of them is unbilled, .* Merge with how='left'"):
+    with pytest.warns(IncompleteDataWarning, match=r"none of them is unbilled, .* If so, merge with how='left'"):
         wip(**frames | {"time_entries": frames["time_entries"].merge(balances, on="invoice_id")}, as_of="2026-10-31")
 
 

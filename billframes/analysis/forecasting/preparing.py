@@ -186,7 +186,7 @@ def _check_old_balances(analysis: str, frames: Frames, history: History) -> None
     share = left / billed if billed > 0 else 0.0
     if share > 1 - _LEAST_SETTLED and history.since == history.last:
         raise ParameterError(
-            f"{share:.0%} of what was billed over half a year ago is still open. Either it won't be paid, or the data "
+            f"{share:.0%} of what was billed over half a year ago is still open. It may never be paid, or the data may "
             "begin with balances taken over from another system: pass complete_from=, the first invoice day since "
             "which they are complete."
         )

@@ -90,7 +90,7 @@ def _negative_amounts(words: str) -> ColumnRule:
             "negative_items",
             f"amount is negative in most rows. Invoices bill {words} as positive amounts, which are subtracted "
             f"from the amounts of the invoices.",
-            "Change the sign.",
+            "Change the sign, unless these are corrections.",
         ),
     )
 
@@ -269,7 +269,7 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
             _rule(
                 "negative_invoices",
                 "amount is negative on {n} {n:row|rows} ({stake} in all), which are most invoices.",
-                "Invoices are positive and credits negative: change the sign.",
+                "Invoices are positive and credits negative: change the sign, unless these are credits.",
             ),
             "amount",
         ),

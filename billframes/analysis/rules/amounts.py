@@ -54,15 +54,16 @@ UNPRICED = Rule(
     name="unpriced",
     seen="{n} of the billable time entries in progress {n:has|have} no amount, although others have one{ids}. "
     "{n:It is|They are} not in amounts, but `unpriced_hours` has {n:its|their} time ({hours:,.2f} hours).",
-    remedy="Give these entries a rate and load again.",
-    page="Give these entries a rate in the billing system.",
+    causes="They may have no rate, or one that this credential may not read.",
+    remedy="If they have none, give them a rate and load again.",
+    page="If they have none, give them a rate in the billing system.",
     unit="entries",
 )
 _NO_WORTH = Rule(
     name="no_worth",
-    seen="{subject}: amount is 0 in all of the {n} billable time entries. If rates are hidden, amounts are missing, "
-    "not 0.",
-    remedy="Don't fill them in, so that figures that need them are missing, too.",
+    seen="{subject}: amount is 0 in all of the {n} billable time entries.",
+    causes="Hidden amounts, which are missing, may have been filled with 0, or the entries may have no rates.",
+    remedy="Leave hidden amounts missing, so that figures that need them are missing, too.",
     page="Look at the rates in the billing system.",
     unit="entries",
 )
@@ -77,6 +78,7 @@ _HIGH_RATES = Rule(
     name="high_rates",
     seen="`{kind}_rates` of the settings are money per hour, but these are more than {most:g} times the average value "
     "of an hour of billable time ({worth:,.2f}): {few}.",
+    causes="They may be pay of a year or a month, or in cents.",
     remedy="Divide a year's or a month's pay by the hours worked in it, and cents by 100.",
     page="Ask whoever keeps the firm's settings to correct them.",
     book="Divide a year's or a month's pay by the hours worked in it, and cents by 100.",

@@ -26,15 +26,15 @@ UNCHECKED = Rule(
 OLD_BALANCES = Rule(
     name="old_balances",
     seen="{share:.0%} of what was billed over half a year ago is still open.",
-    causes="Either it won't be paid, or the data begin with balances taken over from another system.",
-    remedy="If so, pass `complete_from`: the first invoice day since which the data are complete.",
-    page="If so, ask whoever prepares these figures to leave them out of the curve.",
+    causes="It may never be paid, or the data may begin with balances taken over from another system.",
+    remedy="If they were taken over, pass `complete_from`: the first invoice day since which the data are complete.",
+    page="If they were taken over, ask whoever prepares these figures to leave them out of the curve.",
     unit="money",
 )
 WIDE_RANGE = Rule(
     name="wide_range",
-    seen="The upper end of the range of {start} to {end} is over three times its lower end: too few and too large "
-    "invoices for these weeks.",
+    seen="The upper end of the range of {start} to {end} is over three times its lower end.",
+    causes="There may be few invoices for these weeks, or a few large ones.",
     remedy="Look at the list of invoices (by='invoice'), not at the sum.",
     page="Look at the list of invoices, not at the sum.",
     unit="money",
@@ -49,8 +49,8 @@ LARGE_INVOICE = Rule(
 )
 MISSED = Rule(
     name="missed_forecasts",
-    seen="The last forecasts of {weeks} weeks were too {side}. Clients pay {pace} than the record knows; the range is "
-    "too narrow now.",
+    seen="The last forecasts of {weeks} weeks were too {side}, so the range is too narrow now.",
+    causes="Clients may pay {pace} than the record knows.",
     remedy="Look at the record (cash_forecast_record).",
     page="Look at the forecasts beside what came.",
     unit="forecasts",

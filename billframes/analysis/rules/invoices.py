@@ -55,15 +55,17 @@ INNER_MERGE = Rule(
     seen=(
         "The time entries have columns of the invoices, and none of them is unbilled, so `unbilled_amount` has no time."
     ),
-    remedy="Merge with how='left': how='inner' drops unbilled entries.",
+    causes="An inner merge may have dropped the unbilled ones.",
+    remedy="If so, merge with how='left'.",
     unit="entries",
 )
 NO_PREBILLS = Rule(
     name="no_prebills",
     seen="None of the time entries passed is on an invoice, so `prebill_amount` has no time, although {n} of the "
     "invoices passed {n:was|were} not final on {day}.",
+    causes="The entries on invoices may have been left out, or these invoices may have none.",
     remedy="Also pass the entries on invoices: they are work in progress until their invoice is final.",
-    page="Look at these invoices in the billing system: they may have been made without entries.",
+    page="Look at these invoices in the billing system.",
     unit="invoices",
 )
 EARLIER_WORK = Rule(

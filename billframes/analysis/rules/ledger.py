@@ -23,7 +23,8 @@ NO_LEDGER_DAY = Rule(
 )
 ABSENT_FROM_LEDGER = Rule(
     name="absent_from_ledger",
-    seen="{n} of our open invoices are not in {file}: it looks filtered by customer, date or class.",
+    seen="{n} of our open invoices are not in {file}.",
+    causes="It may be filtered by customer, date or class, or be of another company.",
     remedy="Export the report without filters.",
     page="Export the report without filters.",
     unit="invoices",

@@ -96,7 +96,8 @@ FEW_PEOPLE = Rule(
 MINUTES = Rule(
     name="hours_in_minutes",
     seen="{n} hours of {people} {people:person|people} are more than the {days} days of the period have.",
-    remedy="Hours are decimal, such as 1.5: divide minutes by 60.",
+    causes="They may be minutes, or entries may be repeated.",
+    remedy="Hours are decimal, such as 1.5: divide minutes by 60. Each entry must occur once.",
     unit="hours",
 )
 OTHER_PEOPLE = Rule(
@@ -148,8 +149,9 @@ ALL_BILLABLE = Rule(
 )
 UNKNOWN_ROLE = Rule(
     name="unknown_role",
-    seen="{amount:g} client hours are of people whose role is unknown (not among the users {passed}); they are in "
-    "`unknown_role_hours` and in no ratio.",
+    seen="{amount:g} client hours are of people whose role is unknown; they are in `unknown_role_hours` and in no "
+    "ratio.",
+    causes="They may not be among the users {passed}, or have no role.",
     remedy="Load all users, or set their roles in the settings.",
     page="Their roles belong in the billing system, or in the firm's settings.",
     unit="hours",
@@ -158,7 +160,7 @@ UNKNOWN_TYPE = Rule(
     name="unknown_type",
     seen="{n} {n:{one}|{several}} {n:is|are} on matters of unknown type; {n:it is|they are} {counted}.",
     remedy="Pass `matters`= (the loader matters(), archived ones too).",
-    page="Look for these matters in the billing system: they may have been deleted.",
+    page="Look for these matters in the billing system: they may have been deleted, or have no type.",
     unit="records",
 )
 UNKNOWN_MATTERS = Rule(
