@@ -183,7 +183,7 @@ def twelve_months(month: Month) -> ReportTable:
     # Available hours are not divided among matters.
     unknown = {"capacity_hours", "utilization"} if month.scope else set()
     columns = dict.fromkeys(name for names in _TRENDS.values() for name in names if name not in unknown)
-    drawn = [each for each in _TRENDS if each not in unknown]
+    drawn = [each for each, names in _TRENDS.items() if each not in unknown and rows[[*names]].fillna(0).any(axis=None)]
     return ReportTable(
         title="Twelve months",
         label="month",
@@ -194,7 +194,7 @@ def twelve_months(month: Month) -> ReportTable:
         meaning=(BY_MONTH,),
         names={} if month.is_over else {f"{month.first:%Y-%m}": month.same_days_name(0)},
         top=0,
-        charts=tuple(Chart(analysis=each, height=1.8) for each in drawn),
+        charts=tuple(Chart(analysis=each, height=1.8) for each in drawn if len(rows) > 1),
     )
 
 
