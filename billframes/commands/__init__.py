@@ -6,14 +6,18 @@ A command loads its data from the API of a profile, from a mirror, or from the s
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
+
+from billframes._names import join_names
+from billframes.errors import ConfigError, ParameterError
 
 if TYPE_CHECKING:
     from billframes.client import Client
 
-__all__ = ["PROFILE_VARIABLE", "add_connection", "connected", "sandbox_client"]
+__all__ = ["PROFILE_VARIABLE", "add_connection", "check_sheets", "connected", "sandbox_client"]
 
 PROFILE_VARIABLE = "BILLFRAMES_PROFILE"
 
@@ -75,3 +79,22 @@ def sandbox_client(base_url: str, token: str, progress: bool | None = None) -> C
     from billframes.client import Client
 
     return Client(base_url, token, profile="", progress=progress)
+
+
+def check_sheets(out: Path, files: Sequence[str], *, overwrite: bool) -> None:
+    """Raise an error if a page and a workbook of sheets can't be made, or would replace those of a folder."""
+    if out.exists() and not out.is_dir():
+        raise ParameterError(f"--out {out} is a file; give the name of a folder.")
+    if not out.parent.is_dir():
+        raise ParameterError(f"--out {out} can't be made: there is no folder {out.parent}.")
+    existing = [name for name in files if (out / name).exists()]
+    if existing and not overwrite:
+        names = join_names(existing)
+        raise ParameterError(f"--out {out} already has {names}; choose another folder, or add --overwrite.")
+    try:
+        import jinja2  # noqa: F401
+        import xlsxwriter  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"The sheets need {error.name}, which is not installed: pip install jinja2 'billframes[excel]'."
+        ) from error

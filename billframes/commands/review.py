@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 
 from billframes._export import write
 from billframes._messages import say
-from billframes._names import join_names
 from billframes.book import Book
-from billframes.commands import add_connection, connected
+from billframes.commands import add_connection, check_sheets, connected
 from billframes.config.firm import FirmSettings
-from billframes.errors import ConfigError, ParameterError
+from billframes.errors import ParameterError
 from billframes.guidelines import guideline_check
 from billframes.periods import Period
 
@@ -96,18 +95,4 @@ def _check_options(args: argparse.Namespace, out: Path) -> None:
         raise ParameterError("Choose the invoices: add --responsible NAME or --invoice NUMBER.")
     if args.hours_per_day <= 0:
         raise ParameterError(f"--hours-per-day {args.hours_per_day:g} is not above 0.")
-    if out.exists() and not out.is_dir():
-        raise ParameterError(f"--out {out} is a file; give the name of a folder.")
-    if not out.parent.is_dir():
-        raise ParameterError(f"--out {out} can't be made: there is no folder {out.parent}.")
-    existing = [name for name in (PAGE, WORKBOOK) if (out / name).exists()]
-    if existing and not args.overwrite:
-        names = join_names(existing)
-        raise ParameterError(f"--out {out} already has {names}; choose another folder, or add --overwrite.")
-    try:
-        import jinja2  # noqa: F401
-        import xlsxwriter  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"The review needs {error.name}, which is not installed: pip install jinja2 'billframes[excel]'."
-        ) from error
+    check_sheets(out, (PAGE, WORKBOOK), overwrite=args.overwrite)

@@ -103,12 +103,7 @@ def build_each(
     """
     Write reports of a month for several scopes, from one load.
 
-    Parameters
-    ----------
-    parameters, environment, step, format
-        As for `build`.
-    outs : mapping of str to Path
-        The notebook's `only` for each report, and its file. Files are written only when all reports are complete.
+    `outs` has the file of each report by the notebook's `only`. Files are written only when all reports are complete.
     """
     check_extras(format)
     if parameters.get("narratives"):
@@ -247,14 +242,7 @@ _FIXED_DATE = b"20000101000000"
 
 
 def chromium() -> str:
-    """
-    Return the path of Chromium: the value of `BILLFRAMES_CHROMIUM`, or the first one on the PATH.
-
-    Raises
-    ------
-    ConfigError
-        Chromium or playwright, which controls it, is not installed.
-    """
+    """Return the path of Chromium: the value of `BILLFRAMES_CHROMIUM`, or the first one on the PATH."""
     try:
         import playwright.sync_api  # noqa: F401
     except ModuleNotFoundError as error:
@@ -279,16 +267,7 @@ def _paper(settings: str) -> str:
 
 
 def print_pages(pages: Sequence[str], *, paper: str = "A4") -> list[bytes]:
-    """
-    Print each page to its own PDF.
-
-    Parameters
-    ----------
-    pages : sequence of str
-        HTML without references to other files.
-    paper : str
-        A paper size that Chromium knows, such as "A4" or "Letter".
-    """
+    """Print each page to its own PDF."""
     executable = chromium()
     from playwright.sync_api import Error, sync_playwright
 

@@ -26,14 +26,9 @@ __all__ = ["ClientGuidelines", "check_client_guidelines", "compare_with_saved", 
 @dataclass(frozen=True)
 class ClientGuidelines:
     """
-    Findings on the work that is not on a final invoice at the end of the month.
+    Findings on the work that is not on a final invoice at the end of the month; None without guideline files.
 
-    Parameters
-    ----------
-    findings : DataFrame, optional
-        The rows of `guideline_check`; None if the firm has no guideline files.
-    since_last_check : str
-        A sentence about the findings that were saved by `billframes guidelines --save`; empty if none were.
+    `since_last_check` says what became of those that were saved by `billframes guidelines --save`.
     """
 
     findings: pd.DataFrame | None = None

@@ -34,14 +34,6 @@ def details(month: Month, tables: Sequence[ReportTable], *, narratives: bool = F
     Return one table of records for each analysis that declares them and that has a table by a key.
 
     A table of more than `MOST_ROWS` is left out: its sums would take Excel minutes.
-
-    Parameters
-    ----------
-    month : Month
-    tables : sequence of ReportTable
-        The tables of the other sheets.
-    narratives : bool
-        Whether time entries and expenses have their descriptions.
     """
     found = []
     for analysis in dict.fromkeys(each.analysis for each in tables):

@@ -21,16 +21,9 @@ _WORK = "E-billing: the month’s work that is not on a final invoice has"
 @dataclass(frozen=True)
 class EBilling:
     """
-    Findings on the month's work that is on no final invoice.
+    Findings that portals reject on the month's work that is on no final invoice: on an item, a person or a matter.
 
-    Parameters
-    ----------
-    findings : DataFrame
-        The rows of `ledes_check` that portals reject, one row per finding: on an item, a person or a matter.
-    unknown_codes : frozenset of (str, str)
-        Items whose codes are not known, with their matters.
-    needed : bool
-        Whether matters need LEDES.
+    `unknown_codes` are items whose codes are not known, with their matters; `needed` says whether matters need LEDES.
     """
 
     findings: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -80,12 +73,6 @@ def check_e_billing(book: Book, first: dt.date, last: dt.date) -> EBilling:
 
     Codes of expenses and fixed fees are loaded one by one, only for matters that require them. A mirror knows only the
     codes that it has stored.
-
-    Parameters
-    ----------
-    book : Book
-        The firm's book.
-    first, last : date
     """
     if not book.matters["ledes_enabled"].fillna(False).any():
         return EBilling()

@@ -35,24 +35,10 @@ _DAYS_OF_YEAR = 365
 @dataclass(frozen=True)
 class Tile:
     """
-    One figure.
+    One figure; `state` is its side of the firm's target or floor, and `badge` the same in words.
 
-    Parameters
-    ----------
-    name, value, unit : str
-        As they are shown.
-    lines : tuple of str
-        The comparisons below it; an empty one is not shown.
-    state : {"", "good", "bad"}
-        Whether it is on the right side of the firm's target or floor.
-    badge : str
-        The state in words.
-    months : tuple of float
-        The figure of up to twelve complete months, the last one last.
-    limit : float
-        The target or floor; NaN for none.
-    ages : tuple of (str, float)
-        The parts of a balance by age.
+    `lines` are comparisons below it, `months` its values in up to twelve complete months, the last one last, and `ages`
+    the parts of a balance.
     """
 
     name: str
@@ -101,20 +87,9 @@ class Tile:
 @dataclass(frozen=True)
 class Budget:
     """
-    Fees billed in the year to date beside the firm's budget.
+    Fees billed in the year to date beside the budget of the whole year, of whose working days `elapsed` are over.
 
-    Parameters
-    ----------
-    period : str
-        The year to date in words.
-    billed, target : float
-        Fees billed, and the budget of the whole year.
-    elapsed : float
-        The part of the year's working days that is over.
-    year_end : float
-        Where the year ends at the present pace; NaN if too few months are known.
-    pace : str
-        How `year_end` is calculated.
+    `year_end` is where the year ends at the present `pace`; NaN if too few months are known.
     """
 
     period: str

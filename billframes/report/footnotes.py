@@ -17,14 +17,15 @@ from billframes.report.section_spec import summary_of
 from billframes.report.table_spec import ReportTable
 
 __all__ = [
+    "MISSING_TIME",
+    "RECEIVABLES",
+    "SAME_BALANCES",
     "as_of",
     "changes",
     "data_day",
     "headlines",
     "limits",
-    "missing_time",
     "realization",
-    "receivables",
     "same_invoices",
     "scope",
     "stale",
@@ -41,6 +42,16 @@ _HEADLINES = (
     "billed, which is the value of the time on the same invoices.",
     "* As of today. Earlier months had more time to be invoiced and settled, so no change is shown.",
     "Work in progress leaves out contingency matters, whose work is beside it.",
+)
+RECEIVABLES = (
+    "Open balances of final invoices, by days past their due date. An invoice that is due on the day itself is "
+    "current. Unused credits have a column of their own, and only the total is after them. Balances include "
+    "expenses and fixed fees. Overdue is the sum of all columns past due."
+)
+SAME_BALANCES = "This table covers the same invoices as the receivables by client, so both have the same total."
+MISSING_TIME = (
+    "Short days are working days on which a person entered less than half of the hours of a day. Missing hours are "
+    "what they lack of a whole day. The workbook lists the days."
 )
 _SCOPES = {
     "client": "This report covers one client: its matters, and its invoices and credit notes in full.",
@@ -105,14 +116,6 @@ def stale(month: Month, table: ReportTable) -> Iterator[str]:
     yield from summary_of(month, table)
     if table.elsewhere:
         yield "Matters of the table Budgets are only there, with these findings. The workbook lists all of them here."
-
-
-def missing_time(_month: Month, _table: ReportTable) -> Iterator[str]:
-    """Say which days are short, and who lists them."""
-    yield (
-        "Short days are working days on which a person entered less than half of the hours of a day. Missing hours are "
-        "what they lack of a whole day. The workbook lists the days."
-    )
 
 
 def changes(month: Month, _table: ReportTable) -> Iterator[str]:
@@ -187,20 +190,6 @@ def _left_out(total: pd.DataFrame) -> str:
         f"Not counted is {matters}: {format_number(hours, 'hours')} hours worth {format_number(worth, 'money')}, "
         f"billed at {format_number(billed, 'money')}."
     )
-
-
-def receivables(_month: Month, _table: ReportTable) -> Iterator[str]:
-    """Say what receivables mean."""
-    yield (
-        "Open balances of final invoices, by days past their due date. An invoice that is due on the day itself is "
-        "current. Unused credits have a column of their own, and only the total is after them. Balances include "
-        "expenses and fixed fees. Overdue is the sum of all columns past due."
-    )
-
-
-def same_balances(_month: Month, _table: ReportTable) -> Iterator[str]:
-    """Say that a table of receivables has the same total as the one by client."""
-    yield "This table covers the same invoices as the receivables by client, so both have the same total."
 
 
 def headlines(month: Month) -> list[str]:

@@ -31,15 +31,7 @@ _ABSOLUTE = 1e-6
 
 
 class RowFormulas:
-    """
-    The formulas of cells that follow from other cells of their row.
-
-    Parameters
-    ----------
-    columns : sequence of Measure
-    rows : DataFrame
-        With the figures of these columns.
-    """
+    """The formulas of cells that follow from other cells of their row."""
 
     def __init__(self, columns: Sequence[Measure], rows: pd.DataFrame) -> None:
         self.rows = _numbers(rows, [each.name for each in columns if each.unit not in ("date", "text")])
@@ -82,15 +74,7 @@ class RowFormulas:
 
 
 class SheetFormulas:
-    """
-    The formulas of one sheet.
-
-    Parameters
-    ----------
-    place : SheetRange
-    records : sequence of Records
-        The sheets that have the records behind its rows.
-    """
+    """The formulas of one sheet."""
 
     def __init__(self, place: SheetRange, records: Sequence[Records] = ()) -> None:
         table = place.table

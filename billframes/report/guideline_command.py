@@ -10,12 +10,11 @@ from pathlib import Path
 from billframes._export import write
 from billframes._format import long_date
 from billframes._messages import say
-from billframes._names import join_names
 from billframes.analysis.frames.distinct_names import DistinctNames
 from billframes.book import Book
-from billframes.commands import add_connection, connected
+from billframes.commands import add_connection, check_sheets, connected
 from billframes.config.firm import FirmSettings
-from billframes.errors import ConfigError, ParameterError
+from billframes.errors import ParameterError
 from billframes.guidelines import guideline_check
 from billframes.guidelines.declare import SEVERITIES
 from billframes.periods import Period, resolve
@@ -108,18 +107,4 @@ def _check_options(args: argparse.Namespace, out: Path) -> None:
     """Raise an error for invalid options before any work starts."""
     if args.folder and not Path(args.folder).exists():
         raise ParameterError(f"There is no file or folder {args.folder}.")
-    if out.exists() and not out.is_dir():
-        raise ParameterError(f"--out {out} is a file; give the name of a folder.")
-    if not out.parent.is_dir():
-        raise ParameterError(f"--out {out} can't be made: there is no folder {out.parent}.")
-    existing = [name for name in (PAGE, WORKBOOK) if (out / name).exists()]
-    if existing and not args.overwrite:
-        names = join_names(existing)
-        raise ParameterError(f"--out {out} already has {names}; choose another folder, or add --overwrite.")
-    try:
-        import jinja2  # noqa: F401
-        import xlsxwriter  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"The sheets need {error.name}, which is not installed: pip install jinja2 'billframes[excel]'."
-        ) from error
+    check_sheets(out, (PAGE, WORKBOOK), overwrite=args.overwrite)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,10 +12,8 @@ from billframes._export import safe_sheet_name
 from billframes._format import format_number, short_date
 from billframes.guidelines import guideline_summary
 from billframes.guidelines.rules import rule_title
-from billframes.report.cells import WRITER_OPTIONS
 from billframes.report.html import templates
-from billframes.report.prebill_sheets import write_sheet
-from billframes.report.workbook import check_writer
+from billframes.report.prebill_sheets import ITEM_KINDS, plain_text, workbook_of
 
 __all__ = ["KEYS", "describe_findings", "guideline_page", "guideline_workbook"]
 
@@ -49,13 +45,13 @@ def _sheets(findings: pd.DataFrame, by: str) -> Iterator[_Sheet]:
 
 
 def _row(row: dict[Any, Any]) -> dict[str, str]:
-    texts = {name: _text(row[name]) for name in ("name", "clause", "value", "fix")}
+    texts = {name: plain_text(row[name]) for name in ("name", "clause", "value", "fix")}
     texts |= {name: _sentence(row[name]) for name in ("severity", "problem")}
     texts["changeable"] = "yes" if row["changeable"] == "yes" else _CHANGEABLE[row["changeable"]]
     names = {"who": row["user_name"], "client": row["client_name"], "matter": row["matter_name"]}
     return {
         **texts,
-        **{name: _text(value) for name, value in names.items()},
+        **{name: plain_text(value) for name, value in names.items()},
         "day": short_date(row["date"]) if pd.notna(row["date"]) else "",
         "item_amount": _money(row["item_amount"]),
         "at_risk": _money(row["at_risk"]),
@@ -69,23 +65,12 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}"
 
 
-def _text(value: Any) -> str:
-    return "" if pd.isna(value) else str(value)
-
-
 def _money(amount: Any) -> str:
     return format_number(None if amount is None else float(amount), "cents")
 
 
 def describe_findings(findings: pd.DataFrame) -> str:
-    """
-    Return the number of items and findings, and the amount at risk, as a sentence.
-
-    Parameters
-    ----------
-    findings : DataFrame
-        Of `guideline_check`.
-    """
+    """Return the number of items and findings, and the amount at risk, as a sentence."""
     if findings.empty:
         return "No findings."
     total = guideline_summary(findings).iloc[-1]
@@ -96,18 +81,7 @@ def describe_findings(findings: pd.DataFrame) -> str:
 
 
 def guideline_page(findings: pd.DataFrame, *, by: str = "user", scope: str = "") -> str:
-    """
-    Return the findings as one HTML page, which prints a sheet for each person.
-
-    Parameters
-    ----------
-    findings : DataFrame
-        Of `guideline_check`.
-    by : {"user", "responsible", "client", "matter"}
-        What has a sheet of its own.
-    scope : str
-        A sentence about the work that was checked.
-    """
+    """Return the findings as one HTML page, which prints a sheet for each person."""
     page: str = (
         templates()
         .get_template("guidelines.html")
@@ -139,41 +113,19 @@ _COLUMNS = {
     "changeable": ("Can be changed", "text", 18),
     "item_id": ("Item id", "text", 38),
 }
-_KINDS = {"time_entry": "Time", "expense": "Expense", "fixed_fee": "Fixed fee"}
 
 
 def guideline_workbook(findings: pd.DataFrame, *, by: str = "user") -> bytes:
-    """
-    Return the findings as an Excel workbook: amounts by client and rule, then a sheet for each person.
-
-    Parameters
-    ----------
-    findings : DataFrame
-        Of `guideline_check`.
-    by : {"user", "responsible", "client", "matter"}
-        What has a sheet of its own.
-    """
-    check_writer()
-    import xlsxwriter
-
-    buffer = io.BytesIO()
-    with xlsxwriter.Workbook(buffer, WRITER_OPTIONS) as book:
-        # A fixed date, so that the same data give the same file.
-        book.set_properties({"title": "Client guidelines", "created": dt.datetime(2000, 1, 1)})  # noqa: DTZ001
-        summary = guideline_summary(findings)
-        write_sheet(book, "Summary", _SUMMARY, summary.assign(rule=summary["rule"].map(rule_title)))
-        names = {"summary"}
-        for sheet in _sheets(findings, by):
-            name = safe_sheet_name(sheet.name)
-            number = 2
-            while name.casefold() in names:
-                name, number = f"{safe_sheet_name(sheet.name)[:27]} {number}", number + 1
-            names.add(name.casefold())
-            shown = sheet.findings.assign(
-                item=sheet.findings["item"].map(_KINDS), severity=sheet.findings["severity"].astype("str")
-            )
-            write_sheet(book, name, _COLUMNS, shown)
-    return buffer.getvalue()
+    """Return the findings as an Excel workbook: amounts by client and rule, then a sheet for each person."""
+    summary = guideline_summary(findings)
+    sheets = {"summary": ("Summary", _SUMMARY, summary.assign(rule=summary["rule"].map(rule_title)))}
+    for sheet in _sheets(findings, by):
+        name, number = safe_sheet_name(sheet.name), 2
+        while name.casefold() in sheets:
+            name, number = f"{safe_sheet_name(sheet.name)[:27]} {number}", number + 1
+        items, severity = sheet.findings["item"].map(ITEM_KINDS), sheet.findings["severity"].astype("str")
+        sheets[name.casefold()] = (name, _COLUMNS, sheet.findings.assign(item=items, severity=severity))
+    return workbook_of("Client guidelines", sheets.values())
 
 
 _SUMMARY = {

@@ -42,19 +42,7 @@ _CHART_ROWS, _CHART_WIDTH, _CHART_HEIGHT = 15, 560, 280
 def headline_sheet(
     book: Any, page: Any, month: Month, others: Sequence[ReportTable], *, title: str = "", remark: str = ""
 ) -> None:
-    """
-    Write the key points and the headline figures, and add charts of the other sheets.
-
-    Parameters
-    ----------
-    book, page
-        The workbook and the worksheet to write to.
-    month : Month
-    others : sequence of ReportTable
-        The tables of the other sheets.
-    title, remark : str
-        The firm's name, and a line under the heading.
-    """
+    """Write the key points and the headline figures, and add charts of the other sheets."""
     heading = f"Monthly billing report {month.name}"
     lines = [title, month.scope.title if month.scope else "", footnotes.as_of(month), remark]
     page.write_string(0, 0, heading, book.add_format({"bold": True, "font_size": 16, "font_color": _DARK}))

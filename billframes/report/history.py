@@ -22,16 +22,7 @@ _DAYS_AFTER = 7
 
 @dataclass(frozen=True)
 class Balances:
-    """
-    The balance figures of the last day of a month.
-
-    Parameters
-    ----------
-    day : date
-        The day of the refresh, in the firm's time zone.
-    by_name : dict of str to float
-        The figures by the names of the report.
-    """
+    """The balance figures of the last day of a month."""
 
     day: dt.date
     by_name: dict[str, float]
@@ -62,15 +53,6 @@ def earlier_balances(book: Book, scope: Scope | None, last: dt.date) -> Balances
 
     The version is one whose tag contains the month ("2026-09 close"), else the last refresh on the month's last day,
     else the first refresh in the week after it. An older version would lack the month's last invoices.
-
-    Parameters
-    ----------
-    book : Book
-        The firm's book now.
-    scope : Scope, optional
-        The part of the firm; None is the whole firm.
-    last : date
-        The last day of the earlier month.
     """
     mirror = book.client
     if not isinstance(mirror, Mirror):

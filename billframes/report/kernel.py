@@ -122,14 +122,6 @@ def kernel_with(environment: Mapping[str, str | None], folder: Path) -> type[Any
 
     It does not use the user's IPython start-up files and history, nor a registered kernel named python3, which may be
     another Python without billframes.
-
-    Parameters
-    ----------
-    environment : mapping of str to (str or None)
-        Added to the variables of this process, for the kernel only; None removes a variable.
-    folder : Path
-        The kernel's working folder and settings folder, so that no file of the user shadows a module. Its sockets
-        are also there if the folder supports private sockets.
     """
     from ipykernel.kernelspec import get_kernel_dict
     from jupyter_client.kernelspec import KernelSpec
@@ -167,15 +159,8 @@ def open_source(args: argparse.Namespace) -> Iterator[tuple[dict[str, str | None
     """
     Open the API, the mirror or the sandbox that a command's options choose; see `billframes.commands.add_connection`.
 
-    Opening it here raises errors of the configuration before a kernel is started.
-
-    Yields
-    ------
-    environment : dict of str to (str or None)
-        Variables with which a kernel opens the same source; None removes a variable.
-    client : Client
-    settings : str
-        The path of the demonstration's settings; empty for other sources.
+    Opening it here raises errors of the configuration before a kernel is started. It yields the variables with which a
+    kernel opens the same source (None removes one), the client, and the path of the demonstration's settings, if any.
     """
     from billframes._session import MIRROR_VARIABLE
 
@@ -199,16 +184,7 @@ def open_source(args: argparse.Namespace) -> Iterator[tuple[dict[str, str | None
 
 @contextmanager
 def demonstration() -> Iterator[tuple[dict[str, str | None], str]]:
-    """
-    Start the sandbox in this process. Kernels connect to it over HTTP.
-
-    Yields
-    ------
-    environment : dict of str to (str or None)
-        Variables for the kernels; None removes a variable.
-    settings : str
-        The path of the file with the firm's settings.
-    """
+    """Start the sandbox in this process. Kernels connect to it over HTTP."""
     from billframes.sandbox import Sandbox
 
     with Sandbox() as sandbox:

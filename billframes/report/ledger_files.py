@@ -33,14 +33,7 @@ _CREDITS = "account_detail"
 
 
 def ledger_paths(named: Sequence[str], folder: str) -> list[Path]:
-    """
-    Return the files to read: those that were named, else those of the folder in the firm's settings.
-
-    Raises
-    ------
-    ConfigError
-        The folder does not exist.
-    """
+    """Return the files to read: those that were named, else those of the folder in the firm's settings."""
     if named or not folder:
         return [Path(each) for each in named]
     if not Path(folder).is_dir():
@@ -54,18 +47,7 @@ def read_ledgers(month: Month, paths: Sequence[Path], *, must_fit: bool) -> Ledg
     """
     Read reports of the firm's books for a month.
 
-    Parameters
-    ----------
-    month : Month
-    paths : sequence of Path
-    must_fit : bool
-        Whether a report of what is open on another day is an error.
-
-    Raises
-    ------
-    LedgerError
-        A file is not a report that is used here, two files contradict each other, or the payments don't cover the
-        month.
+    With `must_fit`, a report of what is open on another day is an error, as is one that is not used here.
     """
     reports = [(each, read_ledger(each)) for each in paths]
     _check_companies([frame for _, frame in reports])
@@ -109,11 +91,6 @@ def read_payments(book: Book, paths: Sequence[Path]) -> pd.DataFrame | None:
     Return the payments in reports of the firm's books, of all their days; None if no report has payments.
 
     Their notes are in the frame, and give no warnings.
-
-    Raises
-    ------
-    LedgerError
-        A file is not a report, or two files contradict each other.
     """
     reports = [(each, read_ledger(each)) for each in paths]
     _check_companies([frame for _, frame in reports])
@@ -125,14 +102,7 @@ def read_payments(book: Book, paths: Sequence[Path]) -> pd.DataFrame | None:
 
 
 def check_payments_among(files: Sequence[str]) -> None:
-    """
-    Check that reports can be read, and that one of them has payments.
-
-    Raises
-    ------
-    LedgerError
-        A file is not a report, or none has payments.
-    """
+    """Check that reports can be read, and that one of them has payments."""
     reports = [(Path(each), read_ledger(each)) for each in files]
     if not _with_payments(reports):
         names = join_names([_about(frame)["file"] for _, frame in reports])

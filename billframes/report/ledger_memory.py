@@ -42,18 +42,7 @@ def keep(month: Month, reports: Sequence[pd.DataFrame]) -> None:
 
 
 def join_kept(month: Month, ledger: pd.DataFrame | None, kept: Sequence[pd.DataFrame]) -> pd.DataFrame | None:
-    """
-    Return the payments of a report with those of earlier reports of the same kind, back to the first day without one.
-
-    Parameters
-    ----------
-    month : Month
-        Its notes take the months that were restated.
-    ledger : DataFrame, optional
-        The report that was read now; by default the last one that was kept.
-    kept : sequence of DataFrame
-        In the order in which they were read.
-    """
+    """Add the payments of earlier reports of the same kind to those of a report, back to the first day without one."""
     earlier = [each for each in kept if each.attrs["ledger"]["payments"]]
     if ledger is None:
         if not earlier:

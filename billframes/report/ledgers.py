@@ -15,20 +15,9 @@ __all__ = ["Ledgers"]
 @dataclass(frozen=True, kw_only=True)
 class Ledgers:
     """
-    What is known from the firm's books.
+    What is known from the firm's books: the payments from a day on, and the tie-out with one row per invoice.
 
-    Parameters
-    ----------
-    payments : DataFrame, optional
-        The payments, as `payments` returns them.
-    since : date, optional
-        The first day whose payments are known; None if all are.
-    tie_out : DataFrame, optional
-        One row per invoice, as `tie_out` returns them.
-    files : tuple of str
-        The names of the files.
-    missing : tuple of str
-        What is not known, and the report that would show it.
+    `missing` says what is not known, and which report would show it.
     """
 
     payments: pd.DataFrame | None = None

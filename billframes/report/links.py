@@ -24,10 +24,6 @@ class Records:
 
     Excel compares names without regard to case, and takes `*`, `?`, `~`, `<`, `>` and `=` as more than themselves: the
     figures of such names stay numbers.
-
-    Parameters
-    ----------
-    place : SheetRange
     """
 
     def __init__(self, place: SheetRange) -> None:
@@ -36,18 +32,7 @@ class Records:
         self._sums: dict[tuple[str, str], dict[str, float]] = {}
 
     def sum_of(self, table: ReportTable, row: int, column: str, cell: str) -> str:
-        """
-        Return the formula that gives a figure of another table; empty if there is none.
-
-        Parameters
-        ----------
-        table : ReportTable
-        row : int
-            Counted from 0.
-        column : str
-        cell : str
-            The cell with the name of the row.
-        """
+        """Return the formula that gives a figure of another table; empty if there is none."""
         records = self._place.table
         titles = [{each.title for each in part.columns if each.name == column} for part in (table, records)]
         if table.label not in records.labels or titles[0] != titles[1]:
@@ -69,14 +54,7 @@ class Records:
 
 
 class Totals:
-    """
-    The totals of the sheets and the rows of the twelve months, for the headline figures.
-
-    Parameters
-    ----------
-    tables : sequence of ReportTable
-    month : Month
-    """
+    """The totals of the sheets and the rows of the twelve months, for the headline figures."""
 
     def __init__(self, tables: Sequence[ReportTable], month: Month) -> None:
         self._month = month

@@ -116,18 +116,6 @@ def read_month(text: str | int, calendar: Calendar | None = None) -> dt.date:
     """
     Return the first day of the named month.
 
-    Parameters
-    ----------
-    text : str or int
-        "2026-10", 202610, "last month" or "this month".
-    calendar : Calendar, optional
-        The calendar in which "last month" is counted; by default that of this machine.
-
-    Raises
-    ------
-    ParameterError
-        The text does not name a single month.
-
     Examples
     --------
     >>> read_month("2026-10")

@@ -17,15 +17,7 @@ __all__ = ["OUTLINE", "sheets"]
 
 
 def sheets(month: Month, *, narratives: bool = False) -> list[ReportTable]:
-    """
-    Return the tables of the month's workbook.
-
-    Parameters
-    ----------
-    month : Month
-    narratives : bool
-        Whether they have descriptions of time entries.
-    """
+    """Return the tables of the month's workbook."""
     found = [table for each in OUTLINE if narratives or not each.narratives for table in each.made(month)]
     if not narratives:
         found = [replace(each, labels=tuple(name for name in each.labels if name != "description")) for each in found]
@@ -62,7 +54,7 @@ OUTLINE = (
             *(figures.targets("hours"), figures.targets("fees")),
             lists.budgets,
         ),
-        notes=lambda _month, _table: (),
+        notes="",
         scopes=FIRM,
     ),
     SectionSpec(
@@ -104,7 +96,7 @@ OUTLINE = (
     SectionSpec(
         name="receivables",
         tables=(report_tables.receivables,),
-        notes=footnotes.receivables,
+        notes=footnotes.RECEIVABLES,
         empty="Nothing is owed: no final invoice has an open balance.",
         of_load=True,
         step="Receivables",
@@ -127,14 +119,14 @@ OUTLINE = (
         name="collected",
         title="What came in",
         tables=(ledger_tables.collected_by_responsible, ledger_tables.days_to_pay_by_client),
-        notes=lambda _month, _table: (),
+        notes="",
         scopes=FIRM,
     ),
     SectionSpec(
         name="tie_out",
         title="Receivables and the books",
         tables=(ledger_tables.tie_out_by_reason,),
-        notes=lambda _month, _table: (),
+        notes="",
         scopes=FIRM,
     ),
     SectionSpec(name="invoices_that_differ", tables=(ledger_tables.invoices_that_differ,), scopes=FIRM, on_page=False),
@@ -155,7 +147,7 @@ OUTLINE = (
     SectionSpec(
         name="receivables_by_responsible",
         tables=(Table(analysis="aging", title="Receivables by {by}", by="responsible", order=("overdue",)),),
-        notes=footnotes.same_balances,
+        notes=footnotes.SAME_BALANCES,
         stands_out=standing_out.slow,
         of_load=True,
         scopes=FIRM,
@@ -175,7 +167,7 @@ OUTLINE = (
     SectionSpec(
         name="missing_time",
         tables=(lists.missing_time,),
-        notes=footnotes.missing_time,
+        notes=footnotes.MISSING_TIME,
         stands_out=standing_out.missing_time,
         scopes=FIRM,
     ),
@@ -243,7 +235,7 @@ OUTLINE = (
     SectionSpec(
         name="trends",
         tables=(report_tables.twelve_months,),
-        notes=lambda _month, _table: [report_tables.BY_MONTH],
+        notes=report_tables.BY_MONTH,
         step="Trends",
     ),
     SectionSpec(name="narratives", tables=(report_tables.time_entries,), show=sections.narratives, narratives=True),

@@ -30,21 +30,7 @@ def bars_height(rows: pd.DataFrame) -> float:
 
 
 def picture(draw: Draw, rows: pd.DataFrame, alt: str, *, height: float, currency: str = "") -> Markup:
-    """
-    Draw a result for wide pages and for phones, and return both pictures.
-
-    Parameters
-    ----------
-    draw : callable
-        A function of `billframes.plots`.
-    rows : DataFrame
-    alt : str
-        Text for screen readers.
-    height : float
-        In inches.
-    currency : str
-        Shown on axes of money.
-    """
+    """Draw a result for wide pages and for phones, and return both pictures."""
     wide = svg_address(_axes(draw, rows, _WIDTH, height, currency))
     narrow = _axes(draw, rows, NARROW, height + 0.5, currency)
     fit_narrow(narrow)

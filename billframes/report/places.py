@@ -15,13 +15,7 @@ _RELATIVE, _ABSOLUTE = 1e-9, 1e-6
 
 @dataclass(frozen=True)
 class SheetRange:
-    """
-    Where the rows and the total of a table are on its sheet. Rows have the numbers that the sheet shows.
-
-    Parameters
-    ----------
-    table : ReportTable
-    """
+    """Where the rows and the total of a table are on its sheet. Rows have the numbers that the sheet shows."""
 
     table: ReportTable
 

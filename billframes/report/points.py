@@ -39,20 +39,9 @@ _CAUSES = {
 @dataclass(frozen=True)
 class Point:
     """
-    One key point.
+    One key point: a sentence with the figure, and who or what contributed most.
 
-    Parameters
-    ----------
-    headline : str
-        A sentence with the figure.
-    detail : str
-        Who or what contributed most, with the amount.
-    section : str
-        The title of the section that has the figures.
-    size : float
-        The figure ÷ its threshold.
-    is_breach : bool
-        Whether a limit in the firm's settings is not kept.
+    `section` is the title of the section with the figures, and `size` the figure ÷ its threshold.
     """
 
     headline: str

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ from billframes.report.cells import WRITER_OPTIONS, write_cell
 from billframes.report.html import templates
 from billframes.report.workbook import check_writer
 
-__all__ = ["PaperSheet", "paper_sheets", "prebill_page", "prebill_workbook", "write_sheet"]
+__all__ = ["ITEM_KINDS", "PaperSheet", "paper_sheets", "plain_text", "prebill_page", "prebill_workbook", "workbook_of"]
 
 # Millimetres in landscape, on A4 and Letter alike: the items' height and width, and the columns beside the narrative.
 _HEIGHT, _WIDTH, _OTHER_COLUMNS = 136.0, 259.0, 145.0
@@ -33,31 +33,12 @@ _TYPE_SIZES = (9.5, 8.5, 7.5, 7.0)
 _POINT, _LINE, _LETTER, _SPACE = 0.3528, 1.28, 0.54, 1.1
 # The most letters of names at the head of a sheet.
 _LONGEST_NAMES = 120
-_ITEM_KINDS = {"time_entry": "", "expense": "Expense", "fixed_fee": "Fixed fee"}
+ITEM_KINDS = {"time_entry": "Time", "expense": "Expense", "fixed_fee": "Fixed fee"}
 
 
 @dataclass(frozen=True, slots=True)
 class PaperSheet:
-    """
-    One invoice as it is printed.
-
-    Parameters
-    ----------
-    head : mapping
-        The invoice's own columns.
-    matters, responsible : str
-        The names of matters and of responsible lawyers.
-    items : list of dict
-        The printed items, by date.
-    type_size : float
-        In points.
-    not_printed : str
-        A sentence about the other items; empty if all are printed.
-    flagged : int
-        How many items have findings.
-    several_matters : bool
-        Whether the items are on several matters.
-    """
+    """One invoice as it is printed, with the items that fit and a sentence about the others."""
 
     head: dict[str, str]
     matters: str
@@ -70,30 +51,12 @@ class PaperSheet:
 
 
 def paper_sheets(rows: pd.DataFrame) -> list[PaperSheet]:
-    """
-    Return one sheet for each invoice.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Of `prebill_review`.
-    """
+    """Return one sheet for each invoice."""
     return [_sheet(items) for _, items in rows.groupby("invoice_id", sort=False)]
 
 
 def prebill_page(rows: pd.DataFrame, *, title: str = "", data: dt.date | None = None) -> str:
-    """
-    Return the sheets as one HTML page, which prints each invoice on one sheet of paper in landscape.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Of `prebill_review`.
-    title : str
-        Whose review it is.
-    data : date, optional
-        The day of the data.
-    """
+    """Return the sheets as one HTML page, which prints each invoice on one sheet of paper in landscape."""
     as_of = f"Data as of {long_date(data)}" if data else ""
     page: str = templates().get_template("prebill.html").render(sheets=paper_sheets(rows), title=title, data=as_of)
     return page
@@ -106,9 +69,9 @@ def _sheet(rows: pd.DataFrame) -> PaperSheet:
     first = rows.iloc[0]
     money = ("items_amount", "unexplained_amount", "invoice_amount", "client_overdue")
     head = {name: format_number(first[name], "cents") for name in money} | {
-        "number": _text(first["invoice_number"]) or _text(first["invoice_id"]),
-        "client": _text(first["client_name"]),
-        "state": enum_label(_text(first["invoice_state"])).lower(),
+        "number": plain_text(first["invoice_number"]) or plain_text(first["invoice_id"]),
+        "client": plain_text(first["client_name"]),
+        "state": enum_label(plain_text(first["invoice_state"])).lower(),
         "date": long_date(first["invoice_date"]) if pd.notna(first["invoice_date"]) else "",
     }
     return PaperSheet(
@@ -164,18 +127,18 @@ def _heights(items: pd.DataFrame, size: float, *, several_matters: bool) -> list
 
 def _lines(text: Any, letters: float, *, spare: int = 5) -> int:
     """Count the lines of a text. Words are not broken, so the last `spare` letters of a line can be empty."""
-    return sum(math.ceil(max(len(line), 1) / max(letters - spare, 6)) for line in _text(text).splitlines())
+    return sum(math.ceil(max(len(line), 1) / max(letters - spare, 6)) for line in plain_text(text).splitlines())
 
 
 def _codes(row: Mapping[Any, Any]) -> str:
-    codes = " ".join(filter(None, (_text(row["task_code"]), _text(row["activity_code"]))))
+    codes = " ".join(filter(None, (plain_text(row["task_code"]), plain_text(row["activity_code"]))))
     return "not billable" if row["billing_type"] == "nonBillable" else codes
 
 
 def _item(row: Mapping[Any, Any]) -> dict[str, str]:
-    kind = _ITEM_KINDS[row["item"]]
-    who = ", ".join(filter(None, [kind, _text(row["user_name"])]))
-    texts = {name: _text(row[name]) for name in ("description", "findings", "matter_name")}
+    kind = ITEM_KINDS[row["item"]] if row["item"] != "time_entry" else ""
+    who = ", ".join(filter(None, [kind, plain_text(row["user_name"])]))
+    texts = {name: plain_text(row[name]) for name in ("description", "findings", "matter_name")}
     return {
         **texts,
         "who": who,
@@ -199,7 +162,8 @@ def _not_printed(items: pd.DataFrame) -> str:
     return f"Not printed: {count}, {with_findings}; {hours} hours, {amount}. The workbook has them."
 
 
-def _text(value: Any) -> str:
+def plain_text(value: Any) -> str:
+    """Return a text; empty for a missing one."""
     return "" if value is None or (not isinstance(value, str) and pd.isna(value)) else str(value)
 
 
@@ -251,30 +215,12 @@ _LINE_HEIGHT = 15
 
 
 def prebill_workbook(rows: pd.DataFrame) -> bytes:
-    """
-    Return the review as an Excel workbook with a sheet of invoices and one of all items.
-
-    Both sheets have empty columns for decisions and remarks.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Of `prebill_review`.
-    """
-    check_writer()
-    import xlsxwriter
-
-    buffer = io.BytesIO()
-    with xlsxwriter.Workbook(buffer, WRITER_OPTIONS) as book:
-        # A fixed date, so that the same data give the same file.
-        book.set_properties({"title": "Prebill review", "created": dt.datetime(2000, 1, 1)})  # noqa: DTZ001
-        items = rows[rows["item"].notna()]
-        kinds = {"time_entry": "Time", "expense": "Expense", "fixed_fee": "Fixed fee"}
-        shown = items.assign(item=items["item"].map(kinds), billing_type=items["billing_type"].map(_label))
-        write_sheet(book, "Invoices", _INVOICE_COLUMNS, _invoices(rows))
-        columns = {name: each for name, each in _ITEM_COLUMNS.items() if name != "at_risk" or name in shown}
-        write_sheet(book, "Items", columns, shown)
-    return buffer.getvalue()
+    """Return the review as an Excel workbook of invoices and of all items, with empty columns for decisions."""
+    items = rows[rows["item"].notna()]
+    shown = items.assign(item=items["item"].map(ITEM_KINDS), billing_type=items["billing_type"].map(_label))
+    columns = {name: each for name, each in _ITEM_COLUMNS.items() if name != "at_risk" or name in shown}
+    sheets = (("Invoices", _INVOICE_COLUMNS, _invoices(rows)), ("Items", columns, shown))
+    return workbook_of("Prebill review", sheets)
 
 
 def _invoices(rows: pd.DataFrame) -> pd.DataFrame:
@@ -291,10 +237,27 @@ def _invoices(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _label(value: Any) -> str:
-    return enum_label(_text(value)) if _text(value) else ""
+    return enum_label(plain_text(value)) if plain_text(value) else ""
 
 
-def write_sheet(book: Any, name: str, columns: dict[str, tuple[str, str, int]], rows: pd.DataFrame) -> None:
+Columns = Mapping[str, tuple[str, str, int]]
+
+
+def workbook_of(title: str, sheets: Iterable[tuple[str, Columns, pd.DataFrame]]) -> bytes:
+    """Return an Excel workbook with these sheets."""
+    check_writer()
+    import xlsxwriter
+
+    buffer = io.BytesIO()
+    with xlsxwriter.Workbook(buffer, WRITER_OPTIONS) as book:
+        # A fixed date, so that the same data give the same file.
+        book.set_properties({"title": title, "created": dt.datetime(2000, 1, 1)})  # noqa: DTZ001
+        for each in sheets:
+            _write_sheet(book, *each)
+    return buffer.getvalue()
+
+
+def _write_sheet(book: Any, name: str, columns: Columns, rows: pd.DataFrame) -> None:
     """Write rows to a new sheet. Each column has a title, a unit and a width in characters."""
     page = book.add_worksheet(name)
     heading = {"bold": True, "text_wrap": True, "valign": "top", "bottom": 1}

@@ -24,17 +24,7 @@ __all__ = ["Scope", "all_scopes", "file_names", "find_scope", "read_scope"]
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """
-    One client, practice area or responsible lawyer.
-
-    Parameters
-    ----------
-    key : str
-        "client", "practice_area" or "responsible".
-    id : str or None
-        None means unassigned.
-    name : str
-    """
+    """One client, practice area or responsible lawyer."""
 
     key: SliceKey
     id: str | None
@@ -52,14 +42,7 @@ class Scope:
 
 
 def read_scope(book: Book, code: str) -> Scope:
-    """
-    Read the code of a scope. It can have a reference or name in place of the id: "client:Acme".
-
-    Raises
-    ------
-    ParameterError
-        The key is unknown, or no value or several values match.
-    """
+    """Read the code of a scope. It can have a reference or name in place of the id: "client:Acme"."""
     key, _, text = code.partition(":")
     for known in SLICE_KEYS:
         if known == key:
@@ -68,14 +51,7 @@ def read_scope(book: Book, code: str) -> Scope:
 
 
 def find_scope(book: Book, key: SliceKey, text: str) -> Scope:
-    """
-    Find a client, practice area or responsible lawyer by id, reference, name or surname, ignoring case.
-
-    Raises
-    ------
-    ParameterError
-        Nothing matches, or several do.
-    """
+    """Find a client, practice area or responsible lawyer by id, reference, name or surname, ignoring case."""
     noun = title_of_key(key)
     known = _candidates(book, key).astype("object").fillna("")
     hint = "" if key == "client" else f" No matter of the firm has such a {noun}."

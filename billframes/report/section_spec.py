@@ -41,8 +41,8 @@ class SectionSpec:
     tables : tuple of callable
     title : str
         Its heading; empty for the title of the first table.
-    notes : callable
-        Takes the month and the first table, and returns what readers must know.
+    notes : str or callable
+        What readers must know; a callable takes the month and the first table.
     empty : str
         The text if no table has rows, in which `{month}` is the month's name. Without it, there is no section then.
     scopes : tuple of str
@@ -66,7 +66,7 @@ class SectionSpec:
     name: str
     tables: tuple[MakeTable, ...] = ()
     title: str = ""
-    notes: Callable[[Month, ReportTable], Iterable[str]] = summary_of
+    notes: str | Callable[[Month, ReportTable], Iterable[str]] = summary_of
     empty: str = ""
     scopes: tuple[str, ...] = _SCOPES
     on_page: bool = True
@@ -123,7 +123,8 @@ class SectionSpec:
         if not self._is_in(month) or not (shown or empty):
             return None
         heading = self.heading(month, tables)
-        blocks, notes = [], [*said, *(self.notes(month, tables[0]) if tables else ())]
+        told = [self.notes] if isinstance(self.notes, str) else self.notes(month, tables[0]) if tables else ()
+        blocks, notes = [], [*said, *filter(None, told)]
         for table in shown:
             rows = table.page_rows(top)
             caption = "" if heading.startswith(table.title) else table.title

@@ -208,18 +208,6 @@ def top_and_rest(frame: pd.DataFrame, label: str, order: str, *, top: int, rest:
     """
     Keep the rows with the largest values of `order`, and add all other rows up into one.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        A result with a column of labels and columns of numbers.
-    label, order : str
-        The column with the rows' names, and the column to sort by, largest first. If `order` is empty, rows stay in
-        their order.
-    top : int
-        How many rows to keep. If only one more row is left, it is kept too.
-    rest : str
-        Name of the row with the sum of all others. Their number is added in brackets.
-
     Examples
     --------
     >>> rows = pd.DataFrame({"name": list("abc"), "billed_amount": [10.0, 30.0, 20.0],

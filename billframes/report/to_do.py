@@ -25,21 +25,7 @@ _OLD_DAYS = 90
 
 @dataclass(frozen=True)
 class ToDo:
-    """
-    Something to do.
-
-    Parameters
-    ----------
-    person : str
-        Who: the responsible lawyer, or the person whose time is missing.
-    what : str
-        Such as "Call Acme".
-    detail : str
-        Such as "3 invoices, the oldest 97 days overdue".
-    amount : float
-        Money, or hours of missing time.
-    unit : {"money", "hours"}
-    """
+    """Something to do: who, "Call Acme", "3 invoices, the oldest 97 days overdue", and money or missing hours."""
 
     person: str
     what: str
