@@ -40,32 +40,11 @@ _LINE: dict[str, Any] = {"color": "#999999", "linewidth": 0.8}
 @dataclass(frozen=True, slots=True)
 class ChartData:
     """
-    The data of a chart.
+    The data of a chart: a result with numbers as floats, and the text beside each row.
 
-    Parameters
-    ----------
-    rows : ResultRows
-        The result, with numbers as floats.
-    columns : mapping of str to str
-        The columns to draw, in order, and their names in the legend.
-    words : sequence of str
-        The text beside each row.
-    title : str
-        The title, without " by client" or similar.
-    unit : callable
-        Formats a value of the axis.
-    mark : (str, str), optional
-        A column drawn as a mark over the bars, and its name in the legend.
-    darkest_first : bool
-        Whether the first part of a stack is the darkest.
-    age : str
-        The unit of the buckets, such as "days past due".
-    axis : str
-        Title of the values' axis, which is their unit.
-    ends : (float, float), optional
-        The figures at both ends of a waterfall.
-    span : tuple of str
-        The columns with the ends of a range.
+    `columns` are those to draw, with their names in the legend, and `mark` is one drawn over the bars. The title has no
+    " by client". `unit` formats values of the axis, whose title is `axis`; `age` is the unit of buckets, such as "days
+    past due". `ends` are the figures at both ends of a waterfall, and `span` the columns with the ends of a range.
     """
 
     rows: ResultRows
@@ -328,7 +307,8 @@ def _steps(chart: ChartData) -> tuple[list[str], Any, list[str]]:
     unit = found.unit if found else "count"
     words = [format_number(each, unit) for each in steps]
     signed = [
-        text if each <= 0 or text.startswith("+") else f"+{text}" for each, text in zip(steps, words, strict=True)
+        f"+{text}" if each > 0 and text[:1].isdigit() and any(digit in text for digit in "123456789") else text
+        for each, text in zip(steps, words, strict=True)
     ]
     return names, np.nan_to_num(steps), signed
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -18,14 +18,14 @@ from billframes._format import format_number, long_date
 from billframes.analysis.declare.lookup import analyses
 from billframes.errors import ParameterError
 from billframes.report.month import Month
-from billframes.report.table_spec import Chart, ReportTable, Table
+from billframes.report.table_spec import Chart, MakeTable, ReportTable, Table
 
 __all__ = ["TABLES", "Outlook", "cash_notes", "forecast_of", "outlook", "why_not"]
 
 # A report is read in the weeks after its month.
 _LATEST = 62
 _WEEKS = 8
-_DIGITS, _CLIENTS_SHOWN = 2, 6
+_DIGITS = 2
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,7 @@ def _by_week(month: Month) -> ReportTable | None:
         return ReportTable(
             title="Cash forecast", label="horizon", rows=nothing, total=nothing, columns=(), notes=(why_not(error),)
         )
-    table = _WEEKLY(month) if len(rows) > 2 else _LONG(month)
-    return replace(table, top=0)
+    return (_WEEKLY if len(rows) > 2 else _LONG)(month)
 
 
 def _weekly(horizons: Any) -> Table:
@@ -119,6 +118,7 @@ def _weekly(horizons: Any) -> Table:
         label="horizon",
         options=lambda _month: {"horizons": horizons},
         charts=(Chart(height=3.4),),
+        top=0,
     )
 
 
@@ -130,6 +130,7 @@ _CLIENTS = Table(
     label="client_name",
     order=("cash_amount", "open_cash_amount"),
     options=lambda _month: {"horizons": (_WEEKS,)},
+    top=6,
 )
 _RECORD = Table(
     analysis="cash_forecast_record",
@@ -137,26 +138,19 @@ _RECORD = Table(
     label="forecast",
     options=lambda _month: {"horizons": (_WEEKS,)},
     charts=(Chart(height=5.0),),
+    top=0,
 )
 
 
-def _by_client(month: Month) -> ReportTable | None:
-    table = _if_known(month, _CLIENTS)
-    return table and replace(table, top=_CLIENTS_SHOWN)
+def _if_known(table: Table) -> MakeTable:
+    def make(month: Month) -> ReportTable | None:
+        try:
+            made = table(month) if _is_shown(month) else None
+        except ParameterError:
+            return None
+        return made if made and len(made.rows) else None
 
-
-def _of_past(month: Month) -> ReportTable | None:
-    table = _if_known(month, _RECORD)
-    return None if table is None or table.rows.empty else replace(table, top=0)
-
-
-def _if_known(month: Month, table: Table) -> ReportTable | None:
-    if not _is_shown(month):
-        return None
-    try:
-        return table(month)
-    except ParameterError:
-        return None
+    return make
 
 
 def cash_notes(_month: Month, table: ReportTable) -> Iterator[str]:
@@ -166,5 +160,5 @@ def cash_notes(_month: Month, table: ReportTable) -> Iterator[str]:
         yield f"What would change it, and is not in the data: {'; '.join(known)}."
 
 
-TABLES = (_by_week, _by_client, _of_past)
+TABLES = (_by_week, _if_known(_CLIENTS), _if_known(_RECORD))
 """The tables of the section."""

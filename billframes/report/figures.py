@@ -20,7 +20,7 @@ from billframes.analysis.frames.expressions import quotient
 from billframes.analysis.model.capacity import prorated_targets
 from billframes.report.html import Cell, is_outside, outside_notes, unit_of
 from billframes.report.month import LEAST_HOURS, YEAR, Month
-from billframes.report.table_spec import MakeTable, ReportTable
+from billframes.report.table_spec import MakeTable, ReportTable, to_date
 
 __all__ = ["PERIODS", "Headline", "figures", "limits", "targets"]
 
@@ -205,21 +205,16 @@ def targets(kind: Literal["hours", "fees"]) -> MakeTable:
         rows = month.with_distinct_names(
             pd.DataFrame({"user_id": ids, "user_name": people.fillna("Unknown").to_list()}, dtype="str")
         )
-        columns: list[Measure] = []
         for end, first in (("", month.first), ("_to_date", month.first_of_year)):
             amounts = _reached(month, kind, first)
             rows[f"reached{end}"] = [float(amounts.get(each, 0.0)) for each in ids]
             goals = prorated_targets(settings, kind, first, month.last)
             rows[f"target{end}"] = [goals[each] for each in ids]
             rows[f"pace{end}"] = rows[f"reached{end}"] / rows[f"target{end}"].where(rows[f"target{end}"] > 0)
-            later = ", year to date" if end else ""
-            formulas = ("", "", f"reached{end} / target{end}")
-            columns += [
-                replace(declared, name=f"{name}{end}", title=f"{declared.title}{later}", ratios=(), formula=formula)
-                for name, declared, formula in zip(
-                    ("reached", "target", "pace"), _target_columns(kind), formulas, strict=True
-                )
-            ]
+        columns = [
+            replace(declared, name=name, ratios=(), formula="reached / target" if name == "pace" else "")
+            for name, declared in zip(("reached", "target", "pace"), _target_columns(kind), strict=True)
+        ]
         rows = rows.sort_values("pace", ascending=False, kind="stable", ignore_index=True)
         idle = (rows["reached"].abs() < LEAST_HOURS) & (kind == "hours")
         sums = rows.loc[~idle, [name for name in rows if str(name).startswith(("reached", "target"))]].sum()
@@ -229,7 +224,10 @@ def targets(kind: Literal["hours", "fees"]) -> MakeTable:
             title=title,
             label="user_name",
             labels=("user_name",),
-            columns=tuple(columns),
+            columns=(
+                *columns,
+                *(to_date(each, each.formula and "reached_to_date / target_to_date") for each in columns),
+            ),
             rows=rows[~idle].reset_index(drop=True),
             total=pd.DataFrame([{**sums, **whole}]),
             meaning=told,

@@ -157,67 +157,54 @@ _BY_MONTH = {
 
 def _month_chart(book: Any, month: Month, sheet: ReportTable, names: Sequence[str], title: str) -> Any:
     """Return a chart of columns by month: a pale one for the first figure, and a dark one over it for the second."""
-    places = {each.name: place for place, each in enumerate(sheet.columns, start=len(sheet.labels))}
-    names = [name for name in names if name in places]
-    if not names:
+    columns = {each.name: place for place, each in enumerate(sheet.columns, start=len(sheet.labels))}
+    places = [columns[name] for name in names if name in columns]
+    if not places:
         return None
-    top = 1 if sheet.notes else 0
+    name, top = sheet_name(sheet.title), 1 if sheet.notes else 0
     first, last = top + 1, top + len(sheet.rows)
-    chart = book.add_chart({"type": "column"})
-    for name in names:
-        colour = _PALE if name == names[0] and len(names) > 1 else _DARK
-        chart.add_series(
-            {
-                "name": [sheet_name(sheet.title), top, places[name]],
-                "categories": [sheet_name(sheet.title), first, 0, last, 0],
-                "values": [sheet_name(sheet.title), first, places[name], last, places[name]],
-                "fill": {"color": colour},
-                "overlap": 60,
-                "gap": 60,
-            }
-        )
-    unit = next(each.unit for each in sheet.columns if each.name == names[0])
-    _set_titles(chart, title, axis_title(unit, month.currency))
-    chart.set_x_axis({"text_axis": True, "num_format": "[$-409]mmm yyyy", "num_font": {"size": 8, "rotation": -45}})
+    series = [
+        {
+            "name": [name, top, place],
+            "categories": [name, first, 0, last, 0],
+            "values": [name, first, place, last, place],
+            "fill": {"color": _PALE if place == places[0] and len(places) > 1 else _DARK},
+            "overlap": 60,
+        }
+        for place in places
+    ]
+    unit = sheet.columns[places[0] - len(sheet.labels)].unit
+    chart = _chart(book, series, title, axis_title(unit, month.currency), {"position": "top", "font": _SMALL})
+    chart.set_x_axis({"text_axis": True, "num_format": "[$-409]mmm yyyy", "num_font": {**_SMALL, "rotation": -45}})
     return chart
 
 
 def _age_chart(book: Any, month: Month, sheet: ReportTable, title: str) -> Any:
     """Return a chart of the total of each bucket of days."""
-    buckets = [
-        place
-        for place, each in enumerate(sheet.columns, start=len(sheet.labels))
-        if each.name == "current" or each.name[0].isdigit()
-    ]
-    top = 1 if sheet.notes else 0
+    names = [*sheet.labels, *(each.name for each in sheet.columns)]
+    buckets = [place for place, each in enumerate(names) if each == "current" or each[0].isdigit()]
+    name, top = sheet_name(sheet.title), 1 if sheet.notes else 0
     total = top + len(sheet.rows) + 2
+    series = {
+        "name": title,
+        "categories": [name, top, buckets[0], top, buckets[-1]],
+        "values": [name, total, buckets[0], total, buckets[-1]],
+        "fill": {"color": _DARK},
+        "data_labels": {"value": True, "num_format": "#,##0", "font": _SMALL},
+    }
+    return _chart(book, [series], title, axis_title("money", month.currency), {"none": True})
+
+
+_SMALL = {"size": 8}
+
+
+def _chart(book: Any, series: Sequence[dict[str, Any]], title: str, axis: str, legend: dict[str, Any]) -> Any:
     chart = book.add_chart({"type": "column"})
-    chart.add_series(
-        {
-            "name": title,
-            "categories": [sheet_name(sheet.title), top, buckets[0], top, buckets[-1]],
-            "values": [sheet_name(sheet.title), total, buckets[0], total, buckets[-1]],
-            "fill": {"color": _DARK},
-            "gap": 60,
-            "data_labels": {"value": True, "num_format": "#,##0", "font": {"size": 8}},
-        }
-    )
-    _set_titles(chart, title, axis_title("money", month.currency))
-    chart.set_legend({"none": True})
-    return chart
-
-
-def _set_titles(chart: Any, title: str, axis: str) -> None:
+    for each in series:
+        chart.add_series({**each, "gap": 60})
     chart.set_title({"name": title, "name_font": {"size": 11}, "overlay": False})
     grid = {"visible": True, "line": {"color": "#E4E4E4"}}
-    font = {"size": 8}
-    chart.set_y_axis(
-        {
-            "name": axis,
-            "name_font": {"size": 8, "bold": False},
-            "num_font": font,
-            "num_format": "#,##0",
-            "major_gridlines": grid,
-        }
-    )
-    chart.set_legend({"position": "top", "font": {"size": 8}})
+    name = {"name": axis, "name_font": {**_SMALL, "bold": False}}
+    chart.set_y_axis({**name, "num_font": _SMALL, "num_format": "#,##0", "major_gridlines": grid})
+    chart.set_legend(legend)
+    return chart

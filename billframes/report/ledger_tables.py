@@ -13,7 +13,7 @@ from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.model.tie_out_frame import TOTALS, add_up_reasons
 from billframes.analysis.model.tie_out_rows import UNEXPLAINED
 from billframes.report.month import Month
-from billframes.report.table_spec import ReportTable, Table, of_analysis
+from billframes.report.table_spec import ReportTable, Table, of_analysis, to_date
 
 __all__ = ["collected_by_responsible", "days_to_pay_by_client", "invoices_that_differ", "tie_out_by_reason"]
 
@@ -30,17 +30,9 @@ def collected_by_responsible(month: Month) -> ReportTable | None:
     if month.ledgers.covers(month.first_of_year) and month.first_of_year < month.first:
         spans["_to_date"] = month.first_of_year
     rows, total = (_beside_billed(month, spans, by) for by in (_KEY, None))
-    names = [f"{name}{end}" for end in spans for name in (*_CASH, "billed_amount")]
-    declared_columns = _columns_of("realization") | _columns_of("collected")
-    columns = tuple(
-        replace(
-            declared := declared_columns[name.removesuffix("_to_date")],
-            name=name,
-            title=f"{declared.title}{', year to date' if name.endswith('_to_date') else ''}",
-            ratios=(),
-        )
-        for name in names
-    )
+    declared = _columns_of("realization") | _columns_of("collected")
+    columns = [replace(declared[name], ratios=()) for name in (*_CASH, "billed_amount")]
+    columns += map(to_date, columns if "_to_date" in spans else ())
     notes = [
         "Cash is all money of the payments: fees, expenses, tax, and money on no invoice. Fees collected are the fees "
         "in it, of work billed in any month. Credits and write-offs are not cash. The payments are from "
@@ -55,7 +47,7 @@ def collected_by_responsible(month: Month) -> ReportTable | None:
         labels=(f"{_KEY}_name",),
         rows=rows,
         total=total,
-        columns=columns,
+        columns=tuple(columns),
         meaning=("Cash that came in, beside fees billed on invoices of the same days.",),
         order=_CASH[0],
         notes=tuple(notes),

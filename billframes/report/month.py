@@ -238,8 +238,9 @@ class Month:
         billed = self._realization_by_month("invoice_date")
         cohort = self._realization_by_month("work_date")
         names = self._month_names()
-        hours = pd.DataFrame([self._utilization_of(back) for back in range(len(names) - 1, -1, -1)])
-        hours.index = pd.Index(names)
+        firsts = map(self.earlier, range(len(names) - 1, -1, -1))
+        spans = [Period(each, min(month_end(each), self.last)) for each in firsts]
+        hours = pd.DataFrame(list(map(self._hours_of, spans)), index=pd.Index(names))
         left_out = {name: f"{name}_of_work" for name in ("left_out_hours", "left_out_amount")}
         work = cohort[["cohort_amount", "unbilled_amount", "prebill_amount", *left_out]].rename(columns=left_out)
         return hours.join(billed).join(work)
@@ -285,13 +286,10 @@ class Month:
         back = 2 * YEAR - 1
         rows = self._realization_by_month("invoice_date", back)
         names = self._month_names(back)
-        spans = [Period(each, month_end(each)) for each in map(self.earlier, range(back, -1, -1))]
         days = {
-            each.start.strftime("%Y-%m"): CountedDays(
-                each.start, each.end, min(each.end or self.last, self.last), self.firm_book.first_day
-            )
-            for each in spans
-            if each.start
+            f"{first:%Y-%m}": CountedDays(first, end, min(end, self.last), self.firm_book.first_day)
+            for first in map(self.earlier, range(back, -1, -1))
+            for end in (month_end(first),)
         }
         parts = aligned_parts(days[names[-1]], "month")
         results = {name: rows.loc[[name]] for name in names}
@@ -335,10 +333,6 @@ class Month:
         with self.collecting_notes():
             rows = bridge(then, now, measure)
         return rows, pd.DataFrame([total_of(rows)])
-
-    def reconcile(self) -> pd.DataFrame:
-        """Invoices dated in the month beside the sums of their items."""
-        return self.result("reconcile", start=self.first, end=self.last)
 
     def narratives(self) -> pd.DataFrame:
         """Time entries of the month with their descriptions, sorted by day, person and matter."""
@@ -388,10 +382,6 @@ class Month:
         """Return the names of this month and of the months before it of which data are known."""
         months = map(self.earlier, range(back or self.months_back, -1, -1))
         return [f"{each:%Y-%m}" for each in months if is_known(self.firm_book.first_day, month_end(each))]
-
-    def _utilization_of(self, back: int) -> Mapping[Any, Any]:
-        first = self.earlier(back)
-        return self._hours_of(Period(first, min(month_end(first), self.last)))
 
     def _hours_of(self, span: Period) -> Mapping[Any, Any]:
         row: pd.Series[Any] = self.result("utilization", by=None, start=span.start, end=span.end).iloc[0]

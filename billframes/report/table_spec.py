@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import pandas as pd
@@ -30,6 +30,7 @@ __all__ = [
     "declared_table",
     "largest_first",
     "of_analysis",
+    "to_date",
     "top_and_rest",
 ]
 
@@ -145,6 +146,7 @@ class Table:
     charts: tuple[Chart, ...] = ()
     beside: tuple[str, ...] = ()
     once: str = ""
+    top: int = 10
 
     def __call__(self, month: Month) -> ReportTable:
         """Return the table of a month."""
@@ -167,7 +169,15 @@ class Table:
             charts=self.charts,
             beside=self.beside,
             once=self.once,
+            top=self.top,
         )
+
+
+def to_date(column: Measure, formula: str = "") -> Measure:
+    """Return a column of the year to date beside one of the month."""
+    return replace(
+        column, name=f"{column.name}_to_date", title=f"{column.title}, year to date", ratios=(), formula=formula
+    )
 
 
 def days_of(month: Month, analysis: str) -> dict[str, Any]:

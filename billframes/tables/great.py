@@ -34,30 +34,9 @@ def great_table(
     subtitle: str = "",
 ) -> GT:
     """
-    Build the table.
+    Build the table from the text columns of the keys, the first of which is the heading of the rows, and the figures.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        The text columns of the keys, then one column for each of `units`. The first column is the heading of the rows.
-    id : str
-        The id of the HTML element. Without it, great-tables makes a new one each time.
-    title : str
-    headings : mapping of str to str
-        The headings by column.
-    units : mapping of str to str
-        The units by column; see `billframes._format.format_value`.
-    note : str
-        The line below the table.
-    has_total : bool
-        Whether the last row is the total of the others.
-    subtitle : str
-        A line below the title.
-
-    Raises
-    ------
-    ConfigError
-        great-tables is not installed.
+    Without an `id`, great-tables makes a new one each time. `units` are those of `billframes._format.format_value`.
     """
     first = cells.columns[0]
     table = _table_class()(cells, id=id, rowname_col=first).tab_header(title=title, subtitle=subtitle or None)

@@ -74,7 +74,7 @@ def test_a_clients_report_has_its_invoices_in_full(october):
     month = october.only(f"client:{owed['client_id']}")
     assert month.receivables(None)["total"].iloc[0] == owed["total"]
     assert set(month.book.invoices["client_id"]) == {owed["client_id"]}
-    assert set(month.reconcile()["client_id"]) <= {owed["client_id"]}
+    assert set(month.result("reconcile", start=month.first, end=month.last)["client_id"]) <= {owed["client_id"]}
 
 
 def test_a_scope_without_data_is_a_report_of_zeros_that_says_so(october):
