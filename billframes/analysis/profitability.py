@@ -12,17 +12,18 @@ from typing import Literal
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
+from billframes.analysis.contribution import FEES
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import of_all_types, ratio_measure, retitled, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
-from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, sum_by
+from billframes.analysis.frames.engine import collect, collect_counts, sum_by
 from billframes.analysis.frames.expressions import as_float, in_period, value_at_rates, value_if
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import MATTER_TYPES, check_choice, note_missing_rates
+from billframes.analysis.model.billed_work import FACT, BilledWork
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
-from billframes.analysis.model.missing_work import note_details_not_in_all
-from billframes.analysis.realization import realization
+from billframes.analysis.model.sums import add_up
 from billframes.analysis.rules.amounts import note_high_rates
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, Period
@@ -146,40 +147,21 @@ def profitability(
     )
     period = frames.period(start, end, settings)
     options = _Options(basis, period, Grouping.of(by, frames, settings))
-    parts = [_time_fees(frames, by, options), _cost(frames, options)]
-    if "fixed_fees" in frames:
-        parts.append(_fixed_fees(frames, options))
-    totals = options.grouping.combine(parts, _SUMS)
+    totals = options.grouping.combine([_fees(frames, options), _cost(frames, options)], _SUMS)
     return frames.to_native(_result(totals, options.grouping), time_entries, period, settings)
 
 
-def _time_fees(frames: Frames, by: By, options: _Options) -> Frame:
-    fees = frames.call(
-        realization,
-        by=by,
+def _fees(frames: Frames, options: _Options) -> Frame:
+    """Add up the fees of matters of every type by the keys of the work and of the fixed fees."""
+    work = BilledWork(
+        analysis="realization",
+        grouping=options.grouping,
+        periods=[options.period],
         basis=options.basis,
-        start=options.period.start,
-        end=options.period.end,
-        settings=options.grouping.settings,
-        matter_types=MATTER_TYPES,
+        typed=True,
+        matter_types=frozenset(MATTER_TYPES),
     )
-    return fees.select(*options.grouping.columns, "billed_amount")
-
-
-def _fixed_fees(frames: Frames, options: _Options) -> Frame:
-    """Add up the fixed fees on final invoices by the keys of the fee itself."""
-    by_work = options.basis == "work_date"
-    columns = ("invoice_id", "amount", *(("date",) if by_work else ()))
-    items = options.grouping.select_items("fixed_fees", columns).filter(~C("invoice_id").is_null())
-    selected = frames.select("invoices", ("invoice_id", "invoice_state", "invoice_date"))
-    final = selected.filter(C("invoice_state") == "final")
-    rows = join_by_id(items, final.select("invoice_id", _dated=C("invoice_date")), "invoice_id", "inner")
-    rows = in_period(rows, "date" if by_work else "_dated", options.period)
-    notes = options.grouping.notes
-    note_details_not_in_all("profitability", notes, options.grouping, {"fixed_fees": lambda: (rows, "amount")})
-    rows = options.grouping.with_periods(rows, "date" if by_work else "_dated")
-    sums = sum_by(rows.with_columns(fixed_fee_amount=C("amount")), options.grouping.base, ("fixed_fee_amount",))
-    return options.grouping.finish(options.grouping.add_up(sums, ("fixed_fee_amount",)), ("fixed_fee_amount",))
+    return add_up(FACT.rows(frames, work), FEES, options.grouping, ("billed_amount", "fixed_fee_amount"))
 
 
 def _cost(frames: Frames, options: _Options) -> Frame:

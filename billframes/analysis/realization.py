@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 from typing import Literal
 
 import pandas as pd
-import pyarrow.compute as pc
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._notes import Notes
-from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import BILLED_HOURS, ratio_measure, retitled, shared_measures, sum_measure
 from billframes.analysis.declare.spec import (
     Analysis,
@@ -22,13 +18,12 @@ from billframes.analysis.declare.spec import (
     TableSpec,
     TabSpec,
 )
-from billframes.analysis.frames.engine import collect, eager_from_arrow, to_arrow
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import check_choice, read_date, read_matter_types
 from billframes.analysis.model.billed_work import BilledWork
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
-from billframes.analysis.model.paid_fees import FEE_KINDS, invoices_settled_by
+from billframes.analysis.model.paid_fees import settled_fees
 from billframes.analysis.model.realized_fees import realized_fees
 from billframes.analysis.payments import check_payments
 from billframes.config.firm import FirmSettings
@@ -173,33 +168,10 @@ def realization(
         matter_types=types,
         discounts=discounts,
         as_of=day,
+        paid=None if payments is None else settled_fees(check_payments(payments), frames["time_entries"]),
     )
     rows = realized_fees(frames, work, ANALYSIS.measure_names)
-    if payments is not None:
-        rows = _with_payments(rows, check_payments(payments), frames, work)
     return frames.to_native(rows, time_entries, period, settings)
-
-
-def _with_payments(rows: Frame, payments: pd.DataFrame, frames: Frames, options: BilledWork) -> Frame:
-    """Add the fees that payments settled: those of a realization in which just these payments were made."""
-    table = to_arrow(collect(rows))
-    sources = options.grouping.sources
-    firm = replace(sources.settings, payment_order="proportional")
-    # What is wrong with the same frames is noted already.
-    grouping = replace(options.grouping, sources=replace(sources, settings=firm), notes=Notes())
-    proportional = replace(options, grouping=grouping)
-    billed = table["billed_amount"]
-    left = billed
-    for name, kinds in FEE_KINDS.items():
-        settled = frames.with_rows(invoices=invoices_settled_by(payments, frames, kinds, sources.settings))
-        settled.notes = grouping.notes
-        part = to_arrow(collect(realized_fees(settled, proportional, ANALYSIS.measure_names)))["settled_amount"]
-        table = table.append_column(name, part)
-        left = pc.subtract(left, part)
-    table = table.append_column("open_fees_amount", left)
-    worth = pc.if_else(pc.equal(table["worked_amount"], 0.0), None, table["worked_amount"])
-    table = table.append_column("collected_ratio", pc.divide(table["collected_amount"], worth))
-    return eager_from_arrow(frames["time_entries"], table)
 
 
 _ALWAYS_SHOWN = (
@@ -359,7 +331,13 @@ ANALYSIS = Analysis(
         retitled("collected_amount", "Time fees collected", "Fees billed for time that were paid in cash."),
         retitled("credited_amount", "Time fees credited", "Fees billed for time that were credited."),
         retitled("written_off_amount", "Time fees written off", "Fees billed for time that were written off later."),
-        sum_measure("open_fees_amount", "Open fees", "money", "Fees billed that are not settled by the payments."),
+        sum_measure(
+            "open_fees_amount",
+            "Open fees",
+            "money",
+            "Fees billed that are not settled by the payments.",
+            formula="billed_amount - collected_amount - credited_amount - written_off_amount",
+        ),
         ratio_measure(
             "collected_ratio",
             "Collected realization",

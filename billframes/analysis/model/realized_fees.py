@@ -9,7 +9,8 @@ import narwhals.stable.v2 as nw
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.frames.expressions import rate_at_step, value_if
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.model.billed_work import DUE, FACT, MIXED, UNSPREAD, BilledWork, has_mark
+from billframes.analysis.model.billed_work import FACT
+from billframes.analysis.model.billed_work_choice import DUE, MIXED, UNSPREAD, BilledWork, has_mark
 from billframes.analysis.model.sums import Sum, add_up
 
 __all__ = ["realized_fees"]
@@ -45,6 +46,7 @@ def _sums(of: BilledWork) -> list[Sum]:
         Sum("left_out_billed_amount", "_fees", left_out, unspread),
         Sum("mixed_amount", "worth", worked & has_mark(MIXED), "_hidden"),
     ]
+    sums += [Sum(name, name, counted, unspread) for name in of.settled]
     if of.basis == "work_date":
         states = {"unbilled_amount": "unbilled", "prebill_amount": "prebill"}
         sums += [Sum(name, "worth", counted & (C("_state") == state), "_hidden") for name, state in states.items()]
