@@ -10,8 +10,8 @@ import pytest
 
 @pytest.mark.slow
 def test_mutated_files_are_read_or_refused():
-    command = [sys.executable, "-m", "tests.faults.files", "--rounds", "12"]
+    command = [sys.executable, "-m", "tests.faults.files", "--rounds", "6"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     # Workbooks, e-bills in text and in XML, journals and mirrors.
-    assert done.stdout.count("| 12 |") >= 5
+    assert done.stdout.count("| 6 |") >= 5
