@@ -31,7 +31,7 @@ from billframes.periods import DateLike
 
 __all__ = ["ANALYSIS", "cash_forecast"]
 
-_LARGE, _WIDE = 0.25, 3.0
+_LARGE, _WIDE, _LEAST_WEEKS = 0.25, 3.0, 4
 
 
 def cash_forecast(
@@ -173,7 +173,7 @@ def _record(prepared: Prepared, nth: int) -> dict[str, Any]:
         "horizon": prepared.horizons[nth].name,
         "weeks": prepared.horizons[nth].weeks,
         "forecasts": len(checked),
-        "inside": sum(each.inside for each in checked),
+        "inside": sum(each.outcome == "inside" for each in checked),
         "error": error,
         "naive_error": naive,
         "phi": prepared.widening(nth, prepared.history.last),
@@ -188,7 +188,8 @@ def _note_doubts(prepared: Prepared, found: Forecast) -> None:
     for nth, horizon in enumerate(prepared.horizons):
         cash, factor = float(found.cash[nth]), prepared.widening(nth, prepared.history.last)
         low, high = limits(cash, float(found.variance[nth]), factor, prepared.level)
-        wide = high if high > _WIDE * low > 0 else 0.0
+        # A week by itself is always uncertain; it is one step to the sum of several.
+        wide = high if high > _WIDE * low > 0 and horizon.weeks >= _LEAST_WEEKS else 0.0
         notes.add(WIDE_RANGE, wide, "cash_forecast", start=horizon.start, end=horizon.end)
     of_last = found.by_invoice[:, -1]
     if len(of_last) and of_last.max() > _LARGE * found.cash[-1]:
@@ -211,7 +212,7 @@ ANALYSIS = Analysis(
     question="How much may come in by Christmas, and from whom?",
     summary=(
         "It estimates the cash of the next weeks or months from how fast invoices were paid and work was billed. In "
-        "four of five cases, what comes should be in the range; `cash_forecast_record` shows how often it was."
+        "four of five cases, what comes should be in the range; the record of earlier forecasts shows how often it was."
     ),
     example=(
         "Acme got an invoice of 1000 each week and paid it after 30 days. The last four are open, a balance of 4000: "

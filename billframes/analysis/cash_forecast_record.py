@@ -32,7 +32,7 @@ _SCHEMA = {
     "end": pa.timestamp("us"),
     "weeks": pa.float64(),
     **dict.fromkeys(("cash_amount", "low_amount", "high_amount", "received_amount"), pa.float64()),
-    "inside": pa.float64(),
+    "outcome": pa.string(),
     "error": pa.float64(),
     "naive_amount": pa.float64(),
     "phi": pa.float64(),
@@ -86,7 +86,7 @@ def cash_forecast_record(
     -------
     frame
         Of the kind of the input, by day and weeks: `forecast`, which names both, `as_of`, `end`, `weeks`,
-        `cash_amount`, `low_amount`, `high_amount`, `received_amount`, `inside`, `error`, `naive_amount`, `phi`.
+        `cash_amount`, `low_amount`, `high_amount`, `received_amount`, `outcome`, `error`, `naive_amount`, `phi`.
         `bf.explain("cash_forecast_record")` says what each is.
 
     Raises
@@ -124,8 +124,8 @@ def cash_forecast_record(
     ...     warnings.simplefilter("ignore")
     ...     result = cash_forecast_record(invoices, fell, entries, as_of="2026-10-31", horizons=(8,))
     >>> last = result.set_index("as_of").loc["2026-09-05"]
-    >>> last[["cash_amount", "low_amount", "high_amount", "received_amount", "inside"]].astype(int).tolist()
-    [7574, 5305, 10144, 8000, 1]
+    >>> last[["cash_amount", "low_amount", "high_amount", "received_amount"]].astype(int).tolist(), last["outcome"]
+    ([7574, 5305, 10144, 8000], 'inside')
     """
     every = read_whole_number(every, "every", "weeks")
     if receipts is None and payments is None:
@@ -173,7 +173,7 @@ def cash_forecast_record(
                     "low_amount": each.low,
                     "high_amount": each.high,
                     "received_amount": each.received,
-                    "inside": float(each.inside),
+                    "outcome": each.outcome,
                     "error": each.received / each.cash - 1 if each.cash > 0 else None,
                     "naive_amount": each.naive,
                     "phi": each.widening,
@@ -212,14 +212,14 @@ ANALYSIS = Analysis(
         Measure("weeks", "Weeks", "count", "How many weeks the forecast is for."),
         *RANGE[1:],
         Measure("received_amount", "Came in", "money", "What came in, as far as balances or payments show."),
-        Measure("inside", "Inside", "ratio", "100% if what came is in the range, else 0%."),
+        Measure("outcome", "Outcome", "text", "What came is inside the range, above it or below it."),
         Measure("error", "Off by", "ratio", "What came ÷ forecast − 1."),
         Measure("naive_amount", "Naive rule", "money", "12 months’ billing × the share of it that is paid."),
         Measure("phi", "Widening", "multiple", "By how much the record had widened the range: 1 is not at all."),
     ),
     table=TableSpec(
         title="Forecasts beside what came",
-        brief=("cash_amount", "low_amount", "high_amount", "received_amount", "error"),
+        brief=("cash_amount", "low_amount", "high_amount", "received_amount", "error", "outcome"),
         keys=("forecast",),
         adds_up=False,
     ),

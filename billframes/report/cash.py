@@ -20,7 +20,7 @@ from billframes.errors import ParameterError
 from billframes.report.month import Month
 from billframes.report.table_spec import Chart, MakeTable, ReportTable, Table
 
-__all__ = ["TABLES", "Outlook", "cash_notes", "forecast_of", "outlook", "why_not"]
+__all__ = ["TABLES", "Outlook", "cash_notes", "forecast_of", "outlook", "record_sentence", "why_not"]
 
 # A report is read in the weeks after its month.
 _LATEST = 62
@@ -50,7 +50,7 @@ def outlook(month: Month) -> Outlook | None:
         return Outlook(f"Of the open invoices, about {_about(first['open_cash_amount'])} are expected by {end}.")
     low, high = _about(first["low_amount"]), _about(first["high_amount"])
     cash = _about(first["cash_amount"])
-    record = _record(rows.attrs["record"][0])
+    record = record_sentence(rows)
     checked = "" if record else ", a range that is not yet checked against what came"
     return Outlook(f"By {end} about {cash} may come in; in four of five cases {low} to {high}{checked}.", record)
 
@@ -74,7 +74,8 @@ def _forecast(month: Month, horizons: Any = (4, 8, 13), **options: Any) -> pd.Da
 
 def why_not(error: ParameterError) -> str:
     """Return the first sentence of a refusal; the others are for programmers."""
-    return f"Cash is not forecast: {str(error).split('. ')[0].rstrip('.')}."
+    reason = str(error).split(". ")[0].rstrip(".")
+    return f"Cash is not forecast: {reason[:1].lower()}{reason[1:]}."
 
 
 def _about(amount: float) -> str:
@@ -85,13 +86,15 @@ def _about(amount: float) -> str:
     return format_number(round(amount / size) * size, "money")
 
 
-def _record(record: dict[str, Any]) -> str:
+def record_sentence(rows: pd.DataFrame) -> str:
+    """Say how good earlier forecasts of the first horizon were; empty if none could be checked."""
+    record = rows.attrs["record"][0]
     if not record["forecasts"]:
         return ""
     number, inside = record["forecasts"], record["inside"]
     return (
         f"Of {number} earlier {'forecast' if number == 1 else 'forecasts'} of {record['weeks']:.0f} weeks, {inside} "
-        f"{'was' if inside == 1 else 'were'} inside the range; they were off by "
+        f"{'was' if inside == 1 else 'were'} inside the range and {number - inside} outside; they were off by "
         f"{format_number(record['error'], 'ratio')} on average (12 months’ billing: "
         f"{format_number(record['naive_error'], 'ratio')})."
     )

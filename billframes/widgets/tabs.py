@@ -17,7 +17,7 @@ from billframes.analysis.model.keys import TIMES
 from billframes.analysis.results.explain import meaning
 from billframes.analysis.rules.periods import LATER_BALANCES
 from billframes.errors import ParameterError
-from billframes.report.cash import why_not
+from billframes.report.cash import record_sentence, why_not
 from billframes.widgets.filtered_book import FilteredBook
 from billframes.widgets.html import (
     SHOW_ME,
@@ -126,8 +126,10 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
                 view.analysis.summary.replace("`", ""),
                 view.tab.about_filters,
                 compared_with(filtered, view),
+                record_sentence(self.result) if view.tab.filters == "forecast" else "",
                 filtered.settings,
             )
+            if each
         )
         self._tiles.value = tiles_of(view, filtered, self._total)
         self._notes.value = note_paragraphs(view, notes, filtered)

@@ -308,15 +308,23 @@ def test_receipts_without_a_column_are_refused(frames):
 @pytest.mark.parametrize(
     ("invoices", "horizons", "sentence"),
     [
-        (40, (13,), "40 invoices in a year say too little. Look at overdue_invoices and ask the clients"),
-        (80, (4, 13), "80 invoices in a year say too little for less than 8 weeks. Pass horizons="),
-        (0, (13,), "There is no final invoice above 0"),
+        (40, (13,), r"Only 40 invoices became final in \d+ weeks, and a forecast needs 50. Look at overdue_invoices"),
+        (80, (4, 13), r"Only 80 invoices became final in \d+ weeks, and less than 8 weeks need 100. Pass horizons="),
+        (1, (13,), "Only 1 invoice became final in 1 week, and"),
+        (0, (13,), "No invoice above 0 is final yet"),
     ],
 )
 def test_too_few_invoices_are_refused(frames, invoices, horizons, sentence):
     some = frames["invoices"].sort_values("invoice_date").tail(invoices)
     with pytest.raises(ParameterError, match=sentence):
         run(frames, invoices=some, horizons=horizons, receipts=None, since=None)
+
+
+def test_a_contingency_firm_is_told_that_settlements_are_not_known(frames):
+    matters = pd.DataFrame({"matter_id": ["m1"], "matter_type": ["contingency"]})
+    entries, invoices = frames["time_entries"].assign(matter_id="m1"), frames["invoices"].tail(2)
+    with pytest.raises(ParameterError, match="works on contingency, and the billing system does not say when matters"):
+        run(frames, invoices=invoices, time_entries=entries, matters=matters, receipts=None, since=None)
 
 
 def test_a_short_past_is_refused(frames):
@@ -339,8 +347,10 @@ def test_the_record_needs_receipts(frames):
 
 def test_the_record_says_how_often_what_came_was_inside(frames):
     found = record(frames, horizons=(8, 13))
-    inside = found["received_amount"].between(found["low_amount"], found["high_amount"])
-    assert (found["inside"] == inside.astype(float)).all()
+    narrow = record(frames, horizons=(8, 13), level=0.5)
+    assert set(narrow["outcome"]) == {"inside", "above", "below"}
+    assert (narrow["received_amount"] > narrow["high_amount"]).equals(narrow["outcome"] == "above")
+    assert (narrow["received_amount"] < narrow["low_amount"]).equals(narrow["outcome"] == "below")
     assert found["error"].to_numpy() == pytest.approx(found["received_amount"] / found["cash_amount"] - 1)
     eight = found[found["weeks"] == 8]
     assert run(frames, horizons=(8, 13)).attrs["record"][0] | {"horizon": ""} == pytest.approx(
@@ -348,7 +358,7 @@ def test_the_record_says_how_often_what_came_was_inside(frames):
             "horizon": "",
             "weeks": 8.0,
             "forecasts": len(eight),
-            "inside": int(eight["inside"].sum()),
+            "inside": int((eight["outcome"] == "inside").sum()),
             "error": (eight["cash_amount"] - eight["received_amount"]).abs().sum() / eight["received_amount"].sum(),
             "naive_error": (eight["naive_amount"] - eight["received_amount"]).abs().sum()
             / eight["received_amount"].sum(),

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from billframes._format import long_date
 from billframes._names import as_given
 from billframes.analysis.forecasting.forecasts import FEWEST_INVOICES, FEWEST_WEEKS, Past, past_forecasts
 from billframes.analysis.forecasting.history import History
@@ -31,7 +32,7 @@ __all__ = ["Checked", "Prepared", "prepare", "read_level"]
 
 _FEW_INVOICES, _SHORT = 100, 8
 _CHECKED_WEEKS, _LEAST_RECORD = 13, 13
-_OLD, _OLDEST = 26, 104
+_OLD, _OLDEST, _YEAR = 26, 104, 52
 _WARN_SETTLED, _LEAST_SETTLED = 0.9, 0.8
 _NIGHTLY, _SEVERAL_OLD, _CENT = 7, 5, 0.005
 _SEASONS, _SEEN_TWICE = (12, 1, 8), 730
@@ -50,9 +51,9 @@ class Checked:
     widening: float
 
     @property
-    def inside(self) -> bool:
-        """Whether what came was in the range."""
-        return self.low <= self.received <= self.high
+    def outcome(self) -> str:
+        """Where what came was: "inside", "above" or "below" the range."""
+        return "below" if self.received < self.low else "above" if self.received > self.high else "inside"
 
 
 @dataclass(frozen=True)
@@ -159,22 +160,28 @@ def _need_falls_since(frames: Frames, day: dt.date, falls: Any, settings: FirmSe
 def _need_enough(history: History, horizons: Sequence[Horizon]) -> None:
     """Refuse too few invoices and too short a past, for which the ranges were too narrow."""
     used = history.week[history.week >= history.complete]
-    number = int((history.week > history.last - 52).sum())
+    number = int((history.week > history.last - _YEAR).sum())
+    work, long = history.work, history.last - int(history.week.min(initial=history.last)) + 1
+    span = "the last year" if long > _YEAR - 4 else f"{long} week{'s' * (long > 1)}"
+    became = f"Only {number} {'invoice' if number == 1 else 'invoices'} became final in {span}"
+    if number < FEWEST_INVOICES and work and work.left_out > 0 and not work.worth.any():
+        raise ParameterError(
+            "The firm works on contingency, and the billing system does not say when matters settle. Ask those who are "
+            "responsible for them."
+        )
     if not len(used):
-        raise ParameterError("There is no final invoice above 0 up to that day, so nothing can be forecast.")
+        raise ParameterError("No invoice above 0 is final yet, so nothing shows how clients pay.")
     if number < FEWEST_INVOICES:
         raise ParameterError(
-            f"{number} invoices in a year say too little. Look at overdue_invoices and ask the clients."
+            f"{became}, and a forecast needs {FEWEST_INVOICES}. Look at overdue_invoices and ask the clients."
         )
     if number < _FEW_INVOICES and any(each.weeks < _SHORT for each in horizons):
-        raise ParameterError(
-            f"{number} invoices in a year say too little for less than {_SHORT} weeks. Pass horizons=(8, 13)."
-        )
+        raise ParameterError(f"{became}, and less than {_SHORT} weeks need {_FEW_INVOICES}. Pass horizons=(8, 13).")
     weeks, record = history.last - int(used.min()), history.last - history.since
     if weeks < FEWEST_WEEKS and record < _LEAST_RECORD:
         raise ParameterError(
-            f"The invoices begin {weeks} weeks before {history.day}; a forecast needs {FEWEST_WEEKS}, or a mirror of "
-            f"{_LEAST_RECORD}."
+            f"The invoices begin {weeks} weeks before {long_date(history.day)}; a forecast needs {FEWEST_WEEKS} weeks, "
+            f"or {_LEAST_RECORD} weeks of a mirror."
         )
 
 
@@ -199,12 +206,10 @@ def _note_record(analysis: str, prepared: Prepared) -> None:
     notes.add(UNCHECKED, float(history.last - history.since < _CHECKED_WEEKS), analysis)
     for nth, horizon in enumerate(prepared.horizons):
         last = [each for each in prepared.checked(nth) if each.received == each.received][-2:]
-        for side, pace, missed in (
-            ("high", "more slowly", [each.received < each.low for each in last]),
-            ("low", "faster", [each.received > each.high for each in last]),
-        ):
+        for outcome, side, pace in (("below", "high", "more slowly"), ("above", "low", "faster")):
             words = {"weeks": round(horizon.weeks), "side": side, "pace": pace}
-            notes.add(MISSED, len(missed) if len(missed) == 2 and all(missed) else 0, analysis, **words)
+            missed = [each for each in last if each.outcome == outcome]
+            notes.add(MISSED, 2 if len(missed) == 2 else 0, analysis, **words)
 
 
 def _note_season(analysis: str, prepared: Prepared, *, months: bool) -> None:
