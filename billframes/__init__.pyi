@@ -49,7 +49,7 @@ from .analysis.profitability import profitability as profitability
 from .analysis.realization import realization as realization
 from .analysis.reconcile import reconcile as reconcile
 from .analysis.results.explain import explain as explain
-from .analysis.results.figures import figures as figures
+from .analysis.results.figures_side_by_side import figures as figures
 from .analysis.scorecard import scorecard as scorecard
 from .analysis.stale import stale as stale
 from .analysis.tie_out import tie_out as tie_out

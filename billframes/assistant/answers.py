@@ -19,7 +19,7 @@ from billframes.analysis.declare.metrics import title_of_key
 from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.model.keys import TIMES
 from billframes.analysis.results.explain import plain_words
-from billframes.analysis.results.names import Figure
+from billframes.analysis.results.figure_names import Figure
 from billframes.assistant.text_of_data import safe_text
 
 __all__ = ["MOST_CHARACTERS", "MOST_ROWS", "as_text", "cell", "definitions", "fit", "rows_add_up", "table"]

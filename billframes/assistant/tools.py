@@ -19,9 +19,8 @@ from billframes.analysis.declare.lookup import analyses, measure as find_measure
 from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.model.keys import PEOPLE_AND_MATTERS, SHORT_NAMES, TIMES
 from billframes.analysis.results.explain import explain as explain_word
-from billframes.analysis.results.figures import FIGURES, MISSING, TOTAL
-from billframes.analysis.results.names import Figure, figure_names, find_figure, find_figures, name_to_write
-from billframes.analysis.results.payments_given import needs_payments
+from billframes.analysis.results.figure_names import Figure, figure_names, find_figure, find_figures, name_to_write
+from billframes.analysis.results.figures_side_by_side import FIGURES, MISSING, TOTAL
 from billframes.analysis.results.result_rows import total_of
 from billframes.assistant.answers import MOST_ROWS, cell, definitions, rows_add_up, table
 from billframes.assistant.books import from_books
@@ -133,7 +132,7 @@ class Tools:
         grouped = any(key not in TIMES for key in keys)
         most = min(top, MOST_ROWS) if grouped else None
         _check_where(book, where)
-        of_cash = [each.analysis for each in wanted if needs_payments(each.analysis)]
+        of_cash = [each.analysis for each in wanted if each.analysis.needs_payments]
         payments = from_books(of_cash[0], book) if of_cash else {}
         rows = book.figures(*measures, by=keys or None, where=where, compare=compare, top=most, **payments)
         if len(rows) > MOST_ROWS + 1:

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from billframes._names import join_names
 from billframes.analysis.declare.lookup import measure
-from billframes.analysis.results.names import figure_columns, read_figures
+from billframes.analysis.results.figure_names import figure_columns, read_figures
 from billframes.plots.chart import Chart
 
 __all__ = ["figures"]

@@ -10,8 +10,8 @@ import pandas as pd
 from billframes._suggestions import suggest_method_arguments
 from billframes.analysis.declare.lookup import measure
 from billframes.analysis.declare.metrics import Measure
-from billframes.analysis.results.figures import TOTAL
-from billframes.analysis.results.names import figure_columns, read_figures
+from billframes.analysis.results.figure_names import figure_columns, read_figures
+from billframes.analysis.results.figures_side_by_side import TOTAL
 from billframes.analysis.results.result_rows import ResultRows, total_of
 from billframes.loading.load_info import attached
 from billframes.tables.table import TableOf

@@ -9,10 +9,8 @@ import pytest
 
 import billframes as bf
 from billframes import FirmSettings, plots, tables
-from billframes.analysis.results.figures import figures
-from billframes.analysis.results.forecast_given import is_forecast
-from billframes.analysis.results.names import figure_names, find_figure
-from billframes.analysis.results.payments_given import needs_payments
+from billframes.analysis.results.figure_names import figure_names, find_figure
+from billframes.analysis.results.figures_side_by_side import figures
 from billframes.analysis.results.result_rows import key_columns
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.loading.load_info import attached
@@ -22,9 +20,7 @@ from tests.firms import make_firm, on
 
 # Those of cash need payments of the books: tests/ledger/test_figures_of_cash.py.
 # Cash and its forecast have tests of their own.
-OF_FIRM = [
-    each for each in figure_names().values() if not (needs_payments(each.analysis) or is_forecast(each.analysis))
-]
+OF_FIRM = [each for each in figure_names().values() if not (each.analysis.needs_payments or each.analysis.is_forecast)]
 COLUMNS = list(dict.fromkeys(each.column for each in OF_FIRM))
 TIMES = {"month", "quarter", "year"}
 DAYS = {"start": "2026-07-01", "end": "2026-10-31"}

@@ -11,7 +11,7 @@ import pytest
 
 import billframes as bf
 from billframes._notes import Notes, collect_notes
-from billframes.analysis.results.names import find_figure
+from billframes.analysis.results.figure_names import find_figure
 from billframes.assistant.text_of_data import safe_text
 
 QUESTIONS = tomllib.loads(Path(__file__).with_name("questions.toml").read_text(encoding="utf-8"))["questions"]

@@ -6,12 +6,11 @@ import pandas as pd
 import pytest
 
 import billframes as bf
-from billframes.analysis.results.names import figure_names
-from billframes.analysis.results.payments_given import needs_payments
+from billframes.analysis.results.figure_names import figure_names
 from billframes.errors import ParameterError
 from billframes.ledger import read_ledger
 
-CASH = {each.column: each.measure.name for each in figure_names().values() if needs_payments(each.analysis)}
+CASH = {each.column: each.measure.name for each in figure_names().values() if each.analysis.needs_payments}
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import billframes
 from billframes.analysis.declare.lookup import analyses
-from billframes.analysis.results.names import figure_names, name_to_write
+from billframes.analysis.results.figure_names import figure_names, name_to_write
 from billframes.book.methods import analysis_methods
 
 ROOT = Path(billframes.__file__).parent
@@ -26,7 +26,7 @@ _MORE = {
     "payment_gaps": ("payment_gaps",),
     "payments": ("payments",),
     "results.explain": ("explain",),
-    "results.figures": ("figures",),
+    "results.figures_side_by_side": ("figures",),
 }
 HEAD = "# Written by `python -m tests.typing.make_analysis_stubs` from what the analyses declare; not edited by hand."
 

@@ -329,6 +329,16 @@ class Analysis(Explanation):
         ]
 
     @property
+    def needs_payments(self) -> bool:
+        """Whether it counts payments, which the billing system does not have."""
+        return self.book.first == "payments"
+
+    @property
+    def is_forecast(self) -> bool:
+        """Whether its figures are of the time after the data."""
+        return "horizons" in self.takes
+
+    @property
     def takes(self) -> frozenset[str]:
         """The names of the function's arguments."""
         return frozenset(inspect.signature(self.function).parameters)

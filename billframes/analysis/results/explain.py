@@ -19,8 +19,8 @@ from billframes.analysis.declare.glossary import GLOSSARY, Glossary, Term, term
 from billframes.analysis.declare.lookup import analyses, measure
 from billframes.analysis.declare.metrics import UNITS
 from billframes.analysis.declare.spec import Analysis
-from billframes.analysis.results.forecast_given import HORIZON, is_forecast
-from billframes.analysis.results.names import Figure, figure_names, find_figure, name_to_write, same_name
+from billframes.analysis.results.figure_names import Figure, figure_names, find_figure, name_to_write, same_name
+from billframes.analysis.results.figure_source import HORIZON
 from billframes.errors import ParameterError
 
 __all__ = ["Explanations", "FigureExplanation", "FigureList", "explain", "meaning", "plain_words"]
@@ -91,7 +91,7 @@ class FigureExplanation(Explanation):
         keys = "Any key of `by=` that its records have. Months are those of the date by which the analysis counts."
         if "start" not in analysis.takes:
             keys = "Any key of `by=`. By month, quarter or year, it is the balance at the end of each."
-        if is_forecast(analysis):
+        if analysis.is_forecast:
             keys = f"Client, or none. It is what is expected within {HORIZON} weeks of the data."
         pairs = [pair for pair in figure.measure.ratios if {*pair} <= {*analysis.measure_names}]
         formulas = [f"`{part}` ÷ `{whole}`" for part, whole in pairs]

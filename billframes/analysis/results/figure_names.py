@@ -14,7 +14,6 @@ from billframes.analysis.declare.lookup import analyses, measure, qualified_name
 from billframes.analysis.declare.metrics import SHARED, Measure, bucket_measure
 from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.frames.native import wrap_frame
-from billframes.analysis.results.forecast_given import is_forecast
 from billframes.analysis.results.result_rows import ResultRows, read_result
 from billframes.errors import ParameterError
 
@@ -81,7 +80,7 @@ def figure_names() -> dict[str, Figure]:
         analysis = analyses()[name]
         for each in analysis.columns:
             # A running share depends on the order of the rows; days of a forecast are the same in all rows.
-            if each.unit == "text" or each.name == "running_share" or (is_forecast(analysis) and each.unit == "date"):
+            if each.unit == "text" or each.name == "running_share" or (analysis.is_forecast and each.unit == "date"):
                 continue
             bare = analysis.short[0] if each.name == "total" and analysis.short else each.name
             is_one = each == SHARED[bare] if bare in SHARED else declared[bare] == 1

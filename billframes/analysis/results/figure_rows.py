@@ -1,0 +1,259 @@
+"""The rows of figures side by side: joined by their keys, filtered, added up and ranked.
+
+Each analysis has added up its own rows, and its groups are numbered as those of the others. If the records themselves
+were joined, an invoice of two entries would count twice.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from billframes._names import closest
+from billframes.analysis.declare.lookup import analyses, weight_of
+from billframes.analysis.declare.spec import Analysis
+from billframes.analysis.model.keys import TIMES, columns_of
+from billframes.analysis.results.figure_names import Figure
+from billframes.analysis.results.figure_source import NOT_BY, Source
+from billframes.analysis.results.result_rows import key_columns, totals_of
+from billframes.errors import MissingColumnError, ParameterError
+
+__all__ = ["FigureRows"]
+
+_OTHERS = "Others ({})"
+_NOT_ADDED = "That of several rows can't be calculated from theirs."
+Places = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FigureRows:
+    """
+    Figures by their keys.
+
+    Parameters
+    ----------
+    figures : tuple of Figure
+    ends : tuple of str
+        The ends of the columns' names, by period: empty, and the one of the period to compare with.
+    keys : DataFrame
+        The keys of each group.
+    parts : mapping of (str, str) to DataFrame
+        By end and analysis, the figures of each group, in the order of the keys.
+    missing : dict of str to str
+        Why figures are missing, by column.
+    """
+
+    figures: tuple[Figure, ...]
+    ends: tuple[str, ...]
+    keys: pd.DataFrame
+    parts: Mapping[tuple[str, str], pd.DataFrame]
+    missing: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, figures: Sequence[Figure], sources: Mapping[str, Source], by: Sequence[str]) -> FigureRows:
+        """Join the rows of the analyses by their ids; each has all its rows."""
+        found: dict[tuple[str, str], tuple[pd.DataFrame, pd.DataFrame]] = {}
+        missing: dict[str, str] = {}
+        sums: dict[tuple[str, str], list[str]] = {}
+        errors: list[Exception] = []
+        of_analyses = {each.analysis.name: each.analysis for each in figures}
+        for (end, source), (name, analysis) in itertools.product(sources.items(), of_analyses.items()):
+            own = {f"{each.column}{end}": each for each in figures if each.analysis is analysis}
+            if said := source.unknown(analysis):
+                missing |= dict.fromkeys(own, said)
+                continue
+            try:
+                rows, reason = source.rows(analysis, by)
+            except (ParameterError, MissingColumnError) as error:
+                missing |= dict.fromkeys(own, _why_not(analysis, error))
+                errors.append(error)
+                continue
+            wanted = {name for each in own.values() for name in _parts(each)}
+            used = [each for each in rows if each in wanted]
+            unknown = [each for each in used if len(rows) and rows[each].isna().all()]
+            for column, each in own.items():
+                if reason or each.measure.name in unknown or each.measure.name not in used:
+                    missing[column] = reason or _why(each, rows, keyed=bool(by))
+            # A figure of which some rows are unknown stays missing there.
+            known = {*used} - {*unknown} if not reason else set()
+            sums[end, name] = [each.name for each in analysis.columns if each.adds_up and each.name in known]
+            found[end, name] = rows[key_columns([*map(str, rows)], analysis)], rows[used]
+        if not any(end == "" for end, _ in found):
+            raise errors[0]
+        return cls(tuple(figures), tuple(sources), *_joined(found, sums), missing)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the keys."""
+        return [str(each) for each in self.keys]
+
+    def column(self, figure: Figure, end: str = "") -> pd.Series[Any]:
+        """Return a figure of each group."""
+        part = self.parts.get((end, figure.analysis.name), self.keys)
+        if figure.measure.name not in part or part is self.keys:
+            return pd.Series(float("nan"), self.keys.index)
+        return part[figure.measure.name]
+
+    def table(self) -> pd.DataFrame:
+        """Return the keys and the figures, with those of the earlier period and the changes beside them."""
+        columns: dict[str, pd.Series[Any]] = {}
+        for each in self.figures:
+            now, *then = (self.column(each, end) for end in self.ends)
+            columns[each.column] = now
+            for end, before in zip(self.ends[1:], then, strict=True):
+                columns[f"{each.column}{end}"] = before
+                if each.measure.unit != "date":
+                    columns[f"{each.column}_since{end}"] = now - before
+        return pd.concat([self.keys, pd.DataFrame(columns, self.keys.index)], axis=1)
+
+    def where(self, key: str, wanted: Any) -> FigureRows:
+        """Keep the rows with one of the values, which are ids or labels; None is a missing value."""
+        columns = columns_of(key, self.names)
+        wanted = [*wanted] if isinstance(wanted, (list, tuple, set, frozenset)) else [wanted]
+        if not wanted:
+            raise ParameterError(
+                f"where={{{key!r}: []}} has no values, so every sum would be 0. Leave the key out for all."
+            )
+        if not columns:
+            raise ParameterError(f"where={{{key!r}: …}}: none of the figures is known by {key!r}.")
+        values = self.keys[columns]
+        found = np.zeros(len(values), dtype=bool)
+        for value in wanted:
+            if value is None:
+                found |= values[columns[0]].isna().to_numpy()
+                continue
+            hits = (values.astype(object) == value).any(axis="columns").to_numpy()
+            if not hits.any():
+                known = [str(each) for each in values[columns[-1]].dropna().unique()]
+                raise ParameterError(
+                    f"where={{{key!r}: {value!r}}}: no row has this value.{closest(str(value), known)}"
+                )
+            if len(ids := values.loc[hits, columns[0]].unique()) > 1:
+                raise ParameterError(
+                    f"where={{{key!r}: {value!r}}}: several have this name. Write an id: {', '.join(map(repr, ids))}."
+                )
+            found |= hits
+        return self._rows(np.flatnonzero(found))
+
+    def add_up(self, keys: Sequence[str]) -> FigureRows:
+        """Add up by fewer keys. Ratios are those of the sums; a figure that can't be added up is missing."""
+        groups, first = self._groups(keys)
+        count = len(first) if keys else 1
+        several = np.bincount(groups, minlength=count) != 1
+        over_time = not {*TIMES}.isdisjoint({*self.names} - {*keys})
+        parts, missing = {}, dict(self.missing)
+        for (end, name), part in self.parts.items():
+            totals = pd.DataFrame(totals_of(part.select_dtypes("number"), groups, count), range(count))
+            if over_time and "start" not in analyses()[name].takes:
+                totals.loc[:] = float("nan")
+            single = part.set_axis(groups)[~several[groups]]
+            added = totals[several].reindex(columns=part.columns)
+            parts[end, name] = pd.concat([each for each in (single, added) if len(each)] or [single]).sort_index()
+            lost = part[several[groups]].notna().any() & added.isna().all()
+            for each in self.figures:
+                if each.analysis.name == name and lost.get(each.measure.name):
+                    missing.setdefault(f"{each.column}{end}", _NOT_ADDED)
+        labels = self.keys[[*keys]].iloc[first] if keys else pd.DataFrame(index=[0])
+        return replace(self, keys=labels.reset_index(drop=True), parts=parts, missing=missing)
+
+    def sorted(self) -> FigureRows:
+        """Sort by the labels, then by their ids, in the order of the keys."""
+        labels = [each for each in self.names if not _label_of(each, self.names)]
+        order = [name for each in labels for name in (each, f"{each.rpartition('_')[0]}_id") if name in self.names]
+        if not order:
+            return self
+        return self._rows(self.keys.sort_values([*dict.fromkeys(order)], na_position="last").index.to_numpy())
+
+    def top(self, most: int) -> FigureRows:
+        """Keep the groups with the largest first figure, by the first key other than periods, and add up the others."""
+        first = self.figures[0]
+        if self.column(first).isna().all() and len(self.keys):
+            reason = self.missing.get(first.column, "Its denominators are 0.")
+            raise ParameterError(f"top= chooses by the first figure, and {first.column!r} is missing: {reason}")
+        names = [each for each in self.names if each not in TIMES]
+        if not names:
+            raise ParameterError("top= needs rows to choose from: pass by=, such as by='client'.")
+        columns = [names[0], *filter(None, [_label_of(names[0], self.names)])]
+        groups, ids = self._groups(columns)
+        order = np.argsort(-self.add_up(columns).column(first).to_numpy("float64"), kind="stable")
+        places = np.minimum(np.argsort(order), most)[groups]
+        keys = self.keys.copy()
+        if len(ids) > most:
+            for name in columns:
+                label = _OTHERS.format(len(ids) - most) if name == columns[-1] else None
+                keys[name] = keys[name].astype(object).mask(places == most, label)
+        shown = replace(self, keys=keys)._rows(np.argsort(places, kind="stable"))
+        return shown.add_up(self.names)
+
+    def _groups(self, keys: Sequence[str]) -> tuple[Places, Places]:
+        """Return the number of each row's group, and the first row of each group."""
+        if not keys:
+            return np.zeros(len(self.keys), "int64"), np.arange(min(1, len(self.keys)))
+        groups = self.keys.groupby([*keys], dropna=False, sort=False).ngroup().to_numpy("int64")
+        return groups, np.unique(groups, return_index=True)[1]
+
+    def _rows(self, places: Places) -> FigureRows:
+        parts = {name: part.iloc[places].reset_index(drop=True) for name, part in self.parts.items()}
+        return replace(self, keys=self.keys.iloc[places].reset_index(drop=True), parts=parts)
+
+
+def _joined(
+    found: Mapping[tuple[str, str], tuple[pd.DataFrame, pd.DataFrame]], sums: Mapping[tuple[str, str], Sequence[str]]
+) -> tuple[pd.DataFrame, dict[tuple[str, str], pd.DataFrame]]:
+    """Return the keys of each group of all analyses, which are matched by ids, and the figures of each analysis."""
+    keys = [each for each, _ in found.values()]
+    together = pd.concat([each for each in keys if len(each)] or keys[:1], ignore_index=True)
+    names = [str(each) for each in together]
+    ids = [name for name in names if name not in {_label_of(each, names) for each in names}]
+    numbers, labels = pd.Series(0, together.index), pd.DataFrame(index=[0])
+    if ids:
+        numbers = together.groupby(ids, dropna=False, sort=False).ngroup()
+        labels = together.groupby(numbers).first()
+    parts, start = {}, 0
+    for name, (_, rows) in found.items():
+        own = numbers.iloc[start : start + len(rows)]
+        start += len(rows)
+        parts[name] = rows.set_axis(own).reindex(labels.index)
+        # A sum is 0 in groups of which its analysis has no row.
+        parts[name].loc[~labels.index.isin(own), [*sums[name]]] = 0.0
+    return labels, parts
+
+
+def _label_of(name: str, keys: Collection[str]) -> str:
+    """Return the column with the labels of an id; empty if there is none."""
+    stem = name.removesuffix("_id")
+    return next((each for each in (f"{stem}_name", f"{stem}_label") if stem != name and each in keys), "")
+
+
+def _parts(figure: Figure) -> set[str]:
+    """Return the columns of the analysis from which a total of the figure is calculated."""
+    return {figure.measure.name, *itertools.chain(*figure.measure.ratios), weight_of(figure.measure)}
+
+
+def _why_not(analysis: Analysis, error: Exception) -> str:
+    """Say why an analysis is not known by the keys. A forecast is neither known of past periods nor of small firms."""
+    text = str(error.args[0])
+    if text.startswith("by="):
+        return NOT_BY if analysis.is_forecast else f"It is not known by {text.split(chr(39))[1]}."
+    if not analysis.is_forecast:
+        raise error
+    return text
+
+
+def _why(figure: Figure, rows: pd.DataFrame, *, keyed: bool) -> str:
+    """Say why a whole column is missing."""
+    name, analysis = figure.measure.name, figure.analysis
+    if name not in rows:
+        return f"It needs options: call {analysis.name}()."
+    for part, whole in figure.measure.ratios:
+        if {part, whole} <= {*rows} and rows[whole].notna().any():
+            return f"Its denominator, {whole}, is 0." if rows[part].notna().any() else f"{part} is not known."
+    starts = (f"`{name}`", *(["By "] if keyed else []))
+    otherwise = f"It is missing in all rows of {analysis.name}; its warnings or bf.explain({figure.column!r}) say why."
+    return next((text for text in analysis.left_out if text.startswith(starts)), otherwise)

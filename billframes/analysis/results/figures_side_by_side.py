@@ -1,0 +1,216 @@
+"""Figures side by side: those of several analyses by the same keys, filtered, compared and ranked.
+
+`figures_of` calculates them from any `Source`, `figures` from frames, and a book from its own frames.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import narwhals.stable.v2 as nw
+import pandas as pd
+import pyarrow as pa
+
+from billframes._names import closest
+from billframes._notes import NOTES, Notes, collect_notes
+from billframes.analysis.declare.columns import Frame
+from billframes.analysis.declare.spec import Analysis
+from billframes.analysis.frames.checked_frames import share_checks
+from billframes.analysis.frames.data_span import first_date, first_day, read_period
+from billframes.analysis.frames.native import nan_to_null, to_native
+from billframes.analysis.model.arguments import check_choice, read_whole_number
+from billframes.analysis.model.keys import TIMES, By, columns_of, names_in
+from billframes.analysis.results.figure_names import find_figures
+from billframes.analysis.results.figure_rows import FigureRows
+from billframes.analysis.results.figure_source import Source
+from billframes.config.firm import FirmSettings
+from billframes.errors import ParameterError
+from billframes.loading.load_info import attach, load_day
+from billframes.periods import DateLike
+
+if TYPE_CHECKING:
+    from billframes.analysis.results._figure_names import FigureName
+
+__all__ = ["FIGURES", "MISSING", "TOTAL", "figures", "figures_of"]
+
+FIGURES, MISSING, TOTAL = "figures", "missing", "total"
+"""The names under which a result keeps the analysis of each column, why columns are missing, and its total."""
+
+Compare = Literal["previous", "year_ago"]
+_FRAMES = ("time_entries", "expenses", "fixed_fees", "invoices", "matters", "users", "clients")
+_DATES = {"time_entries": "date", "invoices": "invoice_date"}
+
+
+def figures(
+    *names: FigureName,
+    by: By = None,
+    where: Mapping[str, Any] | None = None,
+    start: DateLike | None = None,
+    end: DateLike | None = None,
+    as_of: DateLike | None = None,
+    compare: Compare | None = None,
+    top: int | None = None,
+    payments: pd.DataFrame | None = None,
+    settings: FirmSettings | None = None,
+    **frames: Any,
+) -> Any:
+    """
+    Calculate figures of several analyses side by side, by the same keys.
+
+    Each figure is that of its own analysis: hours by the day of the work, fees by the day of the invoice.
+
+    Parameters
+    ----------
+    *names : str
+        Figures, such as "client_hours", "billed_amount", "billing_realization", "wip", "receivables".
+        `bf.explain("figures")` lists them, and `bf.explain("billed_amount")` explains one. A name that several
+        analyses have for different figures is written with the analysis, as "contribution.billed_amount".
+    by : str or list of str, optional
+        Keys to group by; None gives one row.
+    where : mapping of str to object, optional
+        Keys, each with a value or a list of values: ids or labels, exact; None is a missing value. An invoice's fee is
+        first spread over all the work on it, as without a filter. The filter then keeps the parts of the matching
+        work, so all values of a key, with None, add up to the whole.
+    start, end : str or date, optional
+        First and last day, inclusive, or a whole period such as "2026-Q3" as `start`.
+    as_of : str or date, optional
+        The day of balances (work in progress, receivables). By default the last day of the period, or the day of the
+        load if that is earlier.
+    compare : {"previous", "year_ago"}, optional
+        The period before, or the same period a year before, to compare with. A period that is not over is compared
+        with as many days.
+    top : int, optional
+        The number of groups of the first key to keep: those with the largest first figure. The others are added up in
+        a row "Others (37)", which has no id.
+    payments : DataFrame, optional
+        From `payments`, for figures of cash, such as "collected_amount".
+    settings : FirmSettings, optional
+    **frames : frame
+        The frames of the analyses by name: `time_entries`, `expenses`, `fixed_fees`, `invoices`, `matters`, `users`,
+        `clients`; of any engine.
+
+    Returns
+    -------
+    frame
+        Of the same kind as the frames, sorted by label: the keys, and a column for each figure, float64 (dates are
+        datetimes). With `compare`, each figure is followed by that of the other period and by the change, such as
+        `billed_amount_previous` and `billed_amount_since_previous`. There are no rows of totals.
+
+        Balances by month, quarter or year are those at the end of each, so they add up within a period only. A sum is
+        0 in groups without records. `attrs["figures"]` has the analysis of each column, and `attrs["missing"]` the
+        reason why a column or a part of it is missing.
+
+    Raises
+    ------
+    ParameterError
+        A figure, a key or a value of `where` is unknown, a name is of several figures, or no figure knows the keys;
+        or a figure of cash has no payments, or none of a part of the period.
+    MissingColumnError
+        An analysis lacks a frame or a column.
+
+    Warns
+    -----
+    BillframesWarning
+        As the analyses warn, of each cause once.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> entries = pd.DataFrame({
+    ...     "date": pd.to_datetime(["2026-10-01", "2026-10-02"]), "user_id": ["u1", "u2"], "user_name": ["Ada", "Ben"],
+    ...     "matter_id": ["m1", "m1"], "hours": [2.0, 3.0], "billing_type": ["billable"] * 2, "amount": [600.0, 600.0],
+    ...     "invoice_id": ["i1", None],
+    ... })
+    >>> invoices = pd.DataFrame({
+    ...     "invoice_id": ["i1"], "invoice_date": pd.to_datetime(["2026-10-05"]), "client_id": ["c1"],
+    ...     "invoice_state": ["final"], "amount": [540.0], "balance": [0.0],
+    ... })
+    >>> matters = pd.DataFrame({"matter_id": ["m1"], "matter_type": ["hourly"]})
+    >>> none = pd.DataFrame()
+    >>> figures("billed_amount", "billing_realization", "wip", by="user", start="2026-10", time_entries=entries,
+    ...         invoices=invoices, expenses=none, fixed_fees=none, matters=matters)
+      user_id user_name  billed_amount  billing_realization  wip_amount
+    0      u1       Ada          540.0                  0.9         0.0
+    1      u2       Ben            0.0                  NaN       600.0
+    """
+    given = {name: frame for name, frame in frames.items() if frame is not None}
+    for name in given:
+        if name not in _FRAMES:
+            raise ParameterError(
+                f"figures takes no argument {name!r}.{closest(name, [*_FRAMES, 'where'])} Figures are named by "
+                f"position, and frames are {', '.join(_FRAMES)}."
+            )
+    if not given:
+        raise ParameterError("figures needs frames, such as time_entries= and invoices=; or call it on bf.book(...).")
+    dated = {name: given[name] for name in _DATES if name in given}
+    period = read_period(start, end, settings, *dated.values())
+    zone = (settings or FirmSettings()).time_zone
+    loaded = min((day for each in dated.values() if (day := load_day(each, zone)) is not None), default=None)
+    first = first_day(**dated)
+    if first is None and (compare or period.start is None):
+        # Before the first record nothing is known.
+        days = (first_date(frame, _DATES[name]) for name, frame in dated.items())
+        first = min((each for each in days if each is not None), default=None)
+
+    def call(analysis: Analysis, how: dict[str, Any]) -> Any:
+        takes = inspect.signature(analysis.function).parameters
+        options = {name: each for name, each in {**given, "settings": settings}.items() if name in takes}
+        needed = [name for name in _FRAMES if name in takes and takes[name].default is inspect.Parameter.empty]
+        if lacking := [name for name in needed if name not in given]:
+            raise ParameterError(f"{analysis.name} needs {' and '.join(f'{name}=' for name in lacking)}.")
+        return analysis.function(**options, **how)
+
+    source = Source.of(names, call, period, as_of, payments, settings, loaded=loaded, first_day=first)
+    return figures_of(names, source, next(iter(given.values())), by=by, where=where, compare=compare, top=top)
+
+
+def figures_of(
+    names: Sequence[str],
+    source: Source,
+    like: Any,
+    *,
+    by: By = None,
+    where: Mapping[str, Any] | None = None,
+    compare: Compare | None = None,
+    top: int | None = None,
+) -> Any:
+    """Calculate figures from any source, as `figures` does from frames; the result is of the kind of `like`."""
+    wanted, keys, filters = find_figures(names), names_in(by), {} if where is None else where
+    _check(keys, filters, compare, top, source)
+    notes = Notes()
+    with collect_notes(notes), share_checks():
+        rows = FigureRows.read(wanted, source.compared(compare), list(dict.fromkeys([*keys, *filters])))
+        for key, values in filters.items():
+            rows = rows.where(key, values)
+    notes.finish()
+    shown = {column for key in keys for column in columns_of(key, rows.names)}
+    left_out = {column for key in filters for column in columns_of(key, rows.names)} - shown
+    rows = rows.add_up([each for each in rows.names if each not in left_out]) if left_out else rows
+    rows = rows.sorted()
+    rows = rows.top(top) if top else rows
+    table = cast("Frame", nw.from_native(pa.Table.from_pandas(rows.table(), preserve_index=False)))
+    result = attach(to_native(nan_to_null(table), like), NOTES, notes.data())
+    result = attach(result, FIGURES, {each.column: each.analysis.name for each in wanted})
+    result = attach(result, MISSING, rows.missing)
+    sums = rows.add_up([]).table().select_dtypes("number").iloc[0]
+    return attach(result, TOTAL, {str(name): None if pd.isna(value) else float(value) for name, value in sums.items()})
+
+
+def _check(keys: Sequence[str], where: Mapping[str, Any], compare: str | None, top: int | None, source: Source) -> None:
+    """Refuse arguments that don't fit together."""
+    if not isinstance(where, Mapping):
+        raise ParameterError(f"where takes keys with their values, such as {{'client': 'Acme'}}; it is {where!r}.")
+    if compare is not None:
+        check_choice(compare, "compare", ("previous", "year_ago"))
+        if {*keys} & {*TIMES}:
+            raise ParameterError(
+                "compare= is for rows without months, quarters or years: those stand one below the other already."
+            )
+        if source.as_of is not None:
+            raise ParameterError("compare= takes the days of balances from the periods: leave out as_of=.")
+    if times := {*where} & {*TIMES}:
+        raise ParameterError(f"where={{{min(times)!r}: …}}: days are chosen by start= and end=.")
+    if top is not None:
+        read_whole_number(top, "top", "groups")
