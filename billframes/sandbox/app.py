@@ -74,22 +74,7 @@ def application(
     throttle: Throttle | None = None,
     latency_ms: float = 0.0,
 ) -> ASGIApp:
-    """
-    Return the sandbox over an open store as an ASGI application.
-
-    Parameters
-    ----------
-    store : Store
-        The open database; the caller closes it.
-    balances : {"A", "B"}
-        The field set of client balances.
-    trouble : Trouble, optional
-        The faults to inject.
-    throttle : Throttle, optional
-        The rate limits.
-    latency_ms : float
-        Milliseconds by which every call is delayed.
-    """
+    """Return the sandbox over an open store, which the caller closes, as an ASGI application."""
     injector = FaultInjector(trouble or Trouble())
     api = Starlette(
         routes=_routes(store, balances, injector),

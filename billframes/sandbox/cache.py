@@ -24,14 +24,7 @@ _ENTRY_BYTES = 500
 
 
 class Cache:
-    """
-    Values that were read from one version of a database.
-
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-        Used by this cache only, because a connection does not notice its own commits.
-    """
+    """Values that were read from one version of a database, over a connection that nothing else uses."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection

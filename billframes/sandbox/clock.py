@@ -35,16 +35,7 @@ def instant_text(instant: dt.datetime) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """
-    The current time in the sandbox.
-
-    Parameters
-    ----------
-    offset : timedelta
-        Sandbox time less real time.
-    real : callable
-        Returns the real time in UTC.
-    """
+    """The current time in the sandbox: the real time in UTC plus `offset`."""
 
     offset: dt.timedelta
     real: Callable[[], dt.datetime] = _real_now

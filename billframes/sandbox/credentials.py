@@ -41,14 +41,7 @@ def credential_rows(principal: str, associate: str) -> list[tuple[str, str | Non
 
 
 def authenticate(connection: sqlite3.Connection, authorization: str | None) -> Caller:
-    """
-    Return the caller that this `Authorization` header identifies.
-
-    Raises
-    ------
-    HttpProblem
-        401. The message does not repeat the credential.
-    """
+    """Return the caller that this `Authorization` header identifies, or raise 401 without repeating the credential."""
     scheme, _, token = (authorization or "").strip().partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
         detail = "Send a credential as 'Authorization: Bearer <token>'."

@@ -48,15 +48,7 @@ CUSTOM_FIELD_COLLECTION = Collection(
 
 
 def put_custom_fields(connection: sqlite3.Connection, objects: Mapping[str, Row]) -> None:
-    """
-    Set `customFields` to the values of a record, in the fields' order; fields without a value are left out.
-
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-    objects : mapping
-        Id of a record to the JSON object that gets `customFields`.
-    """
+    """Set `customFields` of records' objects by id, in the fields' order; fields without a value are left out."""
     sql = """
         SELECT v.record_id AS "record", v.value AS "stored", o.label AS "label",
                f.id AS "id", f.name AS "name", f.value_type AS "valueType", v.option_id AS "optionId"

@@ -143,14 +143,7 @@ def _parse_value(default: Any, text: str) -> Any:
 
 
 class FaultInjector:
-    """
-    Draw the faults of calls, and change the queries of lists accordingly.
-
-    Parameters
-    ----------
-    trouble : Trouble
-        The faults to inject.
-    """
+    """Draw the faults of calls, and change the queries of lists accordingly."""
 
     def __init__(self, trouble: Trouble) -> None:
         self.trouble = trouble
@@ -262,16 +255,7 @@ _CREATE, _UPDATE, _DELETE = TIME_ENTRY_WRITES
 
 
 class BackgroundWriter:
-    """
-    A thread that creates, changes and deletes unbilled time entries.
-
-    Parameters
-    ----------
-    store : Store
-        The firm's database.
-    trouble : Trouble
-        The number of writes per second, and the seed that decides them.
-    """
+    """A thread that creates, changes and deletes unbilled time entries."""
 
     def __init__(self, store: Store, trouble: Trouble) -> None:
         self._store = store

@@ -59,18 +59,7 @@ _ACTING_USER_HEADER = {
 
 
 def document(collections: Iterable[Collection], writes: Iterable[Operation], *, balances: str = "A") -> bytes:
-    """
-    Return the OpenAPI document as JSON.
-
-    Parameters
-    ----------
-    collections : iterable of Collection
-        The lists. Reads without a collection (balances, codes, health) are added here.
-    writes : iterable of Operation
-        The creates, updates and deletes.
-    balances : {"A", "B"}
-        The field set of client balances.
-    """
+    """Return the OpenAPI document as JSON, with the reads that have no collection (balances, codes, health)."""
     writes = tuple(writes)
     resources = [each.resource for each in collections]
     paths: dict[str, _Json] = {each.path: {"get": _list_operation(each)} for each in resources}

@@ -198,14 +198,7 @@ class Edit:
 
 
 def perform(edit: Edit) -> Row | None:
-    """
-    Check and make an edit; return the response's record, if it has one.
-
-    Raises
-    ------
-    HttpProblem
-        400 with all faults, or 409 if a rule of the API forbids the edit.
-    """
+    """Check and make an edit; return the response's record, if it has one. Raises 400 with all faults, or 409."""
     operation = edit.operation
     edit.drop_ignored_nulls()
     check_references(edit.connection, edit.sent, edit.faults)

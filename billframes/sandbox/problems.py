@@ -44,20 +44,7 @@ class ProblemBody(msgspec.Struct, omit_defaults=True):
 
 
 class HttpProblem(Exception):  # noqa: N818
-    """
-    An error response to a request.
-
-    Parameters
-    ----------
-    status : int
-        HTTP status.
-    detail : str
-        The error, in a sentence for the caller.
-    errors : sequence of Fault
-        Each fault of the request.
-    headers : mapping
-        Headers that belong to the status, such as `WWW-Authenticate`.
-    """
+    """An error response to a request, with a sentence for the caller and each fault of the request."""
 
     def __init__(
         self,

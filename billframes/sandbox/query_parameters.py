@@ -51,21 +51,7 @@ class ListQuery:
 
 
 def read_list(resource: Resource, pairs: Iterable[tuple[str, str]]) -> ListQuery:
-    """
-    Read and check the query parameters of a list.
-
-    Parameters
-    ----------
-    resource : Resource
-        Declares the parameters of its list.
-    pairs : iterable of (name, value)
-        The decoded parameters of the query string, in its order.
-
-    Raises
-    ------
-    HttpProblem
-        400, with all faults.
-    """
+    """Read and check the query parameters of a list; raise 400 with all faults."""
     reader = _ParameterReader(pairs)
     filters = {each.name: reader.read(each.name, partial(_read_filter, each), None) for each in _filters(resource)}
     select: frozenset[str] = reader.read("select", lambda text: _read_select(resource, text), frozenset())

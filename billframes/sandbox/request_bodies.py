@@ -178,25 +178,7 @@ class _Property:
 
 
 def read_body(declared: type[r.WriteBody], content_type: str | None, raw: bytes, faults: Faults) -> dict[str, Any]:
-    """
-    Read a request's body.
-
-    Parameters
-    ----------
-    declared : type of WriteBody
-        Declares the properties.
-    content_type : str, optional
-        The request's header `Content-Type`.
-    raw : bytes
-        The body.
-    faults : Faults
-        Faults of single properties are added to it.
-
-    Raises
-    ------
-    HttpProblem
-        415 if the content type is not JSON, 400 if the body is not a JSON object.
-    """
+    """Read a body. Faults of properties are added to `faults`; 415 is raised if it is not JSON, 400 if no object."""
     _check_type(content_type)
     return _read_object(declared, _decode(raw), "#", faults)
 

@@ -18,14 +18,7 @@ __all__ = ["AREAS", "AREA_BY_KEY", "AREA_LABELS", "Area", "code_rows", "code_set
 
 @cache
 def load_toml(name: str) -> dict[str, Any]:
-    """
-    Return the content of a TOML file, with tuples in place of lists.
-
-    Parameters
-    ----------
-    name : str
-        The file's name without `.toml`.
-    """
+    """Return the content of a TOML file, named without `.toml`, with tuples in place of lists."""
     file = resources.files(__package__).joinpath(f"{name}.toml")
     content: dict[str, Any] = _with_tuples(tomllib.loads(file.read_text(encoding="utf-8")))
     return content
