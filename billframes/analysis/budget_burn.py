@@ -30,7 +30,7 @@ from billframes.analysis.model.allocation import (
 )
 from billframes.analysis.model.arguments import note_unknown_ids, without_people
 from billframes.analysis.model.grouping import Grouping
-from billframes.analysis.model.missing_work import note_absent_items, unknown_state_reasons
+from billframes.analysis.model.missing_work import note_absent_items, note_partial_frames, unknown_state_reasons
 from billframes.analysis.model.sums import Sum, add_up
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.cancelled_work import is_cancelled, note_cancelled
@@ -138,9 +138,11 @@ def budget_burn(
     need_all_dates("budget_burn", frames, ("invoices", *ITEMS), {"billing_type": "billable"})
     consequence = "budgets can look less used than they are"
     note_cut_frames("budget_burn", frames, None, consequence)
-    note_removed_rows("budget_burn", frames, consequence, "invoices", *ITEMS)
+    is_cut = note_removed_rows("budget_burn", frames, consequence, "invoices", *ITEMS)
     note_unknown_ids(settings, frames)
     items = _items_of_matters(frames, settings)
+    if not is_cut:
+        note_partial_frames("budget_burn", frames, consequence, settings)
     note_absent_items("budget_burn", frames)
     counts = _counts(items, budgets)
     _note(counts, frames)

@@ -43,7 +43,7 @@ def items_on(prebills: Mapping[str, Any], frames: Frames, name: str, zone: str) 
     rows = frames.select(name, needed, (id_, *_ITEM_COLUMNS, *_TIME_COLUMNS))
     found = to_arrow(join_by_id(rows, ids_frame(rows, "invoice_id", prebills), "invoice_id", "inner"))
     renamed = {"item_id": id_, "item_amount": "amount", "entered": "created_at"}
-    if "created_at" in found.column_names and found["created_at"].type.tz is not None:
+    if "created_at" in found.column_names and getattr(found["created_at"].type, "tz", None) is not None:
         entered = pc.local_timestamp(found["created_at"].cast(pa.timestamp("us", zone), safe=False))
         found = found.drop_columns("created_at").append_column("created_at", entered)
     columns = {column: _column(found, renamed.get(column, column), kind) for column, kind in ITEM_SCHEMA.items()}

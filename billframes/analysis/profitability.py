@@ -23,6 +23,7 @@ from billframes.analysis.model.arguments import MATTER_TYPES, check_choice, note
 from billframes.analysis.model.billed_work import FACT, BilledWork
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
+from billframes.analysis.model.recorded_time import note_billable_only
 from billframes.analysis.model.sums import add_up
 from billframes.analysis.rules.amounts import note_high_rates
 from billframes.config.firm import FirmSettings
@@ -146,6 +147,7 @@ def profitability(
         clients=clients,
     )
     period = frames.period(start, end, settings)
+    note_billable_only(frames, "cost is too low, and profit and margin are too high")
     options = _Options(basis, period, Grouping.of(by, frames, settings))
     totals = options.grouping.combine([_fees(frames, options), _cost(frames, options)], _SUMS)
     return frames.to_native(_result(totals, options.grouping), time_entries, period, settings)

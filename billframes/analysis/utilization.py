@@ -30,6 +30,7 @@ from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
 from billframes.analysis.model.recorded_time import RecordedTime, note_empty_months
 from billframes.analysis.model.worked_time import UtilizationOptions, client_hours
+from billframes.analysis.rules.cut_frames import note_cut_frames
 from billframes.analysis.rules.loads import (
     ITEM_FILTERS,
     has_removed_rows,
@@ -149,6 +150,8 @@ def utilization(
     if grouping.capacity_known:
         consequence = "{hours} available hours of each person have no work"
         note_empty_months(frames, period, consequence, grouping.settings)
+        consequence = "the days before are available hours without work"
+        note_cut_frames("utilization", frames, last, consequence, dated=("time_entries",), start=first)
     recorded = RecordedTime(frames, period, grouping.settings)
     known_from = first_day(**frames.passed("time_entries"))
     options = UtilizationOptions(

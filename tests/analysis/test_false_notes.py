@@ -199,6 +199,21 @@ MISTAKES = {
         hours(start="2026-07-01"),
         "The first of all entries of Person 1 is inside the period",
     ),
+    "only billable time beside its cost": Mistake(
+        lambda firm: keep(firm, "time_entries", lambda row: row["billing_type"] == "billable"),
+        CALLS["profitability"],
+        "If other time was removed, cost is too low, and profit and margin are too high.",
+    ),
+    "work of the last month": Mistake(
+        lambda firm: keep(make_firm(taxes=(0.0,) * 6), "time_entries", lambda row: row["date"] > dt.date(2026, 9, 30)),
+        CALLS["utilization of the year"],
+        "begin on 2026-10-02, but 7 matters were opened more than 31 days earlier",
+    ),
+    "budgets and the work of the last month": Mistake(
+        lambda firm: keep(firm, "time_entries", lambda row: row["date"] > dt.date(2026, 9, 30)),
+        CALLS["budget burn"],
+        "If work is missing, budgets can look less used than they are",
+    ),
     **{
         f"{name} of one year": Mistake(of_year, CALLS[name], "begin on 2026-01-0")
         for name in ("wip", "budget burn", "overdue invoices", "exposure", "stale", "scorecard")

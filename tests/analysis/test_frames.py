@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import narwhals.stable.v2 as nw
 import pandas as pd
 import pytest
 
 import billframes as bf
 from billframes.analysis.frames.frames import Frames
+from tests.analysis.conftest import ENGINES
+from tests.firms import CALLS, FIRMS, on
 
 
 @pytest.mark.parametrize("dtype", ["str", "string", "object"])
@@ -32,6 +36,65 @@ def test_originators_in_object_columns_are_lists_of_text_even_if_all_are_missing
     frame = pd.DataFrame({"matter_id": ["m1", "m2"], "originator_ids": pd.Series(lists, dtype="object")})
     selected = Frames.of(matters=frame).select("matters", ("matter_id", "originator_ids"))
     assert selected.collect_schema()["originator_ids"] == nw.List(nw.String)
+
+
+HAND_MADE = {
+    "dates as objects": lambda frame: frame.assign(date=frame["date"].dt.date),
+    "decimals": lambda frame: frame.assign(hours=[Decimal(4), Decimal(2), Decimal(1)]),
+    "objects": lambda frame: frame.astype(object),
+    "categories": lambda frame: frame.astype({"user_id": "category", "matter_id": "category"}),
+    "one index": lambda frame: frame.set_axis([0, 0, 0]),
+    "an index as a column": lambda frame: frame.set_index("date"),
+    "two columns as an index": lambda frame: frame.set_index(["date", "user_id"]),
+    "an index with the name of a column": lambda frame: frame.set_index("date", drop=False),
+}
+
+
+@pytest.mark.parametrize("change", HAND_MADE.values(), ids=HAND_MADE)
+def test_frames_made_by_hand_give_the_same_figures(change):
+    entries = pd.DataFrame({
+        "date": pd.to_datetime(["2026-10-01", "2026-10-02", "2026-11-01"]), "user_id": ["u1", "u2", "u1"],
+        "matter_id": ["m1", "m1", "m1"], "hours": [4.0, 2.0, 1.0], "billing_type": ["billable"] * 3,
+        "description": ["A", "B", "C"], "time_entry_id": ["t1", "t2", "t3"],
+    })  # fmt: skip
+    matters = pd.DataFrame({"matter_id": ["m1"], "matter_type": ["hourly"]})
+    with pytest.warns(bf.IncompleteDataWarning, match="Without users=") as caught:
+        found = bf.utilization(change(entries), start="2026-10", by="month", matters=matters)
+    assert len(caught) == 1
+    assert found["client_hours"].tolist() == [6.0]
+    assert bf.duplicates(change(entries)).empty
+
+
+WRONG_TYPES = {
+    "of a type that analyses don't know, not dates.* periods with .*to_timestamp": lambda day: day.dt.to_period("D"),
+    "of the type String, not dates.*31.10.2026 with .* reads 05.10.2026": lambda day: day.dt.strftime("%d.%m.%Y"),
+    "an instant": lambda day: day.dt.tz_localize("Europe/Berlin"),
+    "of the type String": lambda day: day.dt.strftime("%Y-%m-%dT%H:%M:%SZ"),
+}
+
+
+@pytest.mark.parametrize("said", WRONG_TYPES)
+@pytest.mark.parametrize("analysis", ["wip", "stale", "overdue invoices", "realization", "exposure", "utilization"])
+def test_dates_of_another_type_are_refused_by_every_analysis(analysis, said):
+    """Periods counted as days before 1970, and figures were 0."""
+    firm = on(FIRMS["two people"](), ENGINES["pandas"])
+    for name, column in (("time_entries", "date"), ("invoices", "invoice_date")):
+        firm[name][column] = WRONG_TYPES[said](pd.to_datetime(firm[name][column]))
+    with pytest.raises(bf.ParameterError, match=f"(date|invoice_date) is {said}"):
+        CALLS[analysis](firm)
+
+
+def test_a_frame_that_an_analysis_cannot_do_without_is_named():
+    firm = on(FIRMS["two people"](), ENGINES["pandas"]) | {"matters": None}
+    with pytest.raises(bf.ParameterError, match=r"matters is missing; pass the frame that the loader matters\(\)"):
+        CALLS["stale"](firm)
+
+
+def test_a_column_that_a_merge_renamed_is_shown():
+    firm = on(FIRMS["two people"](), ENGINES["pandas"])
+    entries = firm["time_entries"].merge(firm["invoices"], on="invoice_id", how="left")
+    with pytest.raises(bf.MissingColumnError, match="A merge made amount_x of it"):
+        CALLS["reconcile"](firm | {"time_entries": entries.rename(columns={"matter_id_x": "matter_id"})})
 
 
 def test_a_column_of_numbers_and_texts_is_text():

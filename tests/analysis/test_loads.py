@@ -22,6 +22,8 @@ from billframes.analysis import (
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, ParameterError
 from billframes.loading.load_info import as_whole, load_info
+from tests.analysis.conftest import ENGINES
+from tests.firms import CALLS, FIRMS, on
 
 ITEMS = ("time_entries", "expenses", "fixed_fees")
 KINDS = ("time_entries", "invoices", "expenses", "fixed_fees")
@@ -185,7 +187,7 @@ def test_a_part_of_the_work_beside_all_invoices_is_warned_of(name, whole):
         sheet(name, frames | {"time_entries": october})
     unknown_load = october.copy()
     unknown_load.attrs.clear()
-    with pytest.warns(IncompleteDataWarning, match=rf"{name}: the invoices bill 1\d,.* .*may be missing, .* so"):
+    with pytest.warns(IncompleteDataWarning, match=rf"{name}: the invoices bill 1\d,.* .*may be missing, .* If work"):
         sheet(name, frames | {"time_entries": unknown_load})
     with pytest.warns(IncompleteDataWarning, match=f"{name}: the invoices bill"):
         sheet(name, whole["polars"] | {"time_entries": pl.DataFrame(unknown_load)})
@@ -449,6 +451,14 @@ def test_overlapping_months_are_warned_of_also_without_ids(to, whole):
     assert len(once) == 1
     with pytest.warns(IncompleteDataWarning, match=r"no time_entry_id, and every row of 2026-10 is there twice"):
         utilization(to(pd.concat(parts, ignore_index=True)), start="2026-Q3", by=None)
+
+
+def test_the_few_expenses_of_a_firm_loaded_twice_are_warned_of_also_without_ids():
+    firm = on(FIRMS["two people"](), ENGINES["pandas"])
+    without_ids = firm["expenses"].drop(columns="expense_id")
+    CALLS["wip"](firm | {"expenses": without_ids})
+    with pytest.warns(IncompleteDataWarning, match=r"no expense_id, and every row of 202\d is there twice or more"):
+        CALLS["wip"](firm | {"expenses": pd.concat([without_ids, without_ids])})
 
 
 def test_work_merged_with_invoices_by_an_inner_join_is_warned_of(whole):

@@ -190,7 +190,7 @@ def typed_column(frame: Frame, name: str, column: str, dtype: Any, engine: str) 
     ParameterError
         The type of the column does not fit its name.
     """
-    if not _fits(column, dtype):
+    if not _fits(column, dtype, in_database=isinstance(frame, nw.LazyFrame)):
         if not _is_all_missing(frame, column):
             _refuse(name, column, dtype, engine)
         return _typed_nulls(column)
@@ -230,10 +230,11 @@ def _is_text(column: str, dtype: Any) -> bool:
     return textual or dtype in (*_CODED, nw.String, nw.Object)
 
 
-def _fits(column: str, dtype: Any) -> bool:
+def _fits(column: str, dtype: Any, *, in_database: bool) -> bool:
     """Tell whether a column's type fits its name."""
     if dtype in _UNTYPED:
-        return True
+        # An engine in memory knows all types of numbers and dates; pandas' periods are none.
+        return in_database or column not in DATES | NUMBERS
     if column in DATES:
         return bool(dtype == nw.Date or (dtype == nw.Datetime and getattr(dtype, "time_zone", None) is None))
     if column in NUMBERS:
@@ -265,7 +266,8 @@ def _refuse(name: str, column: str, dtype: Any, engine: str) -> NoReturn:
             "firm is. Convert it to the firm's time zone first, here for example Europe/Berlin: "
             f"{_TO_DATE[engine].format(column=column)}."
         )
-    raise ParameterError(f"{name}: {column} is of the type {dtype}, {_hint(column, dtype)}")
+    kind = "of a type that analyses don't know" if dtype in _UNTYPED else f"of the type {dtype}"
+    raise ParameterError(f"{name}: {column} is {kind}, {_hint(column, dtype)}")
 
 
 def _hint(column: str, dtype: Any) -> str:
@@ -274,8 +276,14 @@ def _hint(column: str, dtype: Any) -> str:
         return f"not dates. Convert it first, for example 20261031 with {example}."
     if column in NUMBERS and dtype == nw.Duration:
         return f"not numbers. Convert it to hours first, in pandas with frame['{column}'].dt.total_seconds() / 3600."
+    if column in DATES and dtype in _UNTYPED:
+        return f"not dates. Convert it first, for example periods with frame['{column}'].dt.to_timestamp()."
     if column in DATES:
-        return f"not dates. Convert it first, for example with pandas.to_datetime(frame['{column}'])."
+        return (
+            "not dates. Convert it with its format, for example 31.10.2026 with "
+            f"pandas.to_datetime(frame['{column}'], format='%d.%m.%Y') and 2026-10-31 with format='%Y-%m-%d': without "
+            "it, pandas reads 05.10.2026 as 10 May."
+        )
     if column in NUMBERS:
         return f"not numbers. Convert it first, for example with pandas.to_numeric(frame['{column}'])."
     if column in LISTS:
@@ -283,7 +291,8 @@ def _hint(column: str, dtype: Any) -> str:
     if column in INSTANTS:
         return f"not times. Convert it first, for example with pandas.to_datetime(frame['{column}'], utc=True)."
     if column in FLAGS:
-        return "not true and false. Convert it to booleans first."
+        to_flag = ".astype(bool)" if dtype.is_numeric() else " == 'True'"
+        return f"not true and false. Convert it first, for example with frame['{column}']{to_flag}."
     if column in _TEXTS:
         return "not text. The loaders supply it."
     return (

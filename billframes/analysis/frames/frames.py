@@ -24,6 +24,7 @@ from billframes.analysis.frames.engine import lazy
 from billframes.analysis.frames.native import nan_to_null, select_columns, to_native, wrap_frames
 from billframes.analysis.frames.values import check_values
 from billframes.config.firm import FirmSettings
+from billframes.errors import ParameterError
 from billframes.loading.load_info import attach
 from billframes.periods import DateLike, Period
 
@@ -85,6 +86,9 @@ class Frames(dict[str, Frame]):
         notes = Notes()
         checked, findings = check_values(wrap_frames(given, ids_only=ids_only), given, notes, ids_only=ids_only)
         return cls(checked, given, findings, notes)
+
+    def __missing__(self, name: str) -> Frame:
+        raise ParameterError(f"{name} is missing; pass the frame that the loader {name}() returns.")
 
     def only(self, *names: str) -> Frames:
         """Return some of the frames, to call another analysis with these only."""

@@ -17,7 +17,7 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes._names import type_in_words
+from billframes._names import join_names, type_in_words
 from billframes.analysis.declare.columns import (
     EMPTY,
     IDS,
@@ -61,7 +61,7 @@ def wrap_frames(natives: Mapping[str, Any], *, ids_only: bool = False) -> dict[s
     """
     otherwise = "it takes a pandas, Polars, Arrow, DuckDB, Ibis or PySpark frame"
     frames = {
-        name: _with_columns(wrap_frame(native if ids_only else without_attrs(native), name, otherwise), name)
+        name: _with_columns(wrap_frame(_without_index(native, keep_attrs=ids_only), name, otherwise), name)
         for name, native in natives.items()
     }
     engines = {name: _engine(frame) for name, frame in frames.items()}
@@ -88,6 +88,15 @@ def without_attrs(native: Any) -> Any:
     plain = native.copy(deep=False)
     plain.attrs = {}
     return plain
+
+
+def _without_index(native: Any, *, keep_attrs: bool) -> Any:
+    """Return a pandas frame whose named index is columns, as after `set_index`, unless columns have its names."""
+    plain = native if keep_attrs else without_attrs(native)
+    if not isinstance(plain, pd.DataFrame) or plain.index.names == [None]:
+        return plain
+    levels = [name for name in plain.index.names if name is not None and name not in plain.columns]
+    return (plain.reset_index(level=levels) if levels else plain).reset_index(drop=True)
 
 
 # Items and invoices all have amounts and invoice ids. The first of these columns that a frame has identifies it.
@@ -193,9 +202,11 @@ def require(frame: Frame, name: str, columns: Iterable[str]) -> None:
 def _require(there: Collection[str], name: str, needed: list[str]) -> None:
     missing = [column for column in needed if column not in there]
     if missing:
+        merged = [f"{column}_x" for column in missing if f"{column}_x" in there]
+        renamed = f"A merge made {join_names(merged)} of it: merge without the columns that both frames have. "
         raise MissingColumnError(
             f"{name} has no column {', '.join(map(repr, missing))}; it has {', '.join(there) or 'none'}. "
-            f"{_supplier(name, missing)}"
+            f"{renamed if merged else ''}{_supplier(name, missing)}"
         )
 
 

@@ -177,7 +177,7 @@ def _comparable(frame: Frame) -> Frame:
 
 def repeated_span(frame: nw.DataFrame[Any]) -> tuple[str, int] | None:
     """
-    Find a month or day in which every row occurs an even number of times, in items without an id.
+    Find a year, month or day in which every row occurs an even number of times, in items without an id.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def repeated_span(frame: nw.DataFrame[Any]) -> tuple[str, int] | None:
     Returns
     -------
     tuple of str and int, or None
-        The first such month or day, and its number of repeated rows.
+        The first such year, month or day, and its number of repeated rows.
     """
     if len(frame) < 2 * _MANY or frame.collect_schema()["date"] not in (nw.Date, nw.Datetime):
         return None
@@ -200,7 +200,7 @@ def repeated_span(frame: nw.DataFrame[Any]) -> tuple[str, int] | None:
     days = to_dicts(distinct.group_by("date").agg(C("_rows", "_odd").sum(), _distinct=nw.len()))
     names = ["_rows", "_odd", "_distinct"]
     by_day = pd.DataFrame(days, columns=["date", *names]).astype({"date": "str"}).set_index("date")[names]
-    for spans in (by_day.groupby(by_day.index.str[:7]).sum(), by_day.sort_index()):
+    for spans in (*(by_day.groupby(by_day.index.str[:size]).sum() for size in (4, 7)), by_day.sort_index()):
         for span, count, odd_count, distinct_count in spans.itertuples(name=None):
             if not odd_count and distinct_count >= _MANY:
                 return span, int(count - distinct_count)

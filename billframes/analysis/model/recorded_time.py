@@ -26,7 +26,7 @@ from billframes.days import month_end, months_between
 from billframes.loading.load_info import load_day, load_info
 from billframes.periods import Period
 
-__all__ = ["RecordedTime", "note_empty_months"]
+__all__ = ["RecordedTime", "note_billable_only", "note_empty_months"]
 
 C = nw.col
 
@@ -70,6 +70,22 @@ def note_empty_months(frames: Frames, period: Period, consequence: str, settings
         names = join_names([f"{month:%Y-%m}" for month in empty])
         so = consequence.format(hours=f"{hours:,.0f}")
         frames.notes.add(EMPTY_MONTHS, len(empty), "time_entries", months=names, consequence=so)
+
+
+def note_billable_only(frames: Frames, consequence: str) -> None:
+    """Note that all entries of a frame without memory are billable, but matters are internal or of fixed fees."""
+    matters = frames.get("matters")
+    loaded = load_info(frames.natives["time_entries"]) is not None
+    if matters is None or loaded or "matter_type" not in column_names(matters):
+        return
+    kinds = frames.select("matters", ("matter_type",))
+    entries = frames.select("time_entries", ("billing_type",), lazily=True)
+    billable = count_if(C("billing_type") == "billable")
+    of_others = count_if(C("matter_type").is_in(["internal", "fixedFee"]))
+    counts = collect_counts((entries, {"rows": nw.len(), "billable": billable}), (kinds, {"others": of_others}))
+    if counts["others"] and counts["rows"] >= _MANY and counts["rows"] == counts["billable"]:
+        about = {"others": int(counts["others"]), "consequence": consequence}
+        frames.notes.add(ALL_BILLABLE, counts["rows"], "time_entries", **about)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -172,19 +188,6 @@ class RecordedTime:
             have = "1 person has" if others == 1 else f"{others} people have"
             known = f"; {have} entries in other periods only"
         self.frames.notes.add(NO_USERS, people, "utilization", known=known)
-
-    def note_billable_only(self) -> None:
-        """Note that all entries of a frame without memory are billable, but matters are internal or of fixed fees."""
-        matters = self.frames.get("matters")
-        if matters is None or load_info(self.native) is not None or "matter_type" not in column_names(matters):
-            return
-        kinds = self.frames.select("matters", ("matter_type",))
-        entries = self.frames.select("time_entries", ("billing_type",), lazily=True)
-        billable = count_if(C("billing_type") == "billable")
-        of_others = count_if(C("matter_type").is_in(["internal", "fixedFee"]))
-        counts = collect_counts((entries, {"rows": nw.len(), "billable": billable}), (kinds, {"others": of_others}))
-        if counts["others"] and counts["rows"] >= _MANY and counts["rows"] == counts["billable"]:
-            self.frames.notes.add(ALL_BILLABLE, counts["rows"], "time_entries", others=int(counts["others"]))
 
     def _dated(self) -> Frame:
         rows = self.frames.select("time_entries", ("date", "user_id", "hours"), lazily=True)

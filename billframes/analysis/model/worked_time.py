@@ -18,7 +18,7 @@ from billframes.analysis.frames.repeated_ids import count_many_missing
 from billframes.analysis.model.capacity import DateRange, available_hours, prorated_targets, split_dates
 from billframes.analysis.model.grouping import Grouping, sum_by_type
 from billframes.analysis.model.keys import UNKNOWN
-from billframes.analysis.model.recorded_time import RecordedTime
+from billframes.analysis.model.recorded_time import RecordedTime, note_billable_only
 from billframes.analysis.rules.people import FEW_PEOPLE, MINUTES, OTHER_PEOPLE, UNKNOWN_TYPE
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError
@@ -131,7 +131,7 @@ def _note(work: Frame, listed: Frame | None, grouping: Grouping, options: Utiliz
     words = {"one": "time entry", "several": "time entries", "counted": "counted as client work"}
     notes.add(UNKNOWN_TYPE, counts["unknown"], "utilization", **words)
     if not counts["not_billable"]:
-        options.recorded.note_billable_only()
+        note_billable_only(options.recorded.frames, "total hours, client hours and ratios are too low")
     if counts["hours"] > 24.0 * days * people:
         notes.add(MINUTES, counts["hours"], "time_entries", people=people, days=days)
     # In the first days of a month, few people have any entries yet.

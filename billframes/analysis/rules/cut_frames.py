@@ -19,6 +19,7 @@ from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.frames.engine import collect, collect_counts, collect_values, lazy, to_dicts
 from billframes.analysis.frames.expressions import as_day, count_if, midnight
 from billframes.analysis.frames.frames import Frames
+from billframes.analysis.frames.native import select_columns
 from billframes.loading.load_info import load_info
 
 __all__ = ["note_cut_frames"]
@@ -48,6 +49,7 @@ def note_cut_frames(
     consequence: str,
     *,
     dated: Collection[str] = ("time_entries", "invoices"),
+    start: dt.date | None = None,
 ) -> None:
     """
     Note that the work and the invoices begin within a year before a day, although the firm seems to be older.
@@ -65,12 +67,16 @@ def note_cut_frames(
         The consequence for the figures: the end of a sentence after "and".
     dated : collection of str
         The frames whose records count.
+    start : date, optional
+        The first day that counts: records that begin within a month after it are enough.
     """
     columns = {name: _DATES[name] for name in dated if _DATES[name] in _columns_of(frames.get(name))}
     if frames.is_inner or not columns or any(load_info(each) is not None for each in frames.passed(*columns).values()):
         return
     begin, last = _ends(frames, columns)
     if begin is None or last is None or not (day or last) - _YEAR < begin <= (day or last):
+        return
+    if start and begin <= start + _MONTH:
         return
     # The first invoice of a matter follows months after it was opened.
     margin = _MONTH if "time_entries" in columns else 4 * _MONTH
@@ -93,9 +99,9 @@ def _ends(frames: Mapping[str, Frame], dated: Mapping[str, str]) -> tuple[dt.dat
     low, high = map(midnight, _PLAUSIBLE)
     queries = []
     for name, column in dated.items():
-        each = C(column).cast(nw.Datetime("us"))
-        plausible = nw.when(each.is_between(low, high)).then(each)
-        queries.append((lazy(frames[name]), {f"_first_{name}": plausible.min(), f"_last_{name}": plausible.max()}))
+        rows, _ = select_columns(lazy(frames[name]), name, (column,))
+        plausible = nw.when(C(column).is_between(low, high)).then(C(column))
+        queries.append((rows, {f"_first_{name}": plausible.min(), f"_last_{name}": plausible.max()}))
     found = {name: as_day(value) for name, value in collect_values(*queries).items()}
     days = [(value, name.startswith("_first")) for name, value in found.items() if value is not None]
     firsts, lasts = ([value for value, is_first in days if is_first is wanted] for wanted in (True, False))
@@ -106,8 +112,8 @@ def _signs_of_age(frames: Mapping[str, Frame], begin: dt.date, margin: dt.timede
     """Yield what shows that the firm is older than its records: main clauses."""
     matters = frames.get("matters")
     if matters is not None and "opened" in column_names(matters):
-        opened = C("opened").cast(nw.Datetime("us")) < midnight(begin - margin)
-        count = collect_counts((matters, {"older": count_if(opened)}))["older"]
+        rows, _ = select_columns(matters, "matters", ("opened",))
+        count = collect_counts((rows, {"older": count_if(C("opened") < midnight(begin - margin))}))["older"]
         if count >= _SEVERAL:
             yield f"{count:,.0f} matters were opened more than {margin.days} days earlier"
     invoices = frames.get("invoices")

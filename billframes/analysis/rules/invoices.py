@@ -13,6 +13,7 @@ __all__ = [
     "HIDDEN_BESIDE_FEES",
     "INNER_MERGE",
     "JOINED_MATTERS",
+    "MAY_BE_TAX",
     "MISSING_WORK",
     "NO_DUE_DATE",
     "NO_DUE_DATE_OF_WORK",
@@ -74,13 +75,14 @@ EARLIER_WORK = Rule(
     remedy="Pass all time entries, whenever the work was done.",
     unit="older records",
 )
-_MAY_BE = "Work on them may be missing, tax or a surcharge may have been added, or they may have been written up, so "
+MAY_BE_TAX = "Work on them may be missing, tax or a surcharge may have been added, or they may have been written up"
+"""The end of a message about frames that don't say how they were loaded."""
 _TAXES = " State taxes in the firm's settings."
 WORK_NOT_PASSED = Rule(
     name="work_on_invoices",
     seen="{subject}: {invoices} {invoices:invoice bills|invoices bill} {amount:,.2f} more than the time entries, "
     "expenses and fixed fees passed can explain.",
-    causes=f"{_MAY_BE}the figures may be too high.",
+    causes=f"{MAY_BE_TAX}, so the figures may be too high.",
     remedy=(
         "Pass all work on these invoices, whenever and by whomever it was done (bf.book loads it), and state taxes in "
         "the firm's settings."
@@ -95,7 +97,7 @@ MISSING_WORK = Rule(
         "{subject}: the invoices bill {billed:,.2f}, but the time entries, expenses and fixed fees on invoices have a "
         "total of {worth:,.2f} only."
     ),
-    causes=f"{_MAY_BE}{{consequence}}.",
+    causes=f"{MAY_BE_TAX}. If work is missing, {{consequence}}.",
     remedy="Pass all work (bf.book loads it), and state taxes in the firm's settings.",
     book=WORK_NOT_PASSED.book,
     page=WORK_NOT_PASSED.page,

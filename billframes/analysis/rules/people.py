@@ -143,7 +143,7 @@ ALL_BILLABLE = Rule(
         "All {n} time entries passed are billable, though {others} {others:matter is|matters are} internal or of fixed "
         "fees."
     ),
-    causes="If other time was removed, total hours, client hours and ratios are too low.",
+    causes="If other time was removed, {consequence}.",
     remedy="Pass the time of every billing type.",
     unit="entries",
 )

@@ -17,13 +17,11 @@ from billframes._notes import Notes, Rule
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.frames.engine import sum_by, to_dicts
 from billframes.analysis.frames.expressions import RESIDUE, count_if
+from billframes.analysis.rules.invoices import MAY_BE_TAX
 
-__all__ = ["MAY_BE_TAX", "above_items", "count_above_items", "note_same_share"]
+__all__ = ["above_items", "count_above_items", "note_same_share"]
 
 C = nw.col
-
-MAY_BE_TAX = "Work on them may be missing, tax or a surcharge may have been added, or they may have been written up"
-"""The end of a message about frames that don't say how they were loaded."""
 
 # Two invoices of a small firm can have the same write-up.
 _SEVERAL = 3
@@ -40,7 +38,10 @@ _TAXED = {
 }
 
 
-_STATE = "Fees include it as long as the firm's settings don't state it: for a tax, add {state}."
+_STATE = (
+    "Fees include it as long as the firm's settings don't state it: for a tax, add {state}. If the tax's own rate is "
+    "higher, state that: the invoices are then written down, too."
+)
 _SAME_SHARE = Rule(
     name="same_share",
     seen="{n} of {itemized} invoices are above their items by the same {rate:.4g}%.",
