@@ -175,29 +175,13 @@ def realization(
 
 
 _ALWAYS_SHOWN = (
-    "billable_hours",
-    "worked_amount",
-    "write_down_amount",
-    "billed_amount",
-    "billing_realization",
-    "effective_rate",
-    "settled_amount",
-    "settlement_ratio",
+    *("billable_hours", "worked_amount", "write_down_amount", "billed_amount", "billing_realization"),
+    *("effective_rate", "settled_amount", "settlement_ratio"),
 )
 _SHOWN_IF_KNOWN = (
-    "collected_amount",
-    "credited_amount",
-    "written_off_amount",
-    "open_fees_amount",
-    "collected_ratio",
-    "due_amount",
-    "due_settled_amount",
-    "due_settlement_ratio",
-    "mixed_amount",
-    "unbilled_amount",
-    "prebill_amount",
-    "cohort_amount",
-    "billed_to_worked",
+    *("collected_amount", "credited_amount", "written_off_amount", "open_fees_amount", "collected_ratio"),
+    *("due_amount", "due_settled_amount", "due_settlement_ratio", "mixed_amount", "unbilled_amount"),
+    *("prebill_amount", "cohort_amount", "billed_to_worked"),
 )
 
 ANALYSIS = Analysis(

@@ -24,12 +24,13 @@ import narwhals.stable.v2 as nw
 
 from billframes._notes import Notes
 from billframes.analysis.declare.columns import ENUMS, ITEMS, Frame, column_names
-from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, sum_by
-from billframes.analysis.frames.expressions import as_float, map_values, null_column, period_numbers
+from billframes.analysis.frames.engine import collect, join_by_id, sum_by
+from billframes.analysis.frames.expressions import map_values, null_column
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.frames.repeated_ids import count_many_missing
 from billframes.analysis.model.arguments import resolve_users
 from billframes.analysis.model.formulas import with_formulas
+from billframes.analysis.model.key_columns import key_columns, label_of_key, own_labels, period_name, period_number
 from billframes.analysis.model.keys import (
     ITEM_IDS,
     JOINED,
@@ -41,9 +42,10 @@ from billframes.analysis.model.keys import (
     find_keys,
     matter_type_key,
 )
+from billframes.analysis.model.originators import shares_of_originators
 from billframes.analysis.rules.people import UNMATCHED
 from billframes.config.firm import FirmSettings
-from billframes.periods import CALENDAR_YEAR, FiscalYear
+from billframes.periods import CALENDAR_YEAR
 
 __all__ = ["Grouping", "known_type", "sum_by_type"]
 
@@ -157,7 +159,7 @@ class Grouping:
     def with_periods(self, frame: Frame, date: str) -> Frame:
         """Add `_month` and the like of a date column, if they are keys."""
         fiscal = self.settings.fiscal_year or CALENDAR_YEAR
-        numbers = {f"_{time}": _period_number(time, C(date), fiscal) for time in self.times}
+        numbers = {f"_{time}": period_number(time, C(date), fiscal) for time in self.times}
         return frame.with_columns(**numbers) if numbers else frame
 
     def with_matter_type(self, frame: Frame) -> Frame:
@@ -234,7 +236,7 @@ class Grouping:
             # NaN makes every sum with it NaN, so a missing figure stays missing.
             known = [C(name).fill_null(float("nan")) for name in measures if name in there]
             zeros = [nw.lit(0.0).alias(name) for name in measures if name not in there]
-            labels = [expr for key in self.keys for expr in _own_labels(key)]
+            labels = [expr for key in self.keys for expr in own_labels(key)]
             days = [C(name) if name in there else null_column(nw.Datetime("us")).alias(name) for name in dates]
             extremes = [C(name) for name in (*least, *greatest)]
             columns = (*self.columns, *measures, *dates, *least, *greatest)
@@ -247,10 +249,10 @@ class Grouping:
 
         Months and quarters become text, unless `named`: in results from `combine` they are text already.
         """
-        labels = [_label(key) for key in self.keys if len(key.columns) > 1]
+        labels = [label_of_key(key) for key in self.keys if len(key.columns) > 1]
         frame = frame.with_columns(*labels) if labels else frame
         frame = frame.sort(*self.order, nulls_last=True) if self.keys else frame
-        names = [] if named else [_period_name(time).alias(time) for time in self.times]
+        names = [] if named else [period_name(time).alias(time) for time in self.times]
         frame = frame.with_columns(*names) if names else frame
         return with_formulas(frame, columns).select(*self.columns, *columns)
 
@@ -266,12 +268,14 @@ class Grouping:
         if "user_id" in self.base:
             frame = frame.with_columns(_set_role=map_values("user_id", self.settings.roles, None, nw.String))
         if any(key.by_originator for key in self.keys):
-            lists = collect(_lists_of_originators(self.sources))
-            found = join_by_id(frame.select("matter_id"), lists.select("matter_id", _found="matter_id"), "matter_id")
+            matters = self.sources.frames.select("matters", ("matter_id",))
+            found = join_by_id(frame.select("matter_id"), matters.select("matter_id", _found="matter_id"), "matter_id")
             self._note_unmatched(found, "matter", next(key for key in self.keys if key.by_originator))
-            frame = _over_originators(frame, lists, self.sources, measures)
+            # A matter has several originators, and `join_by_id` needs one row per id.
+            frame = frame.join(shares_of_originators(frame, self.sources), on="matter_id", how="left")
+            frame = frame.with_columns(*[C(measure) * C("_share").fill_null(1.0) for measure in measures])
         types = frame.collect_schema()
-        rows = frame.select(*[expr for key in self.keys for expr in _key_columns(key, types)], *measures, *others)
+        rows = frame.select(*[expr for key in self.keys for expr in key_columns(key, types)], *measures, *others)
         schema = rows.collect_schema()
         texts = [key for key in self.keys if len(key.columns) == 1 and schema[key.columns[0]] == nw.String]
         return rows.with_columns(*[C(*key.columns).fill_null(key.missing) for key in texts]) if texts else rows
@@ -333,51 +337,6 @@ def known_type() -> nw.Expr:
     return nw.when(C("_type").is_in(ENUMS["matter_type"])).then(C("_type")).otherwise(nw.lit(UNKNOWN))
 
 
-def _key_columns(key: Key, types: Mapping[str, Any]) -> Iterable[nw.Expr]:
-    """Yield the result columns of a key; rows without an id have no label."""
-    id_ = _first_known(key.parts[0], types)
-    for name, parts in zip(key.columns, key.parts, strict=True):
-        labelled = nw.when(~id_.is_null()).then(_first_known(parts, types))
-        yield (id_ if name == key.columns[0] else labelled).alias(name)
-
-
-def _first_known(columns: Sequence[str], types: Mapping[str, Any]) -> nw.Expr:
-    """Return the first value that is not missing, of the columns with the type of the first one."""
-    alike = [name for name in columns if types[name] == types[columns[0]]]
-    return nw.coalesce(*alike) if len(alike) > 1 else C(*alike) if alike else null_column(nw.String)
-
-
-def _own_labels(key: Key) -> Iterable[nw.Expr]:
-    """Return a key's columns, without labels that are only the id: another part may have the name."""
-    id_ = C(key.columns[0])
-    return [id_, *[nw.when(C(label) != id_).then(C(label)).alias(label) for label in key.columns[1:]]]
-
-
-def _label(key: Key) -> nw.Expr:
-    id_, label = key.columns
-    return nw.coalesce(label, id_).fill_null(key.missing).alias(label)
-
-
-def _period_number(time: str, date: nw.Expr, fiscal: FiscalYear) -> nw.Expr:
-    year, month, day = (part.cast(nw.Int64) for part in (date.dt.year(), date.dt.month(), date.dt.day()))
-    number: nw.Expr = period_numbers(year, month, day, fiscal)[time]
-    return number
-
-
-def _period_name(time: str) -> nw.Expr:
-    """Return the name of a month ("2026-10"), quarter ("2026-Q4") or fiscal year ("FY2026"); a year stays a number."""
-    if time == "year":
-        return C("year")
-    if time == "fiscal_year":
-        return nw.concat_str(nw.lit("FY"), C(time).cast(nw.String))
-    size, separator = (100, "-") if time == "month" else (10, "-Q")
-    year = C(time) // size
-    number = (C(time) - year * size).cast(nw.String)
-    number = number.str.zfill(2) if time == "month" else number
-    start = [nw.lit("FY")] if time == "fiscal_quarter" else []
-    return nw.concat_str(*start, year.cast(nw.String), nw.lit(separator), number)
-
-
 def _with_types(part: Frame, types: Mapping[str, Any]) -> Frame:
     there = part.collect_schema()
     casts = [_cast(name, there[name], dtype) for name, dtype in types.items() if there[name] != dtype]
@@ -388,57 +347,3 @@ def _cast(name: str, present: Any, dtype: Any) -> nw.Expr:
     """Cast a key; a frame without a key that is a number or a date elsewhere has the label of missing keys as text."""
     is_value = ~C(name).is_in([UNASSIGNED, UNKNOWN])
     return (nw.when(is_value).then(C(name)) if present == nw.String else C(name)).cast(dtype).alias(name)
-
-
-def _over_originators(frame: Frame, lists: Frame, sources: Sources, measures: Sequence[str]) -> Frame:
-    """Split each row among its matter's originators: by the weights in the settings, or equally."""
-    weights = sources.settings.originator_weights
-    frame = frame.with_columns(_weighted=as_float(C("matter_id").is_in(list(weights))) if weights else nw.lit(0.0))
-    pieces = [frame.filter(C("_weighted") < 1).join(_originators(lists), on="matter_id", how="left")]
-    for nth in range(max(map(len, weights.values()), default=0)):
-        pairs = {matter: list(split.items())[nth] for matter, split in weights.items() if len(split) > nth}
-        users = {matter: user for matter, (user, _) in pairs.items()}
-        shares = {matter: share for matter, (_, share) in pairs.items()}
-        pieces.append(
-            frame.filter(C("matter_id").is_in(list(pairs))).with_columns(
-                _originator_id=map_values("matter_id", users, None, nw.String),
-                _originator_name=null_column(nw.String),
-                _share=map_values("matter_id", shares, None, nw.Float64),
-            )
-        )
-    split = _with_names(nw.concat(pieces), sources)
-    return split.with_columns(*[C(measure) * C("_share").fill_null(1.0) for measure in measures])
-
-
-def _lists_of_originators(sources: Sources) -> Frame:
-    columns = ("matter_id", "originator_ids")
-    lists = sources.frames.select("matters", columns, ("originator_names",))
-    return lists.with_columns(_count=C("originator_ids").list.len().cast(nw.Float64))
-
-
-def _originators(lists: Frame) -> Frame:
-    """Return one row per matter and originator, with equal shares."""
-    named = "originator_names" in column_names(lists)
-    name = C("originator_names").list.get
-    most = int(collect_counts((lists, {"most": C("_count").max()}))["most"])
-    return nw.concat(
-        [
-            lists.filter(C("_count") > nth).select(
-                "matter_id",
-                _originator_id=C("originator_ids").list.get(nth).cast(nw.String),
-                _originator_name=name(nth).cast(nw.String) if named else null_column(nw.String),
-                _share=1.0 / C("_count"),
-            )
-            for nth in range(most or 1)
-        ]
-    )
-
-
-def _with_names(frame: Frame, sources: Sources) -> Frame:
-    """Replace the originators' names by those in the users frame, if it has them."""
-    if "name" not in sources.columns["user"]:
-        return frame
-    names = sources.frames.select("users", ("user_id", "name"))
-    names = names.select(_originator_id=C("user_id"), _name=C("name"))
-    joined = frame.join(collect(names), on="_originator_id", how="left")
-    return joined.with_columns(_originator_name=nw.coalesce("_name", "_originator_name"))
