@@ -181,13 +181,10 @@ def _overdue(
     rows = to_dicts(join_by_id(balances, details, "invoice_id"))
     for row in rows:
         row |= {"due": row["due_date"] or row["invoice_date"], "matter_id": row.get("matter_id")}
-    rows.sort(key=lambda row: (row["overdue"] is None, -(row["overdue"] or 0.0), _invoice_day(row), row["invoice_id"]))
+    rows.sort(key=lambda row: (row["invoice_date"] or _LATEST, row["invoice_id"]))
+    rows.sort(key=lambda row: (row["overdue"] is None, -(row["overdue"] or 0.0)))
     totals = to_dicts(sum_by(open_invoices, ["client_id"], ["total", "overdue"]))
     return rows, {row["client_id"]: row for row in totals if row["client_id"] is not None}
-
-
-def _invoice_day(row: Mapping[str, Any]) -> dt.datetime:
-    return row["invoice_date"] or dt.datetime.max  # noqa: DTZ901 - dates inside the analyses have no zone
 
 
 def _work_since_due(frames: Frames, overdue: list[dict[str, Any]], day: dt.date) -> list[dict[str, Any]]:
