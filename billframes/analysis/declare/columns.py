@@ -5,6 +5,7 @@ A column without any values may have any type, because pandas and DuckDB can't d
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NoReturn, TypeAlias, cast
 
@@ -17,6 +18,7 @@ from billframes.schema.resources import RESOURCES
 from billframes.schema.sources import sources_of
 
 __all__ = [
+    "DATE_OF",
     "EMPTY",
     "ENUMS",
     "IDS",
@@ -24,7 +26,7 @@ __all__ = [
     "ITEM_ID",
     "KEY_PREFIX",
     "LISTS",
-    "REQUIRED_DATES",
+    "PLAUSIBLE_DAYS",
     "REQUIRED_NUMBERS",
     "Frame",
     "as_arrow",
@@ -66,13 +68,11 @@ REQUIRED_NUMBERS = {
 }
 """Numbers that every row of a frame must have. The amount of time entries is not included: it can be hidden."""
 
-REQUIRED_DATES = {
-    "time_entries": ("date",),
-    "expenses": ("date",),
-    "fixed_fees": ("date",),
-    "invoices": ("invoice_date",),
-}
-"""Dates that every row of a frame must have."""
+DATE_OF = dict.fromkeys(ITEMS, "date") | {"invoices": "invoice_date", "matters": "opened"}
+"""The date of the records of a frame. Matters can be without one."""
+
+PLAUSIBLE_DAYS = (dt.date(1990, 1, 1), dt.date(2100, 12, 31))
+"""The first and the last plausible date. Others are mistakes, or stand for a missing date."""
 
 _COLUMNS = [
     each.column for resource in RESOURCES if resource.name in (*IDS, "codes") for each in sources_of(resource.record)

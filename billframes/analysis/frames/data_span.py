@@ -14,7 +14,7 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 
 from billframes._format import long_date
-from billframes.analysis.declare.columns import Frame
+from billframes.analysis.declare.columns import DATE_OF, PLAUSIBLE_DAYS, Frame
 from billframes.analysis.frames.engine import collect_values
 from billframes.analysis.frames.expressions import as_day, midnight
 from billframes.config.firm import FirmSettings, check_settings
@@ -46,9 +46,6 @@ The name under which a result remembers the days that it counts, such as in a pa
 Results of one day, such as `aging`, remember it as "as_of".
 """
 
-_DATES = {"time_entries": "date", "invoices": "invoice_date"}
-# Dates outside these years are mistakes, or stand for a missing date.
-_FIRST, _LAST = dt.date(1990, 1, 1), dt.date(2100, 12, 31)
 # A period that begins with a holiday or a long weekend is known from its first day.
 _DAYS_OFF = dt.timedelta(days=3)
 
@@ -143,7 +140,7 @@ def first_day(**natives: Any) -> dt.date | None:
 
     A frame is a whole load if it remembers that it was loaded without dates and filters.
     """
-    days = [_first_day(native, _DATES[name]) for name, native in natives.items() if native is not None]
+    days = [_first_day(native, DATE_OF[name]) for name, native in natives.items() if native is not None]
     return min((day for day in days if day is not None), default=None)
 
 
@@ -161,7 +158,8 @@ def first_date(native: Any, column: str) -> dt.date | None:
     frame = cast("Frame", nw.from_native(native))
     if frame.collect_schema().get(column) not in (nw.Date, nw.Datetime):
         return None
-    plausible = frame.filter(C(column).is_between(midnight(_FIRST), midnight(_LAST)))
+    low, high = map(midnight, PLAUSIBLE_DAYS)
+    plausible = frame.filter(C(column).is_between(low, high))
     return as_day(collect_values((plausible, {"first": C(column).min()}))["first"])
 
 

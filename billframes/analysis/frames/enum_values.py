@@ -10,12 +10,11 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 
 from billframes._names import first_few
-from billframes._notes import Rule
+from billframes._notes import Count, Rule
 from billframes.analysis.declare.columns import ENUMS, Frame, as_arrow, is_categorical
 from billframes.analysis.frames.checked_frames import Findings
 from billframes.analysis.frames.engine import to_dicts
 from billframes.analysis.frames.expressions import count_if
-from billframes.analysis.frames.repeated_ids import row_count
 
 __all__ = ["is_text", "undeclared_counts", "with_declared_values"]
 
@@ -83,7 +82,8 @@ def _in_words(values: Iterable[Mapping[str, Any]]) -> str:
     def describe(row: Mapping[str, Any]) -> str:
         value = "missing" if row["_value"] is None else repr(row["_value"])
         total = f", {row['_summed']} {row['_sum']:,.2f}" if row["_summed"] else ""
-        return f"{value} ({row_count(row['_rows'])}{total})"
+        rows = Count(row["_rows"])
+        return f"{value} ({rows} {rows:row|rows}{total})"
 
     return first_few(list(map(describe, values)))
 

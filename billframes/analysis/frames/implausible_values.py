@@ -6,17 +6,16 @@ occur once.
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Mapping
 
 from billframes._notes import Rule
+from billframes.analysis.declare.columns import PLAUSIBLE_DAYS
 from billframes.analysis.frames import row_conditions as rows
 from billframes.analysis.frames.column_rules import ColumnRule, absolute
 
 __all__ = ["RULES"]
 
 _CENT = 0.005
-_YEARS = (dt.date(1990, 1, 1), dt.date(2100, 12, 31))
 # Corrections take back hours of a day or a few; a timer that never stopped has many more.
 _LEAST_HOURS = -24.0
 # Firms enter some appointments and flat monthly entries more than a month in advance.
@@ -76,7 +75,7 @@ def _dates_out_of_bounds(column: str, stake: str, unit: str) -> ColumnRule:
             "Correct these dates: they are in no period, or age for decades.",
         ),
         stake,
-        bounds=_YEARS,
+        bounds=PLAUSIBLE_DAYS,
     )
 
 
@@ -316,7 +315,7 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
                 page="These due dates count as missing, so the invoice date is used instead.",
             ),
             "balance",
-            bounds=_YEARS,
+            bounds=PLAUSIBLE_DAYS,
             clears=True,
         ),
         _order_check("invoice_date", "amount", "amounts of {stake}"),

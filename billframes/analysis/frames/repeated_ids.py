@@ -30,7 +30,6 @@ __all__ = [
     "is_unique",
     "refuse_unlike_ids",
     "repeated_span",
-    "row_count",
 ]
 
 C = nw.col
@@ -205,11 +204,6 @@ def repeated_span(frame: nw.DataFrame[Any]) -> tuple[str, int] | None:
             if not odd_count and distinct_count >= _MANY:
                 return span, int(count - distinct_count)
     return None
-
-
-def row_count(rows: float) -> str:
-    """Return a number of rows as text, such as "1 row"."""
-    return "1 row" if rows == 1 else f"{rows:,.0f} rows"
 
 
 def refuse_unlike_ids(frames: Mapping[str, Frame]) -> None:

@@ -19,9 +19,9 @@ import narwhals.stable.v2 as nw
 from billframes._names import join_names
 from billframes._notes import Notes, Rule
 from billframes.analysis.declare.columns import (
+    DATE_OF,
     IDS,
     ITEMS,
-    REQUIRED_DATES,
     REQUIRED_NUMBERS,
     Frame,
     as_arrow,
@@ -233,7 +233,8 @@ def _value_counts(name: str, frame: Frame, schema: Mapping[str, Any]) -> dict[st
     }
     if name in ITEMS and _may_have_empty_ids(frame, schema.get("invoice_id")):
         counts["empty invoice_id"] = count_if(_EMPTY_ID)
-    for kind, columns in (("undated", REQUIRED_DATES), ("missing", REQUIRED_NUMBERS)):
+    dates = {each: (DATE_OF[each],) for each in (*ITEMS, "invoices")}
+    for kind, columns in (("undated", dates), ("missing", REQUIRED_NUMBERS)):
         for column in columns.get(name, ()):
             if _may_be_missing(frame, column, kind, schema.get(column)):
                 counts[f"{kind} {column}"] = count_if(_is_wrong(kind, column, schema[column]))

@@ -110,11 +110,6 @@ class RecordedTime:
         """The entries as the user passed them."""
         return self.frames.natives["time_entries"]
 
-    @property
-    def entries(self) -> Frame:
-        """The entries, checked."""
-        return self.frames["time_entries"]
-
     def note_days_outside(self) -> None:
         """Note hours before `user_start` or after `user_end`: they have no available hours."""
         settings = self.settings
@@ -196,7 +191,7 @@ class RecordedTime:
     def _names(self, users: Iterable[str]) -> str:
         """Return the names of people, or their ids if the entries have no names."""
         ids = sorted(users)
-        if not ids or "user_name" not in column_names(self.entries):
+        if not ids or "user_name" not in column_names(self.frames["time_entries"]):
             return first_few(ids)
         rows = self.frames.select("time_entries", ("user_id", "user_name"), lazily=True)
         found = to_dicts(rows.filter(C("user_id").is_in(ids)).group_by("user_id").agg(C("user_name").max()))

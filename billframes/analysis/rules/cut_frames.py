@@ -15,7 +15,7 @@ import narwhals.stable.v2 as nw
 
 from billframes._names import join_names
 from billframes._notes import Rule
-from billframes.analysis.declare.columns import Frame, column_names
+from billframes.analysis.declare.columns import DATE_OF, PLAUSIBLE_DAYS, Frame, column_names
 from billframes.analysis.frames.engine import collect, collect_counts, collect_values, lazy, to_dicts
 from billframes.analysis.frames.expressions import as_day, count_if, midnight
 from billframes.analysis.frames.frames import Frames
@@ -26,14 +26,12 @@ __all__ = ["note_cut_frames"]
 
 C = nw.col
 
-_DATES = {"time_entries": "date", "invoices": "invoice_date"}
 _MONTH, _YEAR = dt.timedelta(days=31), dt.timedelta(days=366)
 # A matter can be opened long before its first work.
 _SEVERAL = 5
 _NUMBER = re.compile(r"(\d+)\D*$")
 # Some firms leave out or use up a few numbers before their first invoice.
 _FIRST_NUMBERS = 20
-_PLAUSIBLE = (dt.date(1990, 1, 1), dt.date(2100, 12, 31))
 _CUT_FRAMES = Rule(
     name="cut_frames",
     seen="{subject}: {frames} begin on {begin}, but {signs}. Older ones may be missing, and {consequence}.",
@@ -70,7 +68,7 @@ def note_cut_frames(
     start : date, optional
         The first day that counts: records that begin within a month after it are enough.
     """
-    columns = {name: _DATES[name] for name in dated if _DATES[name] in _columns_of(frames.get(name))}
+    columns = {name: DATE_OF[name] for name in dated if DATE_OF[name] in _columns_of(frames.get(name))}
     if frames.is_inner or not columns or any(load_info(each) is not None for each in frames.passed(*columns).values()):
         return
     begin, last = _ends(frames, columns)
@@ -81,13 +79,9 @@ def note_cut_frames(
     # The first invoice of a matter follows months after it was opened.
     margin = _MONTH if "time_entries" in columns else 4 * _MONTH
     if seen := list(_signs_of_age(frames, begin, margin)):
-        names = join_names([_words(name) for name in columns])
+        names = join_names([name.replace("_", " ") for name in columns])
         about = {"frames": names, "begin": begin, "signs": join_names(seen), "consequence": consequence}
         frames.notes.add(_CUT_FRAMES, len(seen), analysis, **about)
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")
 
 
 def _columns_of(frame: Frame | None) -> list[str]:
@@ -96,7 +90,7 @@ def _columns_of(frame: Frame | None) -> list[str]:
 
 def _ends(frames: Mapping[str, Frame], dated: Mapping[str, str]) -> tuple[dt.date | None, dt.date | None]:
     """Return the first and the last plausible day of these frames."""
-    low, high = map(midnight, _PLAUSIBLE)
+    low, high = map(midnight, PLAUSIBLE_DAYS)
     queries = []
     for name, column in dated.items():
         rows, _ = select_columns(lazy(frames[name]), name, (column,))

@@ -19,7 +19,7 @@ import narwhals.stable.v2 as nw
 
 from billframes._names import join_names
 from billframes._notes import Rule
-from billframes.analysis.declare.columns import ITEMS, Frame, column_names
+from billframes.analysis.declare.columns import DATE_OF, ITEMS, Frame, column_names
 from billframes.analysis.frames.engine import collect_values
 from billframes.analysis.frames.expressions import as_day
 from billframes.analysis.frames.frames import Frames
@@ -52,7 +52,6 @@ ITEM_FILTERS = ("user_id", "matter_id", "client_id", "fixed_fee_id", "invoice_id
 A_MONTH = dt.timedelta(days=31)
 A_YEAR = dt.timedelta(days=366)
 TWO_YEARS = dt.timedelta(days=731)
-_DATES = dict.fromkeys(ITEMS, "date") | {"invoices": "invoice_date", "matters": "opened"}
 _ON_INVOICES = {"billing_type": "billable", "billed": True}
 _OF_INVOICES = ("client_id", "matter_id", "invoice_state", "invoice_id")
 
@@ -181,7 +180,7 @@ def _need_past(
 
 def _may_lack_older(native: Any, name: str, start: dt.date) -> bool:
     """Tell whether a load may have left out older records: not if its first one is over a month after its start."""
-    first = _date_range(native, _DATES[name])[0]
+    first = _date_range(native, DATE_OF[name])[0]
     return first is None or first <= start + A_MONTH
 
 
