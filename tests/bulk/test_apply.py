@@ -24,6 +24,7 @@ from billframes.sandbox import Sandbox, throttle as throttling
 from billframes.sandbox.fault_injection import BackgroundWriter, Trouble
 from billframes.sandbox.throttle import Throttle
 from billframes.transport import http
+from billframes.transport.retry import retry_after
 from tests.bulk.concurrent_edits import apply_beside_colleague
 from tests.bulk.conftest import Firm
 from tests.frames import assert_frame_equal
@@ -228,6 +229,8 @@ def test_in_waves_no_edit_is_lost_that_a_colleague_made_before_the_record_was_re
 @pytest.mark.parametrize("throttle", [Throttle(at_once=3), Throttle(per_minute=35)], ids=["at once", "a minute"])
 def test_rate_limits_hold(journal, monkeypatch, throttle):
     monkeypatch.setattr(throttling, "_MINUTE", 0.5)
+    # A server states whole seconds to wait; here they last a twentieth.
+    monkeypatch.setattr(http, "retry_after", lambda *headers: (wait := retry_after(*headers)) and wait / 20)
     with Sandbox(throttle=throttle, audit=True) as sandbox:
         client = bf.Client(sandbox.base_url, sandbox.tokens["full"], progress=False)
         loaded = client.time_entries("2026-10", billed=False).head(40)

@@ -79,7 +79,7 @@ def kills(number: int, seed: int = 0) -> Kills:
             # Every sixth time the first refresh of a new mirror is killed.
             place = path if at % 6 else Path(folder) / f"new{at}"
             colleague = BackgroundWriter(sandbox._store, Trouble(writes_per_second=10, seed=at)).start()
-            error = refreshes.kill(place, sandbox.base_url, chosen.uniform(0.05, 1.2))
+            error = refreshes.kill(place, sandbox.base_url, chosen.uniform(0.05, 0.8))
             # No changes while the mirror and the server are compared.
             colleague.stop()
             _finish(place, client)
@@ -92,10 +92,10 @@ def kills(number: int, seed: int = 0) -> Kills:
 
 
 def _thin_out(sandbox: Sandbox) -> None:
-    """Keep every eighth item: the number and order of tables matter for kills, and not their size."""
+    """Keep every 24th item: the number and order of tables matter for kills, and not their size."""
     with contextlib.closing(sqlite3.connect(str(sandbox.database), timeout=30)) as connection, connection:
         for name in ("time_entry", "expense"):
-            connection.execute(f"DELETE FROM {name} WHERE rowid % 8")
+            connection.execute(f"DELETE FROM {name} WHERE rowid % 24")
 
 
 class Refreshes:

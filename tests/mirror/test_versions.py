@@ -53,8 +53,8 @@ def change(client, text):
 
 @pytest.mark.slow
 def test_a_refresh_that_is_killed_is_finished_by_the_next():
-    done = kills(12)
-    assert (done.killed, done.ended) == (12, [])
+    done = kills(8)
+    assert (done.killed, done.ended) == (8, [])
 
 
 def test_a_refresh_that_ends_before_its_version_is_committed_has_no_effect(m, writer, monkeypatch):
@@ -112,7 +112,7 @@ def test_only_the_owner_can_read_the_files(m):
 
 @pytest.mark.slow
 def test_the_interpreter_ends_with_0(m):
-    subprocess.run([sys.executable, "-W", "ignore", "-c", READERS, m.path, "6"], check=True)
+    subprocess.run([sys.executable, "-W", "ignore", "-c", READERS, m.path, "3"], check=True)
 
 
 def test_a_folder_that_is_not_a_mirror_raises_a_clear_error(tmp_path):
