@@ -70,7 +70,6 @@ def _entries(resource: Resource, columns: Mapping[str, EditColumn], changes: Seq
 
 
 def _as_json(value: Any) -> Any:
-    """Return a cell as a value that JSON has."""
     return value if isinstance(value, str | float | bool | None) else text_of_cell(value)
 
 
@@ -103,8 +102,6 @@ def resource_of(journal: Journal) -> Resource:
 
 
 class _JournalRun:
-    """One run over a journal."""
-
     def __init__(
         self, connection: WritingConnection, journal: Journal, resource: Resource, columns: Mapping[str, EditColumn]
     ) -> None:
@@ -170,7 +167,6 @@ class _JournalRun:
 
 
 def _seconds_since_sent(entry: Entry) -> float:
-    """Return the seconds since a change was sent for the first time."""
     return (dt.datetime.now(dt.UTC) - dt.datetime.fromisoformat(str(entry.sent_at))).total_seconds()
 
 

@@ -78,7 +78,6 @@ class FrameComparison:
         return changes, self._notes
 
     def _compare_rows(self, checks: RuleChecks) -> list[Change]:
-        """Compare the rows, some thousand at a time, and pass each change to the checks."""
         current = self._current_records()
         self._note_frame(current)
         changes: list[Change] = []
@@ -104,7 +103,6 @@ class FrameComparison:
         return new
 
     def _current_records(self) -> dict[str, ServerRecord]:
-        """Read the records of the edited rows as the server has them now."""
         ids = list(filter(None, self._rows.ids))
         needed = {*self._rows.known_columns, *_ALWAYS_READ}
         columns = [
@@ -237,7 +235,6 @@ class FrameComparison:
         return change if change.cells else None
 
     def _check_body(self, change: Change) -> None:
-        """Mark the change as invalid if no valid request can be made of it."""
         if change.is_sent:
             try:
                 request_body(change, self._resource, self._columns)

@@ -117,7 +117,6 @@ def checked_ids(ids: Any, resource: Resource) -> list[str]:
 
 
 def _check_resource(names: Sequence[str], edited: Any, resource: Resource) -> None:
-    """Raise `ParameterError` if the frame is of another resource, or lacks the column of ids."""
     load = load_attrs(edited)
     loaded = load.get("resource") if isinstance(load, Mapping) else None
     if loaded is not None and loaded != resource.name:

@@ -177,7 +177,6 @@ class UnansweredCreates:
 
 
 def _group_equal(wanted: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
-    """Return the positions of equal creates by their values."""
     groups: dict[str, list[int]] = {}
     for position, each in enumerate(wanted):
         groups.setdefault(_key_of(each), []).append(position)

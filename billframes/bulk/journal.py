@@ -218,7 +218,6 @@ class Journal:
         return list(self._select(clause, [msgspec.json.encode(ids).decode()]))
 
     def _select(self, clause: str, values: Sequence[Any] = ()) -> Iterator[Entry]:
-        """Yield the changes that a clause of SQL selects."""
         for row in self._database.execute(f"SELECT {_COLUMNS} FROM change {clause}", values):  # noqa: S608
             yield _entry_of(row)
 

@@ -194,5 +194,4 @@ def _has_other_unit(before: float | None, after: float) -> bool:
 
 
 def _equal_values(after: Any, before: Any) -> bool:
-    """Tell whether the new value of a column is the old value of another column."""
     return after is not None and type(after) is type(before) and after == before

@@ -69,7 +69,6 @@ class Plan(SuggestsNames):
 
     @property
     def _sent(self) -> list[Change]:
-        """The changes that `apply` sends."""
         return [change for change in self._changes if change.is_sent]
 
     @property

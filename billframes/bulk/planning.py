@@ -88,7 +88,6 @@ def plan_changes(
 
 
 def _check_apart(rows: EditedRows, delete: Sequence[str]) -> None:
-    """Raise `ParameterError` if a record is to be both edited and deleted."""
     both = {each.casefold() for each in delete} & {each.casefold() for each in rows.ids if each}
     if both:
         raise ParameterError(
@@ -142,7 +141,6 @@ def _parts(rows: Sequence[Mapping[str, Any]], id_: str, delete: Sequence[Any]) -
 def _plan_parts(
     connection: WritingConnection, resource: Resource, parts: Iterator[tuple[Any, Sequence[Any]]], **options: Any
 ) -> PlannedChanges:
-    """Plan frames and deletions one after another, and return all their changes."""
     planned = PlannedChanges(columns_of(resource))
     for edited, delete in parts:
         planned.add(plan_changes(connection, resource, edited, delete, **options))
@@ -150,7 +148,6 @@ def _plan_parts(
 
 
 def _cells_after(entry: Entry, columns: Mapping[str, EditColumn]) -> ServerRecord:
-    """Return the cells of a record as the change left them."""
     return {
         name: read_cell(columns[name], after)
         for name, _, after in entry.cells

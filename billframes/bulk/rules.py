@@ -73,7 +73,6 @@ _ADVICE = {"matters": " Archive it instead.", "fixed_fees": " Take it off them f
 
 
 def _check_values(change: Change, resource: Resource, columns: Mapping[str, EditColumn]) -> None:
-    """Check the rules that need no other record."""
     for cell in change.sent_cells():
         column = columns[cell.column]
         if cell.after is None and column.required:
@@ -98,7 +97,6 @@ def _check_required(change: Change, resource: Resource) -> None:
 
 
 def _required_fields(resource: Resource) -> list[str]:
-    """Return the fields that a new record must have."""
     assert resource.creates is not None  # noqa: S101 - only such resources have plans
     number = len(resource.creates.__struct_fields__) - len(resource.creates.__struct_defaults__)
     return [field.name for field in fields_of(resource.creates)[:number]]

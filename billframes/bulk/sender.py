@@ -98,7 +98,6 @@ class Sender:
             raise
 
     def _submit_more(self, actions: Sequence[str]) -> None:
-        """Submit requests if there are not enough."""
         if self._next_list is not None:
             if self._next_list.done():
                 changes, self._next_list = self._next_list.result(), None
@@ -124,7 +123,6 @@ class Sender:
             )
 
     def _request_list(self, changed: ChangedRecords, actions: Sequence[str]) -> None:
-        """Request the next list, if there are changes that need it."""
         if "update" not in actions or not self._journal.first_in_state("planned", actions, 1):
             return
         written, self._just_written = self._just_written, []
@@ -231,7 +229,6 @@ class Sender:
             )
 
     def _stop(self) -> None:
-        """Wait for the running requests, and save their outcomes."""
         for each in (*self._running, self._next_list, self._recheck):
             if each is not None:
                 each.cancel()

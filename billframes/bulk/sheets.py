@@ -110,8 +110,6 @@ class _NoHeadingsError(Exception):
 
 
 class _SheetReader(TextReader):
-    """Reads one sheet."""
-
     def __init__(self, book: Workbook, is_heading: Callable[[list[str]], bool], first_rows: int) -> None:
         super().__init__()
         self._book, self._is_heading, self._first_rows = book, is_heading, first_rows
@@ -210,7 +208,6 @@ class _SheetReader(TextReader):
         self._longest = max(self._longest, at)
 
     def _place(self, reference: str | None) -> int:
-        """Return the number of a cell's column, from 1."""
         if reference is None:
             return self._column + 1
         letters = reference.rstrip("0123456789")
@@ -254,8 +251,6 @@ class _SheetReader(TextReader):
 
 
 class _RowReader(_SheetReader):
-    """Reads all rows of a sheet, also those above its headings."""
-
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.found: list[tuple[int, list[Any]]] = []

@@ -69,7 +69,6 @@ def _has_ids(names: Sequence[str]) -> bool:
 
 
 def _only_one(found: Sequence[tuple[str, ReadSheet]], file: str) -> tuple[str, ReadSheet]:
-    """Return the only sheet with records, and its name."""
     if not found:
         ids = ", ".join(each.id_column for each in _RESOURCES)
         raise ParameterError(f"{file} has no sheet with records: no sheet has one of the columns {ids}.")

@@ -101,13 +101,11 @@ class Writer:
         return entry.with_outcome("done", id_=str(getattr(made, resource.id_column)))
 
     def _is_surely_unchanged(self, entry: Entry, unchanged_at: float | None) -> bool:
-        """Tell whether an update can be sent without reading its record."""
         if unchanged_at is None or time.monotonic() - unchanged_at > _FRESH_SECONDS or entry.action != "update":
             return False
         return not entry.tries and entry.modified_at is not None and not self._nested_objects(entry)
 
     def _update(self, entry: Entry) -> Entry:
-        """Send an update of a record that is surely unchanged since the plan."""
         path = self._path(entry)
         try:
             return self._send(entry, path, entry.body)
@@ -120,7 +118,6 @@ class Writer:
             return outcome
 
     def _send(self, entry: Entry, path: str, body: bytes | None) -> Entry:
-        """Send an update or a deletion, and return it with its outcome."""
         resource, check, started = self.resource, self._outcome_check(entry, path), time.monotonic()
         request = ApiRequest(resource.name, "DELETE" if body is None else "PUT", path, body=body)
         answer = self._connection.send(request.method, path, body, resource=resource.name, check_outcome=check).body
@@ -140,7 +137,6 @@ class Writer:
         return f"{self.resource.path}/{path_segment(str(entry.id), 'id')}"
 
     def _read_and_send(self, entry: Entry) -> Entry:
-        """Read the record, and send the update or deletion if the record is unchanged since the plan."""
         path = self._path(entry)
         try:
             body, record = self._read(entry, path)
@@ -160,7 +156,6 @@ class Writer:
         return self._send(entry, path, sent)
 
     def _nested_objects(self, entry: Entry) -> list[str]:
-        """Return the nested objects of which the change sends some fields."""
         if not self._nested or entry.body is None:
             return []
         sent = msgspec.json.decode(entry.body)
@@ -186,7 +181,6 @@ class Writer:
         return None
 
     def _is_as_planned(self, entry: Entry, record: ServerRecord) -> bool:
-        """Tell whether a record is unchanged since the change was planned."""
         now = record.get("modified_at")
         if now is not None and entry.modified_at is not None and now.isoformat() != entry.modified_at:
             return False
@@ -217,7 +211,6 @@ class Writer:
 
 
 def _nested_fields(resource: Resource) -> list[str]:
-    """Return the JSON names of the nested objects that an update takes."""
     updates = resource.updates
     assert updates is not None  # noqa: S101 - only such resources have plans
     names = json_names(updates)

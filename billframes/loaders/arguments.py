@@ -148,7 +148,6 @@ def _paging_arguments(resource: Resource) -> Iterator[Argument]:
 
 
 def _filter_arguments(resource: Resource) -> Iterator[Argument]:
-    """Return the arguments that narrow a list: its period and its other filters."""
     if resource.date:
         yield Argument(
             "start",
@@ -194,7 +193,6 @@ _CUSTOM_FIELDS = "New values by the field's name, column name or id. None clears
 
 
 def _fields(request: type[WriteBody] | None, *, nested: str, shown: str, ending: str = "") -> Iterator[Argument]:
-    """Return an argument for each field of a request."""
     assert request is not None  # noqa: S101 - only resources that have it have the method
     required = len(request.__struct_fields__) - len(request.__struct_defaults__)
     for place, field in enumerate(fields_of(request)):

@@ -57,7 +57,6 @@ class Loader(SuggestsNames):
 
     @property
     def _spoken_name(self) -> str:
-        """The loader's name in messages."""
         return self._resource.name
 
     def __repr__(self) -> str:
@@ -96,7 +95,6 @@ class ListLoader(Loader):
         return build_request(self._resource, filters, calendar=FirmCalendar(self._owner), **arguments)
 
     def _load(self, request: ListRequest, *, to: str, progress: bool | Progress | None) -> Any:
-        """Load the records of a request into a frame of the kind `to`."""
         return load(self._connection, request, to=to, progress=progress)
 
 

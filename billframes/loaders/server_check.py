@@ -169,5 +169,4 @@ def _since(instant: dt.datetime | None) -> dict[str, str]:
 
 
 def _text(instant: dt.datetime) -> str:
-    """Write an instant as loads send it."""
     return instant.astimezone(dt.UTC).replace(tzinfo=None).isoformat() + "Z"

@@ -163,7 +163,6 @@ def _nullable_flags(column: pa.ChunkedArray) -> pd.arrays.BooleanArray:
 
 
 def _dictionary(column: pa.ChunkedArray) -> list[str]:
-    """Return the values of a column's dictionary; all chunks have the same dictionary."""
     return list(column.chunk(0).dictionary.to_pylist()) if column.num_chunks else []
 
 

@@ -113,7 +113,6 @@ def _accepted_values(
 
 
 def _checked(name: str, declared: Filter, given: Any) -> list[Any]:
-    """Return the values of a filter's argument."""
     match declared.kind:
         case "id":
             several = declared.many and isinstance(given, Collection) and not isinstance(given, str | bytes)

@@ -112,7 +112,6 @@ class NameResolver:
         return own.isdisjoint(self._selected)
 
     def _with_current_names(self) -> ListRequest:
-        """Return the request with the names to use now."""
         names = self._selected
         for each in self._alternates:
             if each is self._candidate or self._known.is_accepted(self._resource, each):
@@ -162,7 +161,6 @@ class NameResolver:
         return any(getattr(record, snake_case(name)) is not None for name in details for record in records)
 
     def _handle_refusal(self, error: RefusedError) -> None:
-        """Try other names after a refusal, or raise it."""
         if self._candidate is not None:
             candidate, self._candidate = self._candidate, None
             if self._refusal is not None:

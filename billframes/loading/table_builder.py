@@ -150,7 +150,6 @@ class TableBuilder:
     def _nested_arrays(
         self, parents: Sequence[Any], sources: Sequence[ColumnSource], records: Sequence[Any]
     ) -> dict[str, pa.Array]:
-        """Return the columns that are read from nested structs, or from lists of them."""
         present = [each for each in parents if each is not None]
         if not present:
             return {each.column.name: pa.nulls(len(parents), _block_type(each.column)) for each in sources}
@@ -208,7 +207,6 @@ def build_table(records: Sequence[Any], resource: Resource, sources: Sequence[Co
 
 
 def _fields_of(records: Sequence[Any], names: Sequence[str]) -> dict[str, list[Any]]:
-    """Return the values of each field of records."""
     # In a list with all records one after the other, a field is a slice with a step; this takes a third of zip's time.
     values: list[Any] = []
     for record in records:
@@ -230,7 +228,6 @@ def _is_encoded(column: Column) -> bool:
 
 
 def _block_type(column: Column) -> pa.DataType:
-    """Return the type of a column in blocks."""
     return ENCODED_TEXT if _is_encoded(column) else column.type
 
 

@@ -102,7 +102,6 @@ class Catalogue:
         return [_version(row, self._storage.location) for row in rows.sort_by("number").to_pylist()], at
 
     def _rows(self) -> tuple[pa.Table, int]:
-        """Return the table of versions, and its own Delta version."""
         if not self.exists():
             raise MirrorError(
                 f"{self._storage.location} is not a mirror, or its first refresh has not finished. "
@@ -243,8 +242,6 @@ class _Firm(TypedDict):
 
 
 class _Refreshed(TypedDict):
-    """A resource's row of a version's summary."""
-
     resource: str
     added: int
     updated: int

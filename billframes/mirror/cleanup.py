@@ -169,7 +169,6 @@ def _remove_commits(log: Path, newest: int) -> None:
 
 
 def _remove_unneeded(storage: Storage, versions: Collection[Version]) -> int:
-    """Remove the files that none of these versions needs, and return their bytes."""
     freed = 0
     for name in dict.fromkeys(name for each in versions for name in each.tables):
         freed += _remove_files(storage, name, _numbers(versions, name))

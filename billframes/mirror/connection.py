@@ -6,11 +6,12 @@ balances) are returned as the JSON that the server would send, so that their loa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 from urllib.parse import unquote
 
 import msgspec
+from msgspec import Struct
 
 from billframes.errors import MirrorError, NotFoundError
 from billframes.loading.checks import check_rates
@@ -22,7 +23,7 @@ from billframes.mirror.queries import count_rows, read_rows
 from billframes.mirror.snapshot import Snapshot
 from billframes.paging import LoadResult
 from billframes.schema.custom_fields import FieldNames
-from billframes.schema.records import ClientBalances
+from billframes.schema.records import ClientBalances, CodeDetail, CodeSet, CustomFieldList
 from billframes.schema.resources import CLIENTS, CODES, CUSTOM_FIELDS
 from billframes.schema.sources import json_names
 from billframes.transport.connections import CancelScope
@@ -103,42 +104,29 @@ def _response(data: Any) -> Response:
     return Response(msgspec.json.encode({"data": data}), None)
 
 
+def _as_json(record: type[Struct], row: Mapping[str, Any]) -> dict[str, Any]:
+    return {json_name: row[name] for name, json_name in json_names(record).items() if name in row}
+
+
 def _codes(snapshot: Snapshot) -> dict[str, Any]:
     codes: dict[str, list[Any]] = {"activity": [], "task": [], "expense": []}
     for row in snapshot.rows("codes"):
-        codes[row["code_type"]].append(
-            {
-                "code": row["code"],
-                "label": row["label"],
-                "codeSetId": row["code_set_id"],
-                "parentCode": row["parent_code"],
-                "selectable": row["selectable"],
-            }
-        )
-    sets = [
-        {"codeSetId": row["code_set_id"], "label": row["label"], "description": row["description"]}
-        for row in snapshot.rows("code_sets")
-    ]
-    return {**codes, "codeSets": sets}
+        codes[row["code_type"]].append(_as_json(CodeDetail, row))
+    return {**codes, "codeSets": [_as_json(CodeSet, row) for row in snapshot.rows("code_sets")]}
 
 
 def _definitions(snapshot: Snapshot, entity: str | None) -> list[dict[str, Any]]:
     return [
-        {
-            "id": row["id"],
-            "entity": row["entity"],
-            "name": row["name"],
-            "valueType": row["value_type"],
-            "options": None
-            if row["option_ids"] is None
-            else [
-                {"optionId": id_, "label": label}
-                for id_, label in zip(row["option_ids"], row["option_labels"], strict=True)
-            ],
-        }
+        {**_as_json(CustomFieldList, row), "options": _options(row["option_ids"], row["option_labels"])}
         for row in snapshot.rows("custom_fields")
         if entity is None or row["entity"].casefold() == entity
     ]
+
+
+def _options(ids: list[str] | None, labels: list[str]) -> list[dict[str, str]] | None:
+    if ids is None:
+        return None
+    return [{"optionId": id_, "label": label} for id_, label in zip(ids, labels, strict=True)]
 
 
 def _balances(snapshot: Snapshot, client_id: str) -> dict[str, float]:
@@ -150,5 +138,4 @@ def _balances(snapshot: Snapshot, client_id: str) -> dict[str, float]:
             method="GET",
             path=f"{CLIENTS.path}/{client_id}/balances",
         )
-    names = json_names(ClientBalances).items()
-    return {json_name: row[name] for name, json_name in names if row.get(name) is not None}
+    return {name: value for name, value in _as_json(ClientBalances, row).items() if value is not None}

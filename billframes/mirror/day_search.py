@@ -119,7 +119,6 @@ def search_days(
 
 
 def _next_request(days: Days, span: DaySpan, page_size: int, most_rows: int) -> SpanRequest:
-    """Return the next request for a span."""
     rows, missing = days.rows(span.first, span.last), abs(span.missing)
     if rows < page_size:
         return SpanRequest(span, span.last, "page")
@@ -132,7 +131,6 @@ def _next_request(days: Days, span: DaySpan, page_size: int, most_rows: int) -> 
 
 
 def _unsettled(days: Days, request: SpanRequest, result: SpanResult) -> Iterator[DaySpan]:
-    """Yield the parts of a span that are not settled by the result of a request."""
     span, last = request.span, request.last
     if result.compared_until < last:
         first = result.compared_until + 1

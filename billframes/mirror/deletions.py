@@ -94,8 +94,6 @@ class _MissingRows:
 
 
 class _DaySearch:
-    """Requests totals and rows of spans of days, and compares the rows."""
-
     def __init__(self, server: ServerLists, days: Days, missing: _MissingRows) -> None:
         self._server = server
         self._days = days
@@ -124,7 +122,6 @@ class _DaySearch:
         return SpanResult(rows.num_rows, last, rows.num_rows), rows
 
     def _request_first(self, request: SpanRequest) -> tuple[SpanResult, pa.Table | None]:
-        """Request a total, or the first page, which states it."""
         table, first = self._missing.table, request.span.first
         window = self._days.window(first, request.last)
         if request.kind == "total":

@@ -144,7 +144,6 @@ _EXTRAS = {"polars": "polars", "duckdb": "duckdb", "pyspark": "spark"}
 
 
 def _join_references(snapshot: Snapshot, table: Table, open_table: _OpenTable, columns: Collection[str] | None) -> Any:
-    """Join the columns that show other records, and put all columns in the order of the loader's frame."""
     stored = [name for name in snapshot.columns(table.name) if name != POSITION and name not in table.shown]
     references = [each for each in table.references if not each.shown]
     names = _select_names(table, [*stored, *(name for each in references for name in each.columns)], columns)
@@ -158,7 +157,6 @@ def _join_references(snapshot: Snapshot, table: Table, open_table: _OpenTable, c
 
 
 def _select_names(table: Table, there: Collection[str], columns: Collection[str] | None) -> list[str]:
-    """Return the names of the requested columns, in the order of the loader's frame."""
     for name in columns or ():
         if name not in there:
             raise ParameterError(f"{name!r} is not a column of {table.name}.{closest(name, there)}")

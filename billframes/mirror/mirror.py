@@ -336,11 +336,9 @@ class Mirror(LoaderSet):
         return dict(self.clients(select="")[["client_id", "name"]].itertuples(index=False, name=None))
 
     def _versions(self) -> list[Version]:
-        """Return the versions up to the one that is read."""
         return [each for each in self._catalogue.read() if each.number <= self.version]
 
     def _open_snapshot(self) -> Snapshot:
-        """Return the version that is read: the newest one at the first call."""
         if self._snapshot is None:
             self._snapshot = Snapshot(self._storage, self._catalogue.newest())
         return self._snapshot
@@ -385,20 +383,9 @@ class Mirror(LoaderSet):
         return f"<billframes mirror {self.path}, version {version.number} of {version.time:%Y-%m-%d %H:%M} UTC>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopen, (
-            self._storage.location,
-            self._storage.options,
-            self._default,
-            self._max_age,
-            self._fixed_version,
-        )
+        kept = {"default": self._default, "max_age": self._max_age, "version": self._fixed_version}
+        return _reopen, (self._storage.location, self._storage.options, kept)
 
 
-def _reopen(
-    location: str,
-    options: BucketOptions,
-    default: Callable[[], Client],
-    max_age: dt.timedelta | None,
-    version: Version | None,
-) -> Mirror:
-    return Mirror(Storage(location, options), default=default, max_age=max_age, version=version)
+def _reopen(location: str, options: BucketOptions, kept: dict[str, Any]) -> Mirror:
+    return Mirror(Storage(location, options), **kept)

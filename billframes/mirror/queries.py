@@ -97,7 +97,6 @@ def _check(request: ListRequest) -> None:
 
 
 def _joined_columns(request: ListRequest, sources: Collection[ColumnSource], table: Table) -> set[str]:
-    """Return the joined columns that are selected or sorted by."""
     selected = {source.column.name for source in sources_of(request.resource.record, request.select)}
     sorted_by = {snake_case(request.resource.sort[name].replace(".", "_")) for name, _ in request.sort}
     return (selected | sorted_by) & table.joined
@@ -118,7 +117,6 @@ def _sorted(rows: pa.Table, request: ListRequest, sources: Collection[ColumnSour
 
 
 def _matching_rows(snapshot: Snapshot, table: Table, request: ListRequest) -> pa.Table:
-    """Return the stored rows that fit the request's filters."""
     filters = _filters(request)
     period = within_days(table.date, request.period.start, request.period.end)
     expressions = [*([] if period is None else [period]), *_since(request)]
@@ -142,7 +140,6 @@ def _matching_rows(snapshot: Snapshot, table: Table, request: ListRequest) -> pa
 
 
 def _filters(request: ListRequest) -> dict[str, set[str]]:
-    """Return the values of each filter, by the API's names."""
     values: dict[str, set[str]] = {}
     for query in request.queries:
         for name, text in query:
@@ -181,14 +178,20 @@ def _contain(rows: pa.Table, columns: Collection[str], text: str, *, whole: bool
     return pa.array([any(each) for each in zip(*found, strict=True)], pa.bool_())
 
 
-def _filter_clients_by_query(_snapshot: Snapshot, rows: pa.Table, texts: Collection[str], _: Any) -> pa.Table:
-    (text,) = texts
-    return rows.filter(_contain(rows, ("name", "reference"), text))
+def _by_text(*columns: str, whole: bool = False) -> _RowFilter:
+    """Return the filter for rows that contain a text in one of the columns, or equal it."""
+
+    def filter_rows(_snapshot: Snapshot, rows: pa.Table, texts: Collection[str], filters: Any) -> pa.Table:
+        (text,) = texts
+        return rows.filter(_contain(rows, columns, text, whole=whole or "true" in filters.get("queryFullMatch", ())))
+
+    return filter_rows
 
 
 def _filter_matters_by_query(snapshot: Snapshot, rows: pa.Table, texts: Collection[str], _: Any) -> pa.Table:
     (text,) = texts
-    clients = _filter_clients_by_query(snapshot, snapshot.lookup("clients"), texts, _).column("client_id")
+    known = snapshot.lookup("clients")
+    clients = known.filter(_contain(known, ("name", "reference"), text)).column("client_id")
     matches = _contain(rows, ("name", "reference"), text)
     return rows.filter(pc.or_(matches, pc.is_in(rows.column("client_id"), value_set=clients).combine_chunks()))
 
@@ -224,29 +227,18 @@ def _filter_invoices_by_matter(snapshot: Snapshot, rows: pa.Table, texts: Collec
     return rows.filter(pc.or_(matches, pc.is_in(rows.column("invoice_id"), value_set=invoices)))
 
 
-def _filter_users_by_email(_snapshot: Snapshot, rows: pa.Table, texts: Collection[str], _: Any) -> pa.Table:
-    (text,) = texts
-    return rows.filter(_contain(rows, ("email",), text, whole=True))
-
-
-def _filter_users_by_query(_snapshot: Snapshot, rows: pa.Table, texts: Collection[str], filters: Any) -> pa.Table:
-    (text,) = texts
-    whole = "true" in filters.get("queryFullMatch", ())
-    return rows.filter(_contain(rows, ("first_name", "last_name", "initials", "email"), text, whole=whole))
-
-
 def _lowered(texts: Collection[str]) -> pa.Array:
     return pa.array([text.lower() for text in texts], pa.string())
 
 
 _SPECIAL_FILTERS: dict[tuple[str, str], _RowFilter] = {
-    ("clients", "query"): _filter_clients_by_query,
+    ("clients", "query"): _by_text("name", "reference"),
     ("matters", "query"): _filter_matters_by_query,
     ("matters", "clientReference"): _filter_matters_by_client_reference,
     ("matters", "userId"): _filter_matters_by_user,
     ("matters", "originatorId"): _filter_matters_by_originator,
     ("invoices", "matterId"): _filter_invoices_by_matter,
-    ("users", "email"): _filter_users_by_email,
-    ("users", "query"): _filter_users_by_query,
+    ("users", "email"): _by_text("email", whole=True),
+    ("users", "query"): _by_text("first_name", "last_name", "initials", "email"),
     ("users", "queryFullMatch"): lambda _snapshot, rows, _texts, _filters: rows,
 }

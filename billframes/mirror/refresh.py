@@ -104,8 +104,9 @@ class Refresh:
         return version
 
     def _refresh_tables(self) -> None:
-        """Refresh all tables, beginning with those of the last version."""
-        self._restore_tables()
+        for name, version in (self._previous.tables if self._previous else {}).items():
+            # Undo the commits of a refresh that did not finish.
+            self._versions[name] = self.storage.restore(name, version)
         self._references = ReferenceCollector(
             self.storage, self._previous.tables.get(REFERENCES.name) if self._previous else None
         )
@@ -116,22 +117,12 @@ class Refresh:
         self._versions[REFERENCES.name] = self._references.commit(self._versions)
 
     def _new_version(self, here: dt.datetime, firm: Mapping[str, Any]) -> Version:
-        """Return the version of a refresh that began at `here` by this machine's clock."""
         began = self.server.time or here
         overlap = OVERLAP if self.server.time else NO_DATE
-        return Version(
-            number=(self._previous.number if self._previous else 0) + 1,
-            time=began,
-            began=here,
-            tables=self._versions,
-            firm={
-                **firm,
-                "mark": (began - overlap).isoformat(),
-                "checked": self._last_checked,
-                "fields": self._field_ids(),
-            },
-            summary=self._summary,
-        )
+        mark = (began - overlap).isoformat()
+        facts = {**firm, "mark": mark, "checked": self._last_checked, "fields": self._field_ids()}
+        number = self._previous.number + 1 if self._previous else 1
+        return Version(number, began, here, self._versions, facts, self._summary)
 
     def _field_ids(self) -> list[str]:
         """Return the ids of the custom fields: first those of the last version, which keep their names, then new."""
@@ -139,13 +130,7 @@ class Refresh:
         stored = self._stored("custom_fields").read(["id", POSITION]).sort_by(POSITION).column("id").to_pylist()
         return [*(id_ for id_ in before if id_ in stored), *(id_ for id_ in stored if id_ not in before)]
 
-    def _restore_tables(self) -> None:
-        """Restore the tables to the last version: undo the commits of a refresh that did not finish."""
-        for name, version in (self._previous.tables if self._previous else {}).items():
-            self._versions[name] = self.storage.restore(name, version)
-
     def _stored(self, name: str) -> StoredTable:
-        """Return a table at its current Delta version."""
         return StoredTable(self.storage, TABLES[name], self._versions.get(name))
 
     def _refresh_table(self, table: Table) -> None:
@@ -184,7 +169,6 @@ class Refresh:
         return billed == self.server.count(stored.table.name, billed=True)
 
     def _refresh_whole(self, stored: StoredTable) -> None:
-        """Load a list that has no `modifiedSince`, and store it if it differs."""
         name = stored.table.name
         rows = to_stored(self.server.load(name), stored.table)
         self._replace(stored, rows)
@@ -213,7 +197,6 @@ class Refresh:
         self._replace(stored, to_stored(balances, stored.table))
 
     def _note_later_changes(self, stored: StoredTable) -> None:
-        """Note changes of a table that was refreshed before."""
         self._versions[stored.table.name] = stored.current_version
         self._references.collect_removed(stored)
         row = next(each for each in self._summary if each["resource"] == stored.table.name)
@@ -221,7 +204,6 @@ class Refresh:
             row[name] += getattr(stored, name)
 
     def _load_balances(self, stored: StoredTable) -> tuple[pa.Table, pa.Table]:
-        """Return the requested balances, and the balances of all clients."""
         previous, now = self._previous, self.server.time
         if previous is not None and now is not None and stored.table.name not in self.full:
             found = self._load_changed_balances(stored, previous, now)

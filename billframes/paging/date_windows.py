@@ -104,8 +104,6 @@ def _expected_days(query: Query, first: Page, day: Callable[[Any], dt.date]) -> 
 
 
 class _DenseDays:
-    """Reads a list by key ranges sorted by creation as soon as it is known that its days are dense."""
-
     def __init__(self, scheduler: Scheduler, query: Query, store: RecordStore) -> None:
         self._scheduler = scheduler
         self._query = query
@@ -127,8 +125,6 @@ def _page_request(scheduler: Scheduler, query: Query, sort: str) -> PageRequest:
 
 
 class _Windows:
-    """The days between the first and the last page, divided into windows that are read side by side."""
-
     def __init__(
         self, scheduler: Scheduler, query: Query, store: RecordStore, low: dt.date, high: dt.date, rows: int
     ) -> None:
@@ -189,7 +185,6 @@ class _Windows:
 
 
 def _cut_days(low: dt.date, high: dt.date, parts: int) -> list[_DateWindow]:
-    """Divide days into windows of about equal length."""
     days = (high - low).days + 1
     parts = min(parts, days)
     cuts = [low + DAY * (days * part // parts) for part in range(parts)]

@@ -52,7 +52,6 @@ _NEARER = (0.75, 0.5, 0.25, 0.0, -0.5)
 
 
 def _differ(one: SortKey, other: SortKey) -> bool:
-    """Return whether two keys differ under every collation."""
     return any(map(surely_differ, one, other))
 
 

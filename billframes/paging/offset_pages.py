@@ -51,8 +51,6 @@ def read_pages(scheduler: Scheduler, query: Query, store: RecordStore, first: Pa
 
 
 class _Attempt:
-    """One attempt to read all pages."""
-
     def __init__(self, scheduler: Scheduler, query: Query, wanted: int | None, store: RecordStore) -> None:
         self._scheduler = scheduler
         self._store = store
@@ -74,7 +72,6 @@ class _Attempt:
         return PageRequest(self._query, size, offset)
 
     def _following(self, page: Page) -> Iterator[PageRequest]:
-        """Store a page, and yield the requests that follow from it."""
         received, offset = len(page.records), page.offset
         if self._pages and page.total != self._total:
             raise _ChangedError(f"the total changed from {self._total} to {page.total}")

@@ -126,7 +126,6 @@ def check_page(request: PageRequest, page: Page) -> BillframesError | None:
 
 
 def _check_position(request: PageRequest, page: Page, schema: ListSchema) -> Iterator[BillframesError]:
-    """Check that the page is the requested part of the list."""
     where = page.body.pagination
     if where is None:
         rows = len(page.records)
@@ -181,7 +180,6 @@ def _check_filters(request: PageRequest, page: Page, schema: ListSchema) -> Iter
 
 
 def _check_order(request: PageRequest, page: Page, schema: ListSchema) -> Iterator[BillframesError]:
-    """Check the order by the first key, if it is a date, a number or an instant."""
     records, first = page.records, (parameter(request.query, "sort") or "").partition(",")[0]
     name = first.removeprefix("-")
     path = schema.resource.sort.get(name, "")

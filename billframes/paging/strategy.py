@@ -102,8 +102,6 @@ class ListReader:
 
 
 class _ProgressMeter:
-    """Reports progress that never decreases and ends at the total."""
-
     def __init__(self, progress: Callable[[int, int], None], streams: list[Stream]) -> None:
         self._progress = progress
         self._streams = streams
@@ -123,8 +121,6 @@ class _ProgressMeter:
 
 
 class _Strategy:
-    """Chooses how to read the lists of one load."""
-
     def __init__(
         self,
         scheduler: Scheduler,
@@ -168,12 +164,10 @@ class _Strategy:
         return total if self._limit is None else min(total, self._limit)
 
     def _is_enough(self, page: Page) -> bool:
-        """Return whether no other page is needed after the first page of a list."""
         unpaged = page.total is None and not self._scheduler.schema.resource.paginated
         return page.is_whole or unpaged or (self._limit is not None and len(page.records) >= self._limit)
 
     def _can_prove(self, page: Page) -> bool:
-        """Return whether the whole list is requested, and can be read by windows or key ranges."""
         schema = self._scheduler.schema
         if page.total is None or not schema.provable or not schema.resource.paginated:
             return False

@@ -136,7 +136,6 @@ class Resource:
 
 
 def _values(annotation: object) -> tuple[str, ...]:
-    """Return the declared values of an enum annotation."""
     values: tuple[str, ...] = get_args(annotation)[1].extra["values"]
     return values
 

@@ -263,8 +263,6 @@ class _Backend(httpcore.SyncBackend):
 
 
 class _CancellableStream(httpcore.NetworkStream):
-    """A connection, used by one request at a time."""
-
     def __init__(self, stream: httpcore.NetworkStream) -> None:
         self._stream = stream
         self._socket: socket.socket = stream.get_extra_info("socket")

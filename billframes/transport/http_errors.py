@@ -76,7 +76,6 @@ def _advice(failure: Exception, reason: str) -> str:
 
 
 def _is_temporary(failure: Exception) -> bool:
-    """Return whether a retry may help: not if TLS or the address is wrong."""
     if not isinstance(failure, httpx.RequestError):
         return True
     if isinstance(failure, httpx.UnsupportedProtocol | httpx.ProxyError):
@@ -99,7 +98,6 @@ def incomplete_error(request: ApiRequest, origin: str) -> TransportError:
 
 
 def _unusable_response_error(request: ApiRequest, origin: str, reason: str, advice: str) -> TransportError:
-    """Return the error for a request without a usable response."""
     return TransportError(
         f"{request.resource}: no usable response from {origin} ({reason}). {advice}",
         method=request.method,

@@ -227,7 +227,6 @@ class Pace:
         return known or self._is_limited
 
     def _resume(self, ticket: Ticket, now: float) -> None:
-        """Send several requests again, after a request sent alone was granted."""
         paced = self._rate is not None and not self._rate_is_guess
         # If requests under way took long to end, the grant was not soon enough to show that the refusal was chance.
         late = not paced and ticket.begun - max(self._first_refusal, self._held_until) >= FIRST_PAUSE

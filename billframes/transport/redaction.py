@@ -55,8 +55,6 @@ class Credentials(httpx.Auth):
 
 
 class _Bearer(httpx.Auth):
-    """Puts `Authorization: Bearer …` on each request."""
-
     def __init__(self, token: Secret) -> None:
         self._token = token
 

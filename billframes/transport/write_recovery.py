@@ -80,7 +80,6 @@ def has_values(sent: Any, record: Any) -> bool:
 
 
 def _is_midnight_of(sent: Any, record: Any) -> bool:
-    """Return whether the record has the date that was sent, as a datetime at midnight."""
     if not isinstance(sent, str) or not isinstance(record, str) or not record.startswith(f"{sent}T"):
         return False
     try:

@@ -15,7 +15,7 @@ import pytest
 import billframes as bf
 from billframes import mirror
 from billframes.mirror.catalogue import Catalogue
-from billframes.mirror.refresh import Refresh
+from billframes.mirror.firm_check import check_firm
 from billframes.mirror.server_lists import ServerLists
 from billframes.mirror.storage import Storage
 from billframes.sandbox import Sandbox
@@ -128,10 +128,11 @@ def test_another_firms_data_are_refused(m, writer):
         with pytest.raises(bf.MirrorError, match="Keep a mirror for each firm"):
             mirror(m.path, client=client).refresh()
         known = dict(m._open_snapshot().version.firm)
-        refresh = Refresh(Storage(m.path), None, frozenset())
-        refresh.server = type("There", (), {"load": lambda *_, **__: client.users(to="arrow")})()
+        # One address can serve several firms.
+        server = ServerLists(client)
+        server.address = known["address"]
         with pytest.raises(bf.MirrorError, match="holds another firm's data: none of its 19 users"):
-            refresh._check_users(m._open_snapshot().version)
+            check_firm(m._storage, server, m._open_snapshot().version)
     assert known["address"] == writer.base_url
 
 
