@@ -24,7 +24,7 @@ from billframes.analysis.declare.lookup import heading_of, measure
 from billframes.analysis.declare.metrics import title_of_key
 from billframes.analysis.frames.distinct_names import DistinctNames
 from billframes.analysis.frames.engine import collect
-from billframes.analysis.frames.native import wrap_frame
+from billframes.analysis.frames.native import without_attrs, wrap_frame
 from billframes.analysis.model.keys import TIMES
 from billframes.errors import ParameterError
 from billframes.schema.resources import RESOURCES
@@ -212,7 +212,7 @@ def _write(frame: Any, path: str | Path, endings: Sequence[str], **options: str)
 def exported(frame: pd.DataFrame, ending: str, **options: Any) -> bytes:
     """Return the content of a file that `export` writes."""
     kinds = _ordered_kinds(frame)
-    plain = DistinctNames(frame)(frame)[list(kinds)]
+    plain = without_attrs(DistinctNames(frame)(frame))[list(kinds)]
     decimals = {name: _DECIMALS[form] for name, (_, form) in kinds.items() if form in _DECIMALS}
     plain = plain.assign(**{name: _rounded(plain[name], places) for name, places in decimals.items()})
     headings = {name: shown_heading(str(name)) for name in plain.columns}

@@ -17,6 +17,7 @@ import pandas as pd
 from billframes.analysis.declare.lookup import analyses, measure
 from billframes.analysis.declare.metrics import title_of_key
 from billframes.analysis.declare.spec import Analysis
+from billframes.analysis.frames.distinct_names import DistinctNames
 from billframes.analysis.model.keys import TIMES
 from billframes.analysis.results.explain import plain_words
 from billframes.analysis.results.figure_names import Figure
@@ -54,7 +55,12 @@ def cell(value: Any, unit: str = "text") -> Any:
 
 
 def table(rows: pd.DataFrame, analysis: Analysis | None = None) -> dict[str, Any]:
-    """Return the columns and the rows of a result, with the titles and units that its analysis declares."""
+    """
+    Return the columns and the rows of a result, with the titles and units that its analysis declares.
+
+    Those who share a name have the reference beside it.
+    """
+    rows = DistinctNames()(rows)
     found = {str(name): measure(str(name), analysis) for name in rows}
     units = {name: each.unit if each else "text" for name, each in found.items()}
     titles = {name: each.title if each else title_of_key(name) for name, each in found.items()}

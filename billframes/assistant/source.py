@@ -108,13 +108,13 @@ class Source:
         change: Change | None = None,
     ) -> None:
         self._newest, self._settings, self._change = newest, settings, change or (lambda _, frame: frame)
-        self._lists = KeptLists(client, self._change)
+        self._lists = self._asked = KeptLists(client, self._change)
         self._earlier: dict[int, KeptLists] = {}
 
     @property
     def warnings(self) -> list[str]:
-        """The warnings of all loads of the data that are read now."""
-        return list(self._lists.warnings)
+        """The warnings of all loads of the data that the present question reads."""
+        return list(self._asked.warnings)
 
     @property
     def version(self) -> int | None:
@@ -130,6 +130,7 @@ class Source:
                 self._lists = KeptLists(opened, self._change)
         elif self.version is None and time.monotonic() - self._lists.began > KEEP:
             self._lists = KeptLists(self._lists.client, self._change)
+        self._asked = self._lists
 
     def book(self, period: str | None = None, data_of: str | None = None) -> Book:
         """
@@ -142,8 +143,9 @@ class Source:
             raise ParameterError('period is empty. It takes a period such as "2026-10", "2026-Q3" or "2026".')
         calendar, names = FirmCalendar(lambda: self._lists, self._settings), ("period", "period")
         days = resolve(first.strip() or None, last.strip() or None, calendar=calendar, names=names)
-        lists = self._lists if data_of is None else self._lists_of(data_of)
-        return Book(days, settings=self._settings, client=cast("Client", lists))
+        if data_of is not None:
+            self._asked = self._lists_of(data_of)
+        return Book(days, settings=self._settings, client=cast("Client", self._asked))
 
     def _lists_of(self, day: str) -> KeptLists:
         """Return the lists of an earlier version of the mirror."""

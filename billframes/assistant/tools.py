@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 import pandas as pd
 from msgspec import Meta
 
-from billframes._names import closest, join_names
+from billframes._names import closest, first_few, join_names
 from billframes.analysis.declare.columns import IDS
 from billframes.analysis.declare.lookup import analyses, measure as find_measure
 from billframes.analysis.declare.metrics import Measure
@@ -166,6 +166,7 @@ class Tools:
             frames[name] = every.assign(**added)
             setattr(book, name, frames[name])
         parts = book.figures(_qualified(figure), by=[spec.key], where=where)
+        total = parts.attrs[TOTAL][figure.column]
         parts = parts[parts[figure.column].fillna(0.0) != 0]
         parts = parts.sort_values(figure.column, key=abs, ascending=False, kind="stable")
         details = pd.concat([each.dropna(axis="columns", how="all") for each in frames.values()])
@@ -174,7 +175,7 @@ class Tools:
         return {
             **table(listed),
             "counted": len(parts),
-            "total": cell(parts[figure.column].sum(), figure.measure.unit),
+            "total": cell(total, figure.measure.unit),
             "missing": parts.attrs[MISSING],
             **self._meaning(book, [figure.analysis.name]),
         }
@@ -257,7 +258,11 @@ def _no_records(name: str, figure: Figure) -> str:
 
 
 def _check_where(book: Book, where: Where) -> None:
-    """Refuse a value that no record has, and suggest the nearest; other keys and values are checked by the library."""
+    """
+    Refuse a value that no record has, and suggest the nearest; and a name that several have.
+
+    Other keys and values are checked by the library.
+    """
     for key, given in (where or {}).items():
         try:
             known = _values(book, key)
@@ -269,6 +274,11 @@ def _check_where(book: Book, where: Where) -> None:
             if value is not None and str(value) not in there:
                 hint = closest(str(value), names) or _nearest_word(str(value), names)
                 raise ParameterError(f"There is no {key} {value!r}.{hint} `values` finds exact names.")
+            ids = known.loc[known[known.columns[-1]] == value, known.columns[0]].drop_duplicates()
+            if len(ids) > 1:
+                raise ParameterError(
+                    f"{len(ids)} values of {key!r} are called {value!r}. Give one of the ids: {first_few([*ids])}."
+                )
 
 
 def _nearest_word(text: str, names: list[str]) -> str:

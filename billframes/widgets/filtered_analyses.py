@@ -27,7 +27,7 @@ from billframes.book.slices import add_keys, keep_rows, row_of_zeros
 from billframes.config.firm import FirmSettings
 from billframes.periods import Period
 from billframes.report.cash import forecast_of
-from billframes.widgets.filtered_frames import MARK, YES, FilteredFrames, marked
+from billframes.widgets.filtered_frames import MARK, YES, FilteredFrames
 from billframes.widgets.paid import check_begin
 
 __all__ = ["calculate"]
@@ -120,8 +120,7 @@ def _parts_of_time_entries(frames: FilteredFrames, span: Span, analysis: Analysi
     }
     marks = [MARK] if frames.state.criteria.keys() - frames.client_state.criteria.keys() else []
     if marks:
-        passing = frames.items_with_details("time_entries").index
-        others["time_entries"] = lambda: marked(frames.of_clients("time_entries"), MARK, passing)
+        others["time_entries"] = frames.marked_time_entries
     book = _SubstituteBook(frames, span, others, frames.book.settings)
     return _marked_parts(analysis, book, by, marks)
 
@@ -136,10 +135,8 @@ def _parts_of_matters(frames: FilteredFrames, span: Span, analysis: Analysis, by
         ("users", "user", frames.user_state),
     ):
         if state.criteria:
-            mark = f"{entity}_{MARK}"
-            passing = frames.passing(name, entity, state).index
-            others[name] = partial(marked, getattr(frames.book, name), mark, passing)
-            marks.append(mark)
+            marks.append(mark := f"{entity}_{MARK}")
+            others[name] = partial(frames.marked_details, name, entity, state, mark)
     book = _SubstituteBook(frames, span, others, frames.book.settings)
     return _marked_parts(analysis, book, by, marks)
 
@@ -182,11 +179,11 @@ def _marked_parts(analysis: Analysis, book: _SubstituteBook, by: By, marks: list
     if not marks:
         return result
     parts = keep_rows(result, dict.fromkeys(marks, YES)).drop(columns=marks)
-    zeros = row_of_zeros(result.drop(columns=marks))
+    zeros = partial(row_of_zeros, result.drop(columns=marks))
     if by is None:
-        return parts if len(parts) else zeros
-    if by not in TIMES:
+        return parts if len(parts) else zeros()
+    empty = sorted(set(result[by]) - set(parts[by])) if by in TIMES else []
+    if not empty:
         return parts
-    empty = sorted(set(result[by]) - set(parts[by]))
-    rows = pd.concat([parts, *(zeros.assign(**{by: period}) for period in empty)])
+    rows = pd.concat([parts, *(zeros().assign(**{str(by): period}) for period in empty)])
     return rows.sort_values(by, ignore_index=True)

@@ -16,6 +16,7 @@ from billframes.analysis.declare.spec import Analysis, FilterKind, TabSpec
 from billframes.analysis.frames.checked_frames import CheckedFrames, KeptResults, share_checks
 from billframes.analysis.frames.data_span import check_begun, covers
 from billframes.analysis.model.keys import By
+from billframes.analysis.results.figure_names import figure_names, find_figure
 from billframes.analysis.results.result_rows import total_of
 from billframes.book import Book
 from billframes.config.firm import describe_settings
@@ -166,14 +167,27 @@ class FilteredBook:
         """Return the figures of all records that pass the filters; empty if there are none, or rows don't add up."""
         if analysis.tab and analysis.tab.filters == "forecast":
             return {}
-        keys = analysis.tab.by if analysis.tab else ()
+        keys, kind = (analysis.tab.by, analysis.tab.filters) if analysis.tab else ((), "items")
         for key in keys:
             # Rows that are shown anyway often add up to the whole, which saves an analysis.
-            if analysis.tab and (analysis.name, key, analysis.tab.filters) in self._results:
-                added = total_of(self.result(analysis, key))
+            if (analysis.name, key, kind) in self._results:
+                added = self._add_up(self.result(analysis, key), analysis, kind)
                 if added and not any(map(math.isnan, added.values())):
                     return added
-        if analysis.tab and analysis.tab.filters == "clients":
+        if kind == "clients":
             return total_of(self.result(analysis, next(iter(keys), None)))
         rows = self.result(analysis, None).to_dict("records")
         return {str(name): value for name, value in rows[0].items()} if rows else {}
+
+    def _add_up(self, rows: pd.DataFrame, analysis: Analysis, kind: FilterKind) -> dict[str, float]:
+        """Add up rows. Figures that don't add up are missing, unless they are known in another way."""
+        total = total_of(rows)
+        if self.frames.marks_items and len(rows):
+            # Of parts of people's work, what is missing in each row is missing in the whole.
+            total = {name: value for name, value in total.items() if rows[name].notna().any()}
+        for name in [name for name, value in total.items() if math.isnan(value) and len(rows)]:
+            if name.startswith("peer_") and (rows[name] == rows[name].iloc[0]).all():
+                total[name] = rows[name].iloc[0]
+            elif name in figure_names() and (of := find_figure(name).analysis) != analysis:
+                total[name] = self.result(of, None, kind)[name].iloc[0]
+        return total

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
@@ -74,7 +75,13 @@ class FilteredFrames:
         split = criteria_by_record(state)
         self.client_state, self.matter_state, self.user_state = (split[name] for name in ("client", "matter", "user"))
         self.marks_items = len(self.user_state.criteria) < len(state.criteria)
-        self._items: dict[str, pd.DataFrame] = {}
+        self._kept: dict[tuple[str, ...], pd.DataFrame] = {}
+
+    def _keep(self, *call: str, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+        """Make a frame once: the same frame is checked once by all analyses."""
+        if call not in self._kept:
+            self._kept[call] = make()
+        return self._kept[call]
 
     def items_with_details(self, name: str, kind: FilterKind = "items") -> pd.DataFrame:
         """
@@ -91,23 +98,31 @@ class FilteredFrames:
 
     def items_of_users(self, name: str) -> pd.DataFrame:
         """Return the time entries, expenses or fixed fees of the people who pass; `MARK` marks those that pass."""
-        if name not in self._items:
+
+        def make() -> pd.DataFrame:
             items = _with_item_ids(getattr(self.book, name), name)
             if self.marks_items:
                 items = marked(items, MARK, self.items_with_details(name).index)
-            if self.user_state.criteria:
-                filters = self.book_filters.for_frame(name)
-                first = self.book._days.first_day_of(name) if name == "time_entries" else None
-                items = as_whole(items[filters.mask(self.user_state.only(filters.columns))], first)
-            self._items[name] = items
-        return self._items[name]
+            if not self.user_state.criteria:
+                return items
+            filters = self.book_filters.for_frame(name)
+            first = self.book._days.first_day_of(name) if name == "time_entries" else None
+            return as_whole(items[filters.mask(self.user_state.only(filters.columns))], first)
+
+        return self._keep("items", name, make=make)
 
     def of_clients(self, name: str) -> pd.DataFrame:
         """Return the records of the clients that pass."""
         frame: pd.DataFrame = getattr(self.book, name)
         if not self.client_state.criteria:
             return frame
-        return as_whole(frame[self.book_filters.for_frame(name).mask(self.client_state)])
+        passing = self.book_filters.for_frame(name).mask(self.client_state)
+        return self._keep("of clients", name, make=lambda: as_whole(frame[passing]))
+
+    def marked_time_entries(self) -> pd.DataFrame:
+        """Return the time entries of the clients that pass; `MARK` marks those that pass."""
+        entries = self.of_clients("time_entries")
+        return self._keep("marked", make=lambda: marked(entries, MARK, self.items_with_details("time_entries").index))
 
     def payments(self) -> pd.DataFrame | None:
         """Return the payments of the clients that pass."""
@@ -126,8 +141,17 @@ class FilteredFrames:
         frame: pd.DataFrame = getattr(self.book, name)
         if not state.criteria:
             return frame
-        filters = Filters(join_details(frame[[f"{entity}_id"]], {entity: frame}))
-        return frame[filters.mask(state.only(filters.columns))]
+
+        def make() -> pd.DataFrame:
+            filters = Filters(join_details(frame[[f"{entity}_id"]], {entity: frame}))
+            return frame[filters.mask(state.only(filters.columns))]
+
+        return self._keep("passing", name, make=make)
+
+    def marked_details(self, name: str, entity: str, state: FilterState, mark: str) -> pd.DataFrame:
+        """Return all clients, matters or people; `mark` marks those that pass."""
+        passing = self.passing(name, entity, state).index
+        return self._keep("marked", name, make=lambda: marked(getattr(self.book, name), mark, passing))
 
     def settings_of_users(self) -> FirmSettings | None:
         """Return the settings without people who are filtered out, so that no warning calls them unknown."""

@@ -10,6 +10,7 @@ import socket
 import stat
 import sys
 import threading
+import warnings
 
 import pytest
 
@@ -240,6 +241,41 @@ def test_the_data_of_an_earlier_day_are_those_of_the_mirror(client, ask, refusal
     assert "goes back to 2026-10-31" in refusal("figures", **OCTOBER, data_of="2026-09-30")
     with pytest.raises(bf.BillframesError, match="only a mirror has the data of earlier days"):
         Questions.of(client).ask("figures", OCTOBER | {"data_of": "2026-09-30"})
+
+
+def test_a_question_about_a_past_day_has_the_warnings_of_its_data(firm_mirror):
+    """Loads of the newest data say nothing about those of an earlier day, and the other way round."""
+
+    def change(_name, frame):
+        if changed["early"]:
+            warnings.warn("The list of that day is cut.", bf.errors.IncompleteDataWarning, stacklevel=2)
+        return frame
+
+    changed = {"early": False}
+    questions = Questions.of(firm_mirror, change=change)
+    said = lambda answer: [each["text"] for each in answer.get("notes", [])]  # noqa: E731
+    assert said(questions.ask("figures", OCTOBER)) == []
+    changed["early"] = True
+    for _ in range(2):
+        assert said(questions.ask("figures", OCTOBER | {"data_of": "2026-10-31"})) == ["The list of that day is cut."]
+    assert said(questions.ask("figures", OCTOBER)) == []
+
+
+def test_a_name_that_several_clients_or_matters_have_is_refused_and_told_apart(ask, refusal, book_of):
+    clients = book_of("2026-10").clients
+    twins = clients[clients["name"].duplicated(keep=False)].sort_values("reference")
+    name = twins["name"].iloc[0]
+    text = refusal("figures", measures=["billed_amount"], period="2026", where={"client": name})
+    assert all(id_ in text for id_ in twins["client_id"])
+    rows = ask("figures", measures=["billed_amount"], period="2026", by="client", top=100)["rows"]
+    assert [row[1] for row in sorted(rows, key=str) if str(row[1]).startswith(name)] == [
+        f"{name} ({reference})" for reference in twins["reference"]
+    ]
+    one, other = (
+        ask("figures", measures=["billed_amount"], period="2026", where={"client": id_})["total"]["billed_amount"]
+        for id_ in twins["client_id"]
+    )
+    assert one != other
 
 
 def test_what_is_said_about_completeness_comes_from_the_proofs(client, firm_mirror, october_book):

@@ -7,6 +7,7 @@ import datetime as dt
 import io
 import itertools
 import json
+import math
 import re
 import warnings
 from pathlib import Path
@@ -330,6 +331,22 @@ def test_tiles_have_the_totals_whichever_rows_were_computed_before(filtered, vie
         assert {name: total[name] for name in view.tab.tiles} == pytest.approx(
             {name: alone[name] for name in view.tab.tiles}
         )
+
+
+@pytest.mark.filterwarnings("ignore:as_of=2026-09-30 is before the day the invoices were loaded")
+@pytest.mark.parametrize("column", [None, "practice_area_id", "client_id"])
+def test_the_scorecard_is_calculated_once_for_its_rows_and_their_total(filtered, book_filters, column):
+    """Of its figures, the median lag is not in the rows, so it is calculated alone."""
+    view = VIEW["scorecard"]
+    state = {column: [book_filters.for_frame("time_entries").data[column].mode()[0]]} if column else {}
+    shown = filtered(**state)
+    rows = view.compute(shown, "user")
+    total = shown.total(view.analysis)
+    assert len(shown._results) == 2
+    alone = shown.result(view.analysis, None).iloc[0].to_dict()
+    for each in view.columns(rows):
+        assert total.get(each.name, math.nan) == pytest.approx(alone[each.name], nan_ok=True), each.name
+    assert total["median_lag_days"] >= 0
 
 
 def test_tiles_are_compared_with_the_period_before(filtered, book_filters):
