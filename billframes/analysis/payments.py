@@ -6,8 +6,8 @@ A payment is tied to an invoice only if the books state it, or if there is only 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Literal
 
 import pandas as pd
@@ -23,7 +23,7 @@ from billframes.analysis.model.payment_events import PaymentEvent, credit_events
 from billframes.analysis.rules.ledger import ABOVE_ITEMS, PAID_ELSEWHERE, UNKNOWN_CUSTOMERS
 from billframes.config.firm import FirmSettings, check_settings
 from billframes.config.ledger import LedgerSettings
-from billframes.config.taxes import PARTS, PaymentOrder, read_payment_order
+from billframes.config.taxes import PaymentOrder, read_payment_order
 from billframes.errors import ParameterError
 
 __all__ = ["PAYMENT_COLUMNS", "PAYMENT_KINDS", "check_payments", "payments"]
@@ -180,20 +180,22 @@ def _add_sales_tax(events: Sequence[PaymentEvent]) -> None:
 def _settle(event: PaymentEvent, order: PaymentOrder, found: OwedInvoices, allocate: str) -> Iterator[PaymentEvent]:
     """Divide an event among the parts of its invoice, and yield it and what stays on no invoice."""
     rest = event.amount
-    targets = [event.invoice] if event.invoice is not None else []
+    targets: Iterable[OwedInvoice] = [event.invoice] if event.invoice is not None else []
     if allocate == "oldest" and event.invoice is None and rest > 0:
-        targets = found.of_customer(event.customer, event.date)
+        targets = found.open_invoices(event.customer, event.date)
+    if event.invoice is not None and rest < 0:
+        found.open_again(event.invoice)
     for invoice in targets:
         if rest == 0:
             break
         parts, left = invoice.parts.take(rest, order if event.kind == "cash" else "proportional")
         if rest != left:
             how = event.matched_by if event.invoice is not None else "oldest"
-            yield replace(event, amount=rest - left, invoice=invoice, parts=parts, matched_by=how)
+            yield event.of(rest - left, how, invoice, parts)
         rest = left
     if rest:
         how = event.matched_by if event.matched_by in ("none", "unapplied") else "unapplied"
-        yield replace(event, amount=rest, invoice=None, parts={}, matched_by=how)
+        yield event.of(rest, how, None, {})
 
 
 def _note_unknown(rows: Sequence[PaymentEvent], clients: ClientNames, notes: Notes) -> None:
@@ -224,27 +226,23 @@ def _frame(
     return frame
 
 
-def _row(event: PaymentEvent, clients: ClientNames, names: LedgerSettings) -> dict[str, Any]:
-    invoice = event.invoice.columns if event.invoice is not None else {}
-    client = clients.client(clients.key(event.customer)) or (None, None)
+def _row(event: PaymentEvent, clients: ClientNames, names: LedgerSettings) -> tuple[Any, ...]:
+    """Return the values of `PAYMENT_COLUMNS`."""
+    invoice = _OF_INVOICE(event.invoice.columns) if event.invoice is not None else None
+    parts = event.parts
     account = event.row["split"] if event.row["account"] is None else event.row["account"]
-    return {
-        "payment_date": event.date,
-        "kind": event.kind,
-        **{name: invoice.get(name) for name in INVOICE},
-        **({} if invoice else {"client_id": client[0], "client_name": client[1]}),
-        "customer": event.customer,
-        "amount": event.amount / 100,
-        **{f"{_NAMES[part]}_amount": event.parts[part] / 100 for part in PARTS if event.parts},
-        "matched_by": event.matched_by,
-        "reference": None if event.matched_by == "line" else event.row["number"],
-        "account": account,
-        "from_trust": bool({event.row["account"], event.row["split"]} & {*names.trust_accounts}),
-        "ledger_row": event.row["row"],
-    }
+    return (
+        *(event.date, event.kind),
+        *(invoice or (None, None, None, *(clients.client(clients.key(event.customer)) or (None, None)))),
+        *(event.customer, event.amount / 100),
+        *([parts[name] / 100 for name in ("fees", "expenses", "tax")] if parts else (None, None, None)),
+        *(event.matched_by, None if event.matched_by == "line" else event.row["number"], account),
+        any(event.row[name] in names.trust_accounts for name in ("account", "split")),
+        event.row["row"],
+    )
 
 
-_NAMES = {"tax": "tax", "expenses": "expense", "fees": "fee"}
+_OF_INVOICE = itemgetter(*INVOICE)
 
 
 def check_payments(payments: Any) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import random
 
@@ -12,9 +13,12 @@ import pytest
 import billframes as bf
 from billframes import FirmSettings
 from billframes.analysis import collected, days_to_pay, realization
+from billframes.analysis.model.invoice_matching import ClientNames
+from billframes.analysis.model.owed_invoices import OwedInvoice, OwedInvoices
+from billframes.analysis.model.payment_events import PaymentEvent
 from billframes.analysis.model.payment_split import InvoiceParts, spread
 from billframes.analysis.payment_gaps import payment_gaps
-from billframes.analysis.payments import payments
+from billframes.analysis.payments import _settle, payments
 from billframes.errors import IncompleteDataWarning, LedgerError, ParameterError
 from billframes.ledger import read_ledger
 from billframes.ledger.quickbooks import ledger_from_quickbooks
@@ -126,6 +130,21 @@ def test_an_unlinked_payment_is_tied_only_to_the_only_invoice_or_the_only_one_of
     assert rows_of(frame, "invoice_number", "amount", "matched_by")[2:] == oldest
     frame = paid("qbo_transaction_list_by_date_payments.csv")
     assert frame["from_trust"].tolist() == [False, False, False, True, False]
+
+
+def test_the_oldest_invoices_are_filled_again_after_a_payment_was_put_back():
+    day = dt.datetime(2026, 10, 5)
+    columns = {"invoice_date": day, "client_name": "Acme"}
+    invoices = [
+        OwedInvoice(columns | {"invoice_number": number}, 100, InvoiceParts(0, 0, 100), 0, 0) for number in "12"
+    ]
+    found = OwedInvoices(invoices, ClientNames([("c1", "Acme", None)], {}))
+    filled = []
+    for amount, to in ((150, None), (-60, invoices[0]), (80, None)):
+        event = PaymentEvent(day, "cash", "Acme", amount, None, "none", {}, invoice=to)
+        rows = list(_settle(event, IN_ORDER, found, "oldest"))
+        filled += [(each.invoice.columns["invoice_number"], each.amount) for each in rows]
+    assert filled == [("1", 100), ("2", 50), ("1", -60), ("1", 60), ("2", 20)]
 
 
 def test_credits_of_a_second_report_are_added_with_their_kind():

@@ -5,8 +5,9 @@ from __future__ import annotations
 import datetime as dt
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -98,12 +99,14 @@ class OwedInvoices:
             number = each.columns["invoice_number"]
             for key in {f"={exact_number(number)}", plain_number(number)}:
                 self._numbers[key].append(each)
-            self._of_client[clients.key(each.columns["client_name"])].append(each)
+            if each.amount > 0:
+                self._of_client[clients.key(each.columns["client_name"])].append(each)
+        # How many of a client's oldest invoices are settled.
+        self._settled: dict[str | None, int] = defaultdict(int)
         self._index = InvoiceIndex(
             (client, each.columns["invoice_date"], each.amount, each.columns["invoice_number"])
             for client, listed in self._of_client.items()
             for each in listed
-            if each.amount > 0
         )
 
     def only(self, customer: str | None, date: dt.datetime, amount: int) -> tuple[str | None, str]:
@@ -122,7 +125,18 @@ class OwedInvoices:
                     return candidates[0]
         return None
 
-    def of_customer(self, customer: str | None, until: dt.datetime) -> list[OwedInvoice]:
-        """Return the invoices of a customer up to a day, the oldest first."""
-        listed = self._of_client.get(self.clients.key(customer), [])
-        return [each for each in listed if each.columns["invoice_date"] <= until and each.amount > 0]
+    def open_invoices(self, customer: str | None, until: dt.datetime) -> Iterator[OwedInvoice]:
+        """Yield the open invoices of a customer up to a day, the oldest first."""
+        key = self.clients.key(customer)
+        listed = self._of_client.get(key, [])
+        while self._settled[key] < len(listed) and not listed[self._settled[key]].parts.left:
+            self._settled[key] += 1
+        for each in islice(listed, self._settled[key], None):
+            if each.columns["invoice_date"] > until:
+                return
+            if each.parts.left:
+                yield each
+
+    def open_again(self, invoice: OwedInvoice) -> None:
+        """Look at a client's invoices from the oldest on again, because a payment of one was put back."""
+        self._settled[self.clients.key(invoice.columns["client_name"])] = 0

@@ -38,6 +38,11 @@ class PaymentEvent:
     invoice: OwedInvoice | None = None
     parts: dict[str, int] = field(default_factory=dict)
 
+    def of(self, amount: int, matched_by: str, invoice: OwedInvoice | None, parts: dict[str, int]) -> PaymentEvent:
+        """Return the part of it that is on an invoice, or on none."""
+        known = (self.date, self.kind, self.customer, amount, self.number, matched_by, self.row)
+        return PaymentEvent(*known, invoice, parts)
+
 
 def _records(ledger: pd.DataFrame) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = pa.Table.from_pandas(without_attrs(ledger), preserve_index=False).to_pylist()

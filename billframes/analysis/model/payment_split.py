@@ -55,6 +55,7 @@ class InvoiceParts:
     def __init__(self, tax: int, expenses: int, fees: int) -> None:
         self._whole = dict(zip(PARTS, (tax, expenses, fees), strict=True))
         self.open = dict(self._whole)
+        self.left = tax + expenses + fees
 
     def take(self, amount: int, order: PaymentOrder) -> tuple[dict[str, int], int]:
         """
@@ -67,14 +68,18 @@ class InvoiceParts:
             What was more than is open, or more than was taken before.
         """
         room = self.open if amount > 0 else {name: self._whole[name] - self.open[name] for name in PARTS}
-        applied = min(abs(amount), sum(room.values()))
-        if order == "proportional":
+        whole = sum(room.values())
+        applied = min(abs(amount), whole)
+        if applied == whole:
+            parts = dict(room)
+        elif order == "proportional":
             parts = spread(applied, room)
         else:
             parts = _in_order(applied, room, order if amount > 0 else tuple(reversed(order)))
         sign = 1 if amount > 0 else -1
         parts = {name: sign * part for name, part in parts.items()}
         self.open = {name: self.open[name] - parts[name] for name in PARTS}
+        self.left -= sign * applied
         return parts, amount - sign * applied
 
 
