@@ -41,13 +41,9 @@ _PAGES_OVERLAP = 50
 
 @dataclass(frozen=True, slots=True)
 class ChangedRecord:
-    """
-    A record in a list of changes: its id in lower case, what the server sent for `modified_at` and `billed`, and both
-    read.
-    """
+    """A record in a list of changes: its id in lower case, and whether it is on an invoice."""
 
     id: str
-    values: tuple[Any, ...]
     modified_at: dt.datetime
     billed: bool
 
@@ -96,7 +92,7 @@ class ChangedRecords:
         self._last = now
         with self._lock:
             self._since = max(self._since, changes.next_start)
-        return replace(changes, records=[each for each in changes.records if before.get(each.id) is not each])
+        return replace(changes, records=[each for each in changes.records if before.get(each.id) != each])
 
     def last_minute(self, pages: int) -> ChangeList | None:
         """Return the records that were changed in the last minute; None if the list is not proved right."""
@@ -144,16 +140,10 @@ class ChangedRecords:
         return len(page.data or ()), page.pagination.total if page.pagination else None, answer.date
 
     def _changed_record(self, record: Any) -> ChangedRecord:
-        """Return a record of the list; the same object as in the last list if its values are the same."""
-        id_ = str(getattr(record, self._id)).casefold()
-        values = tuple(raw_value(record, each) for each in self._columns)
-        before = self._last.get(id_)
-        if before is not None and before.values == values:
-            return before
-        modified_at, *billed = (read_cell(each, value) for each, value in zip(self._columns, values, strict=True))
+        modified_at, *billed = (read_cell(each, raw_value(record, each)) for each in self._columns)
         if modified_at is None:
             raise _UnreliableError
-        return ChangedRecord(id_, values, modified_at, billed == [True])
+        return ChangedRecord(str(getattr(record, self._id)).casefold(), modified_at, billed == [True])
 
 
 class _UnreliableError(Exception):

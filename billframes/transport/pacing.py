@@ -25,17 +25,11 @@ A server refuses for one of three reasons. Requests that are sent alone after a 
 from __future__ import annotations
 
 import random
-import threading
-import time
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
 from math import comb
 from typing import NamedTuple
 
-from billframes.transport.connections import POLL_SECONDS, CancelScope
-
-__all__ = ["Pace", "RateLimiter", "Refusal", "Ticket"]
+__all__ = ["SLACK", "Pace", "Refusal", "Ticket"]
 
 # Seconds before a request is sent alone after a refusal, and the longest wait before the next one. Five waits are 70
 # seconds, which is enough for a limit of requests per minute.
@@ -126,14 +120,9 @@ class _Chance:
 
 class Pace:
     """
-    Decides when the next request may be sent.
+    Decides when the next request may be sent: at least `spacing` seconds after the last one, and so many at once.
 
-    Parameters
-    ----------
-    spacing : float
-        Least number of seconds between two requests; the server may require more.
-    concurrency : int, optional
-        Largest number of requests under way at once; the server may grant fewer.
+    The server may require more seconds, and grant fewer at once.
     """
 
     def __init__(self, spacing: float = 0.0, concurrency: int | None = None) -> None:
@@ -310,70 +299,3 @@ class Pace:
     def _spacing(self, now: float) -> float:
         rate = self._rate_at(now)
         return self._least if rate is None else max(self._least, 1 / rate)
-
-
-class RateLimiter:
-    """
-    Decides when each request of a client may be sent, whichever thread sends it.
-
-    Parameters
-    ----------
-    rate_limit : float, optional
-        Largest number of requests per second; None is no limit. The server may grant fewer.
-    concurrency : int, optional
-        Largest number of requests under way at once; None is no limit. The server may grant fewer.
-    """
-
-    def __init__(self, rate_limit: float | None, concurrency: int | None = None) -> None:
-        self._pace = Pace(SLACK / rate_limit if rate_limit else 0.0, concurrency)
-        self._condition = threading.Condition()
-
-    @contextmanager
-    def slot(self, scope: CancelScope) -> Iterator[Ticket]:
-        """
-        Wait until a request may be sent, and yield its ticket; the request is under way during this block.
-
-        Raises
-        ------
-        CancelledError
-            The scope was cancelled while the request waited.
-        """
-        ticket = self._enter(scope)
-        try:
-            yield ticket
-        finally:
-            with self._condition:
-                self._pace.end()
-                self._condition.notify_all()
-
-    def record_grant(self, ticket: Ticket) -> None:
-        """Record that a request was granted; call it within the request's block."""
-        with self._condition:
-            self._pace.record_grant(ticket, time.monotonic())
-
-    def record_refusal(self, ticket: Ticket) -> Refusal:
-        """Record a 429; return the pause after it. Call it within the request's block."""
-        with self._condition:
-            return self._pace.record_refusal(ticket, time.monotonic())
-
-    def hold_back(self, seconds: float) -> None:
-        """Let no request be sent for that many seconds, because the server asked for it or failed."""
-        with self._condition:
-            self._pace.hold_back(seconds, time.monotonic())
-
-    def forget_refusals(self) -> None:
-        """Forget the refusals: a load gave up, and the next one should not fail because of them."""
-        with self._condition:
-            self._pace.forget_refusals()
-            self._condition.notify_all()
-
-    def _enter(self, scope: CancelScope) -> Ticket:
-        with self._condition:
-            while True:
-                scope.check()
-                now = time.monotonic()
-                seconds_left = self._pace.seconds_left(now)
-                if seconds_left == 0:
-                    return self._pace.begin(now)
-                # Check again after waiting: `hold_back` may have moved the next slot.
-                self._condition.wait(POLL_SECONDS if seconds_left is None else min(seconds_left, POLL_SECONDS))

@@ -19,7 +19,7 @@ from billframes.config.credentials import is_loopback
 from billframes.config.secret import Secret
 from billframes.errors import ConfigError
 from billframes.transport.connections import CancelScope, ClientPool, add_deadlines, trusted_certificates
-from billframes.transport.pacing import RateLimiter
+from billframes.transport.rate_limiter import RateLimiter
 from billframes.transport.redaction import Credentials, redact_http_logs
 from billframes.transport.request import ENCODINGS
 from billframes.transport.retry import RetryBudget

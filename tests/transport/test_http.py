@@ -10,6 +10,7 @@ import pytest
 
 import billframes as bf
 from billframes.transport import http, pacing
+from billframes.transport.rate_limiter import RateLimiter
 from tests.conftest import entries, entry, paged
 
 
@@ -84,7 +85,7 @@ def test_a_failed_connection_is_retried_and_then_named(fake, connect, failure):
 
 def test_retry_after_is_honoured(fake, connect, monkeypatch):
     waits = []
-    monkeypatch.setattr(pacing.RateLimiter, "hold_back", lambda _self, seconds: waits.append(seconds))
+    monkeypatch.setattr(RateLimiter, "hold_back", lambda _self, seconds: waits.append(seconds))
     busy = httpx.Response(429, headers={"retry-after": "7"})
     fake.answers["/v2/practice-areas"] = [busy, {"data": []}]
     connect(retries=1).practice_areas()
@@ -93,7 +94,7 @@ def test_retry_after_is_honoured(fake, connect, monkeypatch):
 
 def test_a_request_is_given_up_after_five_refusals_a_retry_though_others_are_granted(fake, connect, monkeypatch):
     """Each grant of another request begins a new count of pauses."""
-    monkeypatch.setattr(pacing.RateLimiter, "record_refusal", lambda _self, _ticket: pacing.Refusal(1, 0.0))
+    monkeypatch.setattr(RateLimiter, "record_refusal", lambda _self, _ticket: pacing.Refusal(1, 0.0))
     fake.answers["/v2/practice-areas"] = httpx.Response(429)
     with pytest.raises(bf.RateLimitedError):
         connect(retries=2).practice_areas()
