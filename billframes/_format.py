@@ -18,6 +18,7 @@ __all__ = [
     "MINUS",
     "MISSING",
     "NOT_COMPARABLE",
+    "count_of",
     "enum_label",
     "fields_html",
     "format_change",
@@ -144,6 +145,18 @@ def _signed(value: float, suffix: str) -> str:
     text = format_rounded(abs(value), "{:,.1f}")
     sign = "" if text == "0.0" else MINUS if value < 0 else "+"
     return f"{sign}{text}{suffix}"
+
+
+def count_of(number: int, noun: str, plural: str = "") -> str:
+    """
+    Return a number with its noun.
+
+    Examples
+    --------
+    >>> count_of(1, "item"), count_of(1200, "item"), count_of(2, "person", "people")
+    ('1 item', '1,200 items', '2 people')
+    """
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def enum_label(value: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from billframes._export import write
+from billframes._format import count_of
 from billframes._messages import say
 from billframes.book import Book
 from billframes.commands import add_connection, check_sheets, connected
@@ -75,8 +76,7 @@ def run(args: argparse.Namespace) -> int:
         write(out / name, content)
         say(out / name)
     items, flagged = int(rows["item"].notna().sum()), int(rows["findings"].notna().sum())
-    invoices, noun = f"{count} invoice{'' if count == 1 else 's'}", f"item{'' if items == 1 else 's'}"
-    say(f"{invoices}, {items} {noun}, {flagged} with findings.")
+    say(f"{count_of(count, 'invoice')}, {count_of(items, 'item')}, {flagged} with findings.")
     return 0
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from billframes._format import MISSING, NOT_COMPARABLE, format_change, format_number, long_date, month_name
+from billframes._format import MISSING, NOT_COMPARABLE, count_of, format_change, format_number, long_date, month_name
 from billframes.analysis.declare.lookup import measures
 from billframes.analysis.declare.metrics import BUCKET
 from billframes.analysis.model.capacity import share_of_target
@@ -173,7 +173,7 @@ def _attainment(month: Month) -> list[str]:
     if table is None:
         return []
     share = float(table.total["pace"].iloc[0])
-    people = "1 person" if len(table.rows) == 1 else f"{len(table.rows)} people"
+    people = count_of(len(table.rows), "person", "people")
     return [f"{format_number(share, 'ratio')} of target ({people})"] if math.isfinite(share) else []
 
 

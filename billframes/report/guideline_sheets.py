@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from billframes._export import safe_sheet_name
-from billframes._format import format_number, short_date
+from billframes._format import count_of, format_number, short_date
 from billframes.guidelines import guideline_summary
 from billframes.guidelines.rules import rule_title
 from billframes.report.html import templates
@@ -74,8 +74,7 @@ def describe_findings(findings: pd.DataFrame) -> str:
     if findings.empty:
         return "No findings."
     total = guideline_summary(findings).iloc[-1]
-    items = f"{total['items']:,} item{'' if total['items'] == 1 else 's'}"
-    count = f"{len(findings):,} finding{'' if len(findings) == 1 else 's'} on {items}"
+    count = f"{count_of(len(findings), 'finding')} on {count_of(total['items'], 'item')}"
     risk = "amounts at risk are hidden" if total["at_risk"] is None else f"{_money(total['at_risk'])} at risk"
     return f"{count}; {risk}."
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from billframes._format import format_number, format_rounded
+from billframes._format import count_of, format_number, format_rounded
 from billframes._names import join_names
 from billframes.analysis.frames.checked_frames import share_checks
 from billframes.report import lists, report_tables, standing_out
@@ -251,7 +251,7 @@ def _ledger(month: Month) -> Iterator[Point]:
     if table is None or not month.ledgers.unexplained:
         return
     amount, count = month.ledgers.unexplained
-    rows = "1 invoice or entry" if count == 1 else f"{count} invoices or entries"
+    rows = count_of(count, "invoice or entry", "invoices or entries")
     whole = float(table.total["difference_amount"].iloc[0])
     headline = f"Receivables and the books differ by {_money(amount)} in {rows}, and the reports don’t show why."
     detail = f"With all reasons, they differ by {_money(whole)}."
@@ -272,8 +272,7 @@ def _missing_time(month: Month) -> Iterator[Point]:
         return
     table = lists.missing_time(month)
     hours = format_number(float(table.total["missing_hours"].iloc[0]), "hours")
-    people = "1 person" if len(table.rows) == 1 else f"{len(table.rows)} people"
-    headline = f"{hours} hours are missing in the time of {people}."
+    headline = f"{hours} hours are missing in the time of {count_of(len(table.rows), 'person', 'people')}."
     yield Point(headline, _most_of(table, "missing_hours", "hours"), table.title, 1.0)
 
 

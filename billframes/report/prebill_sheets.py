@@ -17,7 +17,7 @@ from typing import Any
 import pandas as pd
 
 from billframes._export import NUMBER_FORMATS, fit_landscape
-from billframes._format import enum_label, format_number, long_date, short_date
+from billframes._format import count_of, enum_label, format_number, long_date, short_date
 from billframes.report.cells import WRITER_OPTIONS, write_cell
 from billframes.report.html import templates
 from billframes.report.workbook import check_writer
@@ -158,7 +158,7 @@ def _not_printed(items: pd.DataFrame) -> str:
     flagged = int(items["findings"].notna().sum())
     hours, amount = (format_number(items[name].sum(), "cents") for name in ("hours", "item_amount"))
     with_findings = f"{flagged} of them with findings" if flagged else "none with findings"
-    count = f"{len(items)} more items" if len(items) > 1 else "1 more item"
+    count = count_of(len(items), "more item")
     return f"Not printed: {count}, {with_findings}; {hours} hours, {amount}. The workbook has them."
 
 

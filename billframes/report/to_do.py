@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
 import pandas as pd
 
-from billframes._format import format_number, short_date
-from billframes._names import join_names
+from billframes._format import count_of, format_number, short_date
+from billframes._names import first_few, join_names
 from billframes.report.client_guidelines import ClientGuidelines
 from billframes.report.lists import missing_time
 from billframes.report.month import Month
@@ -21,6 +21,7 @@ __all__ = ["MOST", "ToDo", "to_do"]
 MOST = 10
 # Work in progress older than this number of days should be billed, or written down.
 _OLD_DAYS = 90
+_MOST_NAMES = 2
 
 
 @dataclass(frozen=True)
@@ -58,25 +59,18 @@ def _size(row: ToDo) -> float:
 def _overdue(month: Month) -> Iterator[ToDo]:
     """Clients to call about their overdue invoices."""
     for row in overdue_by_client(month).to_dict("records"):
-        days = format_number(row["oldest"], "count")
-        one = f"1 invoice, {days} days overdue"
-        detail = one if row["invoices"] == 1 else f"{row['invoices']} invoices, the oldest {days} days overdue"
-        yield ToDo(_person(row["responsible_name"]), f"Call {_plain(row['client_name'])}", detail, row["balance"])
+        oldest = f"{'the oldest ' if row['invoices'] > 1 else ''}{format_number(row['oldest'], 'count')} days overdue"
+        detail = f"{count_of(row['invoices'], 'invoice')}, {oldest}"
+        yield ToDo(_person(row["responsible_name"]), f"Call {_names([row['client_name']])}", detail, row["balance"])
 
 
 def _drafts(month: Month) -> Iterator[ToDo]:
     """Draft bills to send."""
     rows = of_scope(month, "prebill_review", codes=None, code_sets=None)
     bills = rows.sort_values("item_amount", ascending=False, kind="stable").drop_duplicates("invoice_id")
-    names = bills["responsible_name"].map(_person)
-    for person, mine in bills.groupby(names, sort=False):
-        count = f"{len(mine)} draft bills" if len(mine) > 1 else "1 draft bill"
-        since = (
-            f"the oldest of {short_date(mine['invoice_date'].min())}"
-            if len(mine) > 1
-            else (f"of {short_date(mine['invoice_date'].min())}")
-        )
-        yield ToDo(str(person), f"Send {count}", since, float(mine["invoice_amount"].sum()))
+    for person, mine in _by_person(bills):
+        since = f"{'the oldest ' if len(mine) > 1 else ''}of {short_date(mine['invoice_date'].min())}"
+        yield ToDo(person, f"Send {count_of(len(mine), 'draft bill')}", since, float(mine["invoice_amount"].sum()))
 
 
 def _old_work(month: Month) -> Iterator[ToDo]:
@@ -85,12 +79,9 @@ def _old_work(month: Month) -> Iterator[ToDo]:
     rows = month.result("wip", by=keys, as_of=month.as_of, include_prebill=False, buckets=(_OLD_DAYS,))
     rows = month.with_distinct_names(rows)
     old = f"{_OLD_DAYS + 1}+"
-    rows = rows[rows[old] > 0].sort_values(old, ascending=False, kind="stable")
-    for person, mine in rows.groupby(rows["responsible_name"].map(_person), sort=False):
-        matters = [_plain(each) for each in mine["matter_name"].head(2)]
-        more = f" and {len(mine) - 2} more" if len(mine) > 2 else ""
-        names = f"{', '.join(matters)}{more}" if more else join_names(matters)
-        yield ToDo(str(person), f"Bill work older than {_OLD_DAYS} days", names, float(mine[old].sum()))
+    for person, mine in _by_person(rows[rows[old] > 0].sort_values(old, ascending=False, kind="stable")):
+        what = f"Bill work older than {_OLD_DAYS} days"
+        yield ToDo(person, what, _names(mine["matter_name"]), float(mine[old].sum()))
 
 
 def _codes(month: Month) -> Iterator[ToDo]:
@@ -99,10 +90,9 @@ def _codes(month: Month) -> Iterator[ToDo]:
         return
     items = month.e_billing.findings.dropna(subset=["item_id"]).drop_duplicates("item_id")
     amounts = _amounts(month)
-    for person, mine in items.groupby(items["responsible_name"].map(_person), sort=False):
-        count = f"{len(mine)} items" if len(mine) > 1 else "1 item"
-        matters = [_plain(each) for each in mine["matter_name"].drop_duplicates().head(2)]
-        yield ToDo(str(person), f"Add codes to {count}", join_names(matters), float(mine["item_id"].map(amounts).sum()))
+    for person, mine in _by_person(items):
+        what = f"Add codes to {count_of(len(mine), 'item')}"
+        yield ToDo(person, what, _names(mine["matter_name"]), float(mine["item_id"].map(amounts).sum()))
 
 
 def _guidelines(month: Month) -> Iterator[ToDo]:
@@ -110,23 +100,17 @@ def _guidelines(month: Month) -> Iterator[ToDo]:
     found = month.guidelines.findings
     if found is None:
         return
-    found = found[found["severity"] != "review"]
-    for person, mine in found.groupby(found["responsible_name"].map(_person), sort=False):
-        own = ClientGuidelines(mine)
-        items = mine["item_id"].nunique()
-        count = f"{items} items" if items != 1 else "1 item"
-        clients = [_plain(each) for each in mine["client_name"].drop_duplicates().head(2)]
-        detail = f"{join_names(clients)} may refuse or cut them" if items != 1 else f"{clients[0]} may refuse or cut it"
-        if own.at_risk:
-            yield ToDo(str(person), f"Correct {count} before billing", detail, own.at_risk)
+    for person, mine in _by_person(found[found["severity"] != "review"]):
+        at_risk, items = ClientGuidelines(mine).at_risk, mine["item_id"].nunique()
+        detail = f"{_names(mine['client_name'])} may refuse or cut {'it' if items == 1 else 'them'}"
+        if at_risk:
+            yield ToDo(person, f"Correct {count_of(items, 'item')} before billing", detail, at_risk)
 
 
 def _missing_time(month: Month) -> Iterator[ToDo]:
     """People whose working days have less time than expected."""
-    if month.scope:
-        return
-    for row in missing_time(month).rows.to_dict("records"):
-        days = f"{row['short_days']} working days" if row["short_days"] > 1 else "1 working day"
+    for row in [] if month.scope else missing_time(month).rows.to_dict("records"):
+        days = count_of(row["short_days"], "working day")
         yield ToDo(_person(row["user_name"]), "Enter missing time", days, float(row["missing_hours"]), "hours")
 
 
@@ -146,9 +130,16 @@ def _amounts(month: Month) -> dict[str, float]:
     return {str(id_): amount for frame, key in frames for id_, amount in frame[[key, "amount"]].to_numpy()}
 
 
+def _by_person(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    for person, mine in rows.groupby(rows["responsible_name"].map(_person), sort=False):
+        yield str(person), mine
+
+
 def _person(name: Any) -> str:
     return str(name) if pd.notna(name) else "Unassigned"
 
 
-def _plain(name: Any) -> str:
-    return str(name) if pd.notna(name) else "a client without a name"
+def _names(values: Iterable[Any]) -> str:
+    """List two names, and count the others."""
+    names = [str(each) if pd.notna(each) else "a client without a name" for each in dict.fromkeys(values)]
+    return join_names(names) if len(names) <= _MOST_NAMES else first_few(names, _MOST_NAMES)
