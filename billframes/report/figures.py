@@ -230,6 +230,8 @@ def targets(kind: Literal["hours", "fees"]) -> MakeTable:
             ),
             rows=rows[~idle].reset_index(drop=True),
             total=pd.DataFrame([{**sums, **whole}]),
+            # The firm's total is that of everyone.
+            total_name="All with a target",
             meaning=told,
             top=0,
             notes=(*_without_hours(rows[idle], month), *(() if idle.all() else told)),

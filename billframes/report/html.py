@@ -67,6 +67,7 @@ class PageTable:
     headings: Sequence[tuple[str, str, str]]
     rows: Sequence[tuple[str, Sequence[Cell]]]
     total: Sequence[Cell] = ()
+    total_name: str = ""
     details: Sequence[str] = ()
 
 
@@ -102,6 +103,7 @@ def page_table(
             for row in rows.to_dict("records")
         ],
         [_cell(row, each, limits) for row in below for each in columns],
+        table.total_name,
         [_detail(row, table.beside) for row in rows.to_dict("records")] if table.beside else (),
     )
 

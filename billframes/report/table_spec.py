@@ -82,6 +82,7 @@ class ReportTable:
     once: str = ""
     elsewhere: frozenset[str] = frozenset()
     names: Mapping[str, str] = field(default_factory=dict)
+    total_name: str = "Total"
 
     @property
     def noun(self) -> str:

@@ -207,7 +207,7 @@ class _SheetWriter:
         if sheet.total.empty or not sheet.labels:
             return
         for place in range(len(sheet.labels)):
-            write_cell(page, row, place, "" if place else "Total", self._total)
+            write_cell(page, row, place, "" if place else sheet.total_name, self._total)
         for place, each in enumerate(sheet.columns, start=len(sheet.labels)):
             value = sheet.total[each.name].iloc[0] if each.name in sheet.total else None
             write_figure(page, row, place, value, self._sums[each.unit], formulas.in_total(each))

@@ -187,7 +187,9 @@ def on_the_page(month: Month) -> Iterator[Seen]:
             each.decompose()
         for tile in page.select(".tile"):
             text = tile.select_one(".value").get_text().strip()
-            yield Seen("page one", "", "Total", TILES.get(tile.h3.get_text().strip(), tile.h3.get_text().strip()), text)
+            # Balances of a later day say so after their name.
+            words = tile.h3.get_text().strip().partition(" on ")[0]
+            yield Seen("page one", "", "Total", TILES.get(words, words), text)
         for table in page.select("table:not(.figures)"):
             title = table.caption.get_text() if table.caption else page.h2.get_text().partition(", with")[0]
             yield from texts_of("page", title, table)

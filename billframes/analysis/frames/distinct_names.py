@@ -64,8 +64,15 @@ class DistinctNames:
 
     def shared_in(self, frame: pd.DataFrame) -> dict[str, dict[Any, str]]:
         """Return by column the names with references, by id, of those in the rows who share their name."""
-        known = attached(frame, NAMES) or {}
-        return {column: self._shared(kind, frame, column) | known.get(column, {}) for column, kind in _in(frame)}
+        remembered, found = attached(frame, NAMES) or {}, {}
+        for column, kind in _in(frame):
+            shared = self._shared(kind, frame, column)
+            # A result of results, such as a bridge, remembers names by id; the firm's lists have the references.
+            listed = self._known[kind].dropna(subset=["reference"])
+            found[column] = shared | {
+                id_: name for id_, name in remembered.get(column, {}).items() if id_ not in {*listed["id"]}
+            }
+        return found
 
     def _shared(self, kind: str, frame: pd.DataFrame, column: str) -> dict[Any, str]:
         if kind not in self._known:
