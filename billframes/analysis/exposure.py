@@ -14,7 +14,7 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.activity import final_invoices
-from billframes.analysis.aging import aging
+from billframes.analysis.aging import ANALYSIS as AGING
 from billframes.analysis.declare.columns import ITEMS, Frame
 from billframes.analysis.declare.metrics import Measure, bucket_measures, shared_measures, sum_measure
 from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
@@ -23,32 +23,21 @@ from billframes.analysis.frames.expressions import day_number, midnight
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import read_date
 from billframes.analysis.model.grouping import Grouping
-from billframes.analysis.model.keys import TIMES, By, names_in
+from billframes.analysis.model.keys import By
 from billframes.analysis.model.missing_work import note_partial_frames
 from billframes.analysis.model.open_balances import bucket_limits, invoice_grouping, needs_items
+from billframes.analysis.results.selection import refuse_periods, selected
 from billframes.analysis.rules.cut_frames import note_cut_frames
-from billframes.analysis.wip import wip
+from billframes.analysis.wip import ANALYSIS as WIP
 from billframes.config.firm import FirmSettings
-from billframes.errors import ParameterError
 from billframes.periods import DateLike
 
 __all__ = ["ANALYSIS", "exposure"]
 
 C = nw.col
 
-# Columns of `wip` and `aging`, and their names here.
-_WIP_COLUMNS = {
-    "unbilled_amount": "unbilled_amount",
-    "prebill_amount": "prebill_amount",
-    "unknown_amount": "unknown_amount",
-    "total": "wip_amount",
-    "contingent_amount": "contingent_amount",
-}
-_AGING_COLUMNS = {
-    **{name: name for name in ("credit_amount", "overdue")},
-    "total": "receivable_amount",
-    "unknown_amount": "unknown_balance_amount",
-}
+_WIP = ("unbilled_amount", "prebill_amount", "unknown_amount", "wip_amount", "contingent_amount")
+_AGING = ("credit_amount", "overdue", "receivable_amount", "unknown_amount")
 _DATES = ("last_work_date", "last_invoice_date")
 
 
@@ -137,7 +126,11 @@ def exposure(
     1        Bolt         0.0    100.0            100.0            123.0
     """
     day, limits = read_date(as_of, "as_of"), bucket_limits(buckets, "due_date")
-    _refuse_periods(by)
+    refuse_periods(
+        by,
+        "exposure is calculated for one day, so it has no {0}s. Pass as_of= for another day, or group wip() or aging() "
+        "by it.",
+    )
     frames = Frames.of(
         time_entries=time_entries,
         expenses=expenses,
@@ -148,31 +141,20 @@ def exposure(
         clients=clients,
     )
     grouping = Grouping.of_items(by, frames, settings)
-    options: dict[str, Any] = {"as_of": as_of, "by": by, "buckets": buckets, "settings": grouping.settings}
-    work = _select(frames.call(wip, **options), grouping, _WIP_COLUMNS)
-    balances = _select(frames.call(aging, **options), grouping, _AGING_COLUMNS | {name: name for name in limits})
+    options: dict[str, Any] = {"as_of": as_of, "by": by, "buckets": buckets}
+    work = selected(frames, grouping, WIP, _WIP, **options)
+    balances = selected(frames, grouping, AGING, (*_AGING, *limits), **options)
+    balances = balances.rename({"unknown_amount": "unknown_balance_amount"})
     note_cut_frames("exposure", frames, day, "their open amounts are not counted")
     note_partial_frames("exposure", frames, "amounts and last days are incomplete", settings)
     parts = [work, balances, *_last_days(frames, grouping, invoice_grouping(by, frames, grouping.settings), day)]
-    measures = (*_WIP_COLUMNS.values(), *_AGING_COLUMNS.values(), *limits, "_open")
+    measures = (*_WIP, *_AGING[:-1], "unknown_balance_amount", *limits, "_wip", "_aging")
     totals = grouping.combine(parts, measures, _DATES)
-    totals = totals.filter(C("_open") > 0) if grouping.keys else totals
-    return frames.to_native(_result(totals, grouping, [*limits], day), time_entries, as_of=day)
-
-
-def _refuse_periods(by: By) -> None:
-    for name in names_in(by):
-        if name in TIMES:
-            raise ParameterError(
-                f"by={name!r}: exposure is calculated for one day, so it has no {name}s. Pass as_of= for another day, "
-                "or group wip() or aging() by it."
-            )
-
-
-def _select(rows: Frame, grouping: Grouping, names: dict[str, str]) -> Frame:
-    """Select the keys and some columns of a result, under new names, and mark its rows."""
-    columns = {new: C(old) for old, new in names.items()}
-    return rows.select(*grouping.columns, **columns, _open=nw.lit(1.0))
+    totals = totals.filter(C("_wip") + C("_aging") > 0) if grouping.keys else totals
+    today = float(day.toordinal())
+    since = {f"days_since_{name}": today - day_number(f"last_{name}_date") for name in ("work", "invoice")}
+    result = grouping.finish(totals.with_columns(**since), ANALYSIS.columns_with([*limits]))
+    return frames.to_native(result, time_entries, as_of=day)
 
 
 def _last_days(frames: Frames, grouping: Grouping, of_invoices: Grouping, day: dt.date) -> list[Frame]:
@@ -204,17 +186,6 @@ def _last_days_of_items(frames: Frames, name: str, grouping: Grouping, day: dt.d
 def _latest(rows: Frame, grouping: Grouping, date: str) -> Frame:
     totals = grouping.add_up(rows.select(*grouping.base, date), (), greatest=(date,))
     return grouping.finish(totals, (date,))
-
-
-def _result(totals: Frame, grouping: Grouping, limits: Sequence[str], day: dt.date) -> Frame:
-    totals = totals.with_columns(
-        exposure_amount=C("wip_amount") + C("receivable_amount"),
-        **{
-            f"days_since_{name}": float(day.toordinal()) - day_number(f"last_{name}_date")
-            for name in ("work", "invoice")
-        },
-    )
-    return grouping.finish(totals, ANALYSIS.columns_with(limits))
 
 
 ANALYSIS = Analysis(

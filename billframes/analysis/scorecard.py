@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Collection, Iterator
+from functools import partial
+from typing import Literal
 
 import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.aging import aging
+from billframes.analysis.aging import ANALYSIS as AGING
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.declare.metrics import Measure, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, BookArgument, ChartSpec, FromBook, TableSpec, TabSpec
-from billframes.analysis.frames.engine import sum_by
 from billframes.analysis.frames.expressions import as_float, columns_or_null, null_column, ratio, value_if
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.frames.native import nan_to_null
@@ -27,13 +26,15 @@ from billframes.analysis.missing_time import missing_time
 from billframes.analysis.model.arguments import check_choice, read_date
 from billframes.analysis.model.capacity import PARTIAL_HOURS
 from billframes.analysis.model.grouping import Grouping
-from billframes.analysis.model.keys import TIMES, By, names_in
-from billframes.analysis.realization import ANALYSIS as REALIZATION, realization
+from billframes.analysis.model.keys import By, names_in
+from billframes.analysis.model.sums import Sum, add_up
+from billframes.analysis.realization import ANALYSIS as REALIZATION
+from billframes.analysis.results.selection import refuse_periods, selected
 from billframes.analysis.rules.cut_frames import note_cut_frames
 from billframes.analysis.rules.loads import note_unfinished_period
 from billframes.analysis.timekeeping_lag import ANALYSIS as TIMEKEEPING_LAG, timekeeping_lag
-from billframes.analysis.utilization import ANALYSIS as UTILIZATION, LATER_DAYS, utilization
-from billframes.analysis.wip import wip
+from billframes.analysis.utilization import ANALYSIS as UTILIZATION, LATER_DAYS
+from billframes.analysis.wip import ANALYSIS as WIP
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period
@@ -48,7 +49,7 @@ _FIGURES = (*_HOURS, *_FEES, "wip_amount", "receivable_amount", "median_lag_days
 # Ratios of sums, which are calculated from the sums.
 _RATIOS = ("utilization", "billing_realization", "effective_rate")
 # Figures that can't be added up, and the mark of the analysis they come from. They are missing if it has no such row.
-_MARKS = {"pace": "_hours", "target_hours": "_hours", "capacity_hours": "_hours", "median_lag_days": "_lag"}
+_MARKS = {**dict.fromkeys(_HOURS[1:4], "_utilization"), "median_lag_days": "_timekeeping_lag"}
 # The peers' figure of a sum is the mean of people with available hours; of a ratio, the ratio of the sums.
 _MEANS = ("client_hours", "worked_amount", "billed_amount", "wip_amount", "receivable_amount", "missing_days")
 _DECLARED = {each.name: each.ratios for each in (*UTILIZATION.columns, *REALIZATION.columns)}
@@ -164,6 +165,10 @@ def scorecard(
     1       Ben            0.0                  NaN              NaN
     """
     check_choice(beside, "beside", ("firm", "role"))
+    refuse_periods(
+        by,
+        "open amounts are figures of one day, so they have no {0}s. Call scorecard() once for each {0}.",
+    )
     keys = _keys(by, beside)
     frames = Frames.of(
         time_entries=time_entries,
@@ -179,11 +184,18 @@ def scorecard(
     grouping = Grouping.of(keys, frames, settings)
     if as_of is None and grouping.capacity_known:
         note_unfinished_period("scorecard", frames, last, grouping.settings, *LATER_DAYS)
-    of_fees = {"matter_types": matter_types, "discounts": discounts}
-    analyses = _Analyses(frames, keys, grouping, Period(first, last), day, of_fees)
-    peer_key = "role" if beside == "role" else None
     note_cut_frames("scorecard", frames, day, "their open amounts are not counted")
-    parts, peers_lag = analyses.parts(), analyses.lag(peer_key)
+    select, dates = partial(selected, frames, grouping), {"start": first, "end": last}
+    parts = [
+        select(UTILIZATION, _HOURS, by=keys, **dates, as_of=day),
+        select(REALIZATION, _FEES, by=keys, **dates, matter_types=matter_types, discounts=discounts),
+        select(WIP, ["wip_amount"], by=keys, as_of=day),
+        select(AGING, ["receivable_amount"], by=keys, as_of=day),
+        select(TIMEKEEPING_LAG, ["median_lag_days"], by=keys, **dates),
+        *_missing_days(frames, grouping, first, min(day, last)),
+    ]
+    peer_key = "role" if beside == "role" else None
+    peers_lag = frames.call(timekeeping_lag, **dates, by=peer_key, settings=grouping.settings)
     measures = [each for each in dict.fromkeys((*_FIGURES, *_MARKS.values())) if each not in _RATIOS]
     totals = nan_to_null(grouping.combine(parts, measures))
     totals = _with_known_figures(totals, capacity_known=grouping.capacity_known)
@@ -195,78 +207,30 @@ def scorecard(
 
 def _keys(by: By, beside: str) -> list[str]:
     names = names_in(by)
-    for name in names:
-        if name in TIMES:
-            raise ParameterError(
-                f"by={name!r}: open amounts are figures of one day, so they have no {name}s. Call scorecard() once for "
-                f"each {name}."
-            )
     if beside == "role" and not {"user", "user_id", "user_name"}.intersection(names):
         raise ParameterError(f"beside='role' compares people of the same role, so by={by!r} needs 'user'.")
     return [*names, *(["role"] if beside == "role" and "role" not in names else [])]
 
 
-@dataclass(frozen=True, slots=True)
-class _Analyses:
-    """The analyses of a scorecard, each called with the frames and options that it takes."""
-
-    frames: Frames
-    keys: By
-    grouping: Grouping
-    period: Period
-    day: dt.date
-    of_fees: Mapping[str, Any]
-
-    def parts(self) -> list[Frame]:
-        """Return the figures of each analysis; some have a column that marks their rows."""
-        settings = self.grouping.settings
-        of_period: dict[str, Any] = {**self._dates, "by": self.keys, "settings": settings}
-        of_day: dict[str, Any] = {"as_of": self.day, "by": self.keys, "settings": settings}
-        hours = self.frames.call(utilization, **of_period, as_of=self.day)
-        fees = self.frames.call(realization, **of_period, **self.of_fees)
-        work = self.frames.call(wip, **of_day).with_columns(wip_amount=C("total"))
-        balances = self.frames.call(aging, **of_day).with_columns(receivable_amount=C("total"))
-        return [
-            self._part(hours, _HOURS, _hours=nw.lit(1.0)),
-            self._part(fees, _FEES),
-            self._part(work, ["wip_amount"]),
-            self._part(balances, ["receivable_amount"]),
-            self._part(self.lag(self.keys), ["median_lag_days"], _lag=nw.lit(1.0)),
-            *self._missing_days(),
-        ]
-
-    def lag(self, by: By) -> Frame:
-        """Return the timekeeping lag of the period by a key."""
-        return self.frames.call(timekeeping_lag, **self._dates, by=by, settings=self.grouping.settings)
-
-    @property
-    def _dates(self) -> dict[str, Any]:
-        return {"start": self.period.start, "end": self.period.end}
-
-    def _missing_days(self) -> Iterator[Frame]:
-        dates = self._dates | {"end": min(self.day, self._dates["end"])}
-        if not self.grouping.capacity_known or dates["end"] < dates["start"]:
-            return
-        days = self.frames.call(missing_time, **dates, settings=self.grouping.settings)
-        base = self.grouping.base
-        keys = columns_or_null(days, base, dict.fromkeys(base, nw.String()))
-        # Narwhals selects one row if there are only literals, such as without keys.
-        rows = days.with_columns(missing_days=nw.lit(1.0)).select(*keys, "missing_days")
-        totals = self.grouping.add_up(sum_by(rows, base, ["missing_days"]), ["missing_days"])
-        yield self.grouping.finish(totals, ["missing_days"])
-
-    def _part(self, rows: Frame, names: Sequence[str], **marks: nw.Expr) -> Frame:
-        """Select the keys and some columns of a result; columns that it does not have are missing."""
-        figures = columns_or_null(rows, names, dict.fromkeys(names, nw.Float64))
-        missing = {} if self.grouping.capacity_known else {"missing_days": null_column(nw.Float64)}
-        return rows.select(*self.grouping.columns, *figures, **marks, **missing)
+def _missing_days(frames: Frames, grouping: Grouping, first: dt.date, last: dt.date) -> Iterator[Frame]:
+    """Yield the number of days on which hours are missing, unless nobody's hours are expected."""
+    if not grouping.capacity_known or last < first:
+        return
+    days = frames.call(missing_time, start=first, end=last, settings=grouping.settings)
+    base = grouping.base
+    keys = columns_or_null(days, base, dict.fromkeys(base, nw.String()))
+    # Narwhals selects one row if there are only literals, such as without keys.
+    rows = days.with_columns(missing_days=nw.lit(1.0)).select(*keys, "missing_days")
+    yield add_up(rows, [Sum("missing_days", "missing_days")], grouping, ["missing_days"])
 
 
 def _with_known_figures(totals: Frame, *, capacity_known: bool) -> Frame:
     """Make figures missing if their analysis has no such row; people not on the roster have 0 available hours."""
-    known = {name: nw.when(C(mark) > 0).then(C(name)) for name, mark in _MARKS.items()}
+    known: dict[str, nw.Expr] = {name: nw.when(C(mark) > 0).then(C(name)) for name, mark in _MARKS.items()}
     if capacity_known:
         known["capacity_hours"] = known["capacity_hours"].fill_null(0.0)
+    else:
+        known["missing_days"] = null_column(nw.Float64)
     return totals.with_columns(**known)
 
 

@@ -1,0 +1,37 @@
+"""Select figures of other analyses, for an analysis that is a list of them by the same keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from billframes.analysis.declare.columns import Frame
+from billframes.analysis.declare.spec import Analysis
+from billframes.analysis.frames.expressions import columns_or_null
+from billframes.analysis.frames.frames import Frames
+from billframes.analysis.model.grouping import Grouping
+from billframes.analysis.model.keys import TIMES, By, names_in
+from billframes.errors import ParameterError
+
+__all__ = ["refuse_periods", "selected"]
+
+
+def selected(frames: Frames, grouping: Grouping, analysis: Analysis, names: Sequence[str], **options: Any) -> Frame:
+    """
+    Return figures of an analysis by the keys, and a column that marks its rows, such as `_wip`.
+
+    The column `total` has the analysis's short name. Figures that the result does not have are missing.
+    """
+    rows = frames.call(analysis.function, settings=grouping.settings, **options)
+    rows = rows.with_columns(**{name: nw.col("total") for name in names if name in analysis.short})
+    figures = columns_or_null(rows, names, dict.fromkeys(names, nw.Float64))
+    return rows.select(*grouping.columns, *figures, **{f"_{analysis.name}": nw.lit(1.0)})
+
+
+def refuse_periods(by: By, why: str) -> None:
+    """Refuse months, quarters and years as keys of figures of one day; "{0}" in `why` is the key."""
+    for name in names_in(by):
+        if name in TIMES:
+            raise ParameterError(f"by={name!r}: {why.format(name)}")
