@@ -27,6 +27,15 @@ def svg_address(ax: Axes) -> str:
         FigureCanvasSVG(figure)
         figure.dpi = 72
         ConstrainedLayoutEngine().execute(figure)
+        _keep_legend_inside(ax)
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     svg = re.sub(r"'DejaVu Sans',[^;\"]*sans-serif", _TYPEFACE, buffer.getvalue())
     return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+
+
+def _keep_legend_inside(ax: Axes) -> None:
+    """Move a legend to the left that would be cut off: it begins with the axes, which long names push to the right."""
+    figure: Any = ax.figure
+    legend = ax.get_legend()
+    if legend and (beyond := legend.get_window_extent().x1 - figure.bbox.x1) > 0:
+        legend.set_bbox_to_anchor((-beyond / ax.bbox.width, 1.0), ax.transAxes)

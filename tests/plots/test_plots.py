@@ -19,6 +19,7 @@ from billframes.analysis import bridge
 from billframes.analysis.declare.lookup import measures
 from billframes.errors import MissingColumnError, ParameterError
 from billframes.plots.axes import fit_narrow
+from billframes.plots.svg import svg_address
 
 CHARTS = [getattr(plots, name) for name in plots.__all__]
 
@@ -193,6 +194,15 @@ def test_receivables_of_the_firm_are_one_column_per_bucket(owed):
     ax = plots.aging(whole)
     assert heights(ax.containers[0]) == [60.0, 30.0, 0.0, 0.0, 10.0]
     assert words(ax)[0] == "60\n60.0%"
+
+
+def test_a_picture_has_its_whole_legend_beside_long_names(owed):
+    figure = Figure(figsize=(6.0, 3.0), layout="none")
+    ax = plots.aging(owed.assign(client_name=["Acme " * 8, "Bolt"]), figure.add_subplot())
+    svg_address(ax)
+    legend = ax.get_legend().get_window_extent()
+    assert legend.x1 == pytest.approx(figure.bbox.x1)
+    assert 0 < legend.x0 < ax.bbox.x0
 
 
 def test_buckets_of_the_invoice_date_say_so(owed):
