@@ -147,6 +147,8 @@ def _compared(month: Month, name: str) -> Tile:
     lines = [f"{noun} {format_number(limit, declared.unit)}"] if math.isfinite(limit) else []
     if name == "client_hours":
         lines += _attainment(month)
+    if name == "billed_amount":
+        lines += [f"+ {format_number(amount, 'money')} {words}" for words, amount in month.other_fees.items()]
     return Tile(
         declared.title,
         value,

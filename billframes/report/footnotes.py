@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from billframes._format import format_number, long_date, month_name
+from billframes._names import join_names
 from billframes.analysis.declare.metrics import title_of_key
 from billframes.analysis.model.capacity import working_days
 from billframes.report.figures import Headline
@@ -200,12 +201,14 @@ def headlines(month: Month) -> list[str]:
         f"{format_number(hours, 'hours')} billable hours worth {format_number(worth, 'money')} on contingency, pro "
         "bono and internal matters are not counted in the value of time worked."
     )
+    others = join_names([f"{format_number(amount, 'money')} {words}" for words, amount in month.other_fees.items()])
     unfinished = f"The month is not over: it counts to {long_date(month.last)}, and is compared with the same days."
     return [
         *_HEADLINES,
         f"A year to date is the sum of its months; this one is {month.to_date_name()}.",
         _earlier_balances(month),
         *([left_out] if hours else []),
+        *([f"Fees billed are for time: the month’s invoices also bill {others}."] if others else []),
         *([] if month.is_over else [unfinished]),
     ]
 

@@ -40,6 +40,8 @@ __all__ = ["LEAST_HOURS", "YEAR", "Month"]
 
 # In months.
 YEAR = 12
+# Smaller amounts are shown as 0.
+_A_UNIT = 0.5
 # Fewer hours are shown as 0.0.
 LEAST_HOURS = 0.05
 
@@ -268,6 +270,14 @@ class Month:
     def realization(self, by: str | None) -> pd.DataFrame:
         """Realization of the invoices dated in the month, by a key or in one row."""
         return self.result("realization", by=by, start=self.first, end=self.last)
+
+    @property
+    def other_fees(self) -> dict[str, float]:
+        """The fees on the month's final invoices that are not fees billed, by what they are for; none below a unit."""
+        fees = self.result("contribution", by=None, start=self.first, end=self.last).iloc[0]
+        left_out = self.realization(None).iloc[0]["left_out_billed_amount"]
+        found = {"in fixed fees": fees["fixed_fee_amount"], "on contingency, pro bono or internal matters": left_out}
+        return {words: float(amount) for words, amount in found.items() if abs(amount) >= _A_UNIT}
 
     def receivables(self, by: str | None) -> pd.DataFrame:
         """Receivables by days past due, by a key or in one row."""

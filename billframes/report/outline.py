@@ -37,7 +37,7 @@ OUTLINE = (
             report_tables.change_of_realization,
         ),
         notes=footnotes.changes,
-        empty="The month before is not known, or nothing was billed, so nothing is compared.",
+        empty="Nothing is compared: no time was billed, or the data begin in {month}.",
         step="What changed",
     ),
     SectionSpec(
@@ -61,7 +61,7 @@ OUTLINE = (
         name="realization",
         tables=(report_tables.realization("practice_area", Chart()),),
         notes=footnotes.realization,
-        empty="No final invoice is dated in {month}.",
+        empty="No final invoice of {month} bills time.",
         step="Realization",
     ),
     SectionSpec(
@@ -76,7 +76,7 @@ OUTLINE = (
     ),
     SectionSpec(
         name="write_downs",
-        tables=(Table(analysis="write_downs", by="responsible", order=("write_down_amount",)),),
+        tables=(report_tables.write_downs,),
         scopes=FIRM,
     ),
     SectionSpec(

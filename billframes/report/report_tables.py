@@ -43,6 +43,7 @@ __all__ = [
     "timekeepers",
     "twelve_months",
     "wip",
+    "write_downs",
 ]
 
 BY_MONTH = (
@@ -72,7 +73,17 @@ _TRENDS = {
 
 def realization(by: str, *charts: Chart) -> Table:
     """Return a table of realization by a key. If rates are hidden, the value of work is missing."""
-    return Table(analysis="realization", by=by, order=("worked_amount", "billed_amount"), charts=charts)
+    order = ("worked_amount", "billed_amount")
+    return Table(analysis="realization", by=by, order=order, charts=charts, prepare=_unless_zero)
+
+
+def _unless_zero(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows, or none if all their amounts are 0, as those of invoices of fixed fees only."""
+    amounts = rows.filter(regex="_(?:amount|hours)$")
+    return rows if (amounts != 0).any(axis=None) else rows.iloc[:0]
+
+
+write_downs = Table(analysis="write_downs", by="responsible", order=("write_down_amount",), prepare=_unless_zero)
 
 
 def wip(by: str, *charts: Chart) -> Table:
@@ -153,6 +164,7 @@ def change(measure: str, *charts: Chart) -> MakeTable:
             return None
         by = month.grouping_key("client")
         rows, total = month.changes(measure, by)
+        rows = _unless_zero(rows)
         changed = {"billed_amount": "change_amount", "billing_realization": "change_ratio"}[measure]
         if rows[changed].isna().all():
             return None

@@ -1,4 +1,4 @@
-"""The whole page of small firms of seven shapes: what a partner would read first is true, and nothing is silly."""
+"""The whole page of small firms of eight shapes: what a partner would read first is true, and nothing is silly."""
 
 from __future__ import annotations
 
@@ -48,6 +48,7 @@ MONTHS: dict[str, Callable[[], Month]] = {
     "tax": lambda: report_of(make_firm(taxes=(0.19, 0.19)), settings=FirmSettings(taxes=[VAT], currency="EUR")),
     "one lawyer": lambda: report_of(FIRMS["one lawyer"]()),
     "contingency": lambda: report_of(FIRMS["contingency only"]()),
+    "fixed fees": lambda: report_of(FIRMS["fixed fees only"]()),
     "hidden rates": lambda: report_of(FIRMS["hidden rates"]()),
 }
 
@@ -107,6 +108,12 @@ DECISIVE = {
         "On contingency | 402,320 |",
         "| 0 | 155,280 |",
         "Lock-up\n–\nnothing was billed in 365 days\n",
+    ),
+    "fixed fees": (
+        "Fees billed\n0\n+ 18,000 in fixed fees\n",
+        "Fees billed are for time: the month’s invoices also bill 18,000 in fixed fees.",
+        "Nothing is compared: no time was billed, or the data begin in October 2026.",
+        "No final invoice of October 2026 bills time.",
     ),
     "hidden rates": (
         "Work in progress\n–\nrates are hidden\n",

@@ -58,7 +58,7 @@ def test_a_month_without_data_says_so_in_every_section(october):
     march = report.Month(first, last, last, book)
     cover, _, headlines, utilization, realization, *_ = sections(march)
     assert "There are no data for March 2025" in cover
-    assert "No final invoice is dated in March 2025." in realization
+    assert "No final invoice of March 2025 bills time." in realization
     assert "No time is recorded in March 2025." in utilization
     billed = next(each for each in figures(march) if each.name == "Fees billed")
     assert billed.cells[0].text == "0"
