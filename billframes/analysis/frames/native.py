@@ -61,7 +61,7 @@ def wrap_frames(natives: Mapping[str, Any], *, ids_only: bool = False) -> dict[s
     """
     otherwise = "it takes a pandas, Polars, Arrow, DuckDB, Ibis or PySpark frame"
     frames = {
-        name: _with_columns(wrap_frame(_without_index(native, keep_attrs=ids_only), name, otherwise), name)
+        name: _with_columns(wrap_frame(_without_index(native, name, keep_attrs=ids_only), name, otherwise), name)
         for name, native in natives.items()
     }
     engines = {name: _engine(frame) for name, frame in frames.items()}
@@ -90,12 +90,12 @@ def without_attrs(native: Any) -> Any:
     return plain
 
 
-def _without_index(native: Any, *, keep_attrs: bool) -> Any:
-    """Return a pandas frame whose named index is columns, as after `set_index`, unless columns have its names."""
+def _without_index(native: Any, name: str, *, keep_attrs: bool) -> Any:
+    """Return a pandas frame of records whose named index is columns, as before `set_index`; results keep theirs."""
     plain = native if keep_attrs else without_attrs(native)
-    if not isinstance(plain, pd.DataFrame) or plain.index.names == [None]:
+    if not isinstance(plain, pd.DataFrame) or plain.index.names == [None] or name not in EMPTY:
         return plain
-    levels = [name for name in plain.index.names if name is not None and name not in plain.columns]
+    levels = [each for each in plain.index.names if each is not None and each not in plain.columns]
     return (plain.reset_index(level=levels) if levels else plain).reset_index(drop=True)
 
 
