@@ -14,8 +14,9 @@ from billframes._format import short_date
 from billframes.analysis.declare.metrics import Measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
 from billframes.analysis.forecasting.from_book import OF_BOOK, RANGE
-from billframes.analysis.forecasting.horizons import Horizons
-from billframes.analysis.forecasting.preparing import prepare
+from billframes.analysis.forecasting.history import History
+from billframes.analysis.forecasting.horizons import Horizon, Horizons
+from billframes.analysis.forecasting.preparing import Checked, prepare
 from billframes.analysis.frames.engine import eager_from_arrow
 from billframes.analysis.frames.expressions import midnight
 from billframes.analysis.frames.frames import Frames
@@ -157,31 +158,33 @@ def cash_forecast_record(
         raise ParameterError(
             "The record needs time entries with rates: without them, only the cash of open invoices can be forecast."
         )
-    last, rows = prepared.history.day, []
-    for nth, horizon in enumerate(prepared.horizons):
-        for each in prepared.checked(nth):
-            if math.isnan(each.received):
-                continue
-            day = last - dt.timedelta(days=7 * (prepared.history.last - each.week))
-            rows.append(
-                {
-                    "forecast": f"{short_date(day)}, {round(horizon.weeks)} weeks",
-                    "as_of": midnight(day),
-                    "end": midnight(day + dt.timedelta(days=round(7 * horizon.span[1]))),
-                    "weeks": horizon.weeks,
-                    "cash_amount": each.cash,
-                    "low_amount": each.low,
-                    "high_amount": each.high,
-                    "received_amount": each.received,
-                    "outcome": each.outcome,
-                    "error": each.received / each.cash - 1 if each.cash > 0 else None,
-                    "naive_amount": each.naive,
-                    "phi": each.widening,
-                }
-            )
+    rows = [
+        _row(prepared.history, horizon, each)
+        for nth, horizon in enumerate(prepared.horizons)
+        for each in prepared.checked(nth)
+        if not math.isnan(each.received)
+    ]
     rows.sort(key=lambda row: (row["as_of"], row["weeks"]))
     table = pa.Table.from_pylist(rows, pa.schema(_SCHEMA))
-    return frames.to_native(eager_from_arrow(frames["invoices"], table), invoices, as_of=last)
+    return frames.to_native(eager_from_arrow(frames["invoices"], table), invoices, as_of=prepared.history.day)
+
+
+def _row(history: History, horizon: Horizon, past: Checked) -> dict[str, Any]:
+    day = history.day - dt.timedelta(days=7 * (history.last - past.week))
+    return {
+        "forecast": f"{short_date(day)}, {round(horizon.weeks)} weeks",
+        "as_of": midnight(day),
+        "end": midnight(day + dt.timedelta(days=round(7 * horizon.span[1]))),
+        "weeks": horizon.weeks,
+        "cash_amount": past.cash,
+        "low_amount": past.low,
+        "high_amount": past.high,
+        "received_amount": past.received,
+        "outcome": past.outcome,
+        "error": past.received / past.cash - 1 if past.cash > 0 else None,
+        "naive_amount": past.naive,
+        "phi": past.widening,
+    }
 
 
 ANALYSIS = Analysis(

@@ -86,14 +86,7 @@ def hazards_of_falls(fallen: Floats, at_risk: Floats, prior: Floats, mean_amount
     """
     Return the hazard of each week of age: falls ÷ balances at risk, by bins of ages, drawn towards a prior.
 
-    Parameters
-    ----------
-    fallen, at_risk : array
-        What fell in a week, and what was open at its start, by age.
-    prior : array
-        Hazards by age that count as much as 20 invoices at risk for a week.
-    mean_amount : float
-        The mean amount of an invoice.
+    The prior counts as much as 20 invoices of the mean amount that are at risk for a week.
     """
     falls, risks = add_by(_BIN, fallen, _BINS), add_by(_BIN, at_risk, _BINS)
     expected = add_by(_BIN, -np.expm1(-prior) * (at_risk + _NOTHING), _BINS)
@@ -127,16 +120,7 @@ def speeds(client: Ints, expected_open: Floats, seen_open: Floats) -> Floats:
 
 
 def billing_shares(billed: Floats, unbilled: Floats, week_of_month: Ints) -> tuple[Floats, Floats]:
-    """
-    Return the share of unbilled work that is billed in a week, by its age, and a factor of the week of the month.
-
-    Parameters
-    ----------
-    billed, unbilled : array
-        Worth billed in a week, and unbilled at its start, by week (rows) and by age of the work (columns).
-    week_of_month : array
-        Of each row, from 0.
-    """
+    """Return the share of unbilled work that is billed in a week, by its age, and a factor of the week of the month."""
     shares = np.clip(billed.sum(0) / np.maximum(unbilled.sum(0), _NOTHING), 0.0, 0.9)
     seen = add_by(week_of_month, billed.sum(1), 6)
     expected = add_by(week_of_month, (unbilled * shares).sum(1), 6)

@@ -42,23 +42,9 @@ class Forecast:
     """
     Cash by span; arrays with one value per span, unless they say otherwise.
 
-    Parameters
-    ----------
-    place, balance, speed, never : array
-        Of the open invoices: place in the history, balance after credits, speed, and the part never expected.
-    by_invoice : array
-        Cash of open invoices (rows) by span.
-    share : array
-        The same as a share of the balance.
-    by_age : array
-        Cash of a unit of unbilled worth, by its age (rows) and span.
-    unbilled, future : array
-        Cash from work not billed yet, and from work not done yet.
-    lump : float
-        The amount of an invoice that a dollar is on.
-    errors : array
-        How far the work of the span is off the pace before it.
-    variance : array
+    `place`, `balance` (after credits), `speed`, `never` (not expected), `by_invoice` (cash) and `share` of the balance
+    have a row per open invoice, and `by_age` has the cash of a unit of unbilled worth by its age. `lump` is the amount
+    of an invoice that a dollar is on, and `errors` how far the work of a span is off the pace before it.
     """
 
     place: Ints

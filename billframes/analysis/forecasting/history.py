@@ -44,19 +44,10 @@ class Drafts:
 @dataclass(frozen=True)
 class Work:
     """
-    Worth of work by week of the work and week of its invoice.
+    Worth of work by its week (rows) and the week of its invoice (columns; the last is not billed).
 
-    Parameters
-    ----------
-    worth : array
-        Rows are weeks of work, columns weeks of the invoice; the last column is not billed.
-    billed_amount, billed_worth : array
-        By week of the invoice, the amounts of invoices with work and the worth of that work.
-    by_client : array
-        Unbilled worth on the day by client (rows) and age (columns).
-    left_out : float
-        Unbilled worth of contingency matters.
-    drafts : Drafts
+    `billed_amount` and `billed_worth` are, by week of the invoice, amounts of invoices with work and the worth of it;
+    `by_client` is unbilled worth by client and age, and `left_out` that of contingency matters.
     """
 
     worth: Floats
@@ -102,25 +93,12 @@ class Known:
 @dataclass(frozen=True)
 class History:
     """
-    All that a forecast needs.
+    All that a forecast needs: final invoices above 0, by how much their balances fell, and the work.
 
-    Parameters
-    ----------
-    day : date
-    last, since : int
-        The week that ends on the day; the week in which the record of falls began, `last` without one.
-    complete : int
-        The first week of invoices that the curves use.
-    week, final, amount, balance, client
-        Of final invoices above 0: the weeks of their date and since which they are final, amounts, and a number of the
-        client.
-    credits : array
-        Of each client: its negative balances, as a positive amount.
-    falls : Falls
-    unseen : array
-        Whether each week is in a gap of the record; of weeks up to `last`.
-    work : Work, optional
-        None if rates are hidden or no time entries were passed.
+    Week `last` ends on the day, the record of falls began in week `since` (`last` without one), and the curves use
+    invoices from week `complete` on. `week` is that of an invoice's date, `final` that since which it is final, and
+    `client` a number. `credits` are the negative balances of each client, as positive amounts; `unseen` tells whether a
+    week is in a gap of the record. `work` is None if rates are hidden or no time entries were passed.
     """
 
     day: dt.date

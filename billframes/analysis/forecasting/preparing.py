@@ -58,19 +58,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Prepared:
-    """
-    The frames of a call, read.
-
-    Parameters
-    ----------
-    frames : Frames
-    history : History
-    invoices : Table
-        All final invoices; those of the history first, in its order.
-    horizons : list of Horizon
-    past : list of Past
-    level : float
-    """
+    """The frames of a call, read; `invoices` are all final ones, those of the history first, in its order."""
 
     frames: Frames
     history: History

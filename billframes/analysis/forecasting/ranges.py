@@ -40,14 +40,9 @@ def limits(cash: float, variance: float, factor: float, level: float) -> tuple[f
 
 def widening(squares: Floats, independent: float) -> float:
     """
-    Return the factor of the variance that past forecasts ask for.
+    Return the factor of the variance that past forecasts ask for, of which some don't overlap.
 
-    Parameters
-    ----------
-    squares : array
-        (received − forecast)² ÷ variance of each past forecast whose weeks have passed.
-    independent : float
-        How many of them don't overlap.
+    `squares` are (received − forecast)² ÷ variance of those whose weeks have passed.
 
     Examples
     --------
