@@ -166,7 +166,11 @@ class Refresh:
 
     def _knows_billed(self, stored: StoredTable) -> bool:
         billed: int = stored.read([stored.table.id], pc.field("billed")).num_rows
-        return billed == self.server.count(stored.table.name, billed=True)
+        counted = self.server.count(stored.table.name, billed=True)
+        if billed == counted:
+            return True
+        # A server that ignores the filter counts all.
+        return counted == len(stored) and counted == self.server.count(stored.table.name, billed=False)
 
     def _refresh_whole(self, stored: StoredTable) -> None:
         name = stored.table.name

@@ -13,7 +13,7 @@ import pytest
 
 import billframes as bf
 from billframes import _session, mirror
-from billframes.mirror import windows
+from billframes.mirror import refresh as refreshing, windows
 from billframes.mirror.deletions import SAMPLE, confirm_deleted
 from billframes.mirror.refresh import ROUNDS, Refresh
 from billframes.mirror.server_lists import ServerLists
@@ -52,6 +52,10 @@ def execute(firm, sql, *values):
         done = connection.execute(sql, values)
     connection.close()
     return done.rowcount
+
+
+def now():
+    return f"{dt.datetime.now(dt.UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
 
 
 def unbilled_ids(client, number, seed=1):
@@ -96,11 +100,18 @@ def test_items_that_were_billed_without_a_new_modified_date_are_stored(m, writer
     for table in ("time_entry", "expense", "fixed_fee"):
         unbilled = f"SELECT rowid FROM {table} WHERE invoice_id IS NULL LIMIT 2"
         assert execute(firm, f"UPDATE {table} SET invoice_id = ? WHERE rowid IN ({unbilled})", invoice) == 2
-    now = f"{dt.datetime.now(dt.UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
-    assert execute(firm, "UPDATE invoice SET modified_at = ? WHERE invoice_id = ?", now, invoice) == 1
+    assert execute(firm, "UPDATE invoice SET modified_at = ? WHERE invoice_id = ?", now(), invoice) == 1
     summary, items = m.refresh(), ["time_entries", "expenses", "fixed_fees"]
     assert [changes_of(summary, name) for name in items] == [(0, 2, 0)] * 3
     assert_equal(m, writer, items)
+
+
+def test_a_server_that_ignores_the_filter_by_billed_is_not_loaded_again(m, writer, firm, monkeypatch):
+    count = ServerLists.count
+    monkeypatch.setattr(ServerLists, "count", lambda server, name, *period, **_: count(server, name, *period))
+    monkeypatch.setattr(refreshing, "reload_table", lambda *_: pytest.fail("a whole list was loaded"))
+    execute(firm, "UPDATE invoice SET balance = 1, modified_at = ? WHERE invoice_state = 'draft'", now())
+    assert changes_of(m.refresh(), "invoices")[1] > 0
 
 
 def test_a_small_change_leaves_other_files_alone(m, writer):
