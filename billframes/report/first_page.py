@@ -191,7 +191,7 @@ def _cash(month: Month) -> Tile:
     if found is not None:
         value = format_number(found, "money")
         return Tile("Receipts, from balances", value, "", tuple(filter(None, ("may include write-offs", settled))))
-    missing = "the firm’s report shows the cash" if month.ledgers.files else "a ledger or a mirror would show the cash"
+    missing = "the firm’s report shows the cash" if month.ledgers.files else "the firm’s books would show the cash"
     value = format_number(totals.get("settled_amount", math.nan), "money")
     of_them = f"{share} of them so far" if share else ""
     return Tile("Settled of the month’s bills", value, "", tuple(filter(None, (of_them, missing))))
