@@ -198,7 +198,6 @@ def days_of_clients(frames: Frames, periods: NewBusinessPeriods) -> dict[str, Cl
 
 
 def _known(*days: dt.datetime | None) -> Iterator[dt.datetime]:
-    """Yield the days that are not missing."""
     return (day for day in days if day is not None)
 
 

@@ -161,7 +161,6 @@ def _lags(time: Frame, invoices: Frame, grouping: Grouping) -> Frame:
 
 
 def _note(sums: Frame, time: Frame, frames: Frames, period: Period) -> None:
-    """Note entries without an amount, and of entries whose invoice was not passed."""
     counts = collect_counts((sums, {"hidden": C("_hidden").sum(), "not_passed": C("_not_passed").sum()}))
     if counts["not_passed"] and (period.start or period.end):
         # An entry may have the date of its invoice, which shows whether the invoice is of the period.

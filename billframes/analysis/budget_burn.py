@@ -198,7 +198,6 @@ def _with_state(rows: Frame, rates: Frame, **values: nw.Expr) -> Frame:
 
 
 def _without_work(budgets: Mapping[str, float], items: Frame) -> Frame:
-    """Return a row without amounts for each matter with a budget."""
     ids = eager_from_arrow(items, pa.table({"matter_id": pa.array(budgets, pa.string())}))
     zeros = dict.fromkeys(("_fixed", *_OF_ITEMS), nw.lit(0.0))
     rows = ids.with_columns(matter_name=null_column(nw.String), _state=nw.lit("final"), **zeros)

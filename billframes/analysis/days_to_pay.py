@@ -129,7 +129,6 @@ def _days(start: nw.Expr, end: str) -> nw.Expr:
 
 
 def _weighed(name: str, title: str, part: str, meaning: str, unit: Unit = "days") -> Measure:
-    """Return a measure whose rows are weighed by the cash."""
     return Measure(name, title, unit, meaning, parts=(part, "paid_amount"))
 
 

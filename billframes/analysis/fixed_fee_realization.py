@@ -187,7 +187,6 @@ def _add_up(rows: Frame, date: str, grouping: Grouping) -> Frame:
 
 
 def _note(sums: Frame, work: Frame, grouping: Grouping) -> None:
-    """Note people without a standard rate, if others have one, and time whose fee was not passed."""
     counts = collect_counts((sums, {"not_passed": C("_not_passed").sum(), "unrated": C("_unrated").sum()}))
     if grouping.settings.standard_rates and counts["unrated"]:
         so = "`standard_amount` and `fixed_fee_realization` are missing in their rows"

@@ -133,7 +133,6 @@ def _check_threshold(threshold: float | None) -> None:
 
 
 def _hours_entered(frames: Frames, period: Period) -> dict[tuple[str, dt.date], float]:
-    """Add up the hours of each person and day."""
     dated = in_period(frames.select("time_entries", ("date", "user_id", "hours")), "date", period)
     sums = to_dicts(dated.group_by("user_id", "date").agg(nw.col("hours").sum()))
     return {(row["user_id"], row["date"].date()): row["hours"] for row in sums}

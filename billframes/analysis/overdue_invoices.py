@@ -238,7 +238,6 @@ def _work_by_day(frames: Frames, codes: Mapping[str | None, int], first: dt.date
 
 
 def _ordinals(days: npt.NDArray[np.datetime64]) -> npt.NDArray[np.int64]:
-    """Return the numbers of days, as `date.toordinal` counts."""
     numbers: npt.NDArray[np.int64] = days.astype("datetime64[D]").astype(np.int64) + dt.date(1970, 1, 1).toordinal()
     return numbers
 

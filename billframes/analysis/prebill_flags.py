@@ -230,7 +230,6 @@ def _person_days(rows: pa.Table) -> pa.ChunkedArray:
 
 
 def _late_flags(items: pa.Table) -> pa.Array:
-    """Return the flags of entries that were made more than `_LATE` days after the work."""
     days = pc.subtract(_day_numbers(items["entered"]), _day_numbers(items["date"]))
     late = pc.binary_join_element_wise("entered", days.cast(_TEXT), "days later", " ")
     return pc.if_else(pc.fill_null(pc.greater(days, _LATE), False), late, pa.scalar(None, _TEXT))

@@ -229,7 +229,6 @@ def _check_found(name: str, found: _Rows) -> None:
 
 
 def _invoice_columns(items: pa.Table, prebills: Mapping[str, Mapping[str, Any]]) -> pa.Table:
-    """Return the columns of the invoice of each item."""
     names = [name for name in _SCHEMA if name not in ITEM_SCHEMA and name not in ("findings", "at_risk", *_RESPONSIBLE)]
     invoices = pa.Table.from_pylist(list(prebills.values()), pa.schema({name: _SCHEMA[name] for name in names}))
     return invoices.take(pc.index_in(items["invoice_id"], value_set=pa.array(list(prebills), _TEXT)))
@@ -266,7 +265,6 @@ def _prebills_of(
 def _add_figures(
     prebills: dict[str, dict[str, Any]], frames: Frames, day: dt.date | None, settings: FirmSettings
 ) -> None:
-    """Add the figures of `reconcile` and of `aging` to the invoices."""
     figures = frames.call(reconcile, settings=settings).select("invoice_id", *_INVOICE_SUMS)
     for row in to_dicts(join_by_id(figures, ids_frame(figures, "invoice_id", prebills), "invoice_id", "inner")):
         prebills[row.pop("invoice_id")] |= row

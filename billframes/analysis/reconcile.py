@@ -238,7 +238,6 @@ def _by_keys(rows: Frame, grouping: Grouping, amounts: Sequence[str]) -> Frame:
 
 
 def _note(totals: Frame, invoices: Frame, period: Period, settings: FirmSettings, frames: Frames) -> None:
-    """Note items whose invoice was not passed, of hidden rates, and of amounts far above the items."""
     is_counted, whole = is_in_period("invoice_date", period), is_whole(frames.natives)
     rows = totals.join(invoices.select("invoice_id", _counted=as_float(is_counted)), on="invoice_id", how="left")
     not_passed, counted = C("_counted").is_null(), C("_counted") > 0

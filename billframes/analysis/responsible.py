@@ -74,7 +74,6 @@ def responsible_of_invoices(invoices: Mapping[str, str | None], frames: Frames) 
 
 
 def _matters_of(invoices: Mapping[str, str | None], frames: Frames) -> Iterable[tuple[str, Any]]:
-    """Yield each invoice with each matter that it bills."""
     yield from invoices.items()
     for name in ITEMS:
         if name in frames:

@@ -161,7 +161,6 @@ def timekeeping_lag(
 
 
 def _histogram(frames: Frames, grouping: Grouping, period: Period) -> pa.Table:
-    """Count the entries of each group and lag."""
     columns = ("date", "created_at", *grouping.row_columns)
     work = collect(in_period(frames.select("time_entries", columns), "date", period))
     # Times without a time zone are in UTC.

@@ -223,7 +223,6 @@ def _number(name: str, column: str, dtype: Any) -> nw.Expr:
 
 
 def _is_text(column: str, dtype: Any) -> bool:
-    """Tell whether a column is text in the analyses."""
     if column in LISTS | INSTANTS | FLAGS:
         return False
     textual = column in _TEXTS or column.endswith(("_id", "_name", "_label"))
@@ -231,7 +230,6 @@ def _is_text(column: str, dtype: Any) -> bool:
 
 
 def _fits(column: str, dtype: Any, *, in_database: bool) -> bool:
-    """Tell whether a column's type fits its name."""
     if dtype in _UNTYPED:
         # An engine in memory knows all types of numbers and dates; pandas' periods are none.
         return in_database or column not in DATES | NUMBERS
@@ -251,7 +249,6 @@ def _fits(column: str, dtype: Any, *, in_database: bool) -> bool:
 
 
 def _is_all_missing(frame: Frame, column: str) -> bool:
-    """Tell whether a column has no values."""
     known = frame.select((~C(column).is_null()).any().alias("known"))
     eager: Any = known.collect() if isinstance(known, nw.LazyFrame) else known
     # Databases return null for a frame without rows.

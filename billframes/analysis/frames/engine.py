@@ -192,7 +192,6 @@ def _look_up(left: pa.Table, right: pa.Table, on: str, how: str) -> pa.Table:
 
 
 def _anti_join(frame: Frame, other: Frame, on: str) -> Frame:
-    """Return the rows of a frame whose id is not in `other`."""
     native = frame.to_native()
     if isinstance(native, pa.Table):
         ids = other.to_native()[on].combine_chunks()

@@ -113,7 +113,6 @@ def _may_have_undeclared(name: str, frame: Frame, column: str, dtype: Any) -> bo
 
 
 def _is_declared(column: str, dtype: Any) -> bool:
-    """Tell whether a column's type allows declared values only."""
     return bool(dtype == nw.Enum) and set(dtype.categories) <= set(ENUMS[column])
 
 

@@ -115,7 +115,6 @@ def rate_at_step(rates: Rates) -> nw.Expr:
 
 
 def _rate_at(rate: float | Mapping[dt.date, float], past_days: Sequence[dt.date]) -> float | None:
-    """Return the latest rate that begins on one of these days."""
     if not isinstance(rate, Mapping):
         return rate
     begun = [rate[day] for day in past_days if day in rate]

@@ -237,7 +237,6 @@ def _first_id(frame: nw.DataFrame[Any], column: str) -> str:
 
 
 def _is_unlike(one: str, other: str) -> bool:
-    """Tell whether two ids are written differently."""
     uuids = all(_UUID.fullmatch(each.strip()) for each in (one, other))
     return _spelling(one, uuid=uuids) != _spelling(other, uuid=uuids)
 

@@ -89,7 +89,6 @@ def _columns_of(frame: Frame | None) -> list[str]:
 
 
 def _ends(frames: Mapping[str, Frame], dated: Mapping[str, str]) -> tuple[dt.date | None, dt.date | None]:
-    """Return the first and the last plausible day of these frames."""
     low, high = map(midnight, PLAUSIBLE_DAYS)
     queries = []
     for name, column in dated.items():

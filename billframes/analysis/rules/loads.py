@@ -261,7 +261,6 @@ def _refuse_filters(analysis: str, name: str, info: LoadInfo, harmless: Mapping[
 
 
 def _lets_through(value: Any, wanted: Any) -> bool:
-    """Tell whether a filter's value lets through all wanted values."""
     return _as_set(wanted) <= _as_set(value)
 
 
