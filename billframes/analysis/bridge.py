@@ -28,8 +28,7 @@ from billframes.analysis.frames.engine import to_arrow
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.frames.native import require
 from billframes.analysis.model.keys import By
-from billframes.analysis.results.midpoint import BILLED, FeeSplit, RatioSplit, Split, split_columns
-from billframes.analysis.results.side_by_side import (
+from billframes.analysis.results.compared_results import (
     ENDS,
     Group,
     analyses_of_period,
@@ -38,6 +37,7 @@ from billframes.analysis.results.side_by_side import (
     pair_results,
     result_frame,
 )
+from billframes.analysis.results.midpoint import BILLED, FeeSplit, RatioSplit, Split, split_columns
 from billframes.analysis.rules.periods import UNDIVIDED_CHANGE, UNDIVIDED_FEES, UNDIVIDED_RATIO, UNEQUAL_LENGTHS
 from billframes.errors import ParameterError
 from billframes.periods import CALENDAR_YEAR, DateLike, Period, period_before

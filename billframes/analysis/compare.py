@@ -39,8 +39,7 @@ from billframes.analysis.results.compared_periods import (
     label_of,
     time_of,
 )
-from billframes.analysis.results.result_rows import MEASURE, key_columns
-from billframes.analysis.results.side_by_side import (
+from billframes.analysis.results.compared_results import (
     COLUMNS,
     PERIODS_PER_YEAR,
     FiguresByPeriod,
@@ -50,6 +49,7 @@ from billframes.analysis.results.side_by_side import (
     periods_as_columns,
     result_frame,
 )
+from billframes.analysis.results.result_rows import MEASURE, key_columns
 from billframes.errors import ParameterError
 from billframes.periods import (
     FixedCalendar,

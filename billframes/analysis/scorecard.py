@@ -165,10 +165,7 @@ def scorecard(
     1       Ben            0.0                  NaN              NaN
     """
     check_choice(beside, "beside", ("firm", "role"))
-    refuse_periods(
-        by,
-        "open amounts are figures of one day, so they have no {0}s. Call scorecard() once for each {0}.",
-    )
+    refuse_periods(by, "open amounts are figures of one day, so they have no {0}s. Call scorecard() once for each {0}.")
     keys = _keys(by, beside)
     frames = Frames.of(
         time_entries=time_entries,

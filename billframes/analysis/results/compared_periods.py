@@ -17,7 +17,7 @@ from billframes._names import join_names, type_in_words
 from billframes._notes import Notes
 from billframes.analysis.frames.data_span import CountedDays, covers
 from billframes.analysis.frames.expressions import period_numbers
-from billframes.analysis.results.side_by_side import PERIODS_PER_YEAR, REST, WHOLE, earlier_period
+from billframes.analysis.results.compared_results import PERIODS_PER_YEAR, REST, WHOLE, earlier_period
 from billframes.analysis.rules.periods import UNEQUAL_PERIODS
 from billframes.errors import ParameterError
 from billframes.periods import CALENDAR_YEAR, FiscalYear, Period, parse_period, period_before, year_before

@@ -21,7 +21,7 @@ from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.model.keys import TIMES, columns_of
 from billframes.analysis.results.figure_names import Figure
 from billframes.analysis.results.figure_source import NOT_BY, Source
-from billframes.analysis.results.result_rows import key_columns, totals_of
+from billframes.analysis.results.result_rows import identifying_keys, key_columns, totals_of
 from billframes.errors import MissingColumnError, ParameterError
 
 __all__ = ["FigureRows"]
@@ -209,8 +209,7 @@ def _joined(
     """Return the keys of each group of all analyses, which are matched by ids, and the figures of each analysis."""
     keys = [each for each, _ in found.values()]
     together = pd.concat([each for each in keys if len(each)] or keys[:1], ignore_index=True)
-    names = [str(each) for each in together]
-    ids = [name for name in names if name not in {_label_of(each, names) for each in names}]
+    ids = identifying_keys([str(each) for each in together])
     numbers, labels = pd.Series(0, together.index), pd.DataFrame(index=[0])
     if ids:
         numbers = together.groupby(ids, dropna=False, sort=False).ngroup()

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from billframes.analysis.declare.metrics import Measure, ratio_measure, sum_measure
 from billframes.analysis.frames.expressions import RESIDUE, quotient
-from billframes.analysis.results.side_by_side import ENDS, Group, Pair
+from billframes.analysis.results.compared_results import ENDS, Group, Pair
 
 __all__ = ["BILLED", "PARTS", "FeeSplit", "RatioSplit", "Split", "split_columns"]
 

@@ -33,6 +33,7 @@ from billframes.errors import MissingColumnError, ParameterError
 __all__ = [
     "MEASURE",
     "ResultRows",
+    "identifying_keys",
     "key_columns",
     "present_columns",
     "read_result",
@@ -147,6 +148,13 @@ def key_columns(columns: Sequence[str], analysis: Analysis | None = None) -> lis
     figures = {each.name for each in of.columns if each.unit != "text"}
     is_key = lambda name: name not in figures and not bucket_measure(str(name)) and not period_measure(str(name))  # noqa: E731
     return list(itertools.takewhile(is_key, columns))
+
+
+def identifying_keys(keys: Sequence[str]) -> list[str]:
+    """Return the keys without the names and labels of ids."""
+    return [
+        name for name in keys if not (name.endswith(("_name", "_label")) and f"{name.rpartition('_')[0]}_id" in keys)
+    ]
 
 
 def present_columns(result: Any, names: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Put results of the same analysis side by side: each group's figures before and after, or period by period."""
+"""Compare results of one analysis: each group's figures before and after (`bridge`), or by period (`compare`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from billframes.analysis.declare.metrics import FIGURES, Measure
 from billframes.analysis.frames.engine import eager_from_arrow
 from billframes.analysis.frames.expressions import or_nan, quotient
 from billframes.analysis.model.keys import PEOPLE_AND_MATTERS, TIMES, By, names_in
-from billframes.analysis.results.result_rows import key_columns, refuse_total
+from billframes.analysis.results.result_rows import identifying_keys, key_columns, refuse_total
 from billframes.errors import ParameterError
 
 __all__ = [
@@ -106,12 +106,12 @@ def common_keys(frames: Mapping[str, Frame], by: By) -> list[str]:
 
 def pair_results(tables: Mapping[str, pa.Table], keys: Sequence[str], columns: Sequence[str]) -> list[Group]:
     """Add up both results by the keys, and pair their figures; people and matters are matched by id."""
-    ids = _identifying_keys(keys)
+    ids = identifying_keys(keys)
     groups: dict[tuple[Any, ...], Group] = {}
     for end, name in enumerate(ENDS):
         rows = tables[name].to_pylist()
         own_keys = key_columns(tables[name].column_names)
-        _refuse_repeated(rows, name, _identifying_keys(own_keys))
+        _refuse_repeated(rows, name, identifying_keys(own_keys))
         refuse_total(tables[name].to_pandas(ignore_metadata=True), own_keys, name)
         for row in rows:
             group = groups.setdefault(tuple(row[key] for key in ids), Group({}, dict.fromkeys(columns, (0.0, 0.0))))
@@ -122,15 +122,6 @@ def pair_results(tables: Mapping[str, pa.Table], keys: Sequence[str], columns: S
                 pair[end] += or_nan(row[column])
                 group.figures[column] = (pair[0], pair[1])
     return list(groups.values())
-
-
-def _identifying_keys(keys: Sequence[str]) -> list[str]:
-    """Return the keys without the names and labels of ids."""
-    return [name for name in keys if not (name.endswith(("_name", "_label")) and _id_of(name) in keys)]
-
-
-def _id_of(label: str) -> str:
-    return f"{label.rpartition('_')[0]}_id"
 
 
 def _refuse_repeated(rows: Sequence[Mapping[str, Any]], name: str, ids: Sequence[str]) -> None:
@@ -195,7 +186,7 @@ class FiguresByPeriod:
         self._summable = measure.adds_up and bool(analyses_of_period(measure.name))
         self._labels: dict[tuple[Any, ...], dict[str, Any]] = {}
         self._rows: dict[str, dict[tuple[Any, ...], dict[str, Any]]] = {}
-        ids = _identifying_keys(keys)
+        ids = identifying_keys(keys)
         for label in sorted(tables):
             rows = tables[label].to_pylist()
             _refuse_repeated(rows, f"results[{label!r}]", ids)
