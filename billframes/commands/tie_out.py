@@ -15,6 +15,7 @@ from billframes.commands import add_connection, connected
 from billframes.config.firm import FirmSettings
 from billframes.errors import LedgerError, ParameterError
 from billframes.ledger import read_ledger
+from billframes.mirror.ledgers import keep_reports
 from billframes.periods import Period
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def run(args: argparse.Namespace) -> int:
             book = Book(Period(), settings=settings, client=client)
             as_of = args.as_of or ledger.attrs["ledger"]["as_of"]
             rows = book.tie_out(ledger, as_of=as_of, history=history, control=args.control)
+            keep_reports(client, [each for each in (ledger, history) if each is not None])
     except (LedgerError, ParameterError) as error:
         say_error(error, args)
         return 1

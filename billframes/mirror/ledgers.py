@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,11 +18,14 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from billframes._messages import warn
+from billframes.errors import BillframesWarning, MirrorError
 from billframes.mirror.lock import private_files
+from billframes.mirror.mirror import Mirror
 from billframes.mirror.storage import Storage
 from billframes.periods import Period
 
-__all__ = ["LEDGERS", "LedgerTable", "Restated", "period_of", "restated"]
+__all__ = ["LEDGERS", "LedgerTable", "Restated", "keep_reports", "period_of", "restated"]
 
 LEDGERS = "ledgers"
 _TEXTS = ("file", "report", "company", "basis", "as_of", "start", "end", "stamp")
@@ -68,6 +71,17 @@ class LedgerTable:
         with private_files:
             rows = pa.Table.from_pylist([row], _SCHEMA)
             self._storage.write(LEDGERS, rows, append=self._storage.exists(LEDGERS))
+
+
+def keep_reports(client: object, reports: Iterable[pd.DataFrame]) -> None:
+    """Keep reports of the books if the client is a mirror; if it can't be written, only warn."""
+    if not isinstance(client, Mirror):
+        return
+    try:
+        for each in reports:
+            LedgerTable(client._storage).add(each)
+    except MirrorError as error:
+        warn(f"The reports of the books were read, but the mirror has not kept them. {error}", BillframesWarning)
 
 
 def restated(ledger: pd.DataFrame, earlier: pd.DataFrame) -> Iterator[Restated]:

@@ -20,8 +20,9 @@ from billframes.book import Book
 from billframes.errors import ConfigError, LedgerError
 from billframes.ledger import read_ledger
 from billframes.ledger.reports import REPORTS
+from billframes.mirror.ledgers import keep_reports
 from billframes.periods import Period
-from billframes.report.ledger_memory import join_kept, keep, kept_reports
+from billframes.report.ledger_memory import join_kept, kept_reports
 from billframes.report.ledgers import Ledgers
 from billframes.report.month import Month
 
@@ -73,7 +74,7 @@ def read_ledgers(month: Month, paths: Sequence[Path], *, must_fit: bool) -> Ledg
     if ledger is not None:
         _check_days(month, _about(ledger))
         payments = month.firm_book.payments(ledger, credits=_credits(reports))
-    keep(month, [frame for _, frame in reports])
+    keep_reports(month.firm_book.client, [frame for _, frame in reports])
     missing = [] if payments is not None else ["Sales by Customer Detail, on cash basis, would show what was collected"]
     if tied is None:
         missing.append(f"A/R Aging Detail as of {long_date(month.as_of)} would show whether the books agree")

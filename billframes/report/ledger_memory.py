@@ -11,14 +11,12 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from billframes._messages import warn
 from billframes.analysis.rules.ledger import RESTATED
-from billframes.errors import BillframesWarning, MirrorError
 from billframes.mirror import Mirror
 from billframes.mirror.ledgers import LedgerTable, period_of, restated
 from billframes.report.month import Month
 
-__all__ = ["join_kept", "keep", "kept_reports"]
+__all__ = ["join_kept", "kept_reports"]
 
 _ALIKE = ("report", "company", "basis", "payments")
 
@@ -27,18 +25,6 @@ def kept_reports(month: Month) -> list[pd.DataFrame]:
     """Return the reports that the month's mirror has kept, in the order in which they were read."""
     mirror = month.firm_book.client
     return LedgerTable(mirror._storage).read() if isinstance(mirror, Mirror) else []
-
-
-def keep(month: Month, reports: Sequence[pd.DataFrame]) -> None:
-    """Keep reports in the month's mirror; if it can't be written, only warn."""
-    mirror = month.firm_book.client
-    if not isinstance(mirror, Mirror):
-        return
-    try:
-        for each in reports:
-            LedgerTable(mirror._storage).add(each)
-    except MirrorError as error:
-        warn(f"The reports of the books were read, but the mirror has not kept them. {error}", BillframesWarning)
 
 
 def join_kept(month: Month, ledger: pd.DataFrame | None, kept: Sequence[pd.DataFrame]) -> pd.DataFrame | None:

@@ -15,6 +15,7 @@ from billframes.errors import IncompleteDataWarning, LedgerError, ParameterError
 from billframes.ledger import read_ledger
 from billframes.ledger.writing import write_report
 from billframes.loading.load_info import attach_load_info
+from billframes.mirror.ledgers import LedgerTable
 from billframes.sandbox import Sandbox
 
 from .made_up import AGING, Firm
@@ -177,19 +178,22 @@ def cents(row):
     return round(row.amount * 100), round(row.balance * 100)
 
 
-def test_the_command_prints_the_reasons_and_writes_the_rows_or_exits_with_1(tmp_path, capsys):
+def test_the_command_prints_the_reasons_writes_the_rows_and_keeps_the_report_or_exits_with_1(tmp_path, capsys):
     day = pd.Timestamp("2026-10-31").date()
     with Sandbox() as sandbox, bf.Client(sandbox.base_url, sandbox.tokens["full"], profile="") as connected:
-        owed = connected.invoices(invoice_state="final").query("balance != 0")
+        m = bf.mirror(tmp_path / "mirror", client=connected)
+        m.refresh()
+    owed = m.invoices(invoice_state="final").query("balance != 0")
     rows = [
         [each.invoice_date.date(), "Invoice", each.invoice_number, each.client_name, day, *cents(each)]
         for each in owed.itertuples()
     ]
     file, out = tmp_path / "aging.csv", tmp_path / "october.csv"
     file.write_bytes(write_report("A/R Aging Detail Report", "As of Oct 31, 2026", AGING, {"CURRENT": rows}))
-    assert main(["tie-out", str(file), "--demo", "--out", str(out)]) == 0
+    assert main(["tie-out", str(file), "--mirror", m.path, "--out", str(out)]) == 0
     assert f"0.00  Agrees ({len(rows)})" in capsys.readouterr().out
     assert len(pd.read_csv(out)) == len(rows)
+    assert [len(each) for each in LedgerTable(m._storage).read()] == [len(rows)]
     file.write_bytes(file.read_bytes()[:900])
     assert main(["tie-out", str(file), "--demo"]) == 1
     assert "so it is cut off" in capsys.readouterr().err
