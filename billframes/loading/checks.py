@@ -170,7 +170,7 @@ def check_rates(table: pa.Table, resource: str) -> None:
     if not hidden:
         return
     if hidden == rows.num_rows:
-        found, cause = f"all {hidden}", "the credential lacks the scope read.rates"
+        found, cause = f"all {hidden}", "the credential may lack the scope read.rates, or work has no rates"
     else:
         found = f"{hidden:,} of {rows.num_rows:,}"
         cause = "these entries may have no rate, or the server may have hidden it on some pages; load again to compare"
