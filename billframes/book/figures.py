@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from billframes.analysis.frames.data_span import check_begun
+from billframes.analysis.frames.distinct_names import attach_names
 from billframes.analysis.results.figure_names import find_figures
 from billframes.analysis.results.figure_source import Source
 from billframes.analysis.results.figures_side_by_side import figures_of
@@ -35,5 +36,5 @@ def figures_of_book(
     first = book._days.first_day_of(*dated)
     call = lambda analysis, how: call_analysis(analysis, book, how)  # noqa: E731
     source = Source.of(names, call, period, as_of, payments, book.settings, loaded=loaded, first_day=first)
-    result: pd.DataFrame = figures_of(names, source, pd.DataFrame(), **options)
+    result: pd.DataFrame = attach_names(figures_of(names, source, pd.DataFrame(), **options), book._names)
     return result
