@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from billframes._format import enum_label, month_name
+from billframes._format import month_name
 from billframes._notes import Notes, collect_notes
 from billframes.analysis.bridge import bridge
 from billframes.analysis.compare import compare_results
@@ -181,7 +181,11 @@ class Month:
         """Return the days of an earlier month that are compared with this month: all of them if it is over."""
         if months == YEAR:
             return year_before(self.first, self.last)
-        return period_before(Period(self.first, month_end(self.first)), self.last) if months else self._days
+        return (
+            period_before(Period(self.first, month_end(self.first)), self.last)
+            if months
+            else Period(self.first, self.last)
+        )
 
     def same_days_name(self, months: int, *, short: bool = True) -> str:
         """Return these days in words, such as "Sep 2026", or "1–14 Sep 2026" if the month is not over."""
@@ -225,10 +229,6 @@ class Month:
     def first_of_year(self) -> dt.date:
         """The first day of the year to date of which data are known."""
         return max(self.year_start, self.firm_book.first_day or self.year_start)
-
-    @property
-    def _days(self) -> Period:
-        return Period(self.first, self.last)
 
     @functools.cached_property
     def by_month(self) -> pd.DataFrame:
@@ -338,19 +338,11 @@ class Month:
 
     def changes(self, measure: str, by: str = "client") -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the change of a figure since last month by a key, and the total in one row."""
-        spans = (self.same_days(1), self._days)
+        spans = (self.same_days(1), Period(self.first, self.last))
         then, now = (self.result("realization", by=by, start=each.start, end=each.end) for each in spans)
         with self.collecting_notes():
             rows = bridge(then, now, measure)
         return rows, pd.DataFrame([total_of(rows)])
-
-    def narratives(self) -> pd.DataFrame:
-        """Time entries of the month with their descriptions, sorted by day, person and matter."""
-        entries = self.book.time_entries
-        entries = entries[entries["date"].between(pd.Timestamp(self.first), pd.Timestamp(self.last))]
-        entries = entries.assign(billing_type=[enum_label(str(each)) for each in entries["billing_type"]])
-        order = ["date", "user_name", "matter_name", "time_entry_id"]
-        return self.with_distinct_names(entries.sort_values(order, kind="stable", ignore_index=True))
 
     def with_distinct_names(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Add the reference to names that several clients, matters or people share."""
@@ -369,8 +361,7 @@ class Month:
     @property
     def remarks(self) -> list[str]:
         """The notes as sentences, each advice once; sections with later balances say so themselves."""
-        found: list[str] = []
-        given: set[str] = set()
+        found, given = list[str](), set[str]()
         for each in self.notes:
             if not (self.balances_day and each.rule is LATER_BALANCES):
                 advice = each.rule.remedy_for("page")
@@ -401,9 +392,8 @@ class Month:
         """Return the figures of `by_month` of some days of one month."""
         if span.start and span.start.day == 1 and span.end in (month_end(span.start), self.last):
             return self.by_month.loc[[f"{span.start:%Y-%m}"]].iloc[0].to_dict()
-        days = {"start": span.start, "end": span.end}
         billed, cohort = (
-            self.result("realization", by=None, basis=basis, **days).iloc[0].to_dict()
+            self.result("realization", by=None, basis=basis, start=span.start, end=span.end).iloc[0].to_dict()
             for basis in ("invoice_date", "work_date")
         )
         work = {name: cohort[name] for name in ("cohort_amount", "unbilled_amount", "prebill_amount")}

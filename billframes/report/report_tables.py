@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from billframes._format import format_number, long_date
+from billframes._format import enum_label, format_number, long_date
 from billframes.analysis.declare.lookup import measures
 from billframes.analysis.declare.metrics import Measure, title_of_key
 from billframes.analysis.results.result_rows import total_of
@@ -309,8 +309,12 @@ def client_guidelines(month: Month) -> ReportTable | None:
 
 
 def time_entries(month: Month) -> ReportTable:
-    """Return the month's time entries with their descriptions."""
-    rows = month.narratives()
+    """Return the month's time entries with their descriptions, sorted by day, person and matter."""
+    entries = month.book.time_entries
+    entries = entries[entries["date"].between(pd.Timestamp(month.first), pd.Timestamp(month.last))]
+    entries = entries.assign(billing_type=[enum_label(str(each)) for each in entries["billing_type"]])
+    order = ["date", "user_name", "matter_name", "time_entry_id"]
+    rows = month.with_distinct_names(entries.sort_values(order, kind="stable", ignore_index=True))
     return ReportTable(
         title="Time entries",
         label="description",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -11,6 +12,7 @@ from billframes import report
 from billframes._format import format_number
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
+from billframes.report import report_tables, sections as sections_module
 from billframes.report.points import key_points
 from billframes.report.scope import Scope, all_scopes, file_names, find_scope
 
@@ -136,14 +138,15 @@ def test_files_of_people_with_one_name_differ_and_no_name_changes_the_folder():
     assert files[2] == "billframes-2026-10-responsible-etc.pdf"
 
 
-def test_descriptions_are_shown_only_in_the_section_of_narratives_and_are_escaped(october):
+def test_descriptions_are_shown_only_in_the_section_of_narratives_and_are_escaped(october, monkeypatch):
     month = october.only("practice_area:Litigation")
-    narrative = month.narratives()["description"].iloc[0]
+    narrative = report_tables.time_entries(month).rows["description"].iloc[0]
     sections = [report.utilization(month), report.realization(month), report.receivables(month), report.notes(month)]
     assert not any(narrative in section._repr_html_() for section in sections)
     assert narrative in report.narratives(month)._repr_html_()
-    entries = month.narratives().head(1).assign(description="<script>alert(1)</script>")
-    month.narratives = lambda: entries
+    table = report_tables.time_entries(month)
+    hostile = replace(table, rows=table.rows.head(1).assign(description="<script>alert(1)</script>"))
+    monkeypatch.setattr(sections_module, "time_entries", lambda _month: hostile)
     assert "&lt;script&gt;alert(1)" in report.narratives(month)._repr_html_()
 
 

@@ -25,6 +25,7 @@ from billframes.report.formulas import SheetFormulas
 from billframes.report.outline import sheets
 from billframes.report.places import SheetRange
 from billframes.report.points import key_points
+from billframes.report.report_tables import time_entries
 from billframes.report.table_spec import ReportTable
 from billframes.report.workbook import workbook
 from tests.report import libreoffice
@@ -213,12 +214,12 @@ def test_the_same_data_give_the_same_bytes_except_for_the_time_of_the_report(oct
 
 
 def test_descriptions_are_on_a_separate_sheet_and_only_with_narratives(book, october):
-    narratives = set(october.narratives()["description"])
+    narratives = set(time_entries(october).rows["description"])
     assert not narratives & set(texts(book))
     month = october.only("practice_area:Family")
     asked = opened(workbook(month, narratives=True))
     sheet = asked["Time entries"]
-    entries = month.narratives()
+    entries = time_entries(month).rows
     assert [cell.value for cell in sheet["F"][1 : len(entries) + 1]] == entries["description"].tolist()
     assert sheet.cell(sheet.max_row, 7).value == pytest.approx(entries["hours"].sum())
     assert "Invoices" not in asked.sheetnames
