@@ -246,3 +246,22 @@ def test_made_up_firms_have_right_figures_or_a_reason():
     known = figures("billed_amount", "worked_amount", "wip", by="user", start="2026-10", **hidden)
     assert known["billed_amount"].notna().all()
     assert {*known.attrs["missing"]} == {"worked_amount", "wip_amount"}
+
+
+def test_groups_of_one_period_are_compared_and_unknown_sums_stay_unknown():
+    frames = {name: each for name, each in on(make_firm(2), ENGINES["pandas"]).items() if name in FRAMES}
+    entries = frames["time_entries"]
+    days = {"start": "2026-10", "compare": "previous"}
+    early = entries[(entries["matter_id"] != "m1") | (entries["date"] < "2026-10-01")]
+    late = entries[(entries["matter_id"] != "m1") | (entries["date"] >= "2026-10-01")]
+    for shown, (now, before) in ((early, (False, True)), (late, (True, False))):
+        given = {**frames, "time_entries": shown}
+        row = figures("client_hours", by="matter", where={"matter": "m1"}, **days, **given).iloc[0]
+        assert (row["client_hours"] > 0, row["client_hours_previous"] > 0) == (now, before)
+        assert row["client_hours_since_previous"] == row["client_hours"] - row["client_hours_previous"]
+    hidden = entries.assign(amount=entries["amount"].mask(entries["user_id"] == "u0"))
+    given = {**frames, "time_entries": hidden}
+    rows = figures("worked_amount", "client_hours", by="user", **days, **given).set_index("user_id")
+    unknown = rows.loc["u0"].filter(like="worked_amount")
+    assert unknown.isna().all()
+    assert rows["worked_amount"].notna().any()
