@@ -148,7 +148,9 @@ class Source:
         return f"The payments are those of {long_span(days)}." if late or not begun else ""
 
     def _result(self, analysis: Analysis, by: Sequence[str], **days: Any) -> pd.DataFrame:
-        given: Mapping[str, Any] = {"by": [*by] or None, **days, "payments": self.payments}
+        # Some analyses take one key only, and not as a list.
+        keys = by[0] if len(by) == 1 else [*by] or None
+        given: Mapping[str, Any] = {"by": keys, **days, "payments": self.payments}
         takes = analysis.takes - (set() if analysis.needs_payments else {"payments"})
         result = self.call(analysis, {name: each for name, each in given.items() if name in takes})
         return result if isinstance(result, pd.DataFrame) else to_arrow(nw.from_native(result)).to_pandas()
