@@ -6,6 +6,7 @@ reference beside each (`attach_names`), and whatever shows them reads these.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -14,7 +15,7 @@ import pandas as pd
 from billframes._names import distinct_names
 from billframes.loading.load_info import attach, attached
 
-__all__ = ["NAMES", "DistinctNames", "attach_names", "has_namesakes"]
+__all__ = ["NAMES", "DistinctNames", "attach_names", "attach_names_of"]
 
 NAMES = "names"
 """In `attrs` of a result: names with references, by column and id."""
@@ -85,6 +86,40 @@ class DistinctNames:
         return dict(zip(every["id"], names, strict=True))
 
 
+def attach_names_of(result: Any, frames: Iterable[Any]) -> Any:
+    """Attach to a pandas result the names of those in it who share one, with the references that the frames have."""
+    if not isinstance(result, pd.DataFrame):
+        return result
+    frames = [each for each in frames if isinstance(each, pd.DataFrame)]
+    shared = {column: names for column, kind in _in(result) if (names := _shared_in(result, column, kind, frames))}
+    return attach(result, NAMES, shared) if shared else result
+
+
+def _shared_in(result: pd.DataFrame, column: str, kind: str, frames: list[pd.DataFrame]) -> dict[Any, str]:
+    known = dict(zip(result[f"{column}_id"], result[f"{column}_name"], strict=True))
+    number = Counter(known.values())
+    # Missing ids and names are not shared: NaN has another type.
+    ids = [id_ for id_, name in known.items() if isinstance(id_, str) and isinstance(name, str) and number[name] > 1]
+    if not ids:
+        return {}
+    references = _references(kind, ids, frames)
+    return dict(zip(ids, distinct_names([known[id_] for id_ in ids], ids, [*map(references.get, ids)]), strict=True))
+
+
+def _references(kind: str, ids: list[Any], frames: list[pd.DataFrame]) -> dict[Any, str]:
+    """Return the references of a few clients, matters or people, from their list or else from records."""
+    lists = [(each, f"{kind}_id", _REFERENCES[kind]) for each in frames if _is_list(each, kind) and len(each)]
+    records = [
+        (each, f"{column}_id", f"{column}_reference") for each in frames for column, of in _in(each) if of == kind
+    ]
+    found: dict[Any, str] = {}
+    for frame, id_, reference in lists or records:
+        if reference in frame:
+            rows = frame.loc[frame[id_].isin(ids), [id_, reference]].dropna()
+            found |= dict(zip(rows[id_], rows[reference].astype("str"), strict=True))
+    return found
+
+
 def attach_names(result: Any, names: DistinctNames) -> Any:
     """Attach to a pandas result the names with references of those in it who share their name; return the result."""
     if not isinstance(result, pd.DataFrame):
@@ -95,14 +130,6 @@ def attach_names(result: Any, names: DistinctNames) -> Any:
     }
     here = {column: each for column, each in here.items() if each}
     return attach(result, NAMES, here) if here else result
-
-
-def has_namesakes(result: Any) -> bool:
-    """Tell whether several clients, matters or people in a pandas result share a name."""
-    if not isinstance(result, pd.DataFrame):
-        return False
-    known = (result[[f"{column}_id", f"{column}_name"]].drop_duplicates() for column, _ in _in(result))
-    return any(each.iloc[:, 1].dropna().duplicated().any() for each in known)
 
 
 def _in(frame: pd.DataFrame) -> Iterator[tuple[str, str]]:

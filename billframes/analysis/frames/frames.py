@@ -19,7 +19,7 @@ from billframes._notes import NOTES, Notes
 from billframes.analysis.declare.columns import Frame, as_arrow
 from billframes.analysis.frames.checked_frames import Findings
 from billframes.analysis.frames.data_span import counted_days, read_bounded_period, read_period
-from billframes.analysis.frames.distinct_names import DistinctNames, attach_names, has_namesakes
+from billframes.analysis.frames.distinct_names import attach_names_of
 from billframes.analysis.frames.engine import lazy
 from billframes.analysis.frames.native import nan_to_null, select_columns, to_native, wrap_frames
 from billframes.analysis.frames.values import check_values
@@ -179,9 +179,7 @@ class Frames(dict[str, Frame]):
         result = to_native(rows, like, counted_days(period, settings, **self._dated) if period else days)
         self.notes.finish()
         result = attach(result, NOTES, self.notes.data())
-        if has_namesakes(result):
-            result = attach_names(result, DistinctNames(*self.natives.values()))
-        return result
+        return cast("IntoFrameT", attach_names_of(result, self.natives.values()))
 
 
 @cache
