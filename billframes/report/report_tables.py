@@ -80,7 +80,7 @@ def realization(by: str, *charts: Chart) -> Table:
 def _unless_zero(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows, or none if all their amounts are 0, as those of invoices of fixed fees only."""
     amounts = rows.filter(regex="_(?:amount|hours)$")
-    return rows if (amounts != 0).any(axis=None) else rows.iloc[:0]
+    return rows if amounts.empty or (amounts != 0).any(axis=None) else rows.iloc[:0]
 
 
 write_downs = Table(analysis="write_downs", by="responsible", order=("write_down_amount",), prepare=_unless_zero)
