@@ -131,7 +131,13 @@ class Source:
             if unknown := [key for key in by if key != "client"]:
                 raise ParameterError(f"by={unknown[0]!r}: {NOT_BY}")
             rows = self._result(analysis, by, as_of=last, horizons=(HORIZON,))
-            return rows.drop(columns=["horizon", "start", "end"]), ""
+            rows = rows.drop(columns=["horizon", "start", "end"])
+            if by and rows["client_id"].duplicated().any():
+                # Work not done yet has no client, and neither have some invoices.
+                groups = rows.groupby("client_id", dropna=False, sort=False)
+                names = groups[["client_name"]].last()
+                rows = names.join(groups.sum(numeric_only=True, min_count=1)).reset_index()
+            return rows, ""
         if not times:
             return self._result(analysis, by, as_of=last), ""
         return self._at_ends(analysis, [key for key in by if key not in times], times, last)
