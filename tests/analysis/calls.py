@@ -428,7 +428,7 @@ QUERIES = {
     "wip by industry": 6,
     "reconcile": 2,
     "billing lag by client": 2,
-    "origination": 6,
+    "origination": 7,
     "effective rates by user": 5,
     "leverage of the firm": 5,
 }
