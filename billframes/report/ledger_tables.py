@@ -32,7 +32,7 @@ def collected_by_responsible(month: Month) -> ReportTable | None:
     rows, total = (_beside_billed(month, spans, by) for by in (_KEY, None))
     declared = _columns_of("realization") | _columns_of("collected")
     columns = [replace(declared[name], ratios=()) for name in (*_CASH, "billed_amount")]
-    columns += map(to_date, columns if "_to_date" in spans else ())
+    columns += [to_date(each) for each in columns if "_to_date" in spans]
     notes = [
         "Cash is all money of the payments: fees, expenses, tax, and money on no invoice. Fees collected are the fees "
         "in it, of work billed in any month. Credits and write-offs are not cash. The payments are from "
