@@ -292,7 +292,7 @@ ANALYSIS = Analysis(
             "unbilled_cash_amount": [50.0, 150.0],
             "future_cash_amount": [0.0, 50.0],
         },
-        gives=(["300", "500"], "Cash expected by horizon"),
+        gives=(["300", "500"], "Cash expected by period"),
     ),
     book=FromBook(first="horizons", defaults=OF_BOOK, ends_with_load=False),
     tab=TabSpec(place=9, title="Cash forecast", tiles=(), order="", filters="forecast"),

@@ -417,14 +417,14 @@ SPARK_CALLS = (
 # The number of queries of a call on lazy frames, each of which collects counts or sums. Calls that are not listed
 # collect more rows, as their documentation says.
 QUERIES = {
-    "utilization by user": 6,
-    "utilization by role and month": 7,
+    "utilization by user": 7,
+    "utilization by role and month": 8,
     "realization by client and month": 4,
-    "realization by originator": 6,
+    "realization by originator": 7,
     "realization by industry": 4,
     "aging by client": 3,
     "aging by matter and user": 7,
-    "wip by originator": 8,
+    "wip by originator": 9,
     "wip by industry": 6,
     "reconcile": 2,
     "billing lag by client": 2,

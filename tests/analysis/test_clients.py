@@ -132,7 +132,7 @@ def test_details_joined_to_the_time_entries_only_are_warned_of_with_the_amounts_
         wip(**frames, by="client_cf_industry", as_of="2026-10-31")
     with pytest.warns(IncompleteDataWarning, match=rf"realization: {missing} invoices, .* of -100\.00 are .*Pass"):
         realization(**frames, by="client_cf_industry")
-    with pytest.warns(IncompleteDataWarning, match=r"profitability: practice_area_id .* Pass matters="):
+    with pytest.warns(IncompleteDataWarning, match=r"practice_area_id is not a column of fixed_fees, .* Pass matters="):
         profitability(**frames, by="practice_area")
 
 

@@ -226,11 +226,13 @@ def test_in_waves_no_edit_is_lost_that_a_colleague_made_before_the_record_was_re
     assert set(result.outcomes) == {"done", "changed since planned"}
 
 
-@pytest.mark.parametrize("throttle", [Throttle(at_once=3), Throttle(per_minute=35)], ids=["at once", "a minute"])
-def test_rate_limits_hold(journal, monkeypatch, throttle):
+@pytest.mark.parametrize(
+    ("throttle", "part"), [(Throttle(at_once=3), 20), (Throttle(per_minute=35), 2)], ids=["at once", "a minute"]
+)
+def test_rate_limits_hold(journal, monkeypatch, throttle, part):
     monkeypatch.setattr(throttling, "_MINUTE", 0.5)
-    # A server states whole seconds to wait; here they last a twentieth.
-    monkeypatch.setattr(http, "retry_after", lambda *headers: (wait := retry_after(*headers)) and wait / 20)
+    # A server states whole seconds to wait; here they last a part, but a minute of calls is over afterwards.
+    monkeypatch.setattr(http, "retry_after", lambda *headers: (wait := retry_after(*headers)) and wait / part)
     with Sandbox(throttle=throttle, audit=True) as sandbox:
         client = bf.Client(sandbox.base_url, sandbox.tokens["full"], progress=False)
         loaded = client.time_entries("2026-10", billed=False).head(40)

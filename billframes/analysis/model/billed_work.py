@@ -96,14 +96,14 @@ def _invoices(on_invoices: Frame, frames: Frames, of: BilledWork) -> Frame:
         keep.append("due_date")
     settings = of.grouping.settings
     rates = allocation_rates(on_invoices, frames, settings, keep, of.discounts, unknown_invoices=True)
+    parts: dict[str, nw.Expr] = {}
     if of.paid is not None:
         rates = join_by_id(rates, of.paid.with_columns(_is_paid=nw.lit(1.0)), "invoice_id")
         spread = (C("_fees").abs() > RESIDUE) & (C("_total").abs() > RESIDUE)
         parts = {name: value_if(spread, C(name).fill_null(0.0) / C("_fees")) for name in of.settled}
-        rates = rates.with_columns(**parts)
     # Each bit of `_periods` is one period, so that an invoice in several periods stays one row.
     number = sum((2.0**n * as_float(of.counts(period)) for n, period in enumerate(of.periods)), nw.lit(0.0))
-    rates = rates.with_columns(_periods=number.cast(nw.Int64))
+    rates = rates.with_columns(_periods=number.cast(nw.Int64), **parts)
     if not of.typed:
         return rates
     mixed = C("_fixed_fees").abs() > RESIDUE

@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from billframes.analysis.declare.columns import Frame
-from billframes.analysis.frames.engine import collect, from_arrow, join_by_id
+from billframes.analysis.frames.engine import collect, from_arrow, join_by_id, to_arrow
 from billframes.analysis.frames.expressions import RESIDUE, columns_or_null
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.billed_work import BilledWork, allocated_work
@@ -78,10 +78,9 @@ def spread_payments(payments: pd.DataFrame, frames: Frames, grouping: Grouping, 
         ),
     )
     sums = _fee_sums(payments, ["invoice_id", "client_id", "client_name", "payment_date"])
-    paid = from_arrow(entries, payments_table(sums)).rename({"client_id": "_client_id", "client_name": "_client_name"})
-    paid = join_by_id(
-        paid, invoices.select("invoice_id", "_unallocated", "_expenses", _invoice_fees=C("_fees")), "invoice_id"
-    )
+    paid = from_arrow(work, payments_table(sums)).rename({"client_id": "_client_id", "client_name": "_client_name"})
+    fees = collect(invoices.select("invoice_id", "_unallocated", "_expenses", _invoice_fees=C("_fees")))
+    paid = join_by_id(paid, fees, "invoice_id")
     paid = paid.with_columns(
         _can_spread=(C("_invoice_fees").abs() > RESIDUE).fill_null(False),
         _has_expenses=(C("_expenses").abs() > RESIDUE).fill_null(False),
@@ -93,7 +92,7 @@ def spread_payments(payments: pd.DataFrame, frames: Frames, grouping: Grouping, 
         parts.append(_of_items(items, paid, "_has_expenses", _EXPENSES, "_expenses"))
     parts.append(_of_clients(paid))
     types, rows = work.collect_schema(), []
-    for part in (collect(each, entries) for each in parts):
+    for part in map(collect, parts):
         there = part.columns
         amounts = [C(name) if name in there else nw.lit(0.0).alias(name) for name in measures]
         rows.append(part.select(*columns_or_null(part, of_items.base, types), "payment_date", *amounts))
@@ -108,7 +107,10 @@ def _of_items(items: Frame, paid: Frame, condition: str, sums: Mapping[str, str]
     """Return the items on paid invoices with their share of each sum."""
     needed = ("invoice_id", "payment_date", whole, *dict.fromkeys(sums.values()))
     # An invoice has several payments, and `join_by_id` needs one row per id.
-    rows = items.join(paid.filter(C(condition)).select(*needed), on="invoice_id", how="inner")
+    settled = paid.filter(C(condition)).select(*needed)
+    if isinstance(items, nw.LazyFrame):
+        settled = from_arrow(items, to_arrow(settled))
+    rows = items.join(settled, on="invoice_id", how="inner")
     return rows.with_columns(**{name: C("_amount") / C(whole) * C(source) for name, source in sums.items()})
 
 
