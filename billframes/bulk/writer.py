@@ -37,9 +37,8 @@ from billframes.schema.decode import decode_single
 from billframes.schema.resources import TIME_ENTRIES, Resource
 from billframes.schema.sources import json_names
 from billframes.transport.answers import OtherRecordError, check_answer, check_deletion_answer
-from billframes.transport.http import OutcomeCheck, Response
 from billframes.transport.http_errors import uncertain_write_error
-from billframes.transport.request import ApiRequest, outcome_of_write
+from billframes.transport.request import ApiRequest, OutcomeCheck, Response, outcome_of_write
 
 __all__ = ["BILLED", "CHANGED_SINCE_PLANNED", "Writer"]
 

@@ -32,15 +32,6 @@ from billframes.schema.records import WriteBody
 from billframes.schema.resources import Filter, Resource
 from billframes.schema.sources import Field, fields_of
 
-__all__ = [
-    "REQUIRED",
-    "Argument",
-    "count_arguments",
-    "create_arguments",
-    "list_arguments",
-    "update_arguments",
-]
-
 REQUIRED = inspect.Parameter.empty
 _WIDTH = 112
 

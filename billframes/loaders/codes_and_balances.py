@@ -29,9 +29,7 @@ from billframes.schema.records import (
 )
 from billframes.schema.resources import CLIENTS, CODES, Resource
 from billframes.schema.sources import ColumnSource, sources_of
-from billframes.transport.http import Response
-
-__all__ = ["ClientBalancesLoader", "CodeSets", "Codes", "Health"]
+from billframes.transport.request import Response
 
 
 class Codes(Loader):

@@ -35,18 +35,6 @@ from billframes.schema.resources import (
 )
 from billframes.schema.sources import sources_of
 
-__all__ = [
-    "Clients",
-    "CustomFields",
-    "Expenses",
-    "FixedFees",
-    "Invoices",
-    "Matters",
-    "PracticeAreas",
-    "TimeEntries",
-    "Users",
-]
-
 
 def _with_acting_user(resource: Resource) -> Iterator[Argument]:
     yield from create_arguments(resource)

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-
-__all__ = ["Frame", "Id", "Ids", "ListLoader", "Loader", "Names", "PagedLoader", "Parameters", "Progress"]
-
 Id = str | UUID
 Ids = Id | Collection[Id]
 Names = str | Iterable[str]

@@ -22,8 +22,6 @@ from billframes.loaders import (
 )
 from billframes.loading.connection import Connected
 
-__all__ = ["LoaderSet", "Owner"]
-
 
 class LoaderSet(SuggestsNames):
     """A loader for each resource, as attributes; `owner` returns the client or mirror, and is called at each load."""

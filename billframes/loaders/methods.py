@@ -25,8 +25,6 @@ from billframes.errors import ParameterError
 from billframes.loaders.arguments import Argument
 from billframes.schema.resources import Resource
 
-__all__ = ["DeclaredMethod", "declared_method", "install_methods", "several_records"]
-
 _Arguments = Callable[[Resource], Iterable[Argument]]
 
 _LOAD_RAISES = """\

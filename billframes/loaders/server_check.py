@@ -24,8 +24,6 @@ from billframes.loading.select_names import NameResolver, is_reference_sent
 from billframes.schema.decode import ListBody, decode_page, earlier, parse_instant
 from billframes.schema.resources import RESOURCES, TIME_ENTRIES, Resource
 
-__all__ = ["check_server"]
-
 SECOND = dt.timedelta(seconds=1)
 DAY = dt.timedelta(days=1)
 

@@ -16,8 +16,6 @@ from typing import Any
 from billframes.schema.decode import parse_instant
 from billframes.schema.records import Pagination
 
-__all__ = ["FEW", "CheckReplies", "Reply", "ServerCheck", "ServerFinding", "findings"]
-
 # The number of rows to request if a few are enough.
 FEW = 10
 # A smaller difference of the clocks, in seconds, may be the time of the response.

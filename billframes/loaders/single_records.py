@@ -26,15 +26,12 @@ from billframes.schema.decode import decode_single, same_id
 from billframes.schema.records import WriteBody
 from billframes.schema.resources import Resource
 from billframes.transport.answers import OtherRecordError, check_answer, check_deletion_answer, is_of_another_kind
-from billframes.transport.http import Response
 from billframes.transport.http_errors import uncertain_write_error
-from billframes.transport.request import ApiRequest
+from billframes.transport.request import ApiRequest, Response
 from billframes.transport.write_recovery import check_deletion, check_update
 
 if TYPE_CHECKING:
     from billframes.bulk.plan import Plan
-
-__all__ = ["Creates", "Deletes", "Reads", "SingleRecords", "Updates"]
 
 
 class RecordMethods(Loader):

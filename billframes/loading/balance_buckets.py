@@ -15,8 +15,6 @@ from billframes._names import first_few, snake_case
 from billframes._notes import Rule, note
 from billframes.schema.records import BALANCE_SETS
 
-__all__ = ["bucketed"]
-
 _BUCKETS = ("current", "1-30", "31-60", "61-90", "91+")
 _SET_A, _CUMULATIVE = (tuple(map(snake_case, BALANCE_SETS[each])) for each in ("A", "B"))
 # Adding floats leaves differences of this size between equal amounts.

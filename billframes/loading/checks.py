@@ -20,8 +20,6 @@ from billframes.schema.decode import earlier, parse_instant
 from billframes.schema.resources import Filter
 from billframes.schema.sources import ColumnSource
 
-__all__ = ["apply_local_filters", "check_details", "check_filters", "check_rates", "note_unknown"]
-
 _MISSING_DETAILS = Rule(
     name="missing_details",
     seen="{subject}: details are missing on every row: {details}.",

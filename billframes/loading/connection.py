@@ -15,9 +15,8 @@ from billframes.loading.query_args import ListRequest
 from billframes.loading.select_names import SelectNames
 from billframes.schema.custom_fields import FieldNames
 from billframes.transport.connections import CancelScope
-from billframes.transport.http import HttpClient, OutcomeCheck, QueryPairs, Response, absolute_path
-
-__all__ = ["ApiConnection", "Connected", "LocalTables", "ServerConnection", "WritingConnection", "request_threads"]
+from billframes.transport.http import HttpClient
+from billframes.transport.request import OutcomeCheck, QueryPairs, Response, absolute_path
 
 
 @contextmanager

@@ -26,8 +26,6 @@ from billframes.schema.columns import REPEATED_TEXT, decode_dictionary
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["can_sort", "checked_format", "convert", "row_order", "to_pandas", "to_polars"]
-
 
 def row_order(
     column: Callable[[str], pa.ChunkedArray], columns: frozenset[str], request: ListRequest

@@ -18,8 +18,6 @@ from billframes._names import closest, type_in_words
 from billframes.errors import MissingColumnError, ParameterError
 from billframes.loading.load_info import attach_load_info, load_attrs
 
-__all__ = ["ENTITIES", "checked_entities", "join_details", "kind_and_columns"]
-
 ENTITIES = ("matter", "client", "user")
 _OWN_NAMES = ("practice_area_", "responsible_", "originator_", "ledes_", "client_")
 

@@ -11,8 +11,6 @@ import pyarrow as pa
 from billframes.loading.enrich import kind_and_columns
 from billframes.loading.load_info import attach_load_info, load_attrs
 
-__all__ = ["flatten"]
-
 FrameT = TypeVar("FrameT")
 _LISTS = (list, tuple, np.ndarray)
 

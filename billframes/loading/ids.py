@@ -15,8 +15,6 @@ from urllib.parse import quote
 from billframes._names import as_given
 from billframes.errors import ParameterError
 
-__all__ = ["identifier", "path_segment"]
-
 EXAMPLE = "c0ffee00-1b5c-4f7a-9c1d-2f6f0c3e8a11"
 _COULD_BE_ID = re.compile(r"(?=.*\d)(?!\d+$)[^\s@,;:/\\%'\"]+")
 # The loader that lists the records an id belongs to, by the argument's name without "_id".

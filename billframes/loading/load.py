@@ -30,15 +30,13 @@ from billframes.schema.decode import decode_page, note_cut_characters
 from billframes.schema.resources import CUSTOM_FIELDS, Resource
 from billframes.schema.sources import sources_of, without_encoding
 from billframes.transport.connections import CancelScope
-from billframes.transport.http import Response
 from billframes.transport.http_errors import TooLargeResponseError
+from billframes.transport.request import Response
 
 # The parameters that prove a list complete. It can't be proved if the caller sets one of them in `params`.
 PAGING_PARAMETERS = frozenset(
     {"sort", "startDate", "endDate", "billed", "billingType", "modifiedSince", "limit", "offset", "select"}
 )
-
-__all__ = ["count_records", "custom_field_columns", "finish", "load"]
 
 
 def load(connection: ApiConnection, request: ListRequest, *, to: str, progress: bool | Progress | None = None) -> Any:

@@ -19,18 +19,6 @@ import pyarrow as pa
 from billframes._notes import NOTES
 from billframes.periods import local_day
 
-__all__ = [
-    "LoadInfo",
-    "as_whole",
-    "attach",
-    "attach_load_info",
-    "attached",
-    "load_attrs",
-    "load_day",
-    "load_info",
-    "notes",
-]
-
 _kept: dict[tuple[int, str], tuple[weakref.ref[Any], Any]] = {}
 
 

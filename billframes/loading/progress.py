@@ -16,8 +16,6 @@ from typing import Any
 from billframes._names import as_given
 from billframes.errors import ParameterError
 
-__all__ = ["Progress", "check_progress", "progress_reporter"]
-
 Progress = Callable[[int, int], None]
 DELAY = 1.0
 

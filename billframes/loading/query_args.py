@@ -20,8 +20,6 @@ from billframes.loading.ids import identifier
 from billframes.periods import Calendar, DateLike, Period, resolve
 from billframes.schema.resources import Filter, Resource
 
-__all__ = ["ListRequest", "build_request", "enum_value"]
-
 
 @dataclass(frozen=True, slots=True)
 class ListRequest:

@@ -22,8 +22,6 @@ from billframes.schema.decode import parse_instant, parse_time
 from billframes.schema.json_text import parse_day
 from billframes.schema.sources import Field, fields_of, json_name
 
-__all__ = ["Record", "record_from"]
-
 
 class Record:
     """

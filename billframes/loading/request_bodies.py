@@ -30,8 +30,6 @@ from billframes.schema.custom_fields import CustomColumn
 from billframes.schema.records import CustomFieldValueUpdate, WriteBody
 from billframes.schema.sources import Field, fields_of, json_name, json_names
 
-__all__ = ["Merge", "custom_field_updates", "encode_body", "find_merges", "merge", "merge_nested"]
-
 
 class Merge:
     """Changes of a nested object, by field; returned by `merge`."""

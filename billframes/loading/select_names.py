@@ -18,8 +18,6 @@ from billframes.loading.query_args import ListRequest
 from billframes.schema.decode import ListBody
 from billframes.schema.resources import RESOURCES, Alternate, Resource
 
-__all__ = ["NameCheck", "NameResolver", "SelectNames", "is_reference_sent"]
-
 T = TypeVar("T")
 NameCheck = Callable[[ListBody[Any]], ListBody[Any]]
 

@@ -36,8 +36,6 @@ from billframes.schema.instants import UnreadableError, read_instants, read_time
 from billframes.schema.resources import Resource
 from billframes.schema.sources import ColumnSource, json_path
 
-__all__ = ["Block", "TableBuilder", "build_table"]
-
 # The pages of a column are concatenated in groups of this many, because a large piece of memory can be released as soon
 # as the column is made. Small pieces of all columns lie side by side, and are released only after the last column.
 PAGES_TOGETHER = 32

@@ -27,7 +27,7 @@ from billframes.schema.records import ClientBalances, CodeDetail, CodeSet, Custo
 from billframes.schema.resources import CLIENTS, CODES, CUSTOM_FIELDS
 from billframes.schema.sources import json_names
 from billframes.transport.connections import CancelScope
-from billframes.transport.http import QueryPairs, Response
+from billframes.transport.request import QueryPairs, Response
 
 __all__ = ["MirrorConnection"]
 

@@ -21,7 +21,7 @@ from billframes.mirror.tables import Table
 from billframes.schema.custom_fields import FieldNames
 from billframes.schema.decode import stated_total
 from billframes.schema.resources import CODES, CUSTOM_FIELDS
-from billframes.transport.http import QueryPairs, Response
+from billframes.transport.request import QueryPairs, Response
 
 __all__ = ["ServerLists"]
 

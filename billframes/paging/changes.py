@@ -49,8 +49,6 @@ from billframes.paging.scheduler import Scheduler
 from billframes.paging.undated import changes_request, read_undated
 from billframes.schema.resources import MAX_LIMIT
 
-__all__ = ["ChangeReader", "Stream", "read_list", "remove_deleted"]
-
 
 def remove_deleted(
     scheduler: Scheduler, query: Query, store: RecordStore, missing: int, budget: int, overlap: dt.timedelta

@@ -29,8 +29,6 @@ from billframes.paging.page import Page, PageRequest
 from billframes.paging.record_store import RecordStore
 from billframes.paging.scheduler import Scheduler
 
-__all__ = ["query_for_days", "read_windows"]
-
 DAY = dt.timedelta(days=1)
 # Days are dense if they have more than this part of a page on average: a page would complete only a few days.
 DENSE = 0.2

@@ -35,8 +35,6 @@ from billframes.paging.page import Page, PageRequest
 from billframes.paging.record_store import RecordStore
 from billframes.paging.scheduler import Scheduler
 
-__all__ = ["KeyRange", "KeyRangeReader", "KeyRangeSet", "leave_no_gap", "read_key_ranges"]
-
 SortKey = tuple[Any, ...]
 
 # How many rows neighbouring pages share. Their ranges join if this is more than the number of rows with equal keys.

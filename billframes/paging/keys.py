@@ -20,8 +20,6 @@ import unicodedata
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-__all__ = ["surely_differ"]
-
 # Servers may compare only the beginning of a long text: MySQL's max_sort_length is 1,024 bytes.
 COMPARED = 200
 _SAME = str.maketrans("jywv", "iiuu")

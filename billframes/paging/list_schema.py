@@ -22,8 +22,6 @@ from billframes.schema.decode import parse_instant
 from billframes.schema.instants import UnreadableError, read_instants
 from billframes.schema.resources import Resource
 
-__all__ = ["ListSchema", "Query", "parameter", "with_parameters"]
-
 Query = tuple[tuple[str, str], ...]
 
 # The sorts by which key ranges can read a list, by resource; first those that are likely to have the fewest ties.

@@ -18,8 +18,6 @@ from billframes.paging.page import Page, PageRequest
 from billframes.paging.record_store import RecordStore
 from billframes.paging.scheduler import Scheduler
 
-__all__ = ["read_pages"]
-
 TRIES = 3
 
 

@@ -22,8 +22,6 @@ from billframes.errors import BillframesError, DecodeError, PagingError
 from billframes.paging.list_schema import ListSchema, Query, parameter
 from billframes.schema.decode import ListBody, parse_instant
 
-__all__ = ["Pack", "Page", "PageRequest", "RecordBlock", "check_page"]
-
 
 class RecordBlock(Protocol):
     """The records of one page, packed as columns."""

@@ -15,8 +15,6 @@ from typing import Any
 from billframes.paging.list_schema import ListSchema
 from billframes.paging.page import Page, RecordBlock
 
-__all__ = ["DayIndex", "RecordStore"]
-
 
 class DayIndex:
     """Index of the records by day."""

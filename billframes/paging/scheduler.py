@@ -23,8 +23,6 @@ from billframes.paging.record_store import RecordStore
 from billframes.schema.decode import ListBody
 from billframes.transport.connections import POLL_SECONDS
 
-__all__ = ["RawPage", "Scheduler", "ThreadTransport", "Transport"]
-
 Q = TypeVar("Q")
 A = TypeVar("A")
 # Requests given to the transport for each connection: one under way and one waiting, so that no connection is idle

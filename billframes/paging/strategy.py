@@ -30,8 +30,6 @@ from billframes.paging.scheduler import RawPage, Scheduler, ThreadTransport, Tra
 from billframes.paging.undated import read_undated
 from billframes.schema.decode import ListBody
 
-__all__ = ["ListReader", "LoadResult"]
-
 OVERLAP = dt.timedelta(seconds=60)
 # Pages with fewer rows than this prove too little to make progress.
 LEAST_PAGE = 4

@@ -23,8 +23,6 @@ from billframes.paging.record_store import RecordStore
 from billframes.paging.scheduler import Scheduler
 from billframes.schema.decode import earlier, parse_instant
 
-__all__ = ["UndatedResult", "changes_request", "read_undated"]
-
 TRIES = 3
 
 

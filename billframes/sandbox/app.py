@@ -45,8 +45,6 @@ from billframes.sandbox.store import Store
 from billframes.sandbox.throttle import Delayed, Throttle, Throttled
 from billframes.schema.resources import CODES
 
-__all__ = ["HEALTH_PATH", "WRITES", "RequestTracker", "application"]
-
 SCHEMA_PATH = "/schema/openapi.json"
 
 WRITES: tuple[Operation, ...] = (*CLIENT_WRITES, *ITEM_WRITES, *FIRM_WRITES)

@@ -15,8 +15,6 @@ import threading
 from collections.abc import Callable, Hashable
 from typing import TypeVar
 
-__all__ = ["Cache", "CachingConnection"]
-
 _T = TypeVar("_T", int, bytes)
 _MAX_BYTES = 64 << 20
 # The memory that a total takes with its key.

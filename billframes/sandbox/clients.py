@@ -30,8 +30,6 @@ from billframes.sandbox.operations import Edit, Operation, refusal
 from billframes.sandbox.schema import SCALE
 from billframes.schema.resources import CLIENTS, MATTERS
 
-__all__ = ["CLIENT_COLLECTION", "CLIENT_WRITES", "MATTER_COLLECTION", "read_balances"]
-
 _CLIENT_QUERY = "matches(name, :query, FALSE) OR matches(reference, :query, FALSE)"
 
 # The API has no list of the users assigned to a matter. The documented assumption: the user who is responsible now, and

@@ -12,8 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from email.utils import format_datetime
 
-__all__ = ["BEGINNING", "Clock", "instant_text"]
-
 BEGINNING = dt.datetime(2026, 10, 31, 20, tzinfo=dt.UTC)
 
 

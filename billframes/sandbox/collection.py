@@ -21,29 +21,6 @@ from billframes.sandbox.query_parameters import MODIFIED_SINCE, ListQuery
 from billframes.sandbox.schema import SCALE
 from billframes.schema.resources import MAX_LIMIT, Resource
 
-__all__ = [
-    "CLIENT",
-    "FIXED_FEE",
-    "FULL_NAME",
-    "INVOICE",
-    "MATTER",
-    "PRACTICE_AREA",
-    "USER",
-    "Collection",
-    "EmbeddedReference",
-    "Render",
-    "Row",
-    "View",
-    "columns",
-    "ids_as_json",
-    "put_meta",
-    "query_rows",
-    "read_page",
-    "read_record",
-    "read_references",
-    "scaled",
-]
-
 Row = dict[str, Any]
 
 # Up to this many matches are always sorted, because that is fast.

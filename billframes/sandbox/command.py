@@ -19,8 +19,6 @@ from billframes import sandbox
 if TYPE_CHECKING:
     from billframes.sandbox.server import Sandbox
 
-__all__ = ["EXAMPLES", "add_arguments", "run", "signals_interrupt"]
-
 EXAMPLES = ("billframes sandbox", "billframes sandbox --port 8080 --db firm.db --size medium")
 
 _STDERR = 2

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from billframes.sandbox.problems import HttpProblem
 
-__all__ = ["TOKENS", "Caller", "authenticate", "credential_rows"]
-
 TOKENS = {"full": "sandbox-full", "norates": "sandbox-norates", "service": "sandbox-service"}
 
 _SEES_RATES = "read.rates"

@@ -21,8 +21,6 @@ from billframes.sandbox.query_parameters import read_date
 from billframes.sandbox.request_bodies import PLACE, read_flag, read_text
 from billframes.schema.resources import CUSTOM_FIELDS
 
-__all__ = ["CUSTOM_FIELD_COLLECTION", "FieldChange", "put_custom_fields", "read_changes", "write_changes"]
-
 _NUMBER = re.compile(r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]{1,4})?")
 
 

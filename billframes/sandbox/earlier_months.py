@@ -19,8 +19,6 @@ from billframes.errors import ParameterError
 from billframes.sandbox.clock import BEGINNING, instant_text
 from billframes.sandbox.server import Sandbox
 
-__all__ = ["replay"]
-
 _LONGEST = 30
 _ITEMS = ("time_entry", "expense", "fixed_fee")
 

@@ -29,18 +29,6 @@ from billframes.sandbox.query_parameters import read_id, read_list
 from billframes.sandbox.request_bodies import MAX_BYTES, read_body
 from billframes.sandbox.store import Store
 
-__all__ = [
-    "Endpoint",
-    "Read",
-    "dispatch_by_method",
-    "find_record",
-    "json_response",
-    "list_reader",
-    "read_endpoint",
-    "record_reader",
-    "write_endpoint",
-]
-
 Endpoint = Callable[[Request], Awaitable[Response]]
 Read = Callable[[CachingConnection, Caller, Request], Any]
 

@@ -27,8 +27,6 @@ from billframes.sandbox.query_parameters import ListQuery
 from billframes.sandbox.store import Store
 from billframes.schema.resources import Resource
 
-__all__ = ["FAULTS", "BackgroundWriter", "FaultInjector", "FaultMiddleware", "Trouble"]
-
 OTHER_NAMES = ("", "strict", "lenient", "dropping")
 FAULTS = ("500", "502", "503", "504", "drop", "cut", "lost")
 

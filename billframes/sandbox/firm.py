@@ -13,8 +13,6 @@ from billframes.sandbox.custom_fields import put_custom_fields
 from billframes.sandbox.operations import Edit, Operation, refusal
 from billframes.schema.resources import PRACTICE_AREAS, USERS
 
-__all__ = ["FIRM_WRITES", "PRACTICE_AREA_COLLECTION", "USER_COLLECTION", "read_codes"]
-
 
 def _render_user(connection: sqlite3.Connection, records: list[Row], view: View) -> None:
     if view.shows("customFields"):

@@ -20,8 +20,6 @@ from billframes.sandbox.schema import SCALE
 from billframes.sandbox.store import Store
 from billframes.schema.resources import INVOICES
 
-__all__ = ["INVOICE_COLLECTION", "Admin"]
-
 
 def _render_invoice(_connection: sqlite3.Connection, records: list[Row], view: View) -> None:
     put_meta(records, shown=view.shows("meta"))

@@ -35,15 +35,6 @@ from billframes.sandbox.query_parameters import read_id
 from billframes.sandbox.schema import BILLING_TYPES, value_at_rate
 from billframes.schema.resources import ALL_ZERO_ID, EXPENSES, FIXED_FEES, TIME_ENTRIES
 
-__all__ = [
-    "ACTING_USER",
-    "EXPENSE_COLLECTION",
-    "FIXED_FEE_COLLECTION",
-    "ITEM_WRITES",
-    "TIME_ENTRY_COLLECTION",
-    "TIME_ENTRY_WRITES",
-]
-
 _REFERENCES = MappingProxyType({"client": CLIENT, "matter": MATTER, "user": USER, "invoice": INVOICE})
 _WHERE: Mapping[str, str | Mapping[bool, str]] = MappingProxyType(
     {

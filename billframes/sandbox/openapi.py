@@ -22,8 +22,6 @@ from billframes.sandbox.response_schemas import balances_schema, tighten_schemas
 from billframes.schema import records as r
 from billframes.schema.resources import CLIENTS, CODES, MAX_LIMIT, MAX_OFFSET, Filter, Resource
 
-__all__ = ["BALANCES_PATH", "HEALTH_PATH", "document"]
-
 BALANCES_PATH = f"{CLIENTS.path}/{{id}}/balances"
 # The description shows no path for it.
 HEALTH_PATH = "/v2/health"

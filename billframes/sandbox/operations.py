@@ -21,8 +21,6 @@ from billframes.sandbox.schema import table_columns
 from billframes.schema import records as r
 from billframes.schema.resources import ALL_ZERO_ID
 
-__all__ = ["Edit", "Operation", "perform", "refusal"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:

@@ -15,8 +15,6 @@ import msgspec
 if TYPE_CHECKING:
     from starlette.types import Send
 
-__all__ = ["PROBLEM_JSON", "Fault", "Faults", "HttpProblem", "ProblemBody", "quoted"]
-
 PROBLEM_JSON = "application/problem+json"
 
 _MAX_QUOTED = 80

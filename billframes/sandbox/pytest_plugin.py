@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from billframes.sandbox.server import Sandbox
 
-__all__ = ["SandboxForTests", "billframes_sandbox"]
-
 
 class SandboxForTests:
     """

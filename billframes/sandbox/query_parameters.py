@@ -17,8 +17,6 @@ from billframes.sandbox.clock import instant_text
 from billframes.sandbox.problems import Faults, quoted
 from billframes.schema.resources import MAX_LIMIT, MAX_OFFSET, Filter, Resource
 
-__all__ = ["MODIFIED_SINCE", "ListQuery", "read_date", "read_id", "read_list", "read_uuid"]
-
 MODIFIED_SINCE = Filter("modifiedSince", "instant", "Only records modified after this instant.")
 
 _T = TypeVar("_T")

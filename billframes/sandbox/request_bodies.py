@@ -26,18 +26,6 @@ from billframes.sandbox.schema import SCALE
 from billframes.schema import records as r
 from billframes.schema.resources import ALL_ZERO_ID
 
-__all__ = [
-    "BOUNDS",
-    "MAX_BYTES",
-    "NEVER_EMPTY",
-    "PLACE",
-    "REMOVABLE",
-    "check_references",
-    "read_body",
-    "read_flag",
-    "read_text",
-]
-
 MAX_BYTES = 1_000_000
 # Updates declare these without a minimum length, but the records they change have one.
 NEVER_EMPTY = frozenset({"name", "description", "label"})

@@ -14,8 +14,6 @@ from typing import Any
 
 from billframes.schema.records import BALANCE_SETS, WriteBody
 
-__all__ = ["balances_schema", "tighten_schemas"]
-
 _Json = dict[str, Any]
 
 

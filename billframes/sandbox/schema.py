@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import sqlite3
 
-__all__ = ["BILLING_TYPES", "CENT", "SCALE", "SCHEMA", "add_audit", "table_columns", "value_at_rate"]
-
 SCALE = 10_000
 CENT = SCALE // 100
 

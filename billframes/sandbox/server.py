@@ -25,6 +25,7 @@ from billframes._forks import Process, in_each_child
 from billframes.errors import ConfigError
 from billframes.sandbox.credentials import TOKENS
 from billframes.sandbox.invoices import Admin
+from billframes.sandbox.openapi import HEALTH_PATH
 from billframes.sandbox.seed import SIZES, seed_database, template_path
 from billframes.sandbox.store import Store
 from billframes.schema.records import BALANCE_SETS
@@ -32,15 +33,13 @@ from billframes.schema.records import BALANCE_SETS
 try:
     import uvicorn
 
-    from billframes.sandbox.app import HEALTH_PATH, RequestTracker, application
+    from billframes.sandbox.app import RequestTracker, application
     from billframes.sandbox.fault_injection import BackgroundWriter, Trouble
     from billframes.sandbox.throttle import Throttle
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] not in {"anyio", "starlette", "uvicorn"}:
         raise
     raise ConfigError("The sandbox needs a web server: pip install 'billframes[sandbox]'.") from error
-
-__all__ = ["Sandbox"]
 
 # All in seconds: for the server to start, for requests in progress to finish when the sandbox stops, and for the server
 # to end after that.

@@ -30,8 +30,6 @@ from billframes.sandbox.cache import Cache, CachingConnection
 from billframes.sandbox.clock import Clock, instant_text
 from billframes.sandbox.schema import SCHEMA, add_audit
 
-__all__ = ["Store"]
-
 _Fill = Callable[[sqlite3.Connection], object]
 _FindTemplate = Callable[[], Path | None]
 

@@ -16,8 +16,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from billframes.errors import ConfigError
 from billframes.sandbox.problems import HttpProblem
 
-__all__ = ["Delayed", "Throttle", "Throttled"]
-
 _MINUTE = 60.0
 _DAY = 86_400.0
 

@@ -33,19 +33,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = [
-    "ENCODED_TEXT",
-    "REPEATED_TEXT",
-    "Column",
-    "decode_dictionary",
-    "dictionary_encode",
-    "enum_column",
-    "enum_type",
-    "join_pages",
-    "repeated_column",
-    "without_empty_texts",
-]
-
 _TYPES: dict[str, pa.DataType] = {
     "id": pa.string(),
     "text": pa.string(),

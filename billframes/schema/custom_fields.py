@@ -29,8 +29,6 @@ from billframes.schema.records import CustomFieldList, CustomFieldValue
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["CustomColumn", "FieldNames", "note_undefined", "read_values"]
-
 Places: TypeAlias = "npt.NDArray[np.int64] | slice"
 
 _SAME_COLUMN = Rule(

@@ -25,19 +25,6 @@ from billframes.schema.json_text import TOO_DEEP, cut_midnights, not_json_error,
 from billframes.schema.records import Pagination
 from billframes.schema.resources import MAX_OFFSET, Resource
 
-__all__ = [
-    "decode_page",
-    "decode_single",
-    "decoder",
-    "earlier",
-    "microseconds",
-    "note_cut_characters",
-    "parse_instant",
-    "parse_time",
-    "same_id",
-    "stated_total",
-]
-
 T = TypeVar("T")
 _INDEX = re.compile(r"\$(?:\.data)?\[(\d+)\]")
 # Lists are also accepted under these names, or the resource's own name, instead of `data`; in lower case.

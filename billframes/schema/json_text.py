@@ -17,16 +17,6 @@ from billframes.errors import DecodeError
 from billframes.schema import records
 from billframes.schema.sources import fields_of, json_name
 
-__all__ = [
-    "TOO_DEEP",
-    "cut_midnights",
-    "ends_early",
-    "json_flaw",
-    "not_json_error",
-    "parse_day",
-    "replace_surrogates",
-]
-
 LARGE = 2**17
 _OPEN, _CLOSED = {b"{", b"["}, {b"}", b"]"}
 _JSON = msgspec.json.Decoder(msgspec.Raw)

@@ -17,23 +17,6 @@ from typing import Any, get_args
 from billframes._names import snake_case
 from billframes.schema import records as r
 
-__all__ = [
-    "CLIENTS",
-    "CODES",
-    "CUSTOM_FIELDS",
-    "EXPENSES",
-    "FIXED_FEES",
-    "INVOICES",
-    "MATTERS",
-    "PRACTICE_AREAS",
-    "RESOURCES",
-    "TIME_ENTRIES",
-    "USERS",
-    "Alternate",
-    "Filter",
-    "Resource",
-]
-
 MAX_LIMIT = 1000
 MAX_OFFSET = 2_147_483_647
 ALL_ZERO_ID = "00000000-0000-0000-0000-000000000000"

@@ -19,17 +19,6 @@ from msgspec import Meta, Struct
 from billframes.schema.columns import Column
 from billframes.schema.records import Reference
 
-__all__ = [
-    "ColumnSource",
-    "Field",
-    "fields_of",
-    "json_name",
-    "json_names",
-    "json_path",
-    "sources_of",
-    "without_encoding",
-]
-
 _UNPREFIXED = {"meta"}
 _WITHOUT_COLUMN = {"custom_fields"}
 

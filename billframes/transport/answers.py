@@ -37,15 +37,6 @@ from billframes.schema.records import WriteBody
 from billframes.schema.resources import ALL_ZERO_ID, RESOURCES, Resource
 from billframes.schema.sources import fields_of, json_name, json_names
 
-__all__ = [
-    "OtherRecordError",
-    "check_answer",
-    "check_deletion_answer",
-    "custom_values",
-    "is_of_another_kind",
-    "record_in",
-]
-
 _ROUNDED_HOURS, _ROUNDED_MONEY = 0.25, 0.01
 # Numbers are compared a little wider than a limit, because they are binary fractions.
 _SLACK = 1e-6

@@ -36,17 +36,6 @@ import truststore
 from billframes._forks import Process, check_own, in_each_child
 from billframes.errors import ConfigError
 
-__all__ = [
-    "POLL_SECONDS",
-    "CancelScope",
-    "CancelledError",
-    "ClientPool",
-    "DeadlineError",
-    "add_deadlines",
-    "deadline",
-    "trusted_certificates",
-]
-
 T = TypeVar("T")
 # Waits are split into pieces of this length, because on Windows Ctrl-C does not interrupt a wait.
 POLL_SECONDS = 0.5

@@ -58,8 +58,6 @@ from billframes.transport.retry import (
     retry_after,
 )
 
-__all__ = ["Auth", "BaseTransport", "HttpClient", "OutcomeCheck", "QueryPairs", "Response", "absolute_path"]
-
 Auth = httpx.Auth
 BaseTransport = httpx.BaseTransport
 

@@ -31,16 +31,6 @@ from billframes.transport.reasons import end_sentence, reason_of, trace_id_of
 from billframes.transport.redaction import chain_of
 from billframes.transport.request import ApiRequest, Failure, RawResponse
 
-__all__ = [
-    "TooLargeResponseError",
-    "connection_failure",
-    "failure_after_sending",
-    "incomplete_error",
-    "status_error",
-    "too_large_error",
-    "uncertain_write_error",
-]
-
 # A request that failed with one of these errors was never sent.
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 _INCOMPLETE = "The response was incomplete. Try again; if that fails too, tell whoever runs the server or your network."

@@ -29,8 +29,6 @@ from collections import deque
 from math import comb
 from typing import NamedTuple
 
-__all__ = ["SLACK", "Pace", "Refusal", "Ticket"]
-
 # Seconds before a request is sent alone after a refusal, and the longest wait before the next one. Five waits are 70
 # seconds, which is enough for a limit of requests per minute.
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0

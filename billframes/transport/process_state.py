@@ -24,8 +24,6 @@ from billframes.transport.redaction import Credentials, redact_http_logs
 from billframes.transport.request import ENCODINGS
 from billframes.transport.retry import RetryBudget
 
-__all__ = ["ClientState", "OwnState", "client_opener"]
-
 OpenClient = Callable[[], httpx.Client]
 _WITHOUT_CONNECTIONS = (httpx.MockTransport, httpx.WSGITransport)
 

@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from billframes.transport.connections import POLL_SECONDS, CancelScope
 from billframes.transport.pacing import SLACK, Pace, Refusal, Ticket
 
-__all__ = ["RateLimiter"]
-
 
 class RateLimiter:
     """

@@ -18,8 +18,6 @@ import msgspec
 from billframes._messages import clean_text
 from billframes.transport.request import RawResponse
 
-__all__ = ["end_sentence", "reason_of", "trace_id_of"]
-
 LONGEST_REASON = 500
 LONGEST_TRACE = 200
 MOST_SENTENCES = 20

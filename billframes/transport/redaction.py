@@ -20,8 +20,6 @@ import httpx
 from billframes.config.secret import Secret
 from billframes.errors import ApiError, BillframesError
 
-__all__ = ["Credentials", "Redaction", "chain_of", "mask_secrets", "redact_http_logs"]
-
 _under_way: ContextVar[bool] = ContextVar("billframes_request_under_way", default=False)
 
 

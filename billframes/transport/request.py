@@ -20,22 +20,6 @@ import httpx
 from billframes.errors import ApiError, BillframesError, DecodeError, ParameterError
 from billframes.transport.pacing import Refusal
 
-__all__ = [
-    "ENCODINGS",
-    "ApiRequest",
-    "BodyError",
-    "BodyTooLargeError",
-    "Failure",
-    "OutcomeCheck",
-    "QueryPairs",
-    "RawResponse",
-    "Response",
-    "absolute_path",
-    "httpx_request",
-    "outcome_of_write",
-    "read_body",
-]
-
 # The encodings that requests accept.
 ENCODINGS = "gzip, deflate"
 STEP = 2**18

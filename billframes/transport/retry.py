@@ -15,15 +15,6 @@ import random
 import threading
 from email.utils import parsedate_to_datetime
 
-__all__ = [
-    "LONGEST_RETRY_AFTER",
-    "RETRIED_STATUSES",
-    "RetryBudget",
-    "backoff",
-    "http_date",
-    "retry_after",
-]
-
 RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504})
 LONGEST_WAIT = 20.0
 # A longer wait is reported at once. It means a limit such as requests per day.

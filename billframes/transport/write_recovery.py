@@ -20,9 +20,7 @@ from billframes.schema.decode import parse_instant, same_id
 from billframes.schema.json_text import parse_day
 from billframes.schema.resources import ALL_ZERO_ID, Resource
 from billframes.transport.answers import custom_values, record_in
-from billframes.transport.http import OutcomeCheck, Response
-
-__all__ = ["check_deletion", "check_update", "has_values"]
+from billframes.transport.request import OutcomeCheck, Response
 
 ReadRecord = Callable[[], Response]
 

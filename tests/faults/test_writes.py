@@ -11,7 +11,7 @@ import pytest
 import billframes as bf
 from billframes.schema.resources import EXPENSES
 from billframes.transport import http, write_recovery
-from billframes.transport.http import Response
+from billframes.transport.request import Response
 from tests.faults.cases import connect
 from tests.faults.kinds import reset_before_the_answer, reset_before_the_work
 from tests.faults.server import OLD, Server, expense, respond_correctly

@@ -33,7 +33,8 @@ import pyarrow as pa
 from msgspec import UNSET, UnsetType
 
 from billframes.bulk.plan import Plan
-from billframes.loaders.loader import Id, Ids, Loader, Names, Parameters, Progress
+from billframes.loaders.loader import Id, Ids, Loader, Names, Parameters
+from billframes.loading.progress import Progress
 from billframes.loading.record import Record
 from billframes.loading.request_bodies import Merge
 from billframes.periods import DateLike

@@ -17,29 +17,6 @@ from typing import TypeVar
 from billframes.sandbox.clock import BEGINNING, instant_text
 from billframes.sandbox.schema import CENT
 
-__all__ = [
-    "END",
-    "FIRST_MONTH",
-    "HOLIDAYS",
-    "LAST_INSTANT",
-    "LAST_MONTH",
-    "Expense",
-    "FixedFee",
-    "Invoice",
-    "SeededRandom",
-    "TimeEntry",
-    "ascii_name",
-    "day",
-    "instant",
-    "iso",
-    "money",
-    "month_days",
-    "month_of",
-    "next_working_day",
-    "to_cents",
-    "working_days",
-]
-
 T = TypeVar("T")
 
 

@@ -30,8 +30,6 @@ from billframes.sandbox.seed.basics import (
 from billframes.sandbox.seed.clients import SeedClient
 from billframes.sandbox.seed.matters import SeedMatter
 
-__all__ = ["SeedBill", "bill_month"]
-
 # The weight of each state, by the number of months between the work and the last month.
 _STATES = ("final", "approved", "review", "draft")
 _STATE_WEIGHTS = {0: (0, 10, 28, 62), 1: (83, 6, 7, 4), 2: (97, 0, 2, 1)}

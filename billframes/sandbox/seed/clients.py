@@ -14,8 +14,6 @@ from billframes.sandbox.seed.basics import SeededRandom, ascii_name, day
 from billframes.sandbox.seed.data_files import load_toml
 from billframes.sandbox.seed.people import FIRST_NAMES, LAST_NAMES
 
-__all__ = ["COMPANY_HEADS", "FIRM_NAME", "SeedClient", "client_rows", "draw_clients"]
-
 _DATA = load_toml("clients")
 FIRM_NAME: str = _DATA["firm"]
 COMPANY_HEADS: tuple[str, ...] = _DATA["company_heads"]

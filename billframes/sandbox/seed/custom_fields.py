@@ -15,8 +15,6 @@ from billframes.sandbox.seed.data_files import load_toml
 from billframes.sandbox.seed.matters import SeedMatter
 from billframes.sandbox.seed.people import Person
 
-__all__ = ["OptionIds", "draw_options", "draw_value_rows", "field_rows", "option_rows"]
-
 _DATA = load_toml("custom_fields")
 
 # Option ids by field and label, without the `-` of options that no record has.

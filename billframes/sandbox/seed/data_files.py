@@ -13,8 +13,6 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-__all__ = ["AREAS", "AREA_BY_KEY", "AREA_LABELS", "Area", "code_rows", "code_set_rows", "load_toml"]
-
 
 @cache
 def load_toml(name: str) -> dict[str, Any]:

@@ -28,8 +28,6 @@ from billframes.sandbox.seed.clients import COMPANY_HEADS, SeedClient
 from billframes.sandbox.seed.data_files import AREAS, Area, load_toml
 from billframes.sandbox.seed.people import LAST_NAMES, Person
 
-__all__ = ["SeedMatter", "Staffing", "draw_matter", "matter_rows", "originator_rows"]
-
 _DATA = load_toml("matters")
 
 _BILLING_HABITS = ("monthly", "quarterly", "completion", "neglected", "never")

@@ -14,8 +14,6 @@ from billframes.sandbox.schema import SCALE
 from billframes.sandbox.seed.basics import END, SeededRandom, ascii_name, day
 from billframes.sandbox.seed.data_files import AREAS, load_toml
 
-__all__ = ["FIRST_NAMES", "LAST_NAMES", "Person", "draw_people", "person_rows"]
-
 _DATA = load_toml("people")
 FIRST_NAMES: tuple[str, ...] = _DATA["first_names"]
 LAST_NAMES: tuple[str, ...] = _DATA["last_names"]

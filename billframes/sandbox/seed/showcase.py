@@ -28,8 +28,6 @@ from billframes.sandbox.seed.data_files import AREA_BY_KEY, load_toml
 from billframes.sandbox.seed.matters import SeedMatter, Staffing
 from billframes.sandbox.seed.people import Person
 
-__all__ = ["adjust_invoices", "draw_showcase_matters", "invoices_without_items", "set_auditor_write_downs"]
-
 _DATA = load_toml("matters")
 
 

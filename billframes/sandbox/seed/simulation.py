@@ -33,8 +33,6 @@ from billframes.sandbox.seed.showcase import (
 )
 from billframes.sandbox.seed.work import Workload, charge_fixed_fees, draw_expenses, draw_intensities, draw_month
 
-__all__ = ["Simulation"]
-
 _MATTERS = 200
 
 

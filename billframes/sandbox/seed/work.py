@@ -31,8 +31,6 @@ from billframes.sandbox.seed.data_files import AREAS, load_toml
 from billframes.sandbox.seed.matters import SeedMatter
 from billframes.sandbox.seed.people import Person
 
-__all__ = ["Workload", "charge_fixed_fees", "draw_expenses", "draw_intensities", "draw_month"]
-
 _TENTH = SCALE // 10
 # Seconds after midnight, in UTC.
 _NEW_YORK_MORNING = 46_800
