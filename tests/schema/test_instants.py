@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from billframes.schema.decode import microseconds, parse_instant, parse_time
-from billframes.schema.instants import FEW, UnreadableError, read_instants, read_times
+from billframes.schema.instants import UnreadableError, read_instants, read_times
 
+# Texts of one layout.
+FEW = 16
 OFFSETS = ["", "Z", "+05:30", "-08:00", "+00:00", "-00:00", "+14:00", "-12:00", "+23:59", "+0530", "+05", "+05:30:15"]
 STRANGE = ["z", "+24:00", "+14:60", "-99:99", "z ", "+5:30", "Z0", " Z", "+05:30Z"]
 ODD = [
