@@ -157,17 +157,20 @@ class Notes:
     ----------
     reader : {"function", "book", "page"}, optional
         By default the reader of the block of `collect_notes` that the call is in, or else "function".
+    subject : str
+        The analysis that was called, also of notes of those that it calls.
     """
 
-    def __init__(self, reader: Reader | None = None) -> None:
+    def __init__(self, reader: Reader | None = None, subject: str = "") -> None:
         outer = _OUTER.get()
         self.reader: Reader = reader or (outer.reader if outer is not None else "function")
+        self.subject = subject
         self._notes: dict[tuple[str, str], Note] = {}
 
     def __iter__(self) -> Iterator[Note]:
         return iter(self._notes.values())
 
-    def add(self, rule: Rule, amount: float, subject: str, /, *, about: Any = "", **values: Any) -> None:
+    def add(self, rule: Rule, amount: float, subject: str = "", /, *, about: Any = "", **values: Any) -> None:
         """
         Add a note if the amount is not 0. Of several with one cause, the largest amount is kept.
 
@@ -176,14 +179,14 @@ class Notes:
         rule : Rule
         amount : float
         subject : str
-            The analysis or frame.
+            The frame; by default the analysis that was called.
         about : str
             What tells causes of the same rule apart, such as a column.
         **values
             The other values of the sentence.
         """
         if amount:
-            self.merge([Note(rule, subject, float(amount), str(about), values)])
+            self.merge([Note(rule, subject or self.subject, float(amount), str(about), values)])
 
     def merge(self, notes: Iterable[Note]) -> None:
         """Add notes of another call."""

@@ -172,11 +172,11 @@ class ClientDays:
 def need_days_of_clients(frames: Frames, periods: NewBusinessPeriods) -> None:
     """Refuse loads without the year before, or in which all clients would look new; note removed rows."""
     both = Period(periods.before.start, periods.period.end)
-    need_period("new_business", frames.passed("time_entries"), Period(_year_before(periods.year_start), periods.last))
-    need_work_on_invoices("new_business", frames, both)
-    need_all_dates("new_business", frames, ("time_entries", "matters"))
+    need_period(frames, ("time_entries",), Period(_year_before(periods.year_start), periods.last))
+    need_work_on_invoices(frames, both)
+    need_all_dates(frames, ("time_entries", "matters"))
     so = "clients can look new, or without work, that are not"
-    note_removed_rows("new_business", frames, so, "time_entries", "invoices", "matters")
+    note_removed_rows(frames, so, "time_entries", "invoices", "matters")
 
 
 def days_of_clients(frames: Frames, periods: NewBusinessPeriods) -> dict[str, ClientDays]:
@@ -206,7 +206,7 @@ def note_short_history(frames: Frames, clients: Mapping[str, ClientDays], period
     first = min(_known(*(days.first for days in clients.values())), default=None)
     whole = all(_is_loaded_from_the_start(frames.natives[name]) for name in ("time_entries", "invoices", "matters"))
     if first is not None and first >= midnight(periods.year_start) and not whole:
-        frames.notes.add(NEW_CLIENTS, len(clients), "new_business", first=first.date(), last=periods.last)
+        frames.notes.add(NEW_CLIENTS, len(clients), first=first.date(), last=periods.last)
     if first is None or first >= midnight(periods.year_start):
         return
     begin = midnight(cast("dt.date", periods.before.start))
@@ -222,7 +222,7 @@ def note_short_history(frames: Frames, clients: Mapping[str, ClientDays], period
         if day > begin + _MONTH
     ]
     if late and older >= _SEVERAL:
-        frames.notes.add(LATE_HISTORY, older, "new_business", late=join_names(late), begin=begin.date())
+        frames.notes.add(LATE_HISTORY, older, late=join_names(late), begin=begin.date())
 
 
 def _is_loaded_from_the_start(native: Any) -> bool:

@@ -124,7 +124,7 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
        before_ratio  after_ratio  change_ratio
     0          0.84          0.7         -0.14
     """
-    frames = Frames.of(before=before, after=after, ids_only=True)
+    frames = Frames.of("bridge", before=before, after=after, ids_only=True)
     _note_lengths(measure, read_counted_days(before), read_counted_days(after), frames.notes)
     split = _split_of(measure, frames)
     keys = common_keys(frames, by)
@@ -179,7 +179,7 @@ def _note(groups: Sequence[Group], split: Split, notes: Notes) -> None:
     for name, count in missing.items():
         of_worth = UNDIVIDED_FEES if isinstance(split, FeeSplit) else UNDIVIDED_RATIO
         rule = of_worth if name == "worked_amount" else UNDIVIDED_CHANGE
-        notes.add(rule, count, "bridge", about=name, column=f"`{name}`", all=len(groups))
+        notes.add(rule, count, about=name, column=f"`{name}`", all=len(groups))
 
 
 def bridge_of_book(
@@ -246,7 +246,7 @@ def _note_lengths(measure: str, before: CountedDays, after: CountedDays, notes: 
     days = [(each.until - each.start).days + 1 for each in (before, after) if each.until and each.start]
     if measure == BILLED and len(days) == len(ENDS) and max(days) > 1.15 * min(days):
         words = {"before": days[0], "after": days[1], "until": after.until}
-        notes.add(UNEQUAL_LENGTHS, abs(days[0] - days[1]), "bridge", **words)
+        notes.add(UNEQUAL_LENGTHS, abs(days[0] - days[1]), **words)
 
 
 def analysis_of(measure: str) -> str:

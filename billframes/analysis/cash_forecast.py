@@ -135,10 +135,14 @@ def cash_forecast(
     if by is not None:
         check_choice(by, "by", ("client", "invoice"))
     frames = Frames.of(
-        invoices=invoices, time_entries=time_entries, expenses=expenses, fixed_fees=fixed_fees, matters=matters
+        "cash_forecast",
+        invoices=invoices,
+        time_entries=time_entries,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        matters=matters,
     )
     prepared = prepare(
-        "cash_forecast",
         frames,
         receipts=receipts,
         payments=payments,
@@ -190,7 +194,7 @@ def _note_doubts(prepared: Prepared, found: Forecast) -> None:
         low, high = limits(cash, float(found.variance[nth]), factor, prepared.level)
         # A week by itself is always uncertain; it is one step to the sum of several.
         wide = high if high > _WIDE * low > 0 and horizon.weeks >= _LEAST_WEEKS else 0.0
-        notes.add(WIDE_RANGE, wide, "cash_forecast", start=horizon.start, end=horizon.end)
+        notes.add(WIDE_RANGE, wide, start=horizon.start, end=horizon.end)
     of_last = found.by_invoice[:, -1]
     if len(of_last) and of_last.max() > _LARGE * found.cash[-1]:
         largest = int(of_last.argmax())
@@ -203,7 +207,7 @@ def _note_doubts(prepared: Prepared, found: Forecast) -> None:
             "client": row["client_name"] or "no client",
             "end": prepared.horizons[-1].end,
         }
-        notes.add(LARGE_INVOICE, float(of_last.max()), "cash_forecast", **words)
+        notes.add(LARGE_INVOICE, float(of_last.max()), **words)
 
 
 ANALYSIS = Analysis(

@@ -137,10 +137,14 @@ def cash_forecast_record(
     if isinstance(horizons, str):
         raise ParameterError(f"horizons={horizons!r}: the record takes whole numbers of weeks, such as (4, 8, 13).")
     frames = Frames.of(
-        invoices=invoices, time_entries=time_entries, expenses=expenses, fixed_fees=fixed_fees, matters=matters
+        "cash_forecast_record",
+        invoices=invoices,
+        time_entries=time_entries,
+        expenses=expenses,
+        fixed_fees=fixed_fees,
+        matters=matters,
     )
     prepared = prepare(
-        "cash_forecast_record",
         frames,
         receipts=receipts,
         payments=payments,

@@ -154,6 +154,7 @@ def code_check(
     1      t2  activity_code   NaN         missing
     """
     frames = Frames.of(
+        "code_check",
         time_entries=time_entries,
         expenses=expenses,
         fixed_fees=fixed_fees,
@@ -163,7 +164,7 @@ def code_check(
         ids_only=True,
     )
     period = frames.period(start, end, None)
-    need_period("code_check", frames.passed(*_ITEMS), period, ITEM_FILTERS)
+    need_period(frames, _ITEMS, period, ITEM_FILTERS)
     items = {name: frames[name] for name in _ITEMS if name in frames}
     for name, frame in items.items():
         _check_columns(frame, name)
@@ -232,7 +233,7 @@ def _note_unknown_matters(combinations: Iterable[dict[str, Any]], rules: _Rules,
         return matter is None or matter["ledes_enabled"] is None
 
     count = round(sum(row["_one"] for row in combinations if unknown(row["matter_id"])))
-    notes.add(UNCHECKED_ITEMS, count, "code_check", about=name, kind=name.replace("_", " "))
+    notes.add(UNCHECKED_ITEMS, count, about=name, kind=name.replace("_", " "))
 
 
 def _note_unknown_sets(rules: _Rules, frames: Frames) -> None:
@@ -249,7 +250,7 @@ def _note_unknown_sets(rules: _Rules, frames: Frames) -> None:
         if each not in there
     }
     words = {"sets": ", ".join(sorted(unknown)), "example": min(unknown.values(), default="")}
-    frames.notes.add(UNKNOWN_SETS, len(unknown), "code_check", **words)
+    frames.notes.add(UNKNOWN_SETS, len(unknown), **words)
 
 
 ANALYSIS = Analysis(

@@ -120,6 +120,7 @@ def collected(
     day = None if as_of is None else read_date(as_of, "as_of")
     check_choice(basis, "basis", ("payment_date", "invoice_date"))
     frames = Frames.of(
+        "collected",
         time_entries=time_entries,
         expenses=expenses,
         fixed_fees=fixed_fees,
@@ -131,7 +132,7 @@ def collected(
     period = frames.period(start, end, settings)
     paid = check_payments(payments)
     grouping = Grouping.of(by, frames, settings)
-    note_absent_items("collected", frames)
+    note_absent_items(frames)
     counted = in_period(paid, period, basis, day)
     rows = spread_payments(counted, frames, grouping, (*_CASH, *_OTHERS))
     totals = grouping.add_up(rows, (*_CASH, *_OTHERS)).with_columns(cash_amount=sum(map(C, _CASH[1:]), C(_CASH[0])))

@@ -157,7 +157,7 @@ def compare(
     days = {} if of_each_day else {label: known_days(label, read_counted_days(each)) for label, each in results.items()}
     comparison = Comparison(time, days, align=align)
     shown = sorted(results)[-periods:] if periods else sorted(results)
-    notes = Notes()
+    notes = Notes(subject="compare")
     comparison.note(shown, notes)
     compared: IntoFrameT = compare_results(
         results, measure, comparison, shown, as_columns=as_columns, of_each_day=of_each_day, notes=notes
@@ -193,7 +193,7 @@ def compare_results(
     """
     time, found = comparison.time, _measure_of(measure, of_each_day=of_each_day)
     named = {f"results[{label!r}]": frame for label, frame in results.items()}
-    frames = Frames.of(ids_only=True, **named)
+    frames = Frames.of("compare", ids_only=True, **named)
     frames.notes.merge(notes)
     first = next(iter(frames.values()))
     keys = key_columns(column_names(first))

@@ -113,6 +113,7 @@ def contribution(
     1      Zenith          300.0        300.0   0.25           1.00
     """
     frames = Frames.of(
+        "contribution",
         time_entries=time_entries,
         invoices=invoices,
         expenses=expenses,
@@ -123,7 +124,7 @@ def contribution(
     )
     period = frames.period(start, end, settings)
     grouping = FACT.grouping(by, frames, settings)
-    rows = FACT.rows(frames, BilledWork(analysis="contribution", grouping=grouping, periods=[period]))
+    rows = FACT.rows(frames, BilledWork(grouping=grouping, periods=[period]))
     totals = add_up(rows, FEES, grouping, ("billed_amount", "fixed_fee_amount", "fees_amount"), fees_amount=ALL_FEES)
     shared = with_shares(totals, grouping, "fees_amount", ANALYSIS.measure_names)
     return frames.to_native(shared, time_entries, period, settings)

@@ -93,7 +93,7 @@ def days_to_pay(
     0        Acme        29.38          -0.62                  40.0
     """
     day, firm = None if as_of is None else read_date(as_of, "as_of"), without_people(settings)
-    frames = Frames.of(invoices=invoices, clients=clients)
+    frames = Frames.of("days_to_pay", invoices=invoices, clients=clients)
     period = frames.period(start, end, settings)
     whole = [name for name in frames["invoices"].collect_schema().names() if not name.startswith(("matter_", "user_"))]
     grouping = Grouping.of(by, frames.only("clients"), firm, whole)

@@ -79,14 +79,14 @@ def duplicates(
     0                1            t1    0.5
     1                1            t2    0.5
     """
-    frames = Frames.of(time_entries=time_entries, ids_only=True)
+    frames = Frames.of("duplicates", time_entries=time_entries, ids_only=True)
     entries = frames["time_entries"]
     there = column_names(entries)
     columns = _columns(by, there)
     # The result has all columns of the entries.
     require(entries, "time_entries", ("time_entry_id", "date", *there))
     period = frames.period(start, end, None)
-    need_period("duplicates", frames.natives, period, ITEM_FILTERS)
+    need_period(frames, ("time_entries",), period, ITEM_FILTERS)
     compared = in_period(frames.select("time_entries", ("time_entry_id", "date", *columns)), "date", period)
     numbers = _numbers(_suspects(compared, columns), columns)
     found = entries.with_columns(duplicate_group=map_values("time_entry_id", numbers, None, nw.Float64))

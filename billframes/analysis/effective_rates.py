@@ -135,6 +135,7 @@ def effective_rates(
     """
     keys = names_in(by)
     frames = Frames.of(
+        "effective_rates",
         time_entries=time_entries,
         expenses=expenses,
         fixed_fees=fixed_fees,

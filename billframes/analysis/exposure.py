@@ -132,6 +132,7 @@ def exposure(
         "by it.",
     )
     frames = Frames.of(
+        "exposure",
         time_entries=time_entries,
         expenses=expenses,
         fixed_fees=fixed_fees,
@@ -145,8 +146,8 @@ def exposure(
     work = selected(frames, grouping, WIP, _WIP, **options)
     balances = selected(frames, grouping, AGING, (*_AGING, *limits), **options)
     balances = balances.rename({"unknown_amount": "unknown_balance_amount"})
-    note_cut_frames("exposure", frames, day, "their open amounts are not counted")
-    note_partial_frames("exposure", frames, "amounts and last days are incomplete", settings)
+    note_cut_frames(frames, day, "their open amounts are not counted")
+    note_partial_frames(frames, "amounts and last days are incomplete", settings)
     parts = [work, balances, *_last_days(frames, grouping, invoice_grouping(by, frames, grouping.settings), day)]
     measures = (*_WIP, *_AGING[:-1], "unknown_balance_amount", *limits, "_wip", "_aging")
     totals = grouping.combine(parts, measures, _DATES)

@@ -112,9 +112,9 @@ def leverage(
        principal_hours  non_principal_hours  hours_leverage  heads_leverage
     0             10.0                 30.0             3.0             2.0
     """
-    frames = Frames.of(time_entries=time_entries, users=users, matters=matters, clients=clients)
+    frames = Frames.of("leverage", time_entries=time_entries, users=users, matters=matters, clients=clients)
     period = frames.period(start, end, settings)
-    need_period("leverage", frames.passed("time_entries"), period, ("user_id",))
+    need_period(frames, ("time_entries",), period, ("user_id",))
     grouping = Grouping.of(by, frames, settings)
     _check_roles(grouping)
     names = names_in(by)
@@ -130,7 +130,7 @@ def leverage(
     )
     totals = grouping.combine([_by_role(people)], (*_HOURS, *_HEADS))
     count = collect_counts((totals, {"hours": C("unknown_role_hours").sum()}))
-    frames.notes.add(UNKNOWN_ROLE, count["hours"], "leverage")
+    frames.notes.add(UNKNOWN_ROLE, count["hours"])
     return frames.to_native(grouping.finish(totals, ANALYSIS.measure_names, named=True), time_entries, period, settings)
 
 

@@ -107,9 +107,9 @@ def missing_time(
     1 2026-10-02       Ada    0.0              4.0            8.0
     """
     _check_threshold(threshold)
-    frames = Frames.of(time_entries=time_entries, users=users, matters=matters)
+    frames = Frames.of("missing_time", time_entries=time_entries, users=users, matters=matters)
     period = frames.period(start, end, settings)
-    need_period("missing_time", frames.passed("time_entries"), period, ("user_id",))
+    need_period(frames, ("time_entries",), period, ("user_id",))
     settings = resolve_users(settings, frames)
     people = frames.call(utilization, by="user", start=start, end=end, settings=settings, roster=roster)
     period = _end_at_load(period, frames.natives["time_entries"], settings)

@@ -108,6 +108,7 @@ def origination(
     """
     more = names_in(by)
     frames = Frames.of(
+        "origination",
         time_entries=time_entries,
         invoices=invoices,
         expenses=expenses,
@@ -118,7 +119,7 @@ def origination(
     )
     period = frames.period(start, end, settings)
     grouping = FACT.grouping(["originator", *more], frames, settings)
-    rows = FACT.rows(frames, BilledWork(analysis="origination", grouping=grouping, periods=[period]))
+    rows = FACT.rows(frames, BilledWork(grouping=grouping, periods=[period]))
     totals = add_up(rows, _SUMS, grouping, ANALYSIS.measure_names, fees_amount=ALL_FEES)
     return frames.to_native(totals, time_entries, period, settings)
 

@@ -146,16 +146,17 @@ def overdue_invoices(
     """
     day = read_date(as_of, "as_of")
     frames = Frames.of(
+        "overdue_invoices",
         invoices=invoices,
         time_entries=time_entries,
         expenses=expenses,
         fixed_fees=fixed_fees,
         matters=matters,
     )
-    need_open_on("overdue_invoices", frames, ("time_entries",), day)
+    need_open_on(frames, ("time_entries",), day)
     consequence = "their balances and the work since are not counted"
-    note_cut_frames("overdue_invoices", frames, day, consequence)
-    note_partial_frames("overdue_invoices", frames, "hours and value since the due date are incomplete", settings)
+    note_cut_frames(frames, day, consequence)
+    note_partial_frames(frames, "hours and value since the due date are incomplete", settings)
     overdue, totals = _overdue(frames, day, settings)
     people = responsible_of_invoices({row["invoice_id"]: row["matter_id"] for row in overdue}, frames)
     unknown = [_NO_WORK] * len(overdue)
@@ -202,7 +203,7 @@ def _work_since_due(frames: Frames, overdue: list[dict[str, Any]], day: dt.date)
     hours, worth, hidden = (_sums_of_ranges(work[name].to_numpy()[order], begin, end) for name in _WORK)
     words = {"which": " for clients with overdue invoices"}
     words["consequence"] = "`worked_since_due` is missing in the rows that they belong to"
-    frames.notes.add(HIDDEN_RATES, work["_hidden"].to_numpy().sum(), "overdue_invoices", **words)
+    frames.notes.add(HIDDEN_RATES, work["_hidden"].to_numpy().sum(), **words)
     last_days = [None if low == high else int(days[high - 1] % _DAYS) for low, high in zip(begin, end, strict=True)]
     return [
         _NO_WORK

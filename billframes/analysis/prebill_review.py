@@ -157,6 +157,7 @@ def prebill_review(
     1           300.0              -100.0
     """
     frames = Frames.of(
+        "prebill_review",
         time_entries=time_entries,
         invoices=invoices,
         expenses=expenses,
@@ -174,13 +175,13 @@ def prebill_review(
     people = responsible_of_matters(frames) if "matters" in frames else {}
     prebills = _prebills_of(prebills, items, people, responsible)
     _add_figures(prebills, frames, day, settings)
-    note_partial_frames("prebill_review", frames, "items, findings or overdue balances can be missing", settings)
+    note_partial_frames(frames, "items, findings or overdue balances can be missing", settings)
     items = items.filter(pc.is_in(items["invoice_id"], value_set=pa.array(list(prebills), _TEXT))).combine_chunks()
     invoices_of_items = _invoice_columns(items, prebills)
     reviewed = ReviewedItems(items, frames)
     wrong = {}
     if codes is not None and "matters" not in frames:
-        frames.notes.add(UNCHECKED_CODES, len(items), "prebill_review")
+        frames.notes.add(UNCHECKED_CODES, len(items))
     elif codes is not None:
         wrong = reviewed.wrong_codes()
     of_clients = GuidelineFlags(guidelines)

@@ -138,6 +138,7 @@ def profitability(
     """
     check_choice(basis, "basis", ("invoice_date", "work_date"))
     frames = Frames.of(
+        "profitability",
         time_entries=time_entries,
         invoices=invoices,
         expenses=expenses,
@@ -156,7 +157,6 @@ def profitability(
 def _fees(frames: Frames, options: _Options) -> Frame:
     """Add up the fees of matters of every type by the keys of the work and of the fixed fees."""
     work = BilledWork(
-        analysis="realization",
         grouping=options.grouping,
         periods=[options.period],
         basis=options.basis,

@@ -148,6 +148,7 @@ def realization(
     day = None if as_of is None else read_date(as_of, "as_of")
     types = read_matter_types(matter_types)
     frames = Frames.of(
+        "realization",
         time_entries=time_entries,
         invoices=invoices,
         expenses=expenses,
@@ -159,7 +160,6 @@ def realization(
     period = frames.period(start, end, settings)
     grouping = Grouping.of(by, frames, settings)
     work = BilledWork(
-        analysis="realization",
         grouping=grouping,
         periods=[period],
         basis=basis,

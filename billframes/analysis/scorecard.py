@@ -168,6 +168,7 @@ def scorecard(
     refuse_periods(by, "open amounts are figures of one day, so they have no {0}s. Call scorecard() once for each {0}.")
     keys = _keys(by, beside)
     frames = Frames.of(
+        "scorecard",
         time_entries=time_entries,
         invoices=invoices,
         expenses=expenses,
@@ -176,12 +177,12 @@ def scorecard(
         users=users,
         clients=clients,
     )
-    first, last = frames.bounded_period(start, end, "scorecard", settings)
+    first, last = frames.bounded_period(start, end, settings)
     day = last if as_of is None else read_date(as_of, "as_of")
     grouping = Grouping.of(keys, frames, settings)
     if as_of is None and grouping.capacity_known:
-        note_unfinished_period("scorecard", frames, last, grouping.settings, *LATER_DAYS)
-    note_cut_frames("scorecard", frames, day, "their open amounts are not counted")
+        note_unfinished_period(frames, last, grouping.settings, *LATER_DAYS)
+    note_cut_frames(frames, day, "their open amounts are not counted")
     select, dates = partial(selected, frames, grouping), {"start": first, "end": last}
     parts = [
         select(UTILIZATION, _HOURS, by=keys, **dates, as_of=day),

@@ -132,6 +132,7 @@ def stale(
     for name, value in (("wip_days", wip_days), ("idle_days", idle_days)):
         read_whole_number(value, name, "days")
     frames = Frames.of(
+        "stale",
         time_entries=time_entries,
         expenses=expenses,
         fixed_fees=fixed_fees,
@@ -141,13 +142,11 @@ def stale(
     )
     resolved = resolve_users(settings, frames)
     open_matters = OpenMatters.of(frames, day, wip_days, resolved)
-    note_cut_frames("stale", frames, day, "their open amounts and their days are not counted")
-    note_partial_frames(
-        "stale", frames, "matters can wrongly look idle, and amounts are incomplete", settings, "matters"
-    )
+    note_cut_frames(frames, day, "their open amounts and their days are not counted")
+    note_partial_frames(frames, "matters can wrongly look idle, and amounts are incomplete", settings, "matters")
     if load_info(frames.natives["matters"]) is None:
         consequence = "it is unknown whether they are archived or idle"
-        note_matters_not_passed("stale", frames, open_matters.activity, open_matters.matters, consequence)
+        note_matters_not_passed(frames, open_matters.activity, open_matters.matters, consequence)
     table = open_matters.findings(frames, idle_days, resolved)
     return frames.to_native(eager_from_arrow(frames["time_entries"], table), time_entries, as_of=day)
 

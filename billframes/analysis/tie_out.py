@@ -134,9 +134,9 @@ def tie_out(
     check_settings(settings)
     check_choice(by, "by", ("invoice", "reason", "client"))
     day, firm = read_date(as_of, "as_of"), settings or FirmSettings()
-    frames = Frames.of(invoices=invoices)
+    frames = Frames.of("tie_out", invoices=invoices)
     about = _check_ledger(ledger, day, frames.notes)
-    need_open_on("tie_out", frames, ("invoices",), day)
+    need_open_on(frames, ("invoices",), day)
     note_later_balances(frames, day, firm)
     selected = frames.select("invoices", _OURS, _OPTIONAL)
     ours = [each for each in to_dicts(collect(selected)) if _counts(each, midnight(day))]
@@ -180,7 +180,7 @@ def _check_ledger(ledger: pd.DataFrame | None, day: dt.date, notes: Notes) -> di
             f"{file} is {about['report']}, which does not list all open invoices; export A/R Aging Detail."
         )
     if known is None:
-        notes.add(NO_LEDGER_DAY, 1, "tie_out", file=file, day=day)
+        notes.add(NO_LEDGER_DAY, 1, file=file, day=day)
     elif known != day.isoformat():
         raise LedgerError(
             f"{file} is as of {known}, not {day}; export it as of that day, with the aging method 'Report date'."
@@ -213,14 +213,12 @@ def _note(
 ) -> None:
     absent = sum(row.reason in ("missing_in_ledger", "not_in_report") for row in rows)
     if absent >= _ABSENT and absent > _ABSENT_SHARE * sum(bool(row.balance) for row in rows):
-        notes.add(ABSENT_FROM_LEDGER, absent, "tie_out", file=file)
+        notes.add(ABSENT_FROM_LEDGER, absent, file=file)
     foreign = [each for each in currencies if currency and each not in (None, currency)]
-    notes.add(OTHER_CURRENCY, len(foreign), "tie_out", currencies=", ".join(sorted({*filter(None, foreign)})))
+    notes.add(OTHER_CURRENCY, len(foreign), currencies=", ".join(sorted({*filter(None, foreign)})))
     strangers = [row for row in rows if row.theirs and not row.ours and names.key(row.theirs["customer"]) not in names]
     customers = {row.theirs["customer"] for row in strangers}
-    notes.add(
-        UNKNOWN_CUSTOMERS, sum(row.ledger_balance for row in strangers) / 100, "tie_out", customers=len(customers)
-    )
+    notes.add(UNKNOWN_CUSTOMERS, sum(row.ledger_balance for row in strangers) / 100, customers=len(customers))
 
 
 ANALYSIS = Analysis(

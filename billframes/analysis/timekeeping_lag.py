@@ -148,14 +148,14 @@ def timekeeping_lag(
        entries  median_lag_days  p90_lag_days  same_day_ratio  late_ratio
     0      3.0              2.0           8.4           0.333       0.333
     """
-    frames = Frames.of(time_entries=time_entries, users=users, matters=matters, clients=clients)
+    frames = Frames.of("timekeeping_lag", time_entries=time_entries, users=users, matters=matters, clients=clients)
     period = frames.period(start, end, settings)
-    need_period("timekeeping_lag", frames.passed("time_entries"), period, ITEM_FILTERS)
+    need_period(frames, ("time_entries",), period, ITEM_FILTERS)
     note_empty_months(frames, period, "the figures lack the entries of these days")
     grouping = Grouping.of(by, frames, settings)
     groups, types = _groups(_histogram(frames, grouping, period), grouping)
     unknown = round(sum(group.unknown for group in groups))
-    frames.notes.add(NOT_ENTERED, unknown, "timekeeping_lag")
+    frames.notes.add(NOT_ENTERED, unknown)
     result = eager_from_arrow(frames["time_entries"], _table(groups, types))
     return frames.to_native(grouping.finish(result, ANALYSIS.measure_names), time_entries, period, settings)
 

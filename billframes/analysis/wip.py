@@ -122,6 +122,7 @@ def wip(
     """
     day, names, types = read_date(as_of, "as_of"), bucket_names(buckets, 0), read_matter_types(matter_types)
     frames = Frames.of(
+        "wip",
         time_entries=time_entries,
         expenses=expenses,
         fixed_fees=fixed_fees,
@@ -131,13 +132,13 @@ def wip(
         clients=clients,
     )
     subsets = dict.fromkeys(("user_id", "matter_id", "client_id"))
-    need_open_on("wip", frames, ITEMS, day, subsets if include_prebill else subsets | {"billed": False})
-    need_open_on("wip", frames, ("invoices",), day, dict.fromkeys(("client_id", "invoice_id")))
+    need_open_on(frames, ITEMS, day, subsets if include_prebill else subsets | {"billed": False})
+    need_open_on(frames, ("invoices",), day, dict.fromkeys(("client_id", "invoice_id")))
     grouping = Grouping.of_items(by, frames, settings)
-    note_later_day("wip", frames, day, grouping.settings)
+    note_later_day(frames, day, grouping.settings)
     if types is not None and grouping.type_key is None:
         raise MissingColumnError("matter_types= needs matters= with 'matter_id' and 'matter_type' (loader matters()).")
-    note_cut_frames("wip", frames, day, "their open amounts are not counted")
+    note_cut_frames(frames, day, "their open amounts are not counted")
     load_known = frames.is_inner or load_info(frames.natives["time_entries"]) is not None
     columns = ANALYSIS.columns_with(names)
     options = WipOptions(day, tuple(buckets), tuple(names), grouping, include_prebill, types, load_known, columns)

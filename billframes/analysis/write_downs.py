@@ -140,6 +140,7 @@ def write_downs(
     """
     bounds = _bounds(sizes)
     frames = Frames.of(
+        "write_downs",
         time_entries=time_entries,
         invoices=invoices,
         expenses=expenses,

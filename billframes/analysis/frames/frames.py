@@ -60,12 +60,14 @@ class Frames(dict[str, Frame]):
         self.natives, self.findings, self.notes, self.is_inner = dict(natives), findings, notes, is_inner
 
     @classmethod
-    def of(cls, *, ids_only: bool = False, **natives: Any) -> Frames:
+    def of(cls, analysis: str = "", /, *, ids_only: bool = False, **natives: Any) -> Frames:
         """
         Convert users' frames to Narwhals, and check them.
 
         Parameters
         ----------
+        analysis : str
+            The name of the analysis, for notes and errors. In a call of another analysis, it is the other's.
         ids_only : bool
             Whether to check ids only and leave all values unchanged, for analyses that return whole rows.
         **natives : frame, optional
@@ -83,7 +85,7 @@ class Frames(dict[str, Frame]):
                 inner = outer.only(*given)
                 inner.is_inner = True
                 return inner
-        notes = Notes()
+        notes = Notes(subject=analysis)
         checked, findings = check_values(wrap_frames(given, ids_only=ids_only), given, notes, ids_only=ids_only)
         return cls(checked, given, findings, notes)
 
@@ -147,10 +149,15 @@ class Frames(dict[str, Frame]):
         return read_period(start, end, settings, *self._dated.values())
 
     def bounded_period(
-        self, start: DateLike, end: DateLike | None, needed_by: str, settings: FirmSettings | None
+        self, start: DateLike, end: DateLike | None, settings: FirmSettings | None
     ) -> tuple[dt.date, dt.date]:
         """Return both ends of a period; refuse an open end."""
-        return read_bounded_period(start, end, needed_by, settings, *self._dated.values())
+        return read_bounded_period(start, end, self.analysis, settings, *self._dated.values())
+
+    @property
+    def analysis(self) -> str:
+        """The name of the analysis that was called."""
+        return self.notes.subject
 
     @property
     def _dated(self) -> dict[str, Any]:

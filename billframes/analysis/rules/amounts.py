@@ -125,16 +125,16 @@ def count_other_units(invoices: Frame) -> tuple[Frame, dict[str, nw.Expr]]:
     return invoices, counts
 
 
-def note_other_units(notes: Notes, figure: str, counts: Mapping[str, float]) -> bool:
+def note_other_units(notes: Notes, counts: Mapping[str, float]) -> bool:
     """
     Note invoices that seem to be in another unit than the items on them.
 
     Returns True if the invoices bill about a hundred times the value of their time.
     """
-    note_no_worth(notes, figure, counts["rows"], counts["gross"])
+    note_no_worth(notes, counts["rows"], counts["gross"])
 
     def note(invoices: float, observation: str, frame: str) -> None:
-        notes.add(_OTHER_UNIT, invoices, figure, about=frame, observation=observation, frame=frame)
+        notes.add(_OTHER_UNIT, invoices, about=frame, observation=observation, frame=frame)
 
     if counts["low"] >= _SEVERAL and counts["low_worth"] * 2 > counts["worth"]:
         seen = f"{int(counts['low'])} invoices bill about a hundredth of the value of their time"
@@ -152,10 +152,10 @@ def note_other_units(notes: Notes, figure: str, counts: Mapping[str, float]) -> 
     return True
 
 
-def note_no_worth(notes: Notes, figure: str, rows: float, worth: float) -> None:
+def note_no_worth(notes: Notes, rows: float, worth: float) -> None:
     """Note that the value of all billable time is 0: hidden amounts are missing values, and were probably filled in."""
     if rows >= _MANY and worth == 0:
-        notes.add(_NO_WORTH, rows, figure)
+        notes.add(_NO_WORTH, rows)
 
 
 def note_high_rates(notes: Notes, kind: str, rates: Rates, worth: float, hours: float) -> None:

@@ -41,7 +41,6 @@ _CUT_FRAMES = Rule(
 
 
 def note_cut_frames(
-    analysis: str,
     frames: Frames,
     day: dt.date | None,
     consequence: str,
@@ -57,7 +56,6 @@ def note_cut_frames(
 
     Parameters
     ----------
-    analysis : str
     frames : Frames
     day : date, optional
         By default the last day with a record.
@@ -81,7 +79,7 @@ def note_cut_frames(
     if seen := list(_signs_of_age(frames, begin, margin)):
         names = join_names([name.replace("_", " ") for name in columns])
         about = {"frames": names, "begin": begin, "signs": join_names(seen), "consequence": consequence}
-        frames.notes.add(_CUT_FRAMES, len(seen), analysis, **about)
+        frames.notes.add(_CUT_FRAMES, len(seen), **about)
 
 
 def _columns_of(frame: Frame | None) -> list[str]:
