@@ -20,7 +20,7 @@ from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import check_choice, read_date
 from billframes.analysis.model.keys import By
 from billframes.analysis.model.missing_work import note_absent_items
-from billframes.analysis.model.open_balances import (
+from billframes.analysis.model.overdue_balances import (
     bucket_limits,
     invoice_grouping,
     needs_items,

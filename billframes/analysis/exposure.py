@@ -25,7 +25,7 @@ from billframes.analysis.model.arguments import read_date
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
 from billframes.analysis.model.missing_work import note_partial_frames
-from billframes.analysis.model.open_balances import bucket_limits, invoice_grouping, needs_items
+from billframes.analysis.model.overdue_balances import bucket_limits, invoice_grouping, needs_items
 from billframes.analysis.results.selection import refuse_periods, selected
 from billframes.analysis.rules.cut_frames import note_cut_frames
 from billframes.analysis.wip import ANALYSIS as WIP
