@@ -190,9 +190,9 @@ def resolve(
     Parameters
     ----------
     start : str, int, date, datetime, Timestamp or Period, optional
-        First day, inclusive; or, with no `end`, a whole period. None is open.
+        First day, inclusive; or, with no `end`, a whole period. None has no beginning.
     end : str, date, datetime or Timestamp, optional
-        Last day, inclusive. None is open.
+        Last day, inclusive. None has no end.
     calendar : Calendar, optional
         As for `parse_period`.
     names : tuple of str

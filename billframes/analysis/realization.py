@@ -271,7 +271,7 @@ ANALYSIS = Analysis(
         retitled("unbilled_amount", "Unbilled time", "Value of the period’s billable time on no invoice."),
         retitled(
             "prebill_amount",
-            "Time on prebills",
+            "Time on draft bills",
             "Value of the period’s billable time on a draft, review or approved invoice.",
         ),
         retitled(

@@ -157,7 +157,7 @@ ANALYSIS = Analysis(
         "On 31 October, work of 1 October worth 300 and expenses of 50 are on no invoice. Work of September "
         "worth 600 is on an invoice of November, which was a draft bill on that day. The total is 950."
     ),
-    formula="worth of time + expenses + fixed fees up to a day, less the items on final invoices up to that day",
+    formula="value of time + expenses + fixed fees up to a day, less the items on final invoices up to that day",
     left_out=(
         "Work on contingency matters, whose fee does not depend on its value: it is in `contingent_amount`; "
         "`matter_types=` chooses which types count.",

@@ -51,7 +51,7 @@ def note_billed_work(frames: Frames, work: Frame, invoices: Frame, of: BilledWor
         notes.add(HIDDEN_RATES, found["hidden"], which="", consequence=so)
         return
     note_unknown_invoices(frames, found["unknown"], "counted in `unknown_amount`")
-    so = "worth and realization are missing in the rows in which they count"
+    so = "the value of time and realization are missing in the rows in which they count"
     notes.add(HIDDEN_RATES, found["hidden"], which="", consequence=so)
     types = of.matter_types
     if types is None or not types >= frozenset(MATTER_TYPES):
