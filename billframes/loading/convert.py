@@ -111,11 +111,7 @@ def to_polars(table: pa.Table) -> pl.DataFrame:
     return frame.with_columns([pl.col(name).cast(kind) for name, kind in enums.items()])
 
 
-FORMATS: dict[str, Callable[[pa.Table], Any]] = {
-    "pandas": to_pandas,
-    "arrow": lambda table: table,
-    "polars": to_polars,
-}
+FORMATS: dict[str, Callable[[pa.Table], Any]] = {"pandas": to_pandas, "arrow": lambda table: table, "polars": to_polars}
 
 
 def checked_format(to: str) -> str:

@@ -246,12 +246,7 @@ CLIENT_WRITES = (
     Operation(
         method="POST", collection=CLIENT_COLLECTION, run=_create_client, returns_record=True, check=_check_contact
     ),
-    Operation(
-        method="PUT",
-        collection=CLIENT_COLLECTION,
-        run=_update_client,
-        returns_record=True,
-    ),
+    Operation(method="PUT", collection=CLIENT_COLLECTION, run=_update_client, returns_record=True),
     Operation(
         method="DELETE",
         collection=CLIENT_COLLECTION,
@@ -259,12 +254,7 @@ CLIENT_WRITES = (
         refused_if="The client has associated matters.",
     ),
     Operation(method="POST", collection=MATTER_COLLECTION, run=_create_matter, returns_record=True),
-    Operation(
-        method="PUT",
-        collection=MATTER_COLLECTION,
-        run=_update_matter,
-        returns_record=True,
-    ),
+    Operation(method="PUT", collection=MATTER_COLLECTION, run=_update_matter, returns_record=True),
     Operation(
         method="DELETE",
         collection=MATTER_COLLECTION,

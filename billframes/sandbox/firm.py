@@ -94,11 +94,7 @@ FIRM_WRITES = (
         method="POST", collection=PRACTICE_AREA_COLLECTION, run=_create_area, returns_record=True, remark=_ASSUMED
     ),
     Operation(
-        method="PUT",
-        collection=PRACTICE_AREA_COLLECTION,
-        run=_update_area,
-        returns_record=True,
-        remark=_ASSUMED,
+        method="PUT", collection=PRACTICE_AREA_COLLECTION, run=_update_area, returns_record=True, remark=_ASSUMED
     ),
     Operation(
         method="DELETE",

@@ -240,20 +240,10 @@ TIME_ENTRY_WRITES = (
 ITEM_WRITES = (
     *TIME_ENTRY_WRITES,
     Operation(method="POST", collection=EXPENSE_COLLECTION, run=_create_cost),
-    Operation(
-        method="PUT",
-        collection=EXPENSE_COLLECTION,
-        run=_update_cost,
-        refused_if=_IF_BILLED,
-    ),
+    Operation(method="PUT", collection=EXPENSE_COLLECTION, run=_update_cost, refused_if=_IF_BILLED),
     Operation(method="DELETE", collection=EXPENSE_COLLECTION, run=_delete_item, refused_if=_IF_BILLED),
     Operation(method="POST", collection=FIXED_FEE_COLLECTION, run=_create_cost),
-    Operation(
-        method="PUT",
-        collection=FIXED_FEE_COLLECTION,
-        run=_update_fee,
-        refused_if=_IF_BILLED,
-    ),
+    Operation(method="PUT", collection=FIXED_FEE_COLLECTION, run=_update_fee, refused_if=_IF_BILLED),
     Operation(
         method="DELETE",
         collection=FIXED_FEE_COLLECTION,
