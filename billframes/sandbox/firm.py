@@ -73,20 +73,15 @@ def _update_area(edit: Edit) -> None:
     edit.set_columns(edit.columns())
 
 
-def _delete_area(edit: Edit) -> None:
+def _refuse_area_deletion(edit: Edit) -> None:
     if edit.exists("SELECT 1 FROM matter WHERE practice_area_id = ?", edit.id):
         raise refusal("The practice area has matters, so it can't be deleted. Give them another one, or none, first.")
-    edit.delete()
 
 
 def _clear_default(edit: Edit) -> None:
     """Unset the current default if the edit sets one, because at most one practice area is the default."""
     if edit.sent.get("default"):
         edit.connection.execute("UPDATE practice_area SET is_default = 0 WHERE is_default = 1")
-
-
-def _update_user(edit: Edit) -> None:
-    edit.update({})
 
 
 FIRM_WRITES = (
@@ -99,14 +94,13 @@ FIRM_WRITES = (
     Operation(
         method="DELETE",
         collection=PRACTICE_AREA_COLLECTION,
-        run=_delete_area,
+        refuse=_refuse_area_deletion,
         refused_if="The practice area has matters.",
         remark=_ASSUMED,
     ),
     Operation(
         method="PUT",
         collection=USER_COLLECTION,
-        run=_update_user,
         returns_record=True,
         remark="; only custom fields can change",
     ),
