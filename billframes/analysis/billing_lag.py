@@ -64,8 +64,7 @@ def billing_lag(
     by : str or list of str, optional
         Keys to group by; None gives one row. Months are those of the invoice.
     start, end : str or date, optional
-        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open. The
-        days are those of the invoices.
+        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open. By invoice date.
     settings : FirmSettings, optional
         The firm's settings. `originator_weights` divide entries among originators.
 
@@ -79,12 +78,7 @@ def billing_lag(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    RatesHiddenWarning, IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -104,9 +98,7 @@ def billing_lag(
        entries  mean_lag_days  amount_weighted_lag_days  hours_weighted_lag_days
     0      2.0           20.0                      12.0                     15.0
     """
-    frames = Frames.of(
-        "billing_lag", time_entries=time_entries, invoices=invoices, matters=matters, users=users, clients=clients
-    )
+    frames = Frames.of("billing_lag", locals())
     period = frames.period(start, end, settings)
     need_work_on_invoices(frames, period)
     consequence = "work that waited long can be missing"
@@ -195,7 +187,7 @@ ANALYSIS = Analysis(
     ),
     cannot_tell=("when an invoice was sent: the invoice date counts",),
     arguments={
-        "start": "The days are those of the invoices.",
+        "start": "By invoice date.",
         "by": "Months are those of the invoice.",
         "settings": "`originator_weights` divide entries among originators.",
     },

@@ -93,12 +93,7 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    RatesHiddenWarning, IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -211,12 +206,8 @@ def bridge_of_book(
     Returns
     -------
     DataFrame
-        The columns of `billframes.bridge`: the keys and, for a ratio, `before_ratio`, `after_ratio`,
-        `own_change_ratio`, `mix_change_ratio`, `change_ratio`, `before_part`, `before_whole`, `after_part` and
-        `after_whole`; for an hourly rate `before_rate`, `after_rate`, `own_change_rate`, `mix_change_rate` and
-        `change_rate` in their place; for fees billed `before_amount`, `after_amount`, `hours_change_amount`,
-        `rate_change_amount`, `realization_change_amount`, `mix_change_amount`, `change_amount`, `before_hours`,
-        `before_worked_amount`, `after_hours` and `after_worked_amount`.
+        The keys and the columns of `billframes.bridge`, such as `before_ratio`, `after_ratio`, `own_change_ratio`,
+        `mix_change_ratio` and `change_ratio`.
     """
     analysis = analyses()[analysis_of(measure)]
     whole = Period(*book._days.span(start, end))

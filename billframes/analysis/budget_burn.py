@@ -102,12 +102,7 @@ def budget_burn(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    RatesHiddenWarning, IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -132,14 +127,7 @@ def budget_burn(
     check_settings(settings)
     if settings is None or not (budgets := dict(settings.budgets)):
         raise ParameterError("budget_burn needs budgets: pass settings=FirmSettings(budgets={matter_id: amount}).")
-    frames = Frames.of(
-        "budget_burn",
-        time_entries=time_entries,
-        invoices=invoices,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        matters=matters,
-    )
+    frames = Frames.of("budget_burn", locals())
     need_all_dates(frames, ("invoices", *ITEMS), {"billing_type": "billable"})
     consequence = "budgets can look less used than they are"
     note_cut_frames(frames, None, consequence)
@@ -280,7 +268,8 @@ ANALYSIS = Analysis(
     ),
     cannot_tell=("Whether a budget was changed: the present budget in the settings counts.",),
     own=("matters", "settings"),
-    rows="one row per matter with a budget, sorted by label then id: `matter_id`, `matter_name`,",
+    rows="one row per matter with a budget, sorted by label then id:",
+    keys=_KEYS,
     columns=(
         sum_measure("budget_amount", "Budget", "money", "The matter’s budget in the firm’s settings."),
         retitled("billed_amount", "Fees billed to date", "Net billed time fees of the matter, whatever their date."),

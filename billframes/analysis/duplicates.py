@@ -52,7 +52,7 @@ def duplicates(
         ids. Case, spaces and punctuation of a description are ignored, numbers are rounded to a millionth, and other
         columns are compared exactly. Two missing values are equal.
     start, end : str or date, optional
-        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open.
+        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def duplicates(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def duplicates(
     0                1            t1    0.5
     1                1            t2    0.5
     """
-    frames = Frames.of("duplicates", time_entries=time_entries, ids_only=True)
+    frames = Frames.of("duplicates", locals(), ids_only=True)
     entries = frames["time_entries"]
     there = column_names(entries)
     columns = _columns(by, there)

@@ -93,12 +93,7 @@ def exposure(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    RatesHiddenWarning, IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -131,16 +126,7 @@ def exposure(
         "exposure is calculated for one day, so it has no {0}s. Pass as_of= for another day, or group wip() or aging() "
         "by it.",
     )
-    frames = Frames.of(
-        "exposure",
-        time_entries=time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        invoices=invoices,
-        matters=matters,
-        users=users,
-        clients=clients,
-    )
+    frames = Frames.of("exposure", locals())
     grouping = Grouping.of_items(by, frames, settings)
     options: dict[str, Any] = {"as_of": as_of, "by": by, "buckets": buckets}
     work = selected(frames, grouping, WIP, _WIP, **options)

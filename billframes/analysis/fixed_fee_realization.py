@@ -71,8 +71,7 @@ def fixed_fee_realization(
     by : str or list of str, optional
         Keys to group by; None gives one row. Months are those of the fee.
     start, end : str or date, optional
-        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open. The
-        days are those of the fees.
+        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open. By the fees' dates.
     settings : FirmSettings, optional
         The firm's settings. Without `standard_rates`, the columns that need them are missing.
 
@@ -86,12 +85,7 @@ def fixed_fee_realization(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -111,14 +105,7 @@ def fixed_fee_realization(
        fee_amount  effective_rate  fixed_fee_realization  unlinked_fee_amount
     0      3000.0           300.0                   0.75                500.0
     """
-    frames = Frames.of(
-        "fixed_fee_realization",
-        time_entries=time_entries,
-        fixed_fees=fixed_fees,
-        matters=matters,
-        users=users,
-        clients=clients,
-    )
+    frames = Frames.of("fixed_fee_realization", locals())
     period = frames.period(start, end, settings)
     need_period(frames, ("fixed_fees",), period)
     need_all_dates(frames, ("time_entries",), {"fixed_fee_id": None})
@@ -220,7 +207,7 @@ ANALYSIS = Analysis(
     cannot_tell=("standard rates: they are in the firm's settings", "hours that will still be worked for a fee"),
     arguments={
         "by": "Months are those of the fee.",
-        "start": "The days are those of the fees.",
+        "start": "By the fees' dates.",
         "settings": "Without `standard_rates`, the columns that need them are missing.",
     },
     columns=(

@@ -91,8 +91,8 @@ def new_business(
     users, clients : frame, optional
         For the columns that `by` names, matter types and roles.
     start, end : str or date
-        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". Matters count by the day they
-        were opened, and fees by the invoice date.
+        First and last day, inclusive, or a period such as "2026-Q3" as `start`. Matters count by the day they were
+        opened, and fees by the invoice date.
     by : str or list of str, optional
         Keys to group by; None gives one row. Keys of matters and clients, such as "practice_area", "originator" or
         "client".
@@ -112,12 +112,7 @@ def new_business(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    RatesHiddenWarning, IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -147,16 +142,7 @@ def new_business(
     0             1.0        800.0              0.25           0.75          1.0
     """
     read_whole_number(largest, "largest", "clients")
-    frames = Frames.of(
-        "new_business",
-        time_entries=time_entries,
-        invoices=invoices,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        matters=matters,
-        users=users,
-        clients=clients,
-    )
+    frames = Frames.of("new_business", locals())
     spans = NewBusinessPeriods.of(*frames.bounded_period(start, end, settings))
     of_matters = Grouping.of(by, frames, settings, {*column_names(frames["matters"]), "user_id"})
     _refuse_people_and_periods(by, of_matters)

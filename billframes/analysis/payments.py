@@ -135,9 +135,7 @@ def payments(
     firm = settings or FirmSettings()
     names = firm.books
     parts_order = read_payment_order(firm.payment_order if order is None else order, "order")
-    frames = Frames.of(
-        "payments", time_entries=time_entries, expenses=expenses, fixed_fees=fixed_fees, invoices=invoices
-    )
+    frames = Frames.of("payments", locals())
     owed = owed_invoices(frames, firm, tax)
     clients = ClientNames(
         {(each.columns["client_id"], each.columns["client_name"], each.columns["client_reference"]) for each in owed},

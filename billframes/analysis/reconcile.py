@@ -94,8 +94,7 @@ def reconcile(
         "invoice" gives one row per invoice. Else the keys to add up invoices by: "client", "month", "quarter", "year"
         (of the invoice date), `invoice_state`, or another column of the invoices or clients. None gives one row.
     start, end : str or date, optional
-        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open. The
-        days are those of the invoices.
+        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open. By invoice date.
     settings : FirmSettings, optional
         The firm's settings. `taxes` are part of the amounts.
 
@@ -110,12 +109,7 @@ def reconcile(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    RatesHiddenWarning, IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -136,14 +130,7 @@ def reconcile(
       invoice_id  items_amount  amount  unexplained_amount  matter_count
     0         i1        1100.0   900.0              -200.0             2
     """
-    frames = Frames.of(
-        "reconcile",
-        time_entries=time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        invoices=invoices,
-        clients=clients,
-    )
+    frames = Frames.of("reconcile", locals())
     period = frames.period(start, end, settings)
     settings = without_people(settings)
     grouping = None if by == "invoice" else _grouping(by, frames, settings)
@@ -294,7 +281,7 @@ ANALYSIS = Analysis(
         "Whether the unexplained amount is a write-down, write-up, discount or credit.",
     ),
     own=("by",),
-    arguments={"start": "The days are those of the invoices.", "settings": "`taxes` are part of the amounts."},
+    arguments={"start": "By invoice date.", "settings": "`taxes` are part of the amounts."},
     rows=(
         "by invoice sorted by date, with its id, number, client, date and state; else by label, with the keys and "
         "`invoices`; then"

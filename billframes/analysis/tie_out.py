@@ -98,16 +98,8 @@ def tie_out(
     ------
     LedgerError
         The report has no open balances, or is of another day.
-    ParameterError
-        An argument is wrong, or the invoices were loaded for too short a period.
-    MissingColumnError
-        A column is missing.
-
-    Warns
-    -----
-    IncompleteDataWarning
-        Balances were loaded after `as_of`, many of our open invoices are not in the report, rows are in another
-        currency, or customers match no client.
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -134,7 +126,7 @@ def tie_out(
     check_settings(settings)
     check_choice(by, "by", ("invoice", "reason", "client"))
     day, firm = read_date(as_of, "as_of"), settings or FirmSettings()
-    frames = Frames.of("tie_out", invoices=invoices)
+    frames = Frames.of("tie_out", locals())
     about = _check_ledger(ledger, day, frames.notes)
     need_open_on(frames, ("invoices",), day)
     note_later_balances(frames, day, firm)
@@ -250,7 +242,7 @@ ANALYSIS = Analysis(
         "sent.",
         "Deleted invoices of the books, which leave no trace.",
     ),
-    own=("as_of", "by", "settings", "returns", "raises", "warns"),
+    own=("as_of", "by", "settings", "returns", "raises"),
     columns=(
         sum_measure("amount", "Amount of the invoice", "money", "Amount of the invoice in the billing system."),
         sum_measure("ledger_amount", "Amount in the books", "money", "Amount of the invoice in the firm’s books."),

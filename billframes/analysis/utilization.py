@@ -81,7 +81,7 @@ def utilization(
     matters, users, clients : frame, optional
         For the columns that `by` names, matter types and roles.
     start, end : str or date
-        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3".
+        First and last day, inclusive, or a period such as "2026-Q3" as `start`.
     by : str or list of str, optional
         Keys to group by; None gives one row. By keys of the work (client, matter, practice area), `capacity_hours`,
         `utilization` and targets are missing, because a person's day is not divided among them.
@@ -108,12 +108,7 @@ def utilization(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------

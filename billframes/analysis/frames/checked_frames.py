@@ -143,11 +143,7 @@ def share_checks(checked: CheckedFrames | None = None) -> Iterator[None]:
     """
     Let the analyses called in this block share their checks; each gives the same notes as without it.
 
-    Parameters
-    ----------
-    checked : CheckedFrames, optional
-        A cache for several blocks, between which the frames must not change. By default the cache of the enclosing
-        block, or a new one.
+    With `checked`, several blocks share a cache. The frames must not change between them.
     """
     token = _SHARED.set(checked or current_checks())
     try:

@@ -90,16 +90,8 @@ def count_other_units(invoices: Frame) -> tuple[Frame, dict[str, nw.Expr]]:
     """
     Count invoices that seem to be in another unit than the items on them, for `note_other_units`.
 
-    Parameters
-    ----------
-    invoices : Frame
-        From `allocation_rates`, with `_counted`, whether the analysis counts the invoice, and `_known`, whether the
-        value of its time is known.
-
-    Returns
-    -------
-    Frame, dict of str to Expr
-        The invoices with columns that several counts need, and the counts.
+    The invoices are from `allocation_rates`, with `_counted`, whether the analysis counts them, and `_known`, whether
+    the value of their time is known. They are returned with columns that several counts need.
     """
     net, worth = C("_net"), C("_worth").fill_null(0.0)
     on = {name: f"_on{name}" for name in ("_expenses", "_fixed_fees")}
@@ -160,16 +152,9 @@ def note_no_worth(notes: Notes, rows: float, worth: float) -> None:
 
 def note_high_rates(notes: Notes, kind: str, rates: Rates, worth: float, hours: float) -> None:
     """
-    Note rates far above the value of an hour, such as a year's pay, or a rate in cents.
+    Note rates of the settings far above the value of an hour, such as a year's pay, or a rate in cents.
 
-    Parameters
-    ----------
-    notes : Notes
-    kind : {"cost", "standard"}
-    rates : mapping of user to rate
-        The rates in the settings.
-    worth, hours : float
-        The sums for billable time with known value, for the comparison.
+    `worth` and `hours` are the sums for billable time with known value.
     """
     if not (worth > 0 and hours > 0):
         return
