@@ -141,20 +141,8 @@ def to_csv(frame: pd.DataFrame, *, decimal: str = ".", delimiter: str = ",") -> 
     r"""
     Write a frame as CSV in UTF-8 with the byte order mark that Excel needs. The index is not written.
 
-    Texts and dates are in quotes. A missing value is an empty field without quotes.
-
-    Parameters
-    ----------
-    frame : DataFrame
-    decimal : {".", ","}
-        The decimal mark.
-    delimiter : {",", ";", tab}
-        The character between two fields; not the decimal mark.
-
-    Raises
-    ------
-    ParameterError
-        `decimal` or `delimiter` is another character, or they are the same.
+    Texts and dates are in quotes. A missing value is an empty field without quotes. The decimal mark and the delimiter
+    must differ.
 
     Examples
     --------
@@ -189,20 +177,8 @@ def to_excel(
     """
     Write a frame as an Excel workbook with one sheet. The index is not written. Warn if texts are cut.
 
-    Parameters
-    ----------
-    frame : DataFrame
-    sheet : str
-        The sheet's name. Characters that Excel does not allow are removed.
-    time_zone : str
-        The firm's time zone. Times are written in local time, because Excel has no time zones.
-    formats : mapping of str to str, optional
-        The number formats of columns.
-
-    Raises
-    ------
-    ConfigError
-        The Excel writer is not installed.
+    Times are written in local time of `time_zone`, because Excel has no time zones. `formats` are number formats by
+    column.
     """
     try:
         import xlsxwriter  # noqa: F401
@@ -255,18 +231,10 @@ def fit_landscape(
     margins: tuple[float, float, float, float] | None = None,
 ) -> None:
     """
-    Print a sheet in landscape.
+    Print a sheet in landscape on so many pages across and down; 0 is as many as needed.
 
-    Parameters
-    ----------
-    page
-        The worksheet.
-    across, down : int
-        The number of pages; 0 is as many as needed.
-    paper : int, optional
-        Excel's number of the paper's size. None is the printer's paper.
-    margins : tuple of float, optional
-        Inches left, right, above and below; by default those of Excel.
+    `paper` is Excel's number of the paper's size; None is the printer's. `margins` are inches left, right, above and
+    below.
     """
     page.set_landscape()
     if paper is not None:
@@ -361,14 +329,8 @@ def make_folder(folder: Path) -> None:
 
 def write(out: Path, content: bytes, *, private: bool = False) -> None:
     """
-    Write a temporary file beside `out` and rename it, so that `out` is never incomplete.
-
-    Parameters
-    ----------
-    out : Path
-    content : bytes
-    private : bool
-        Whether only the owner can read the file.
+    Write a temporary file beside `out` and rename it, so that `out` is never incomplete; `private` is only for its
+    owner.
     """
     handle, name = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.", suffix=".part")
     try:

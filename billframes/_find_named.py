@@ -20,25 +20,8 @@ def find_named(text: str, known: Sequence[tuple[str, str, str]], noun: str, hint
     """
     Find someone or something by id, reference or name, ignoring case; a part of a name is enough if it is unique.
 
-    Parameters
-    ----------
-    text : str
-    known : sequence of (str, str, str)
-        The id, name and reference of each; a missing reference is empty.
-    noun : str
-        For the message, such as "client".
-    hint : str
-        A sentence for the message if no name is similar.
-
-    Returns
-    -------
-    tuple of (str, str)
-        The id and the name.
-
-    Raises
-    ------
-    ParameterError
-        Nothing matches, or several do.
+    `known` has the id, name and reference of each; a missing reference is empty. `noun` and `hint` are for the
+    `ParameterError` if nothing matches, or several do. Return the id and the name.
 
     Examples
     --------

@@ -54,14 +54,9 @@ _ENUM_LABELS = {"nonBillable": "Non-billable", "probono": "Pro bono"}
 
 def format_number(value: float | None, unit: str) -> str:
     """
-    Format a number according to its unit.
+    Format a number according to its unit. A half is rounded away from 0, as in Excel.
 
-    Parameters
-    ----------
-    value : float, optional
-        A missing, infinite or NaN value is shown as a dash.
-    unit : {"money", "cents", "rate", "hours", "ratio", "points", "multiple", "days", "count"}
-        Money is shown in whole units; "cents" shows it to the cent. A half is rounded away from 0, as in Excel.
+    Money is shown in whole units; "cents" shows it to the cent. A missing, infinite or NaN value is a dash.
 
     Examples
     --------

@@ -98,16 +98,8 @@ class Note:
     """
     What was seen in the frames of one call.
 
-    Parameters
-    ----------
-    rule : Rule
-    subject : str
-        The analysis whose figures it concerns, or the frame.
-    amount : float
-    about : str
-        What tells causes of the same rule apart, such as a column.
-    values : mapping of str to Any
-        The other values of the sentence.
+    `subject` is the analysis whose figures it concerns, or the frame. `about` tells causes of the same rule apart, such
+    as a column. `values` are the other values of the sentence.
     """
 
     rule: Rule
@@ -151,14 +143,9 @@ class Note:
 
 class Notes:
     """
-    The notes of one call, each cause once.
+    The notes of one call of the analysis `subject`, each cause once.
 
-    Parameters
-    ----------
-    reader : {"function", "book", "page"}, optional
-        By default the reader of the block of `collect_notes` that the call is in, or else "function".
-    subject : str
-        The analysis that was called, also of notes of those that it calls.
+    The reader is by default that of the outer block of `collect_notes`.
     """
 
     def __init__(self, reader: Reader | None = None, subject: str = "") -> None:
@@ -174,16 +161,7 @@ class Notes:
         """
         Add a note if the amount is not 0. Of several with one cause, the largest amount is kept.
 
-        Parameters
-        ----------
-        rule : Rule
-        amount : float
-        subject : str
-            The frame; by default the analysis that was called.
-        about : str
-            What tells causes of the same rule apart, such as a column.
-        **values
-            The other values of the sentence.
+        `subject` is the frame; by default the analysis that was called. `about` tells causes of the same rule apart.
         """
         if amount:
             self.merge([Note(rule, subject or self.subject, float(amount), str(about), values)])

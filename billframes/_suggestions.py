@@ -42,14 +42,7 @@ def check_names(call: str, given: Iterable[str], accepted: Iterable[str]) -> Non
 def bound_arguments(
     call: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> inspect.BoundArguments:
-    """
-    Bind arguments to the signature of a function, or of a method, whose first parameter is `self`.
-
-    Raises
-    ------
-    CallError
-        A name is unknown, a required argument is missing, or there are too many.
-    """
+    """Bind arguments to the signature of a function or method (with `self`); raise `CallError` if they don't fit it."""
     check_names(call, kwargs, [name for name in signature.parameters if name != "self"])
     try:
         return signature.bind(*args, **kwargs)

@@ -34,14 +34,7 @@ _MOST_DAYS = 28
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """
-    First and last day of a period, both inclusive; None is an open end.
-
-    Examples
-    --------
-    >>> Period(dt.date(2026, 7, 1), dt.date(2026, 9, 30))
-    Period(start=datetime.date(2026, 7, 1), end=datetime.date(2026, 9, 30))
-    """
+    """First and last day of a period, both inclusive; None is an open end."""
 
     start: dt.date | None = None
     end: dt.date | None = None
@@ -65,12 +58,7 @@ class FiscalYear:
     """
     The day on which a firm's fiscal year begins, and the calendar year that it is named after.
 
-    Parameters
-    ----------
-    month, day : int
-        The first day; its quarters begin on the same day of every third month.
-    named : {"end", "start"}
-        "end": the year in which it ends. "start": the year in which it begins.
+    Its quarters begin on the same day of every third month. It is named after the year of its "end", or of its "start".
 
     Examples
     --------
@@ -191,21 +179,10 @@ def period_before(period: Period, until: dt.date | None = None, year: FiscalYear
     """
     Return the period of the same length before a period: whole months before whole months, else as many days.
 
-    Parameters
-    ----------
-    period : Period
-    until : date, optional
-        The last day with data, if the period may not be over. The period then ends on this day, and so does a period
-        with an open end. The returned period has the same days of the period before. A period that begins with the
-        year and is longer than a quarter is compared with the same days of the year before; if it has several years,
-        with those of as many years before.
-    year : FiscalYear
-        The year that such a period begins with.
-
-    Raises
-    ------
-    ParameterError
-        An end is open, and `until` is not given.
+    `until` is the last day with data, if the period may not be over. The period then ends on this day, and so does a
+    period with an open end. The returned period has the same days of the period before. A period that begins with the
+    `year` and is longer than a quarter is compared with the same days of the year before; if it has several years, with
+    those of as many years before. Without `until`, an open end is a `ParameterError`.
 
     Examples
     --------

@@ -15,20 +15,8 @@ __all__ = ["read_keys"]
 
 def read_keys(path: str | Path, purpose: str, names: Sequence[str]) -> dict[str, Any]:
     """
-    Read the values of a TOML file.
-
-    Parameters
-    ----------
-    path : str or Path
-    purpose : str
-        The file's purpose for the error, such as "firm settings".
-    names : sequence of str
-        The keys that the file may have.
-
-    Raises
-    ------
-    ConfigError
-        The file can't be read, is not TOML, is too large for settings, or has an unknown key.
+    Read the values of a TOML file, such as "firm settings"; raise `ConfigError` if it can't be read or has an unknown
+    key.
     """
     try:
         values = read_toml(path)

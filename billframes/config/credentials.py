@@ -65,24 +65,14 @@ def find_api(
     known_options: frozenset[str] = frozenset(),
 ) -> FoundApi:
     """
-    Find the API's address and credential.
+    Find the API's address and credential. The arguments of `connect` take precedence over all other sources.
 
-    Parameters
-    ----------
-    base_url, token, profile : str, optional
-        The arguments of `connect`, which take precedence over all other sources.
-    wants_token : bool
-        False if the caller authenticates with `auth=`. No token is then used.
-    own_headers : bool
-        Whether the caller gives headers, which may be the credential. The profile's headers are then not used.
-    known_options : frozenset of str
-        The settings that a profile may have besides base_url and token.
+    Without `wants_token`, the caller authenticates with `auth=`, and no token is used. With `own_headers`, the caller
+    gives headers, which may be the credential, and those of the profile are not used. `known_options` are the settings
+    that a profile may have besides base_url and token.
 
-    Raises
-    ------
-    ConfigError
-        No source has an address, the profile does not exist, the address can't be used, or the only credential belongs
-        to another address.
+    Raise `ConfigError` if no source has an address, the profile does not exist, the address can't be used, or the only
+    credential belongs to another address.
     """
     token = hide(token)
     # The default profile's credential is only for its own address.
@@ -214,10 +204,7 @@ def check_address(url: str, source: str) -> str:
     """
     Check an API's address, and return it without a slash at its end.
 
-    Raises
-    ------
-    ConfigError
-        It is not an address, or credentials would not be safe there. The message names the source.
+    Raise `ConfigError` if it is not an address, or credentials would not be safe there; the message names the source.
     """
     # The message does not show the text, because it may be a token that was given by mistake.
     if "@" in url:

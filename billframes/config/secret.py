@@ -20,14 +20,7 @@ _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
 class Secret:
-    """
-    A text that only `reveal` returns.
-
-    Examples
-    --------
-    >>> Secret("abc")
-    Secret(***)
-    """
+    """A text that only `reveal` returns."""
 
     __slots__ = ("_text",)
 

@@ -70,14 +70,7 @@ def _exact(value: float | Decimal | None, unit: Decimal) -> Decimal | None:
 
 
 def product(units: Decimal, unit_cost: Decimal) -> Decimal:
-    """
-    Return units × unit cost to the cent.
-
-    Examples
-    --------
-    >>> product(Decimal("0.33"), Decimal("345.50"))
-    Decimal('114.02')
-    """
+    """Return units × unit cost to the cent."""
     return to_cents(units * unit_cost)
 
 

@@ -61,22 +61,9 @@ def read_codes(
     store: CodeStore | None = None,
 ) -> None:
     """
-    Fill in the codes of expenses and fixed fees. Without a client, only remembered codes are filled in.
+    Fill in the codes of expenses and fixed fees. Without a client, only codes remembered in `store` are filled in.
 
-    Parameters
-    ----------
-    items : iterable of BillItem
-    client : Client, optional
-        The client to read with.
-    progress : bool or callable, optional
-        As for the loaders.
-    store : CodeStore, optional
-        Remembers codes; by default the client's store in memory.
-
-    Raises
-    ------
-    ApiError
-        A record could not be read.
+    By default, `store` is the client's, in memory. An item that can't be read is an `ApiError`.
     """
     uncoded = {_key(item): item for item in items if not item.has_codes}
     if not uncoded:

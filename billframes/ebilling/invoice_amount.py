@@ -33,15 +33,7 @@ def adjust_to_invoice(
     """
     Write the taxes, and the difference between the invoice's amount and its lines; yield a finding if that can't be.
 
-    Parameters
-    ----------
-    bill : Bill
-        The bill of an invoice, with the lines of its items.
-    profile : LedesProfile
-    incomplete : sequence of str
-        The reasons for which the frames may lack items, see `BillSource.incomplete_loads`.
-    taxes : LineTaxes
-        The taxes of the invoice.
+    `incomplete` are the reasons for which the frames may lack items, see `BillSource.incomplete_loads`.
     """
     assert bill.invoice is not None  # noqa: S101 - only invoices have an amount
     if bill.unpriced:

@@ -59,23 +59,10 @@ class Line:
 @dataclass(slots=True)
 class Bill:
     """
-    An invoice with its items, or the unbilled work of a matter.
+    An invoice with its items, or the unbilled work of a matter, whose invoice is None; `key` is the id of either.
 
-    Parameters
-    ----------
-    key : str
-        The id of the invoice or the matter.
-    invoice : dict, optional
-        The invoice; None for unbilled work.
-    items : list of BillItem
-    lines : list of Line
-        Made by `add_item_lines`.
-    left_out : list of (BillItem, str)
-        Items that are not lines, with the reason.
-    unpriced : list of BillItem
-        Items that are not lines because their rate or amount is unknown. Their codes are known.
-    above_items : bool
-        Whether the invoice is above its items and their tax, so that items may be missing.
+    `left_out` are items that are not lines, with the reason. `unpriced` are those whose rate or amount is unknown.
+    Above its items and their tax, the invoice may lack items.
     """
 
     key: str

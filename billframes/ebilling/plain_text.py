@@ -28,18 +28,10 @@ _SPELLED_TWO_WAYS = frozenset("äöüåøæœþðđ")
 
 class PlainText(NamedTuple):
     """
-    A text converted to ASCII.
+    A text converted to ASCII, which is valid if `foreign` is empty: characters without a certain ASCII spelling.
 
-    Parameters
-    ----------
-    text : str
-        The text for the file, valid if `foreign` is empty.
-    foreign : str
-        Characters without a certain ASCII spelling.
-    unsure : str
-        Characters that some languages spell with two letters, such as ä.
-    replaced : str
-        Characters that a file can't have and that were replaced: `|`, `[]`, line breaks, control characters.
+    `unsure` are characters that some languages spell with two letters, such as ä, and `replaced` those that a file
+    can't have: `|`, `[]`, line breaks, control characters.
     """
 
     text: str

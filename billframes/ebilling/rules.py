@@ -51,23 +51,10 @@ def problems(
     tax_codes: Collection[str] = (),
 ) -> Iterator[Problem]:
     """
-    Yield all problems of the lines of invoices.
+    Yield all problems of the lines of invoices, whose `columns` have one text per line; an empty field is "".
 
-    Parameters
-    ----------
-    columns : mapping of str to sequence of str
-        The format's columns, with one text per line; an empty field is "".
-    form : LedesFormat
-    skip : collection of int
-        Numbers of fields that are not checked, such as those that are unknown before a bill exists.
-    max_description : int, optional
-        The largest number of characters of a description that the portal accepts.
-    groups : sequence of str
-        The invoice of each line.
-    known_codes : collection of str
-        The account's codes, whose shape is not judged.
-    tax_codes : collection of str
-        The client's own codes of taxes.
+    `skip` are numbers of fields that are not checked, `groups` the invoice of each line, `known_codes` the account's
+    codes, whose shape is not judged, and `tax_codes` the client's own codes of taxes.
     """
     seen: set[tuple[object, ...]] = set()
     checks = _Checks(columns, form, skip, groups)

@@ -105,16 +105,9 @@ class BillItem:
 
 class BillSource:
     """
-    Reads records from a book or from frames.
+    Reads records from a book, or from frames by their loader's name.
 
-    Parameters
-    ----------
-    given : Book or mapping of str to frame
-        Frames by their loader's name.
-    client : Client, optional
-        The client to read single records with; by default the book's client.
-    settings : FirmSettings, optional
-        The firm's settings; by default the book's.
+    `client`, by default the book's, reads single records; `settings` are the firm's, by default the book's.
     """
 
     def __init__(self, given: Any, client: Client | None, settings: FirmSettings | None = None) -> None:
@@ -250,14 +243,7 @@ class BillSource:
         return columns
 
     def find_invoice(self, number_or_id: str) -> Row:
-        """
-        Return the invoice with a number or an id.
-
-        Raises
-        ------
-        ParameterError
-            No invoice has it, or several have the number.
-        """
+        """Return the invoice with a number or an id; raise `ParameterError` if no invoice has it, or several do."""
         text = str(number_or_id)
         found = [row for row in self.invoices if text.lower() == str(row["invoice_id"]).lower()]
         found = found or [row for row in self.invoices if row["invoice_number"] == text]

@@ -48,14 +48,7 @@ def is_between(day: dt.date | None, start: dt.date | None, end: dt.date | None) 
 
 
 def read_taxes(value: Any) -> tuple[LedesTax, ...]:
-    """
-    Read the taxes of a profile.
-
-    Raises
-    ------
-    ParameterError
-        A value is invalid. The message names the key.
-    """
+    """Read the taxes of a profile; raise `ParameterError` with the key of a value that is invalid."""
     if isinstance(value, Mapping):
         raise ParameterError("tax is one table; write each tax as [[tax]], or as a table in a list.")
     return tuple(

@@ -48,20 +48,9 @@ codecs.register_error(_LATIN_1, _keep_byte)
 
 def parse_text(stream: BinaryIO, parsed: ParsedFile, *, only_format: bool = False) -> LedesFormat:
     """
-    Read a file, and return its format.
+    Read a file into `parsed`, and return its format; `only_format` reads no further than to the first line of a bill.
 
-    Parameters
-    ----------
-    stream : binary file
-    parsed : ParsedFile
-        Takes the lines and the findings.
-    only_format : bool, default False
-        Whether to read no further than to the first line of a bill.
-
-    Raises
-    ------
-    LedesFormatError
-        It is not a LEDES file of a known format.
+    Raise `LedesFormatError` if it is not a LEDES file of a known format.
     """
     with io.TextIOWrapper(stream, *_encoding(stream, parsed), newline=None) as text:
         records = _records(text, parsed)

@@ -27,15 +27,7 @@ class Texts:
     """
     The lines of bills as texts, with one column per field of the profile's format.
 
-    Parameters
-    ----------
-    source : BillSource
-    profile : LedesProfile
-
-    Raises
-    ------
-    MissingColumnError
-        The profile names a custom field that does not exist.
+    Raise `MissingColumnError` if the profile names a custom field that does not exist.
     """
 
     def __init__(self, source: BillSource, profile: LedesProfile) -> None:

@@ -76,22 +76,10 @@ class _Matter:
 
 def parse_xml(stream: BinaryIO, parsed: ParsedFile, *, encoding: str | None, only_format: bool = False) -> LedesFormat:
     """
-    Read a file, and return its format.
+    Read a file into `parsed`, and return its format; `only_format` reads no further than to the root element.
 
-    Parameters
-    ----------
-    stream : binary file
-    parsed : ParsedFile
-        Takes the lines and the findings.
-    encoding : str, optional
-        The encoding; by default as the file declares it.
-    only_format : bool, default False
-        Whether to read no further than to the root element.
-
-    Raises
-    ------
-    LedesFormatError
-        It is not well-formed, could define entities, or is of another format.
+    The encoding is by default as the file declares it. Raise `LedesFormatError` if it is not well-formed, could define
+    entities, or is of another format.
     """
     reader = _Reader(parsed, stream.read(40), encoding, only_format=only_format)
     stream.seek(0)

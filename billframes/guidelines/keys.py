@@ -146,14 +146,7 @@ def rows(readers: Mapping[str, Reader], needed: Sequence[str], one_of: Sequence[
 def read_table(
     table: Mapping[str, Any], readers: Mapping[str, Reader], needed: Sequence[str], where: str
 ) -> dict[str, Any]:
-    """
-    Read the values of a table.
-
-    Raises
-    ------
-    ConfigError
-        A key is unknown or lacking, or a value can't be read.
-    """
+    """Read the values of a table; raise `ConfigError` if a key is unknown or lacking, or a value can't be read."""
     for key in table:
         if key not in readers:
             raise ConfigError(

@@ -166,11 +166,7 @@ def tasks(text: str, *, verbs: bool) -> list[str]:
     """
     Return the words with which the tasks of an English text open; "…" for a first task without such a word.
 
-    Parameters
-    ----------
-    text : str
-    verbs : bool
-        Whether a verb after a comma, "and" or "then" can open a task, too.
+    With `verbs`, a verb after a comma, "and" or "then" can open a task, too.
 
     Examples
     --------

@@ -73,20 +73,11 @@ class _Phrase:
 @dataclass(frozen=True, slots=True)
 class Phrases:
     """
-    Phrases to find in narratives.
+    Phrases to find in narratives; one that can't be read is a `ValueError` that says why.
 
-    Parameters
-    ----------
-    phrases : iterable of str
-        Words in order; "x*" is any ending, "a|b" one of them, "~" up to three words between, "^" the start of the text
-        and "$" its end. A phrase that begins with "!" takes back a hit at the same place.
-    whole : bool
-        Whether a phrase must be the whole text.
-
-    Raises
-    ------
-    ValueError
-        A phrase can't be read. The message says why.
+    They are words in order; "x*" is any ending, "a|b" one of them, "~" up to three words between, "^" the start of the
+    text and "$" its end. A phrase that begins with "!" takes back a hit at the same place. With `whole`, a phrase must
+    be the whole text.
 
     Examples
     --------

@@ -36,20 +36,7 @@ _CODES = ("task_code", "activity_code", "expense_code")
 
 
 class Work:
-    """
-    The items of one client.
-
-    Parameters
-    ----------
-    items : DataFrame
-        All items of the client, one row each. `chosen` marks those to report.
-    file : Guidelines
-    source : BillSource
-    as_of : date
-    settings : FirmSettings
-    progress : bool or callable, optional
-        Of reading codes.
-    """
+    """The items of one client, one row each; `chosen` marks those to report."""
 
     def __init__(
         self,
@@ -181,14 +168,7 @@ def read_work(source: BillSource, matter_ids: Collection[str], zone: str, roles:
     """
     Read all items on matters, billed or not: billable and fixed-fee time, expenses and fixed fees.
 
-    Parameters
-    ----------
-    source : BillSource
-    matter_ids : collection of str
-    zone : str
-        The firm's time zone, for the day on which an entry was made.
-    roles : mapping of str to str
-        Roles that take precedence over those of the users.
+    `zone` is the firm's, for the day on which an entry was made. `roles` take precedence over those of the users.
     """
     frames = Frames.of(**{name: source.native(name) for name in ITEMS})
     tables = [_items(frames, name, matter_ids) for name in ITEMS]
