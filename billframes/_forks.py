@@ -106,7 +106,7 @@ _first_users: dict[str, Process] = {}
 
 
 def check_library(library: str, error: type[BillframesError] = ConfigError) -> None:
-    """Raise `error` if a parent has used a library whose threads are not copied, and for which this process would wait."""
+    """Raise `error` if a parent has used a library whose threads are not copied, so that this process would wait."""
     if not _first_users.setdefault(library, Process.current()).is_current:
         raise error(
             f"This process was forked from one that had used {library}, whose threads are not copied by a fork. Start "

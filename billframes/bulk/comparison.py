@@ -14,10 +14,10 @@ from billframes.bulk.changes import CellChange, Change, request_body
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.edited_frame import EditedRow, EditedRows, UnreadableCell
 from billframes.bulk.find_created import find_by_values, identity_of
-from billframes.bulk.journal import same_server
 from billframes.bulk.mistakes import Mistakes
 from billframes.bulk.rules import RuleChecks, check_deletions
 from billframes.bulk.server_records import ListHint, RecordReader, ServerRecord
+from billframes.config.credentials import same_address
 from billframes.errors import ParameterError
 from billframes.schema.resources import Resource
 
@@ -137,7 +137,7 @@ class FrameComparison:
     def _note_frame(self, current: Mapping[str, ServerRecord]) -> None:
         """Note whether the frame is of another server, lacks a time, or has columns that are not compared."""
         loaded, here = self._rows.info and self._rows.info.server, getattr(self._reader.connection, "base_url", "")
-        if loaded and not same_server(loaded, here):
+        if loaded and not same_address(loaded, here):
             self._notes.append(f"The frame was loaded from {loaded}, and this plan changes {here}.")
         nouns = self._resource.nouns
         for name in self._rows.unknown_columns:

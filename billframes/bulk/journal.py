@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
-from urllib.parse import urlsplit
 
 import msgspec
 import platformdirs
@@ -38,7 +37,7 @@ from billframes.bulk.journal_check import (
 )
 from billframes.errors import ParameterError
 
-__all__ = ["OUTCOMES", "Entry", "Journal", "folder", "same_server"]
+__all__ = ["OUTCOMES", "Entry", "Journal", "folder"]
 
 VERSION = 1
 # `base` holds `Entry.modified_at`, `twins` holds `Entry.existing_ids`.
@@ -91,17 +90,6 @@ def folder() -> Path:
     with suppress(OSError):
         path.chmod(0o700)
     return path
-
-
-def same_server(one: str, other: str) -> bool:
-    """Tell whether two addresses are the same, except for upper case, a default port and a slash at the end."""
-    return _normalized(one) == _normalized(other)
-
-
-def _normalized(address: str) -> tuple[str, str, int | None, str]:
-    parts = urlsplit(address)
-    port = parts.port or {"https": 443, "http": 80}.get(parts.scheme)
-    return parts.scheme, (parts.hostname or "").lower(), port, parts.path.rstrip("/")
 
 
 class Journal:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from billframes._limits import read_toml
-from billframes._names import closest
+from billframes._suggestions import check_keys
 from billframes.errors import ConfigError
 
 __all__ = ["read_keys"]
@@ -22,7 +22,5 @@ def read_keys(path: str | Path, purpose: str, names: Sequence[str]) -> dict[str,
         values = read_toml(path)
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path} can't be read as {purpose}: {error}.") from error
-    for key in values:
-        if key not in names:
-            raise ConfigError(f"{path} has an unknown key {key!r}.{closest(key, names)} It takes {names}.")
+    check_keys(path, values, names, ConfigError)
     return values

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from billframes._names import closest
-from billframes._suggestions import suggest_fields
+from billframes._suggestions import check_keys, suggest_fields
 from billframes.config import read_keys
 from billframes.ebilling.format import FIELDS, LEDES_98BI, LEDES_1998B, LedesFormat
 from billframes.ebilling.plain_text import is_plain
@@ -281,10 +281,9 @@ def _check_table(key: str, value: Any) -> None:
 def _check_address(key: str, value: Any, names: tuple[str, ...]) -> None:
     if not isinstance(value, Mapping):
         raise ParameterError(f"{key}={value!r} is not a table of an address.")
+    check_keys(key, value, names)
     first = 34 if key == "firm" else 41
     for name, each in value.items():
-        if name not in names:
-            raise ParameterError(f"{key} has an unknown key {name!r}.{closest(str(name), names)} It takes {names}.")
         width = 20 if name == "tax_id" else FIELDS[first - 1 + ADDRESS_KEYS.index(name)].width
         _check_text(f"{key}.{name}", each, width)
     if value.get("country") and not _COUNTRY.fullmatch(value["country"]):

@@ -10,7 +10,7 @@ from typing import Any
 from billframes.ebilling.amounts import ZERO, money_text, number_text, rate_text
 from billframes.ebilling.findings import OFTEN, REJECTED, Finding
 from billframes.ebilling.lines import Bill, Line
-from billframes.ebilling.plain_text import PlainText, plain_text
+from billframes.ebilling.plain_text import plain_text
 from billframes.ebilling.profile import LedesProfile, look_up
 from billframes.ebilling.source import BillItem, BillSource, Row
 from billframes.errors import MissingColumnError
@@ -113,8 +113,11 @@ class Texts:
         if line.item is None:
             return line.text
         text = plain_text(line.item.description)
-        if text.foreign or text.replaced:
-            self._report_description(bill, line.item, text)
+        if text.replaced:
+            self.changed.append((bill, line.item, text.replaced))
+        if text.foreign:
+            problem, fix = "has letters without a certain ASCII spelling", "Write the description in Latin letters."
+            self.findings.append(bill.rejection(19, problem, text.foreign, fix, line.item))
         return text.text
 
     @functools.cache  # noqa: B019 - lives as long as one check
@@ -174,13 +177,6 @@ class Texts:
             **self._profile.client_address,
         }
         return {f"client_{_COLUMNS.get(key, key)}": plain_text(text).text for key, text in address.items()}
-
-    def _report_description(self, bill: Bill, item: BillItem, text: PlainText) -> None:
-        if text.replaced:
-            self.changed.append((bill, item, text.replaced))
-        if text.foreign:
-            problem, fix = "has letters without a certain ASCII spelling", "Write the description in Latin letters."
-            self.findings.append(bill.rejection(19, problem, text.foreign, fix, item))
 
     def _report_names(self, bill: Bill) -> None:
         """Report the names and matter numbers of a bill that are missing or have no certain spelling, each once."""

@@ -31,28 +31,9 @@ __all__ = [
 
 ENGLISH, FOREIGN, UNCLEAR, EMPTY = "English", "other language", "unclear language", "empty"
 
-_TITLES = (
-    "Mr",
-    "Mrs",
-    "Ms",
-    "Dr",
-    "No",
-    "Nos",
-    "Inc",
-    "Co",
-    "Corp",
-    "Ltd",
-    "Jr",
-    "Sr",
-    "St",
-    "v",
-    "vs",
-    r"e\.g",
-    r"i\.e",
-    "etc",
-)
+_TITLES = r"Mr Mrs Ms Dr No Nos Inc Co Corp Ltd Jr Sr St v vs e\.g i\.e etc [A-Z]"
 _BREAKS = re.compile(r"[;|\n\r]|\s-\s")
-_NOT_AFTER = "".join(rf"(?<!\b{each}\.)" for each in (*_TITLES, "[A-Z]"))
+_NOT_AFTER = "".join(rf"(?<!\b{each}\.)" for each in _TITLES.split())
 _POINTS = re.compile(rf"\.{_NOT_AFTER}\s+(?=[A-Z])")
 _TOKENS = re.compile(r"[^\W\d_][\w'’-]*|[,&]")
 _HOURS = re.compile(r"[(\[]\s*(\d*\.?\d+)\s*(?:h|hr|hrs|hours?)?\.?\s*[)\]]", re.IGNORECASE)
