@@ -80,29 +80,15 @@ _CUT = " […] (cut: an Excel cell holds no more)"
 
 
 def neutralize(value: object) -> object:
-    """
-    Mark text that would run as a formula. Other values are not changed.
-
-    Examples
-    --------
-    >>> neutralize("=1+1"), neutralize("Acme"), neutralize(-5.0)
-    ("'=1+1", 'Acme', -5.0)
-    """
+    """Mark text that would run as a formula. Other values are not changed."""
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def excel_text(value: object) -> object:
-    r"""
+    """
     Mark text that would run as a formula, and cut text that is too long for an Excel cell. Keep other values.
 
     Line ends become line feeds, because Excel shows a carriage return as `_x000D_`.
-
-    Examples
-    --------
-    >>> excel_text("=1+1"), excel_text(-5.0), excel_text("Call\r\nBrief")
-    ("'=1+1", -5.0, 'Call\nBrief')
-    >>> excel_text("word " * 10_000)[-45:]
-    'rd wor […] (cut: an Excel cell holds no more)'
     """
     text = neutralize(value)
     text = plain_line_ends(text) if isinstance(text, str) else text
@@ -122,36 +108,18 @@ def is_cut(value: object) -> bool:
 
 
 def file_name(words: str, ending: str) -> str:
-    """
-    Return a file name for any words that is valid on every system and contains no folder.
-
-    Examples
-    --------
-    >>> file_name("Realization: client ../Söhne & Cie", "csv")
-    'realization-client-sohne-cie.csv'
-    >>> file_name("???", "xlsx"), file_name("con", "csv")
-    ('billframes.xlsx', 'billframes-con.csv')
-    """
+    """Return a file name for any words that is valid on every system and contains no folder."""
     plain = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode()
     stem = re.sub(r"[^a-z0-9_]+", "-", plain.lower()).strip("-")[:_LONGEST].strip("-")
     return f"{f'billframes-{stem}' if stem in _RESERVED else stem or 'billframes'}.{ending}"
 
 
 def to_csv(frame: pd.DataFrame, *, decimal: str = ".", delimiter: str = ",") -> bytes:
-    r"""
+    """
     Write a frame as CSV in UTF-8 with the byte order mark that Excel needs. The index is not written.
 
     Texts and dates are in quotes. A missing value is an empty field without quotes. The decimal mark and the delimiter
     must differ.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"client_name": ["=1+1", "A;=B", None], "hours": [-1.5, 2.0, None]})
-    >>> print(to_csv(rows).decode("utf-8-sig").replace("\r\n", "\n"), end="")
-    "client_name","hours"
-    "'=1+1",-1.5
-    "A;'=B",2.0
-    ,
     """
     if decimal not in {".", ","} or delimiter not in {",", ";", "\t"} or decimal == delimiter:
         raise ParameterError(
@@ -290,14 +258,7 @@ def _joined(value: object) -> object:
 
 
 def _neutralize_inside(value: object) -> object:
-    """
-    Mark formulas at the start of a text and after a separator within it.
-
-    Examples
-    --------
-    >>> _neutralize_inside("Call; =1+1"), _neutralize_inside("A; B - C")
-    ("Call; '=1+1", 'A; B - C')
-    """
+    """Mark formulas at the start of a text and after a separator within it."""
     return neutralize(_AFTER_SEPARATOR.sub(r"\1'", value) if isinstance(value, str) else value)
 
 

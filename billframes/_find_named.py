@@ -22,12 +22,6 @@ def find_named(text: str, known: Sequence[tuple[str, str, str]], noun: str, hint
 
     `known` has the id, name and reference of each; a missing reference is empty. `noun` and `hint` are for the
     `ParameterError` if nothing matches, or several do. Return the id and the name.
-
-    Examples
-    --------
-    >>> people = [("u1", "Miriam Harrow", "m@x.com"), ("u2", "Ada Ruiz", "a@x.com")]
-    >>> find_named("harrow", people, "person"), find_named("A@X.COM", people, "person")
-    (('u1', 'Miriam Harrow'), ('u2', 'Ada Ruiz'))
     """
     wanted = text.strip().casefold()
     tests: tuple[Callable[[tuple[str, str, str]], bool], ...] = (
@@ -58,15 +52,6 @@ def _similar(text: str, known: Sequence[str]) -> str:
 
 
 def _has_similar_words(name: str, text: str) -> bool:
-    """
-    Tell whether each word of a text is similar to a word of a name.
-
-    Examples
-    --------
-    >>> _has_similar_words("Granite Mutual Insurance Company", "granit mutal")
-    True
-    >>> _has_similar_words("Granitepeak", "granit mutal")
-    False
-    """
+    """Tell whether each word of a text is similar to a word of a name."""
     words = name.casefold().split()
     return all(get_close_matches(each, words, 1, _SIMILARITY) for each in text.casefold().split())

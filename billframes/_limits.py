@@ -53,14 +53,7 @@ def checked_limit(name: str, given: Any) -> int:
 
 
 def beyond(file: object, limit: int, unit: str, name: str, hint: str = "") -> ParameterError:
-    """
-    Return the error for a file beyond a limit of some unit, with the argument that raises the limit.
-
-    Examples
-    --------
-    >>> beyond("bill.txt", 100_000_000, "bytes", "max_bytes")
-    ParameterError('bill.txt has more than 100,000,000 bytes. If it is meant to be so large, raise max_bytes.')
-    """
+    """Return the error for a file beyond a limit of some unit, with the argument that raises the limit."""
     cause = f"{hint} " if hint else ""
     return ParameterError(f"{file} has more than {limit:,} {unit}. {cause}If it is meant to be so large, raise {name}.")
 

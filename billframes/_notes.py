@@ -33,16 +33,7 @@ _NAME, _ARGUMENT = re.compile(r"`(\w+)`=?"), re.compile(r"`\w+`=(?=[\w'])")
 
 
 class Count(int):
-    """
-    A number that chooses the form of a word.
-
-    Examples
-    --------
-    >>> "{n} {n:entry|entries} {n:has|have} no amount".format(n=Count(1))
-    '1 entry has no amount'
-    >>> "{n} {n:entry|entries}".format(n=Count(1200))
-    '1,200 entries'
-    """
+    """A number that chooses the form of a word: "{n} {n:entry|entries}" becomes "1 entry" or "1,200 entries"."""
 
     def __format__(self, form: str) -> str:
         one, _, several = form.partition("|")

@@ -41,14 +41,7 @@ class Period:
 
     @classmethod
     def stated(cls, about: Mapping[str, Any]) -> Period:
-        """
-        Return the period whose days are stated as ISO texts, as of a report of the firm's books or its payments.
-
-        Examples
-        --------
-        >>> Period.stated({"start": "2026-10-01", "end": None})
-        Period(start=datetime.date(2026, 10, 1), end=None)
-        """
+        """Return the period whose days are stated as ISO texts, as of a report of the firm's books or its payments."""
         texts = (about.get(name) for name in ("start", "end"))
         return cls(*(dt.date.fromisoformat(text) if text else None for text in texts))
 
@@ -138,26 +131,12 @@ CALENDAR_YEAR = FiscalYear()
 
 
 def local_day(instant: dt.datetime, time_zone: str) -> dt.date:
-    """
-    Return the calendar day of an instant in a time zone. An instant without a zone counts as local.
-
-    Examples
-    --------
-    >>> local_day(dt.datetime(2026, 10, 31, 23, 30, tzinfo=dt.UTC), "Europe/Berlin")
-    datetime.date(2026, 11, 1)
-    """
+    """Return the calendar day of an instant in a time zone. An instant without a zone counts as local."""
     return (instant.astimezone(zoneinfo.ZoneInfo(time_zone)) if instant.tzinfo else instant).date()
 
 
 def month_end(day: dt.date) -> dt.date:
-    """
-    Return the last day of the month of `day`.
-
-    Examples
-    --------
-    >>> month_end(dt.date(2024, 2, 3))
-    datetime.date(2024, 2, 29)
-    """
+    """Return the last day of the month of `day`."""
     return shift_month(day, 1) - dt.timedelta(days=1) if (day.year, day.month) != (9999, 12) else dt.date.max
 
 
@@ -212,16 +191,7 @@ def period_before(period: Period, until: dt.date | None = None, year: FiscalYear
 
 
 def year_before(start: dt.date, end: dt.date) -> Period:
-    """
-    Return the same days of the year before; the last day of a month stands for the month's end.
-
-    Examples
-    --------
-    >>> year_before(dt.date(2025, 2, 1), dt.date(2025, 2, 28))
-    Period(start=datetime.date(2024, 2, 1), end=datetime.date(2024, 2, 29))
-    >>> year_before(dt.date(2026, 10, 1), dt.date(2026, 10, 14))
-    Period(start=datetime.date(2025, 10, 1), end=datetime.date(2025, 10, 14))
-    """
+    """Return the same days of the year before; the last day of a month stands for the month's end."""
     return _months_earlier(Period(start, end), _YEAR)
 
 

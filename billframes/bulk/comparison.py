@@ -257,15 +257,7 @@ class FrameComparison:
 
 
 def _periods(days: Mapping[dt.date, int]) -> list[tuple[dt.date, dt.date, int]]:
-    """
-    Return the first day, last day and number of rows of each period without a long gap; one period if there are many.
-
-    Examples
-    --------
-    >>> periods = _periods({dt.date(2026, 10, 1): 2, dt.date(2026, 8, 30): 1, dt.date(2024, 5, 1): 1})
-    >>> [(str(first), str(last), rows) for first, last, rows in periods]
-    [('2024-05-01', '2024-05-01', 1), ('2026-08-30', '2026-10-01', 3)]
-    """
+    """Return the ends and rows of each period without a long gap; one period if there are many."""
     periods: list[tuple[dt.date, dt.date, int]] = []
     for day in sorted(days):
         if periods and day - periods[-1][1] <= _GAP:

@@ -188,14 +188,7 @@ def _key_of(identity: Mapping[str, Any]) -> str:
 
 
 def _create_states(extra: int, number: int) -> list[str]:
-    """
-    Return the outcomes of `number` equal creates if the server has `extra` equal records of no other create.
-
-    Examples
-    --------
-    >>> _create_states(1, 1), _create_states(0, 1), _create_states(2, 1), _create_states(1, 2)
-    (['done'], ['missing'], ['uncertain'], ['done', 'missing'])
-    """
+    """Return the outcomes of `number` equal creates if the server has `extra` equal records of no other create."""
     if not 0 <= extra <= number:
         return ["uncertain"] * number
     return ["done"] * extra + ["missing"] * (number - extra)

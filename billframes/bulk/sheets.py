@@ -279,14 +279,7 @@ class _RowReader(_SheetReader):
 
 
 def _column_number(letters: str) -> int:
-    """
-    Return the number of a column from 1.
-
-    Examples
-    --------
-    >>> _column_number("A"), _column_number("AA"), _column_number("XFD")
-    (1, 27, 16384)
-    """
+    """Return the number of a column from 1, such as 27 for "AA"."""
     number = 0
     if 0 < len(letters) <= 3 and letters.isascii() and letters.isupper():
         for letter in letters:

@@ -285,16 +285,7 @@ def check_settings(settings: object) -> None:
 
 
 def describe_settings(settings: FirmSettings | None) -> str:
-    """
-    Describe in a sentence the settings that figures are calculated with.
-
-    Examples
-    --------
-    >>> describe_settings(FirmSettings(hours_per_day=7.5, holidays=["2026-12-25"]))
-    'Firm settings: 7.5 hours a day, Mon to Fri; holidays.'
-    >>> describe_settings(None)
-    'No firm settings: 8 hours a day, Mon to Fri, without holidays, leave, part time, or people who joined or left.'
-    """
+    """Describe in a sentence the settings that figures are calculated with."""
     if settings is None:
         plain = _describe_day(FirmSettings())
         return f"No firm settings: {plain}, without holidays, leave, part time, or people who joined or left."

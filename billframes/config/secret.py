@@ -32,14 +32,7 @@ class Secret:
         return self._text
 
     def mask_in(self, text: str) -> str:
-        """
-        Replace the secret in a text by `***`: servers and keyrings may repeat it in their messages.
-
-        Examples
-        --------
-        >>> Secret("t0ken").mask_in("The key t0ken has expired.")
-        'The key *** has expired.'
-        """
+        """Replace the secret in a text by `***`: servers and keyrings may repeat it in their messages."""
         return text.replace(self._text, "***") if len(self._text) >= LEAST_MASKED else text
 
     def __repr__(self) -> str:

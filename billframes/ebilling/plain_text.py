@@ -46,16 +46,7 @@ def is_plain(text: str) -> bool:
 
 
 def plain_text(text: str | None) -> PlainText:
-    r"""
-    Convert a text to ASCII on one line; None becomes an empty text.
-
-    Examples
-    --------
-    >>> plain_text("Café – “Zürich”\nbrief").text
-    'Cafe - "Zurich" brief'
-    >>> plain_text("Review [] of 法").foreign, plain_text("A|B").text
-    ('法', 'A/B')
-    """
+    """Convert a text to ASCII on one line; None becomes an empty text."""
     if not text or (is_plain(text) and text[0] != " " and text[-1] != " "):
         return PlainText(text or "")
     return _to_ascii(text)

@@ -222,14 +222,7 @@ def _at_risk(hits: pd.DataFrame, rule: GuidelineRule, kind: RuleKind) -> pd.Seri
 
 
 def _cents(amounts: pd.Series[Any]) -> pd.Series[Any]:
-    """
-    Round amounts half up to cents. Each amount is converted once, because that takes long.
-
-    Examples
-    --------
-    >>> _cents(pd.Series([318.745, float("nan")])).tolist()
-    [Decimal('318.75'), None]
-    """
+    """Round amounts half up to cents. Each amount is converted once, because that takes long."""
     codes, unique = pd.factorize(amounts.astype("float64"))
     exact = [Decimal(f"{amount:.6f}").quantize(_CENT, ROUND_HALF_UP) for amount in unique]
     return pd.Series(np.array([*exact, None], dtype=object)[codes], index=amounts.index, dtype=object)

@@ -288,12 +288,5 @@ CURRENCY = RuleKind(
 
 
 def rule_title(name: str) -> str:
-    """
-    Return a rule's title for readers; other words are returned unchanged.
-
-    Examples
-    --------
-    >>> rule_title("day_hours"), rule_title("All")
-    ('hours of one day', 'All')
-    """
+    """Return a rule's title for readers; other words are returned unchanged."""
     return RULES[name].title if name in RULES else name

@@ -78,14 +78,6 @@ class Phrases:
     They are words in order; "x*" is any ending, "a|b" one of them, "~" up to three words between, "^" the start of the
     text and "$" its end. A phrase that begins with "!" takes back a hit at the same place. With `whole`, a phrase must
     be the whole text.
-
-    Examples
-    --------
-    >>> travel = Phrases(["travel*", "!travel policy"])
-    >>> travel.found_in("Travelled to court"), travel.found_in("Review travel policy")
-    (['Travelled'], [])
-    >>> Phrases(["schedul* ~ deposition*"]).found_in("Scheduling of the second deposition")
-    ['Scheduling … deposition']
     """
 
     phrases: Sequence[_Phrase]

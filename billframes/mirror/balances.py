@@ -109,15 +109,7 @@ class UnchangedBalances:
 
 
 def next_to_check(client_ids: Collection[str], after: str, since: dt.timedelta) -> list[str]:
-    """
-    Return the clients to check in turn, those after the client that was checked last; more if the last refresh is long
-    ago.
-
-    Examples
-    --------
-    >>> next_to_check("abcdefghi", "g", dt.timedelta(hours=1))
-    ['h', 'i', 'a', 'b', 'c']
-    """
+    """Return the clients to check in turn, after the one checked last; more if the last refresh is long ago."""
     ids = sorted(client_ids)
     first = bisect_right(ids, after)
     number = max(CHECKED_CLIENTS, math.ceil(len(ids) * (since / CHECK_ALL_WITHIN)))

@@ -33,14 +33,7 @@ _CREDENTIALS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN
 
 
 class BucketOptions:
-    """
-    Options of the object store, as deltalake takes them.
-
-    Examples
-    --------
-    >>> BucketOptions({"AWS_REGION": "eu-west-1", "AWS_SECRET_ACCESS_KEY": "wJalr"})
-    {'AWS_REGION': 'eu-west-1', 'AWS_SECRET_ACCESS_KEY': Secret(***)}
-    """
+    """Options of the object store, as deltalake takes them."""
 
     def __init__(self, given: Mapping[str, str | Secret] | None = None, *, left_out: tuple[str, ...] = ()) -> None:
         self._left_out = left_out

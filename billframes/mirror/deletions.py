@@ -157,14 +157,7 @@ class _DaySearch:
 
 
 def _join_spans(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """
-    Join spans of positions that follow each other.
-
-    Examples
-    --------
-    >>> _join_spans([(4, 4), (0, 1), (2, 2)])
-    [(0, 2), (4, 4)]
-    """
+    """Join spans of positions that follow each other."""
     together: list[tuple[int, int]] = []
     for first, last in sorted(spans):
         if together and together[-1][1] + 1 == first:
