@@ -6,7 +6,6 @@ import functools
 import ssl
 import weakref
 from collections.abc import Mapping
-from types import TracebackType
 from typing import Any, Self, Unpack
 from urllib.parse import urlsplit
 
@@ -174,9 +173,7 @@ class Client(LoaderSet):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:

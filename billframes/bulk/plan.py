@@ -18,7 +18,7 @@ it, or it was not selected. It does not count as an edit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -27,7 +27,7 @@ import pandas as pd
 from billframes._suggestions import SuggestsNames
 from billframes.bulk.apply import resource_of, send_journal, write_journal
 from billframes.bulk.cells import text_of_cell
-from billframes.bulk.changes import ACTIONS, STATUSES, TEXT, Change, count_changes, series_of
+from billframes.bulk.changes import ACTIONS, STATUSES, Change, count_changes, frame_of
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.display import as_html, as_text
 from billframes.bulk.journal import OUTCOMES, Journal
@@ -79,17 +79,9 @@ class Plan(SuggestsNames):
     @property
     def frame(self) -> pd.DataFrame:
         """One row for each cell that differs."""
-        types = {
-            "id": TEXT,
-            "column": TEXT,
-            "before": TEXT,
-            "after": TEXT,
-            "status": STATUSES,
-            "reason": TEXT,
-            "action": ACTIONS,
-            "row": "Int64",
-        }
-        return pd.DataFrame(series_of((row for change in self._changes for row in _rows_of(change)), types))
+        types: dict[str, Sequence[str]] = dict.fromkeys(("id", "column", "before", "after"), "str")
+        types |= {"status": STATUSES, "reason": "str", "action": ACTIONS, "row": "Int64"}
+        return frame_of((row for change in self._changes for row in _rows_of(change)), types)
 
     def apply(self, journal: str | Path | None = None, *, progress: bool | Progress | None = None) -> Outcomes:
         """
@@ -248,7 +240,7 @@ def apply_journal(
 ) -> Outcomes:
     """Send the unfinished changes of a journal, as `send_journal` does, and return the outcomes of all its changes."""
     send_journal(connection, journal, progress, columns)
-    types = {"id": TEXT, "action": ACTIONS, "columns": TEXT, "outcome": OUTCOMES, "reason": TEXT, "row": "Int64"}
-    outcomes = Outcomes(series_of(journal.outcomes(), types))
+    types = {"id": "str", "action": ACTIONS, "columns": "str", "outcome": OUTCOMES, "reason": "str", "row": "Int64"}
+    outcomes = Outcomes(frame_of(journal.outcomes(), types))
     outcomes._applied = _Applied(connection, resource_of(journal), journal.path)
     return outcomes
