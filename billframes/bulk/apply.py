@@ -132,10 +132,9 @@ class _JournalRun:
 
     def _reopen_sent(self) -> None:
         """
-        Prepare the changes that were sent by a killed process and have no outcome.
+        Prepare changes without an outcome that a killed process sent: search for creates, plan others again.
 
-        An update or a deletion is planned again; the writer sends it only if the server does not have it yet. A create
-        is searched for on the server.
+        The writer sends an update or a deletion only if the server does not have it yet.
         """
         sent = list(self._journal.entries("sent"))
         recent = {entry.action for entry in sent if _seconds_since_sent(entry) < _ENDED_SECONDS}

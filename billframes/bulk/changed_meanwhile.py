@@ -79,9 +79,8 @@ class ChangedRecords:
 
     def next_list(self, written: Collection[str], pages: int) -> ChangeList | None:
         """
-        Return the records that were changed since the last call; None if the list is not proved right.
-
-        It must contain the ids that were written since the last call. It takes at most `pages` requests.
+        Return the records that were changed since the last call, in at most `pages` requests; None if the list is not
+        proved right: it must contain the ids that were `written` since.
         """
         changes = self._read(self._since, pages)
         if changes is None:

@@ -42,11 +42,7 @@ _REPEATABLE = frozenset({"user_id", "matter_id", "client_id", "billing_type", "f
 
 
 class FrameComparison:
-    """
-    The comparison of one edited frame with the server.
-
-    A record with other cells than those in `expected`, by id in lower case, was changed by somebody else.
-    """
+    """The comparison of an edited frame with the server; others changed the records with other cells than `expected`."""
 
     def __init__(
         self,

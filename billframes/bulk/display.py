@@ -37,11 +37,7 @@ _STYLE = (
 
 
 def headline(resource: Resource, changes: Sequence[Change]) -> str:
-    """
-    Sum up a plan's changes in one sentence.
-
-    Such as "3 time entries will be updated, 1 created; 2 are not sent (2 billed)."
-    """
+    """Sum up a plan, such as "3 time entries will be updated; 2 are not sent (2 billed)"."""
     counts = count_changes(changes)
     parts = ["Nothing will be sent"]
     sent = [(counts[action], word) for action, word in _ACTION_WORDS.items() if counts[action]]

@@ -209,11 +209,7 @@ class Journal:
             yield _entry_of(row)
 
     def mark_sent(self, entries: Sequence[Entry], read_at: str | None = None) -> list[Entry]:
-        """
-        Mark changes as sent, before they are. They are on the disk when this returns.
-
-        Until `read_at`, by the server's clock, it is known which records were changed.
-        """
+        """Mark changes as sent before they are, on the disk; until `read_at` it is known which records were changed."""
         now = dt.datetime.now(dt.UTC).isoformat()
         noted = [replace(each, state="sent", sent_at=each.sent_at or now) for each in entries]
         # A power failure must not lose that a change was sent. It may lose an outcome, which can be found out again.

@@ -33,10 +33,7 @@ _PLANNED_AGAIN = frozenset({"changed since planned", "refused", "failed"})
 
 @dataclass
 class PlannedChanges:
-    """
-    The changes of a plan, with notes and the costs of planning. `time` is when the first record was read, by the
-    server's clock.
-    """
+    """The changes of a plan, with notes and requests; `time` is the server's when the first record was read."""
 
     columns: Mapping[str, EditColumn]
     changes: list[Change] = field(default_factory=list)

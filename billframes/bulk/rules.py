@@ -108,11 +108,7 @@ def _has_name(change: Change) -> bool:
 
 
 class RuleChecks:
-    """
-    The checks of updates and creates by the API's rules.
-
-    Call `add` with all changes, then `read` once, then `check` with each change. So each other record is read once.
-    """
+    """The checks of updates and creates: `add` all changes, `read` each other record once, then `check` each change."""
 
     def __init__(self, resource: Resource, columns: Mapping[str, EditColumn], reader: RecordReader) -> None:
         self._resource, self._columns, self._reader = resource, columns, reader

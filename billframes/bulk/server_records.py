@@ -61,11 +61,7 @@ def _records_of(table: pa.Table, id_: str, columns: Sequence[EditColumn]) -> dic
 
 @dataclass(frozen=True, slots=True)
 class ListHint:
-    """
-    Filters for a list that probably has the wanted records, at most `at_most` of them.
-
-    It is counted if `rows` is not known. `fallback` is another list for records that are not in this one.
-    """
+    """Filters for a list that probably has the wanted records, at most `at_most`; `fallback` is a list for others."""
 
     arguments: Mapping[str, Any] = field(default_factory=dict)
     rows: int | None = None

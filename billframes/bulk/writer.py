@@ -59,8 +59,7 @@ class Writer:
 
     def write(self, entry: Entry, unchanged_at: float | None = None) -> Entry:
         """
-        Send a change, and return it with its outcome; raise only `AuthenticationError`, which would hit any other
-        change.
+        Send a change, and return it with its outcome; raise only `AuthenticationError`, which all changes would get.
 
         At `unchanged_at`, by `time.monotonic`, a list proved that the record is unchanged. If None, it is read first.
         """

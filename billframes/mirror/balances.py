@@ -94,11 +94,7 @@ class UnchangedBalances:
     at_limits: tuple[Collection[str], ...]
 
     def clients_to_check(self, client_ids: Collection[str], turn: Collection[str], number: int) -> set[str]:
-        """
-        Return the clients to check: those in `turn`, and some at each limit.
-
-        `number` is the version's number; with each version, other clients at a limit are checked.
-        """
+        """Return the clients to check: those in `turn`, and at each limit some others with each version's `number`."""
         known = self.balances.keys() & set(client_ids)
         chosen = known & set(turn)
         for names in self.at_limits:
@@ -162,11 +158,7 @@ def balances_equal(frame: pa.Table, rows: Collection[Balance]) -> bool:
 def combine_balances(
     frame: pa.Table, unchanged: UnchangedBalances, client_ids: Collection[str], requested: Collection[str]
 ) -> pa.Table:
-    """
-    Return the requested and the unchanged balances in the order of `client_ids`.
-
-    A client in `requested` without a balance in `frame` was deleted, and is left out.
-    """
+    """Return the requested and the unchanged balances in the order of `client_ids`, without clients deleted since."""
     balances = {row["client_id"]: row for row in frame.to_pylist()}
     others = {id_: row for id_, row in unchanged.balances.items() if id_ not in requested}
     rows = [balances.get(id_) or others.get(id_) for id_ in client_ids]

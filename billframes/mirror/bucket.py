@@ -48,8 +48,8 @@ class BucketOptions:
 
     def reveal(self) -> dict[str, str]:
         """
-        Return the options as text, for an engine; raise `MirrorError` if a pickle left credentials out and there are no
-        others.
+        Return the options as text, for an engine; raise `MirrorError` if a pickle left out credentials that nothing
+        replaces.
         """
         if self._left_out and not all(os.environ.get(name.upper()) for name in self._left_out):
             raise MirrorError(

@@ -59,11 +59,7 @@ def check_protocol(folder: str, features: list[str] | None) -> None:
 
 
 def data_files(uri: str, folder: Path | None, actions: pa.Table) -> tuple[DataFile, ...]:
-    """
-    Return the files that a table's log names, in the order of their partitions; `folder` is None in a bucket.
-
-    A file outside of the table's folder is refused, and so is a log that does not say how many rows a file has.
-    """
+    """Return the files that a table's log names, by partition; refuse files outside its folder (None in a bucket)."""
     found = tuple(sorted(_files(uri, actions), key=lambda file: (file.partition or "", file.uri)))
     if folder:
         inside = os.path.realpath(folder) + os.sep

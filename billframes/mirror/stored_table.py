@@ -82,10 +82,7 @@ class StoredTable:
         self.version = self.storage.write(self.table.name, self._sorted(rows))
 
     def upsert(self, rows: pa.Table, deleted_ids: Collection[str] = ()) -> set[str]:
-        """
-        Add new rows, update stored rows that differ, and remove the rows with deleted ids. Return the ids of updated
-        rows.
-        """
+        """Add new rows, update those that differ, and remove those with deleted ids; return the ids of updated rows."""
         id_ = self.table.id
         ids = pa.chunked_array([*rows.column(id_).chunks, pa.array(list(deleted_ids), pa.string())], pa.string())
         if not len(ids):

@@ -68,10 +68,7 @@ class TableReference:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """
-    One table of the mirror: the loader's name, the columns that identify a row, and the columns that are joined on
-    reading.
-    """
+    """A table of the mirror: the loader's name, the columns that identify a row, and those joined on reading."""
 
     name: str
     key: tuple[str, ...]
