@@ -42,7 +42,7 @@ _REPEATABLE = frozenset({"user_id", "matter_id", "client_id", "billing_type", "f
 
 
 class FrameComparison:
-    """The comparison of an edited frame with the server; others changed the records with other cells than `expected`."""
+    """The comparison of an edited frame with the server; others changed records with other cells than `expected`."""
 
     def __init__(
         self,
