@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import zlib
 from decimal import Decimal
 
 import numpy as np
@@ -38,6 +39,7 @@ from billframes._names import (
     with_article,
 )
 from billframes._notes import Count
+from billframes.book.slices import add_keys, keep_rows
 from billframes.bulk.cells import cells_equal, read_cell, text_of_cell
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.comparison import _periods
@@ -53,11 +55,26 @@ from billframes.ebilling.profile import look_up
 from billframes.errors import unknown_name
 from billframes.guidelines.check import _cents
 from billframes.guidelines.rules import rule_title
+from billframes.loading.convert import to_pandas
+from billframes.loading.ids import path_segment
 from billframes.mirror.balances import next_to_check
 from billframes.mirror.bucket import BucketOptions
 from billframes.mirror.catalogue import checked_span, format_span
 from billframes.mirror.deletions import _join_spans
 from billframes.mirror.tables import partition_of
+from billframes.paging.keys import surely_differ
+from billframes.plots.axes import format_hours, format_money, format_percent, shorten_label
+from billframes.plots.drawing import axis_title
+from billframes.schema.instants import read_times
+from billframes.schema.json_text import cut_midnights, parse_day
+from billframes.schema.records import ExpenseList
+from billframes.schema.sources import json_path, sources_of
+from billframes.tables.table import with_titles
+from billframes.transport.pacing import pause_after
+from billframes.transport.reasons import end_sentence, reason_of, trace_id_of
+from billframes.transport.request import BodyTooLargeError, RawResponse, absolute_path, read_body
+from billframes.transport.retry import RetryBudget, retry_after
+from billframes.transport.write_recovery import has_values
 
 DAY, OCTOBER = dt.date(2026, 10, 3), Period(dt.date(2026, 10, 1), dt.date(2026, 10, 31))
 PEOPLE = [("u1", "Miriam Harrow", "m@x.com"), ("u2", "Ada Ruiz", "a@x.com")]
@@ -139,6 +156,26 @@ TEXTS = [
     (text_of_cell, (1.50,), "1.5"),
     (text_of_cell, (DAY,), "2026-10-03"),
     (text_of_cell, (True,), "True"),
+    (format_money, (12_500,), "12.5k"),
+    (format_money, (-2_000,), "−2k"),
+    (format_money, (1_250_000,), "1.25m", {"exact": True}),
+    (format_hours, (1250.4,), "1,250"),
+    (format_percent, (0.745,), "74.5%"),
+    (format_percent, (float("nan"),), "–"),
+    (format_percent, (0.8825,), "88.25%", {"exact": True}),
+    (shorten_label, ("Stonebridge Development Corp.", 22), "Stonebridge Developme…"),
+    (shorten_label, ("Granite Mutual Insurance Company (1007)", 22), "Granite Mutual… (1007)"),
+    (axis_title, ("rate", "USD"), "Rate (USD an hour)"),
+    (axis_title, ("money",), "Amount"),
+    (with_titles, ("`unbilled_amount` is time without `billing_type`",), "unbilled is time without billing type"),
+    (path_segment, ("1b5c 2f", "id"), "1b5c%202f"),
+    (absolute_path, ("//elsewhere.test",), "/elsewhere.test"),
+    (end_sentence, ("The matter is closed",), "The matter is closed."),
+    (end_sentence, ("Is it closed?",), "Is it closed?"),
+    (reason_of, (RawResponse(400, {}, b'{"error": {"message": "It is closed."}}'),), "It is closed."),
+    (reason_of, (RawResponse(400, {}, b'{"errors": {"hours": ["Too many.", "No."]}}'),), "hours: Too many. No."),
+    (trace_id_of, (RawResponse(500, {"x-acme-request-id": "r7"}, b""),), "r7"),
+    (trace_id_of, (RawResponse(500, {}, b'{"title": "Failed.", "traceId": "00-ab"}'),), "00-ab"),
     (describe_settings, (FirmSettings(hours_per_day=7.5),), "Firm settings: 7.5 hours a day, Mon to Fri."),
 ]
 
@@ -181,6 +218,19 @@ VALUES = [
     (_column_number, ("XFD",), 16384),
     (next_to_check, ("abcdefghi", "g", dt.timedelta(hours=1)), list("hiabc")),
     (checked_span, ("keep", "2 days"), dt.timedelta(days=2)),
+    (add_keys, ("user", ["responsible"]), ["user", "responsible"]),
+    (add_keys, (None, ["responsible"]), "responsible"),
+    (surely_differ, ("Abel & Co.", "Baker"), True),
+    (surely_differ, ("Søren", "Soren"), False),
+    (surely_differ, ("Lot 2", "Lot 02"), False),
+    (parse_day, ("2026-10-03T00:00:00.0000000Z",), DAY),
+    (cut_midnights, (b'{"date": "2026-10-01T00:00:00Z"}',), b'{"date": "2026-10-01"}'),
+    (cut_midnights, (b'{"opened": "2026-10-01T09:00:00"}',), b'{"opened": "2026-10-01T09:00:00"}'),
+    (read_body, ([b'{"data"', b": null}"], "", 100), b'{"data": null}'),
+    (retry_after, ("7",), 7.0),
+    (retry_after, ("Sat, 31 Oct 2026 20:00:30 GMT", "Sat, 31 Oct 2026 20:00:00 GMT"), 30.0),
+    (has_values, ({"hours": 2, "activityCode": None}, {"hours": 2.0, "description": "Call"}), True),
+    (has_values, ({"customFields": [{"id": "f1", "value": "7"}]}, {"meta": {"customFields": []}}), False),
     (_join_spans, ([(4, 4), (0, 1), (2, 2)],), [(0, 2), (4, 4)]),
 ]
 
@@ -209,6 +259,24 @@ def test_columns_and_frames_are_converted():
     assert _cents(pd.Series([318.745, np.nan])).tolist() == [Decimal("318.75"), None]
     dates = pa.chunked_array([pa.array(["2026-10-31"]).cast(pa.date32())])
     assert partition_of(dates, "month").to_pylist() == ["2026-10"]
+
+
+def test_frames_keep_the_rows_and_types_that_are_meant():
+    rows = pd.DataFrame({"responsible_id": ["u1", None], "total": [1.0, 2.0]})
+    assert keep_rows(rows, {"responsible_id": None})["total"].tolist() == [2.0]
+    table = pa.table({"date": pa.array([None], pa.date32()), "billed": pa.array([None], pa.bool_())})
+    assert to_pandas(table).dtypes.astype(str).tolist() == ["datetime64[us]", "boolean"]
+    assert read_times(["08:30", None]).to_pylist() == [dt.time(8, 30), None]
+    source = next(each for each in sources_of(ExpenseList) if each.column.name == "modified_at")
+    assert json_path(ExpenseList, source) == "meta.modifiedAt"
+
+
+def test_requests_are_bounded():
+    with pytest.raises(BodyTooLargeError):
+        read_body([zlib.compress(b" " * 1000)], "deflate", 100)
+    assert [round(pause_after(number) / 1.05) for number in (1, 2, 3)] == [1, 3, 9]
+    budget = RetryBudget()
+    assert sum(budget.spend(timed_out=False) for _ in range(200)) == 100
 
 
 def test_messages_hide_credentials_and_suggest_names():

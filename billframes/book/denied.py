@@ -40,19 +40,7 @@ _DENIED = Rule(
 
 
 def load_details(client: Any, name: str) -> tuple[pd.DataFrame, bool]:
-    """
-    Load users, matters or clients; return the frame, and whether the credential may read it.
-
-    Raises
-    ------
-    ApiError
-        The server refused for another reason, or failed.
-
-    Warns
-    -----
-    IncompleteDataWarning
-        The credential may not read the list or the definitions of custom fields.
-    """
+    """Load users, matters or clients; return the frame, and whether the credential may read it, of which this warns."""
     loader, select = getattr(client, name), None
     try:
         return loader(), True
@@ -78,14 +66,9 @@ def load_details(client: Any, name: str) -> tuple[pd.DataFrame, bool]:
 @contextmanager
 def without_denied(denied: Collection[str], analysis: str, required: Collection[str]) -> Iterator[None]:
     """
-    Call an analysis without the frames that the credential may not read.
+    Call an analysis without the frames that the credential may not read; raise `AccessDeniedError` if it requires one.
 
     Its advice to pass one of them is not repeated: the book has said that it lacks them.
-
-    Raises
-    ------
-    AccessDeniedError
-        The analysis requires one of them.
     """
     if not denied:
         yield

@@ -25,10 +25,6 @@ class KeptBook:
 
     The warnings of an analysis are given again whenever its result is used. Frames and settings are always those of the
     book, which must not change meanwhile.
-
-    Parameters
-    ----------
-    book : Book or BookSlice
     """
 
     def __init__(self, book: Book | BookSlice) -> None:

@@ -73,14 +73,7 @@ class ChartData:
 
 
 def axis_title(unit: str, currency: str = "") -> str:
-    """
-    Name an axis by the unit of its values.
-
-    Examples
-    --------
-    >>> axis_title("money", "USD"), axis_title("rate", "USD"), axis_title("money"), axis_title("hours")
-    ('Amount (USD)', 'Rate (USD an hour)', 'Amount', 'Hours')
-    """
+    """Name an axis by the unit of its values, such as "Amount (USD)"."""
     title = {"money": "Amount", "rate": "Rate", "hours": "Hours", "days": "Days"}.get(unit, "")
     of = {"money": currency, "rate": f"{currency} an hour"}.get(unit, "") if currency else ""
     return f"{title} ({of})" if of else title

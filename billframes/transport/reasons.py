@@ -49,16 +49,7 @@ _TRACE_PLACES = (*_WRAPPERS, "meta", "metadata")
 
 
 def reason_of(response: RawResponse) -> str:
-    """
-    Return why a server refused a request, on one line; an empty text if it gives no reason.
-
-    Examples
-    --------
-    >>> reason_of(RawResponse(400, {}, b'{"error": {"message": "The matter is closed."}}'))
-    'The matter is closed.'
-    >>> reason_of(RawResponse(400, {}, b'{"errors": {"hours": ["Too many.", "Not a number."]}}'))
-    'hours: Too many. Not a number.'
-    """
+    """Return why a server refused a request, on one line; an empty text if it gives no reason."""
     found = _decoded(response.body)
     sentences = _from_text(response) if found is _NOT_JSON else _sentences(found)
     cleaned = filter(None, map(_on_one_line, islice(sentences, MOST_SENTENCES)))
@@ -67,14 +58,7 @@ def reason_of(response: RawResponse) -> str:
 
 
 def end_sentence(text: str) -> str:
-    """
-    Return the text with a full stop, unless it ends with punctuation.
-
-    Examples
-    --------
-    >>> end_sentence("The matter is closed"), end_sentence("Is it closed?")
-    ('The matter is closed.', 'Is it closed?')
-    """
+    """Return the text with a full stop, unless it ends with punctuation."""
     return text if text.endswith(_SENTENCE_ENDS) else f"{text}."
 
 
@@ -89,16 +73,7 @@ def _without_repetitions(sentences: Iterable[str]) -> list[str]:
 
 
 def trace_id_of(response: RawResponse) -> str | None:
-    """
-    Return the server's own id of the request: from a header, or else from the body.
-
-    Examples
-    --------
-    >>> trace_id_of(RawResponse(500, {"x-acme-request-id": "r7"}, b""))
-    'r7'
-    >>> trace_id_of(RawResponse(500, {}, b'{"title": "Failed.", "traceId": "00-ab-cd"}'))
-    '00-ab-cd'
-    """
+    """Return the server's own id of the request: from a header, or else from the body."""
     found = _decoded(response.body)
     named = {_key(name): value for name, value in found.items()} if isinstance(found, dict) else {}
     places = (response.headers, found, *map(named.get, _TRACE_PLACES))
