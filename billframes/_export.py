@@ -241,15 +241,9 @@ def _safe(frame: pd.DataFrame, mark: Callable[[object], object]) -> pd.DataFrame
 
 
 def _text_columns(frame: pd.DataFrame) -> list[Any]:
-    return [name for name in frame.columns if _may_hold_text(frame[name])]
-
-
-def _may_hold_text(column: pd.Series[Any]) -> bool:
-    return not (
-        pd.api.types.is_numeric_dtype(column.dtype)
-        or pd.api.types.is_bool_dtype(column.dtype)
-        or pd.api.types.is_datetime64_any_dtype(column.dtype)
-    )
+    types = pd.api.types
+    others = (types.is_numeric_dtype, types.is_bool_dtype, types.is_datetime64_any_dtype)
+    return [name for name in frame.columns if not any(each(frame[name].dtype) for each in others)]
 
 
 def _joined(value: object) -> object:

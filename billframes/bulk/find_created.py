@@ -105,10 +105,7 @@ class UnansweredCreates:
 
     def find_outcomes(self, entries: Sequence[Entry]) -> list[tuple[str, str | None]]:
         """Return the outcome of each create and its id, if known: "done", "missing" on the server, or "uncertain"."""
-        wanted = [self._identity(entry) for entry in entries]
-        reader = RecordReader(self._connection)
-        since = self._server_time(min(str(entry.sent_at) for entry in entries))
-        records = find_by_values(reader, self._resource, self._columns, wanted, since=since)
+        wanted, records = self._search(entries)
         known_ids, without_id = self._known_creates()
         found: list[tuple[str, str | None]] = [("missing", None)] * len(entries)
         for key, positions in _group_equal(wanted).items():
@@ -125,9 +122,7 @@ class UnansweredCreates:
         if not entries:
             return
         try:
-            wanted = [self._identity(entry) for entry in entries]
-            since = self._server_time(min(str(entry.sent_at) for entry in entries))
-            records = find_by_values(RecordReader(self._connection), self._resource, self._columns, wanted, since=since)
+            wanted, records = self._search(entries)
         except BillframesError:
             # The records are created anyway; only their reversal needs the ids.
             return
@@ -139,6 +134,13 @@ class UnansweredCreates:
             if len(ids) <= len(group):
                 noted += [entry.with_outcome("done", id_=id_) for entry, id_ in zip(group, ids, strict=False)]
         self._journal.save(noted)
+
+    def _search(self, entries: Sequence[Entry]) -> tuple[list[dict[str, Any]], list[list[ServerRecord]]]:
+        """Return the values of each create, and the server's records that have them."""
+        wanted = [self._identity(entry) for entry in entries]
+        since = self._server_time(min(str(entry.sent_at) for entry in entries))
+        reader = RecordReader(self._connection)
+        return wanted, find_by_values(reader, self._resource, self._columns, wanted, since=since)
 
     def _unknown_ids(self, records: Sequence[ServerRecord], entries: Sequence[Entry], known_ids: set[str]) -> list[str]:
         """Return the ids of records that existed neither before, nor belong to another create with a known id."""

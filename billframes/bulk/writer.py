@@ -22,7 +22,6 @@ from billframes.bulk.journal import Entry
 from billframes.bulk.server_records import ServerRecord, response_cells
 from billframes.errors import (
     AccessDeniedError,
-    ApiError,
     AuthenticationError,
     BillframesError,
     DecodeError,
@@ -78,7 +77,9 @@ class Writer:
         except NotFoundError:
             return entry.with_outcome("gone", "the record is no longer on the server")
         except BillframesError as error:
-            return entry.with_outcome("failed", f"not sent: {error}" if _failed_to_read(error) else str(error))
+            return entry.with_outcome(
+                "failed", f"not sent: {error}" if getattr(error, "method", "") == "GET" else str(error)
+            )
 
     def _create(self, entry: Entry) -> Entry:
         resource = self.resource
@@ -217,7 +218,3 @@ def _nested_fields(resource: Resource) -> list[str]:
 
 def _cause(error: Exception) -> str:
     return str(error.__cause__ or error)
-
-
-def _failed_to_read(error: Exception) -> bool:
-    return isinstance(error, ApiError) and error.method == "GET"

@@ -274,7 +274,7 @@ class BillSource:
             values = value if isinstance(value, list | tuple | set) else [value]
             if harmless.get(argument, ...) not in values:
                 return f"{words} were loaded with {argument}="
-        if info.rows is not None and not _is_lazy(native) and len(native) < info.rows:
+        if info.rows is not None and not isinstance(nw.from_native(native), nw.LazyFrame) and len(native) < info.rows:
             return f"rows of {words} were removed after the load"
         return None
 
@@ -286,10 +286,6 @@ def _open(native: Any, name: str) -> Any:
         raise ParameterError(
             f"{name} is {type_in_words(native)}; it takes a pandas, Polars, Arrow, DuckDB or PySpark frame."
         ) from error
-
-
-def _is_lazy(native: Any) -> bool:
-    return isinstance(nw.from_native(native), nw.LazyFrame)
 
 
 def _rows(columns: Mapping[str, Sequence[Any]]) -> list[Row]:

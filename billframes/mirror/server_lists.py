@@ -97,6 +97,7 @@ class ServerLists:
 
     def __init__(self, client: Client, progress: bool | Progress | None = None) -> None:
         self.address = str(client.base_url)
+        self.page_size, self.concurrency = client._connection.page_size, client._connection.concurrency
         self._connection = _CountingConnection(client._connection, progress)
         self._loaders = LoaderSet(lambda: cast("Connected", self))
 
@@ -108,16 +109,6 @@ class ServerLists:
     def requests(self) -> int:
         """The number of requests so far."""
         return self._connection.requests
-
-    @property
-    def page_size(self) -> int:
-        """The number of records on a page."""
-        return int(self._connection.page_size)
-
-    @property
-    def concurrency(self) -> int:
-        """The largest number of requests under way at once."""
-        return int(self._connection.concurrency)
 
     @property
     def time(self) -> dt.datetime | None:
@@ -166,8 +157,7 @@ class ServerLists:
 
     def _balances_from(self, sort: str, about: int, sign: int) -> pa.Table:
         # A few more rows than expected, to find the end of the open ones, but not an additional page.
-        page = self._connection.page_size
-        limit = min(about + EXTRA_INVOICES, (about // page + 1) * page)
+        limit = min(about + EXTRA_INVOICES, (about // self.page_size + 1) * self.page_size)
         while True:
             rows = self.load("invoices", invoice_state="final", sort=sort, limit=limit, progress=False)
             open_rows = rows.filter(pc.greater(pc.multiply(rows.column("balance"), sign), 0))

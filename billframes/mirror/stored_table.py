@@ -73,7 +73,9 @@ class StoredTable:
                 old = old.sort_by(POSITION)
             if old.equals(stored.select(old.column_names).cast(old.schema)):
                 return
-            self._count_changes(rows, old)
+            added = _rows_not_in(rows, old, self.table.key).num_rows
+            self.added += added
+            self.updated += rows.num_rows - added - _count_unchanged(rows, old, self.table.key)
         else:
             self.updated += rows.num_rows
         removed = _rows_not_in(old, rows, self.table.key)
@@ -136,11 +138,6 @@ class StoredTable:
         newest = self._with_partition(newest_rows(rows, self.table.id))
         self._rewrite(newest, duplicated.to_pylist(), rows)
         self.added -= rows.num_rows - newest.num_rows
-
-    def _count_changes(self, rows: pa.Table, old: pa.Table) -> None:
-        added = _rows_not_in(rows, old, self.table.key).num_rows
-        self.added += added
-        self.updated += rows.num_rows - added - _count_unchanged(rows, old, self.table.key)
 
     def _rewrite(self, rows: pa.Table, ids: Collection[str], old: pa.Table) -> None:
         """Replace the stored rows with these ids, which are in `old`, by `rows`."""
