@@ -25,7 +25,7 @@ from functools import cache
 from pathlib import Path
 from types import TracebackType
 
-__all__ = ["DEBUG_VARIABLE", "clean_text", "ipython_traceback", "say", "say_error", "shorten", "warn", "wrapped"]
+__all__ = ["DEBUG_VARIABLE", "clean_text", "cut", "ipython_traceback", "say", "say_error", "shorten", "warn", "wrapped"]
 
 # ANSI sequences: colours and cursor moves, then titles, links and the clipboard. Each can begin in two ways.
 _SEQUENCES = re.compile(
@@ -61,6 +61,11 @@ def shorten(text: str) -> str:
     left_out = f" … ({len(text):,} characters) … "
     end = (LONGEST - len(left_out)) // 2
     return text[: LONGEST - len(left_out) - end] + left_out + text[-end:]
+
+
+def cut(text: str, most: int) -> str:
+    """Cut a text to at most so many characters, of which an ellipsis is the last."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _cut_quote(found: re.Match[str]) -> str:

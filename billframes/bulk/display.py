@@ -13,7 +13,7 @@ from itertools import chain, islice
 
 import pandas as pd
 
-from billframes._messages import clean_text
+from billframes._messages import clean_text, cut
 from billframes.bulk.cells import text_of_cell
 from billframes.bulk.changes import NOT_SENT, CellChange, Change, count_changes
 from billframes.schema.resources import Resource
@@ -101,8 +101,7 @@ def _line(change: Change, cell: CellChange, first_row: int) -> str:
 
 
 def _short(value: object) -> str:
-    text = " ".join(_cell_text(value).split())
-    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
+    return cut(" ".join(_cell_text(value).split()), _WIDEST)
 
 
 def as_html(resource: Resource, changes: Sequence[Change], notes: Sequence[str]) -> str:

@@ -69,9 +69,8 @@ class Writer:
         except (AuthenticationError, KeyboardInterrupt):
             raise
         except UncertainWriteError as error:
-            if entry.action == "create":
-                return entry.with_outcome("unanswered", _cause(error))
-            return entry.with_outcome("uncertain", _cause(error))
+            state = "unanswered" if entry.action == "create" else "uncertain"
+            return entry.with_outcome(state, str(error.__cause__ or error))
         except (RefusedError, AccessDeniedError) as error:
             return entry.with_outcome("refused", str(error))
         except NotFoundError:
@@ -214,7 +213,3 @@ def _nested_fields(resource: Resource) -> list[str]:
     assert updates is not None  # noqa: S101 - only such resources have plans
     names = json_names(updates)
     return [names[name] for name in ("contact", "conflict_information") if name in names]
-
-
-def _cause(error: Exception) -> str:
-    return str(error.__cause__ or error)

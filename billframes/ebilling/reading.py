@@ -10,7 +10,7 @@ from typing import BinaryIO
 import pandas as pd
 
 from billframes._limits import LEDES_BYTES, LEDES_FINDINGS, checked_limit, open_limited
-from billframes._messages import warn
+from billframes._messages import cut, warn
 from billframes.ebilling.findings import FILE_COLUMNS, NOTE, Finding, findings_frame
 from billframes.ebilling.format import END, FIELDS, LEDES_1998B
 from billframes.ebilling.parsed_file import ParsedFile, Part, StopError
@@ -179,17 +179,13 @@ def _check_part(part: Part, parsed: ParsedFile, profile: LedesProfile | None, *,
     for each in found_problems:
         if each.severity == NOTE and not notes:
             continue
-        found = Finding(each.field, each.severity, each.problem, _cut(each.value), "Correct it where the file is made.")
-        found.fix = "Nothing needs to be corrected." if each.severity == NOTE else found.fix
-        found.invoice_number = _cut(invoices[each.at]) or None
+        fix = "Nothing needs to be corrected." if each.severity == NOTE else "Correct it where the file is made."
+        found = Finding(each.field, each.severity, each.problem, cut(each.value, _LONGEST_VALUE), fix)
+        found.invoice_number = cut(invoices[each.at], _LONGEST_VALUE) or None
         found.line = part.numbers[places[each.at]]
         if FIELDS[each.field - 1].subject == "item":
-            found.item_id = _cut(items[each.at]) or None
+            found.item_id = cut(items[each.at], _LONGEST_VALUE) or None
         parsed.add(found)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"
 
 
 def _is_text(source: str) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from billframes._messages import clean_text
+from billframes._messages import clean_text, cut
 from billframes.transport.request import RawResponse
 
 LONGEST_REASON = 500
@@ -54,7 +54,7 @@ def reason_of(response: RawResponse) -> str:
     sentences = _from_text(response) if found is _NOT_JSON else _sentences(found)
     cleaned = filter(None, map(_on_one_line, islice(sentences, MOST_SENTENCES)))
     *others, last = _without_repetitions(cleaned) or [""]
-    return _shortened(" ".join([*map(end_sentence, others), last]), LONGEST_REASON)
+    return cut(" ".join([*map(end_sentence, others), last]), LONGEST_REASON)
 
 
 def end_sentence(text: str) -> str:
@@ -88,7 +88,7 @@ def _trace_in(fields: Any) -> str | None:
         for name, text in texts.items():
             # Neither a stack trace nor a W3C `tracestate` is an id.
             if wanted in name and text and "stack" not in name and name != "tracestate":
-                return _shortened(_on_one_line(text), LONGEST_TRACE)
+                return cut(_on_one_line(text), LONGEST_TRACE)
     return None
 
 
@@ -148,7 +148,3 @@ def _key(name: Any) -> str:
 
 def _on_one_line(text: str) -> str:
     return " ".join(clean_text(text[: 20 * LONGEST_REASON]).split())
-
-
-def _shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
