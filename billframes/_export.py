@@ -29,23 +29,6 @@ import pandas as pd
 from billframes._messages import warn
 from billframes.errors import BillframesWarning, ConfigError, ParameterError
 
-__all__ = [
-    "NUMBER_FORMATS",
-    "PAGE_WIDTH",
-    "check_output",
-    "excel_text",
-    "file_name",
-    "fit_landscape",
-    "is_cut",
-    "make_folder",
-    "neutralize",
-    "plain_line_ends",
-    "safe_sheet_name",
-    "to_csv",
-    "to_excel",
-    "write",
-]
-
 NUMBER_FORMATS = {
     "money": "#,##0.00",
     "rate": "#,##0.00",

@@ -8,8 +8,6 @@ from difflib import get_close_matches
 from billframes._names import closest
 from billframes.errors import ParameterError
 
-__all__ = ["find_named"]
-
 # The most names that a message suggests.
 _MOST_SUGGESTIONS = 5
 # How similar two words must be, as measured by `difflib`.

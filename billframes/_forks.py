@@ -24,17 +24,6 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from billframes.errors import BillframesError, ConfigError
 
-__all__ = [
-    "PerProcess",
-    "Process",
-    "check_library",
-    "check_own",
-    "hold_during_fork",
-    "in_each_child",
-    "keep_in_children",
-    "remove_at_end",
-]
-
 T = TypeVar("T")
 
 

@@ -14,24 +14,6 @@ import pandas as pd
 from billframes._names import snake_case
 from billframes.periods import MONTHS, Period
 
-__all__ = [
-    "MINUS",
-    "MISSING",
-    "NOT_COMPARABLE",
-    "count_of",
-    "enum_label",
-    "fields_html",
-    "format_change",
-    "format_number",
-    "format_rounded",
-    "format_value",
-    "label_of",
-    "long_date",
-    "long_span",
-    "month_name",
-    "short_date",
-]
-
 MISSING = "–"
 NOT_COMPARABLE = "n/a"
 """The change of an amount that was tiny before."""

@@ -18,19 +18,6 @@ from typing import Any, BinaryIO
 
 from billframes.errors import ParameterError
 
-__all__ = [
-    "LEDES_BYTES",
-    "LEDES_FINDINGS",
-    "LEDGER_BYTES",
-    "SETTINGS_BYTES",
-    "WORKBOOK_BYTES",
-    "WORKBOOK_CELLS",
-    "beyond",
-    "checked_limit",
-    "open_limited",
-    "read_toml",
-]
-
 # About 500,000 lines. Portals accept less.
 LEDES_BYTES = 100_000_000
 # Problems of a file that are listed before reading stops.

@@ -25,8 +25,6 @@ from functools import cache
 from pathlib import Path
 from types import TracebackType
 
-__all__ = ["DEBUG_VARIABLE", "clean_text", "cut", "ipython_traceback", "say", "say_error", "shorten", "warn", "wrapped"]
-
 # ANSI sequences: colours and cursor moves, then titles, links and the clipboard. Each can begin in two ways.
 _SEQUENCES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)"

@@ -8,17 +8,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 
-__all__ = [
-    "as_given",
-    "closest",
-    "distinct_names",
-    "first_few",
-    "holds_several",
-    "join_names",
-    "snake_case",
-    "with_article",
-]
-
 _HUMP = re.compile(r"(?<=[^\W_A-Z])(?=[A-Z])")
 _MOST_SHOWN = 10
 _NOT_WORD = re.compile(r"[\W_]+")

@@ -19,8 +19,6 @@ from billframes._format import long_date
 from billframes._messages import warn
 from billframes.errors import IncompleteDataWarning
 
-__all__ = ["NOTES", "Count", "Note", "Notes", "Reader", "Rule", "collect_notes", "note"]
-
 NOTES = "notes"
 """The name under which a result keeps its notes."""
 

@@ -11,17 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from billframes._names import closest
 from billframes.errors import BillframesError, CallError, ParameterError, unknown_name
 
-__all__ = [
-    "SuggestsNames",
-    "bound_arguments",
-    "check_keys",
-    "check_names",
-    "suggest_arguments",
-    "suggest_fields",
-    "suggest_method_arguments",
-    "suggest_settings",
-]
-
 T = TypeVar("T")
 
 # The class of each field, for the dataclasses that analyses take as `settings=`.

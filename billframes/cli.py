@@ -20,8 +20,6 @@ from billframes._names import closest
 from billframes._version import __version__
 from billframes.errors import BillframesError
 
-__all__ = ["main"]
-
 COMMANDS = {
     "apply": ("billframes.commands.apply", "Plan the edits of an Excel workbook, ask for confirmation, and send them."),
     "dashboard": ("billframes.widgets.dashboard.command", "Serve the explorer as a web page on this machine."),

@@ -27,16 +27,6 @@ from billframes.loading.progress import Progress
 from billframes.schema.resources import MAX_LIMIT
 from billframes.transport.http import Auth, BaseTransport
 
-__all__ = [
-    "OPTIONS",
-    "PROFILE_OPTIONS",
-    "ClientOptions",
-    "Option",
-    "check_option_names",
-    "document_options",
-    "option_values",
-]
-
 T = TypeVar("T")
 
 

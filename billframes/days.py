@@ -14,18 +14,6 @@ from typing import Any, Literal, Self
 
 from billframes.errors import ParameterError
 
-__all__ = [
-    "CALENDAR_YEAR",
-    "FiscalYear",
-    "Period",
-    "local_day",
-    "month_end",
-    "months_between",
-    "period_before",
-    "shift_month",
-    "year_before",
-]
-
 # Months of a quarter and of a year.
 _QUARTER, _YEAR = 3, 12
 # Every month has these days, so quarters can begin on them.

@@ -30,8 +30,6 @@ from billframes.loading.connection import WritingConnection, request_threads
 from billframes.loading.progress import Progress, progress_reporter
 from billframes.schema.resources import RESOURCES, Resource
 
-__all__ = ["resource_of", "send_journal", "write_journal"]
-
 # The most times that a create is sent again if the server does not have it.
 _ROUNDS = 3
 # Seconds to wait before the server is searched for a change that was sent and got no response.

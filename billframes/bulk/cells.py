@@ -22,8 +22,6 @@ from billframes.schema.decode import parse_instant, parse_time, same_id
 from billframes.schema.json_text import parse_day
 from billframes.schema.resources import Resource
 
-__all__ = ["NumberText", "UnreadableCellError", "cells_equal", "read_cell", "record_cells", "text_of_cell"]
-
 # Two amounts or hours that differ by less are equal: Excel and the server round differently.
 CENT = 0.005
 # Spreadsheets round numbers of more than 15 digits.

@@ -28,8 +28,6 @@ from billframes.paging.strategy import OVERLAP
 from billframes.schema.decode import decode_page, earlier
 from billframes.schema.resources import Resource
 
-__all__ = ["ChangeList", "ChangedRecord", "ChangedRecords"]
-
 # How far before the newest change of one list the next one begins. A fast server shows its writes within milliseconds,
 # and to list a record again takes it about a hundredth of the time of a write.
 _OVERLAP = dt.timedelta(seconds=0.25)

@@ -21,17 +21,6 @@ from billframes.bulk.server_records import ServerRecord
 from billframes.loading.request_bodies import custom_field_updates, encode_body
 from billframes.schema.resources import Resource
 
-__all__ = [
-    "ACTIONS",
-    "NOT_SENT",
-    "STATUSES",
-    "CellChange",
-    "Change",
-    "count_changes",
-    "frame_of",
-    "request_body",
-]
-
 ACTIONS = ("update", "create", "delete")
 # Statuses of cells that differ and are not sent.
 NOT_SENT = ("billed", "changed since loaded", "read-only column", "invalid", "gone")

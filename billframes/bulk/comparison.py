@@ -21,8 +21,6 @@ from billframes.config.credentials import same_address
 from billframes.errors import ParameterError
 from billframes.schema.resources import Resource
 
-__all__ = ["FrameComparison", "compare_deletions"]
-
 # Columns that tell whether a record may be changed.
 _ALWAYS_READ = ("billed", "modified_at")
 # Columns that the rules of codes and fixed fees need, and columns by which people recognize a record.

@@ -18,8 +18,6 @@ from billframes.bulk.cells import text_of_cell
 from billframes.bulk.changes import NOT_SENT, CellChange, Change, count_changes
 from billframes.schema.resources import Resource
 
-__all__ = ["as_html", "as_text", "changes_not_made", "headline", "outcome_counts"]
-
 # Rows shown of each table; `plan.frame` has them all.
 _MOST_ROWS = 200
 _MOST_ROWS_IN_TEXT = 40

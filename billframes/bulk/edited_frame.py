@@ -24,8 +24,6 @@ from billframes.loading.ids import identifier, path_segment
 from billframes.loading.load_info import load_attrs, load_info
 from billframes.schema.resources import CLIENTS, EXPENSES, FIXED_FEES, INVOICES, MATTERS, TIME_ENTRIES, Resource
 
-__all__ = ["EditedRow", "EditedRows", "Percentage", "UnreadableCell", "checked_ids", "read_edited"]
-
 # The texts that `astype(str)` makes of missing values.
 _MISSING_AS_TEXT = frozenset({"nan", "NaN", "NaT", "<NA>", "None"})
 # In some countries, a point before three digits separates thousands.

@@ -26,8 +26,6 @@ from billframes.errors import BillframesError
 from billframes.loading.connection import WritingConnection
 from billframes.schema.resources import CLIENTS, MATTERS, Resource
 
-__all__ = ["UnansweredCreates", "find_by_values", "identity_of"]
-
 _ITEM_COLUMNS = ("matter_id", "date", "user_id", "description", "hours", "amount")
 _OTHER_COLUMNS = {MATTERS.name: ("client_id", "name", "reference"), CLIENTS.name: ("name", "reference")}
 # Records of at most this many matters are listed by matter.

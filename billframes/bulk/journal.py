@@ -27,7 +27,6 @@ from billframes._forks import Process, keep_in_children
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.journal_check import (
     LONGEST_VALUE,
-    OUTCOMES,
     DamagedJournalError,
     check_cells,
     check_changes,
@@ -35,8 +34,6 @@ from billframes.bulk.journal_check import (
     check_writers,
 )
 from billframes.errors import ParameterError
-
-__all__ = ["OUTCOMES", "Entry", "Journal", "folder"]
 
 VERSION = 1
 # `base` holds `Entry.modified_at`, `twins` holds `Entry.existing_ids`.

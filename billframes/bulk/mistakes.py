@@ -29,8 +29,6 @@ from billframes.bulk.columns import EditColumn
 from billframes.bulk.find_created import identity_of
 from billframes.schema.resources import Resource
 
-__all__ = ["Mistakes"]
-
 _HOURS_PER_DAY = 24.0
 _YEAR = dt.timedelta(days=366)
 # Rows that are enough to tell whether values were moved between rows.

@@ -30,14 +30,13 @@ from billframes.bulk.cells import text_of_cell
 from billframes.bulk.changes import ACTIONS, STATUSES, Change, count_changes, frame_of
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.display import as_html, as_text
-from billframes.bulk.journal import OUTCOMES, Journal
+from billframes.bulk.journal import Journal
+from billframes.bulk.journal_check import OUTCOMES
 from billframes.bulk.planning import PlannedChanges, plan_changes, plan_failed, plan_reverse
 from billframes.errors import ParameterError
 from billframes.loading.connection import WritingConnection
 from billframes.loading.progress import Progress
 from billframes.schema.resources import Resource
-
-__all__ = ["Outcomes", "Plan", "apply_journal", "make_plan"]
 
 
 class Plan(SuggestsNames):

@@ -25,8 +25,6 @@ from billframes.loading.connection import WritingConnection
 from billframes.loading.load import custom_field_columns
 from billframes.schema.resources import Resource
 
-__all__ = ["PlannedChanges", "plan_changes", "plan_failed", "plan_reverse"]
-
 # Outcomes of changes that can be planned again; an uncertain change has to be looked at first.
 _PLANNED_AGAIN = frozenset({"changed since planned", "refused", "failed"})
 

@@ -42,8 +42,6 @@ from billframes.schema.resources import (
 )
 from billframes.schema.sources import fields_of
 
-__all__ = ["RuleChecks", "check_deletions"]
-
 _LEDES = ("ledes_enabled", "ledes_code_set_ids", *(flag for _, flag in LEDES_CODES.values()))
 # Columns with the id of another record, each with its resource and the columns of that record that the checks need.
 _REFERENCES = {

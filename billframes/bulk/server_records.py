@@ -27,8 +27,6 @@ from billframes.loading.query_args import ListRequest, build_request
 from billframes.schema.decode import decode_single, same_id
 from billframes.schema.resources import Resource
 
-__all__ = ["ListHint", "RecordReader", "ServerRecord", "response_cells"]
-
 # The cells of one record by column.
 ServerRecord: TypeAlias = Mapping[str, Any]
 

@@ -25,8 +25,6 @@ from billframes.bulk.archive import (
 from billframes.bulk.edited_frame import Percentage
 from billframes.errors import ConfigError
 
-__all__ = ["CellError", "ReadSheet", "Workbook"]
-
 # Excel's last row, and its columns.
 _LAST_ROW, _COLUMNS = 1_048_576, 16_384
 _TRUE = frozenset({"1", "true"})

@@ -39,8 +39,6 @@ from billframes.transport.answers import OtherRecordError, check_answer, check_d
 from billframes.transport.http_errors import uncertain_write_error
 from billframes.transport.request import ApiRequest, OutcomeCheck, Response, outcome_of_write
 
-__all__ = ["BILLED", "CHANGED_SINCE_PLANNED", "Writer"]
-
 # Outcomes of changes that are held back, with their reasons.
 CHANGED_SINCE_PLANNED = ("changed since planned", "somebody changed the record after the plan was made")
 BILLED = ("billed", "the record is on an invoice now")

@@ -23,8 +23,6 @@ from billframes.client import Client
 from billframes.commands import add_connection, connected
 from billframes.errors import ParameterError
 
-__all__ = ["EXAMPLES", "add_arguments", "run"]
-
 EXAMPLES = ("billframes apply october.xlsx --dry-run", "billframes apply october.xlsx --yes --journal october.journal")
 
 INCOMPLETE = 1

@@ -22,8 +22,6 @@ from billframes.commands import add_connection, connected
 from billframes.errors import ParameterError
 from billframes.schema.resources import RESOURCES as DECLARED
 
-__all__ = ["EXAMPLES", "add_arguments", "run"]
-
 EXAMPLES = (
     'billframes export expenses 2026-10 --decimal , --delimiter ";" -o acme.csv',
     "billframes export time_entries 2026-10 -o october.xlsx",

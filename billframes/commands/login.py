@@ -23,8 +23,6 @@ from billframes.config.profiles import config_file, read_config, write_privately
 from billframes.config.secret import Secret, hide
 from billframes.errors import ConfigError
 
-__all__ = ["EXAMPLES", "add_arguments", "run"]
-
 EXAMPLES = ("billframes login", "billframes login --profile trial --base-url https://trial.example.com")
 
 REFUSED = 1

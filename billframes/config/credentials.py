@@ -28,8 +28,6 @@ from billframes.config.profiles import config_file, read_profile
 from billframes.config.secret import Secret, check_token, hide
 from billframes.errors import BillframesWarning, ConfigError
 
-__all__ = ["FoundApi", "check_address", "find_api", "is_loopback", "same_address"]
-
 T = TypeVar("T")
 KEYRING_SERVICE = "billframes"
 _EXAMPLE = "https://billing.example.com"

@@ -13,8 +13,6 @@ from typing import Any
 from billframes.config.firm import FirmSettings
 from billframes.days import FiscalYear
 
-__all__ = ["FirmCalendar"]
-
 
 class FirmCalendar:
     """

@@ -13,8 +13,6 @@ from billframes._names import closest
 from billframes.errors import ParameterError
 from billframes.periods import FiscalYear, resolve
 
-__all__ = ["FIRM", "READERS", "ROLES", "WEEKDAYS", "Target", "read_date", "read_list", "read_number"]
-
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 ROLES = ("principal", "attorney", "paralegal", "timekeeper", "operator", "accountant")
 _TARGET = {"hours", "fees", "period"}

@@ -10,8 +10,6 @@ from billframes._suggestions import check_keys
 from billframes.config.firm_values import read_list
 from billframes.errors import ParameterError
 
-__all__ = ["LEDGER_READERS", "LedgerSettings"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerSettings:

@@ -32,8 +32,6 @@ from billframes._names import closest
 from billframes.config.secret import hide, hide_headers
 from billframes.errors import BillframesWarning, ConfigError
 
-__all__ = ["LIMITS", "Limits", "config_file", "read_config", "read_profile", "save_select_names", "write_privately"]
-
 
 @dataclass(slots=True)
 class Limits:

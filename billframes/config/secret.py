@@ -12,8 +12,6 @@ from typing import NoReturn
 
 from billframes.errors import ConfigError
 
-__all__ = ["Secret", "check_headers", "check_token", "hide", "hide_headers", "is_header_name"]
-
 # Shorter texts occur by chance, so masking them would only make messages unreadable.
 LEAST_MASKED = 4
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")

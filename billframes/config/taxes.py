@@ -18,8 +18,6 @@ from billframes._suggestions import check_keys
 from billframes.config.firm_values import read_date, read_list, read_number
 from billframes.errors import ParameterError
 
-__all__ = ["KINDS", "PARTS", "TAX_READERS", "PaymentOrder", "Tax", "read_payment_order"]
-
 KINDS = ("time", "fixed_fees", "expenses")
 PARTS = ("tax", "expenses", "fees")
 

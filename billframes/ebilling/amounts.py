@@ -12,20 +12,6 @@ from collections.abc import Iterable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 
-__all__ = [
-    "ZERO",
-    "exact_sum",
-    "money",
-    "money_text",
-    "number",
-    "number_text",
-    "product",
-    "rate_text",
-    "read_number",
-    "spread",
-    "to_cents",
-]
-
 _CENT = Decimal("0.01")
 _FOURTH = Decimal("0.0001")
 ZERO = Decimal("0.00")

@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from billframes.ebilling.findings import NOTE, OFTEN, REJECTED, Problem
-
-__all__ = ["code_problems", "tax_lines"]
+from billframes.ebilling.findings import Problem
+from billframes.ebilling.format import NOTE, OFTEN, REJECTED
 
 # Litigation, project, bankruptcy and counselling; patent, trade mark and government relations; Jackson's codes (JA to
 # JM); and the numbers of 2023 for patents.

@@ -18,8 +18,6 @@ from billframes.ebilling.source import CODES, KINDS, BillItem
 from billframes.loading.connection import request_threads
 from billframes.loading.progress import Progress, progress_reporter
 
-__all__ = ["CodeStore", "ItemCodes", "ItemKey", "read_codes"]
-
 ItemKey = tuple[str, str, Any]
 """An item's kind, its id, and the instant of its last change."""
 ItemCodes = Mapping[str, str | None]

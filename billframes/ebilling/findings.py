@@ -11,20 +11,6 @@ import pandas as pd
 from billframes.ebilling.format import FIELDS, NOTE, OFTEN, REJECTED, Severity
 from billframes.errors import ParameterError
 
-__all__ = [
-    "FILE_COLUMNS",
-    "INVOICE_COLUMNS",
-    "NOTE",
-    "OFTEN",
-    "REJECTED",
-    "Finding",
-    "Problem",
-    "Severity",
-    "findings_frame",
-    "guideline_findings",
-    "list_reasons",
-]
-
 _COMMON = ("invoice_number", "item_id", "field", "severity", "problem", "value", "fix")
 INVOICE_COLUMNS = (*_COMMON, "item", "date", "matter_id", "matter_name", "responsible_id", "responsible_name")
 """Columns of findings in the firm's own data."""

@@ -12,24 +12,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-__all__ = [
-    "END",
-    "FIELDS",
-    "LEDES_98BI",
-    "LEDES_98BI_51",
-    "LEDES_1998B",
-    "LEDES_2000",
-    "NOTE",
-    "OFTEN",
-    "REJECTED",
-    "TAGS",
-    "TYPES",
-    "XML_ROOTS",
-    "LedesField",
-    "LedesFormat",
-    "Severity",
-]
-
 Severity = Literal["rejected", "often rejected", "note"]
 REJECTED: Severity = "rejected"
 OFTEN: Severity = "often rejected"

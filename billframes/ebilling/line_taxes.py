@@ -17,8 +17,6 @@ from billframes.ebilling.lines import Line
 from billframes.ebilling.source import Row
 from billframes.ebilling.taxes import LedesTax, is_between
 
-__all__ = ["LineTaxes"]
-
 # The kinds of items in the firm's settings.
 _KINDS = {"time_entry": "time", "fixed_fee": "fixed_fees", "expense": "expenses"}
 

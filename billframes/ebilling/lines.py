@@ -14,11 +14,10 @@ from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from billframes.ebilling.amounts import ZERO, money, number, product, to_cents
-from billframes.ebilling.findings import REJECTED, Finding
+from billframes.ebilling.findings import Finding
+from billframes.ebilling.format import REJECTED
 from billframes.ebilling.profile import LedesProfile
 from billframes.ebilling.source import BillItem, Row
-
-__all__ = ["Bill", "Line", "add_item_lines", "line_without_amount"]
 
 _ONE = Decimal("1.0000")
 _FOURTH, _HALF_CENT = Decimal("0.0001"), Decimal("0.005")

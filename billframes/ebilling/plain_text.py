@@ -14,8 +14,6 @@ from typing import NamedTuple
 
 from anyascii import anyascii
 
-__all__ = ["PlainText", "is_plain", "plain_text"]
-
 _REPLACED = {"[]": "()", "|": "/"}
 # anyascii would convert these signs to single letters.
 _STATUTES = {"§": "Sec.", "¶": "Para."}

@@ -21,8 +21,6 @@ from billframes.ebilling.plain_text import is_plain
 from billframes.ebilling.taxes import LedesTax, read_taxes
 from billframes.errors import ConfigError, ParameterError
 
-__all__ = ["ADDRESS_KEYS", "REQUIREMENTS", "LedesProfile", "look_up"]
-
 Adjustments = Literal["refuse", "invoice", "lines"]
 FixedFees = Literal["IF", "F"]
 

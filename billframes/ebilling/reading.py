@@ -11,16 +11,14 @@ import pandas as pd
 
 from billframes._limits import LEDES_BYTES, LEDES_FINDINGS, checked_limit, open_limited
 from billframes._messages import cut, warn
-from billframes.ebilling.findings import FILE_COLUMNS, NOTE, Finding, findings_frame
-from billframes.ebilling.format import END, FIELDS, LEDES_1998B
+from billframes.ebilling.findings import FILE_COLUMNS, Finding, findings_frame
+from billframes.ebilling.format import END, FIELDS, LEDES_1998B, NOTE
 from billframes.ebilling.parsed_file import ParsedFile, Part, StopError
 from billframes.ebilling.profile import LedesProfile
 from billframes.ebilling.rules import problems
 from billframes.ebilling.text_files import MARKS, parse_text
 from billframes.ebilling.xml_files import parse_xml
 from billframes.errors import IncompleteDataWarning, ParameterError
-
-__all__ = ["check_file", "ledes_format", "lines_frame", "read_ledes"]
 
 BillSource = str | bytes | os.PathLike[str]
 

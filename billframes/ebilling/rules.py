@@ -15,11 +15,9 @@ from functools import lru_cache
 
 from billframes.ebilling.amounts import ZERO, exact_sum, money_text, product, read_number, to_cents
 from billframes.ebilling.code_rules import code_problems
-from billframes.ebilling.findings import OFTEN, REJECTED, Problem, Severity
-from billframes.ebilling.format import FIELDS, TYPES, LedesField, LedesFormat
+from billframes.ebilling.findings import Problem
+from billframes.ebilling.format import FIELDS, OFTEN, REJECTED, TYPES, LedesField, LedesFormat, Severity
 from billframes.ebilling.plain_text import is_plain
-
-__all__ = ["problems"]
 
 Columns = Mapping[str, Sequence[str]]
 

@@ -24,8 +24,6 @@ from billframes.loading.load_info import load_info
 from billframes.periods import Period
 from billframes.schema.records import LEDES_CODES
 
-__all__ = ["CODES", "KINDS", "OPEN_STATES", "BillItem", "BillSource", "Row"]
-
 Row = dict[str, Any]
 C = nw.col
 

@@ -14,8 +14,6 @@ from billframes.config.firm_values import read_date, read_list, read_number
 from billframes.ebilling.plain_text import is_plain
 from billframes.errors import ParameterError
 
-__all__ = ["LedesTax", "is_between", "read_taxes"]
-
 _ON = {"fees": ("time_entry", "fixed_fee"), "expenses": ("expense",), "both": ("time_entry", "fixed_fee", "expense")}
 _KEYS = ("type", "rate", "on", "codes", "matters", "from", "until")
 _TYPE_WIDTH = 20

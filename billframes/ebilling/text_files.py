@@ -13,12 +13,9 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import BinaryIO
 
-from billframes.ebilling.findings import OFTEN
-from billframes.ebilling.format import END, FIELDS, LEDES_98BI, LEDES_98BI_51, LEDES_1998B, LedesFormat
+from billframes.ebilling.format import END, FIELDS, LEDES_98BI, LEDES_98BI_51, LEDES_1998B, OFTEN, LedesFormat
 from billframes.ebilling.parsed_file import ParsedFile, unknown_format
 from billframes.errors import LedesFormatError
-
-__all__ = ["MARKS", "parse_text"]
 
 MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-sig"}
 """Byte-order marks, and their encodings."""

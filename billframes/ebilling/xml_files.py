@@ -15,12 +15,10 @@ from typing import BinaryIO, NamedTuple
 from xml.parsers import expat
 
 from billframes.ebilling.amounts import ZERO, exact_sum, money_text, product, read_number
-from billframes.ebilling.findings import NOTE, OFTEN, REJECTED, Finding, Severity
-from billframes.ebilling.format import LEDES_2000, TAGS, XML_ROOTS, LedesFormat
+from billframes.ebilling.findings import Finding
+from billframes.ebilling.format import LEDES_2000, NOTE, OFTEN, REJECTED, TAGS, XML_ROOTS, LedesFormat, Severity
 from billframes.ebilling.parsed_file import ParsedFile, unknown_format
 from billframes.errors import LedesFormatError
-
-__all__ = ["parse_xml"]
 
 _PIECE = 1 << 20
 _DEEPEST = 100

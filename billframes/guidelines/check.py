@@ -32,8 +32,6 @@ from billframes.periods import DateLike, Period, resolve
 if TYPE_CHECKING:
     from billframes.book import Book
 
-__all__ = ["COLUMNS", "guideline_check"]
-
 COLUMNS = (
     *("item", "item_id", "date", "client_id", "client_name", "matter_id", "matter_name", "user_id", "user_name"),
     *("responsible_id", "responsible_name", "invoice_number", "rule", "name", "severity", "problem", "value", "fix"),

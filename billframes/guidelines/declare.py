@@ -14,8 +14,6 @@ import pandas as pd
 
 from billframes.guidelines.keys import Reader, choice, day, share, text, texts
 
-__all__ = ["BEYOND", "COMMON", "SEVERITIES", "WHOLE", "GuidelineRule", "Judge", "RuleKind", "found", "within"]
-
 SEVERITIES = ("refused", "cut", "review")
 # The keys that every rule can have.
 COMMON: dict[str, Reader] = {

@@ -19,8 +19,6 @@ from billframes.guidelines.declare import COMMON, GuidelineRule
 from billframes.guidelines.keys import choice, day, flag, read_table, text, texts
 from billframes.guidelines.rules import RULES
 
-__all__ = ["Guidelines", "named_files", "read_guidelines"]
-
 _TOP = {
     **dict.fromkeys(("client", "title", "currency"), text),
     **dict.fromkeys(("effective", "until"), day),

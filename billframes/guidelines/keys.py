@@ -11,25 +11,6 @@ from billframes._suggestions import check_keys
 from billframes.errors import ConfigError
 from billframes.guidelines.words import Phrases, guideline_words
 
-__all__ = [
-    "Reader",
-    "choice",
-    "day",
-    "each_of",
-    "flag",
-    "lists",
-    "number",
-    "phrases",
-    "read_table",
-    "role_numbers",
-    "rows",
-    "share",
-    "shares",
-    "text",
-    "texts",
-    "whole",
-]
-
 Reader = Callable[[Any], Any]
 """Returns the value, or raises ValueError with the words for what the key takes."""
 

@@ -17,18 +17,6 @@ import pyarrow.compute as pc
 
 from billframes.guidelines.words import shipped
 
-__all__ = [
-    "EMPTY",
-    "ENGLISH",
-    "FOREIGN",
-    "UNCLEAR",
-    "hours_in_brackets",
-    "lacking_parts",
-    "languages",
-    "segments",
-    "tasks",
-]
-
 ENGLISH, FOREIGN, UNCLEAR, EMPTY = "English", "other language", "unclear language", "empty"
 
 _TITLES = r"Mr Mrs Ms Dr No Nos Inc Co Corp Ltd Jr Sr St v vs e\.g i\.e etc [A-Z]"

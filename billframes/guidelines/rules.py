@@ -22,8 +22,6 @@ from billframes.guidelines.keys import (
     whole,
 )
 
-__all__ = ["CURRENCY", "RULES", "rule_title"]
-
 _ON = {"on": choice("time", "expenses", "both")}
 _WORDS = {"words": lists, "own_words": phrases}
 _SELECT = {**_WORDS, "except": phrases, "codes": texts, **_ON}

@@ -16,8 +16,6 @@ import pyarrow.compute as pc
 from billframes._names import closest
 from billframes.errors import ParameterError
 
-__all__ = ["Phrases", "guideline_words", "shipped"]
-
 # Up to three words between two others, without a comma, point or semicolon.
 _BETWEEN = r"(?:\s+[^\s,.;]+){0,3}?\s+"
 _WORD = re.compile(r"[^\W_][^\s*|~^$!]*\*?")

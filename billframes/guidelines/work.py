@@ -25,8 +25,6 @@ from billframes.guidelines.narratives import EMPTY, FOREIGN, UNCLEAR, languages
 from billframes.guidelines.words import Phrases, guideline_words
 from billframes.loading.progress import Progress
 
-__all__ = ["Work", "read_work"]
-
 C = nw.col
 _SHARED = ("date", "matter_id", "description", "amount", "invoice_id")
 _TIME = ("hours", "billing_type", "user_id")

@@ -33,16 +33,6 @@ from billframes.mirror.server_lists import ServerLists
 from billframes.mirror.stored_table import StoredTable
 from billframes.mirror.tables import to_stored, without
 
-__all__ = [
-    "UnchangedBalances",
-    "balances_equal",
-    "combine_balances",
-    "next_to_check",
-    "store_open_invoices",
-    "unchanged_balances",
-    "unreconciled_clients",
-]
-
 # Balances that differ by less are equal.
 CENT = 0.005
 # The least number of clients that are checked in turn by one refresh, and the number that are checked for each limit.

@@ -18,8 +18,6 @@ from billframes._forks import check_library
 from billframes.config.secret import Secret
 from billframes.errors import MirrorError, ParameterError
 
-__all__ = ["BucketOptions"]
-
 # Without the prefix "aws_", which is optional.
 _HARMLESS = frozenset(
     {

@@ -24,8 +24,6 @@ import pyarrow.compute as pc
 from billframes.errors import MirrorError, ParameterError
 from billframes.mirror.storage import Storage
 
-__all__ = ["FORMAT", "NAME", "Catalogue", "Version", "check_tag", "checked_span", "find_version", "format_span"]
-
 # Increased when the tables change in such a way that an older billframes would misread them.
 FORMAT = 1
 NAME = "versions"

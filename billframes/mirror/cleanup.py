@@ -32,8 +32,6 @@ from billframes.mirror.storage import Storage
 from billframes.mirror.storage_errors import FullDiskError, full_disk_error
 from billframes.mirror.tables import REFERENCES, TABLES
 
-__all__ = ["Freed", "is_due", "remove_versions", "undo_unfinished", "undone_if_it_fails", "versions_to_keep"]
-
 _DAY = dt.timedelta(days=1)
 _MARK = ".unfinished"
 _NAMES = (*TABLES, REFERENCES.name)

@@ -30,8 +30,6 @@ from billframes.schema.sources import json_names
 from billframes.transport.connections import CancelScope
 from billframes.transport.request import QueryPairs, Response
 
-__all__ = ["MirrorConnection"]
-
 # The seconds that a load from the tables may take.
 _LOAD_SECONDS = 3600.0
 

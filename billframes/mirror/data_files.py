@@ -20,8 +20,6 @@ import pyarrow as pa
 from billframes.errors import MirrorError
 from billframes.mirror.tables import PARTITION
 
-__all__ = ["DataFile", "check_folder", "check_protocol", "data_files"]
-
 _NAME = re.compile(r"(?:[\w=-][\w.=-]*/){0,3}[\w=-][\w.=-]*\.parquet", re.ASCII)
 # What deltalake declares for instants without a time zone.
 _FEATURES = frozenset({"timestampNtz"})

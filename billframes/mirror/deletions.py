@@ -30,8 +30,6 @@ from billframes.mirror.stored_table import StoredTable, newest_rows
 from billframes.mirror.tables import Table, to_stored, within_days, without
 from billframes.mirror.windows import WINDOW_ROWS, cut_windows
 
-__all__ = ["SAMPLE", "check_vanished", "confirm_deleted", "find_missing", "reload_table", "sample_size"]
-
 # Nothing is removed if at least this share of a table, and at least this number of rows, seems to be deleted.
 _MOST_SHARE, _LEAST_ROWS = 0.1, 100
 # The least number of deletions to confirm.

@@ -15,8 +15,6 @@ from billframes.mirror.history import rows_of_changed_files, sorted_frame
 from billframes.mirror.storage import Storage
 from billframes.mirror.tables import TABLES
 
-__all__ = ["compare"]
-
 _RECEIPTS = {
     "invoice_id": "str",
     "invoice_number": "str",

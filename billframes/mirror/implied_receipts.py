@@ -15,8 +15,6 @@ from billframes.mirror.falls import compare
 from billframes.mirror.mirror import Mirror
 from billframes.periods import DateLike, resolve
 
-__all__ = ["receipts"]
-
 
 def receipts(mirror: Mirror, start: DateLike, end: DateLike | None = None) -> pd.DataFrame:
     """

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from billframes.client import Client
     from billframes.ebilling import CodeStore
 
-__all__ = ["Mirror"]
-
 # The seconds to wait for a refresh by another process.
 WAIT = 3600.0
 

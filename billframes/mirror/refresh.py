@@ -42,8 +42,6 @@ from billframes.mirror.stored_table import StoredTable
 from billframes.mirror.tables import POSITION, REFERENCES, TABLES, Table, to_stored, without
 from billframes.mirror.windows import cut_windows, fill
 
-__all__ = ["OVERLAP", "Refresh", "checked_full"]
-
 OVERLAP = dt.timedelta(minutes=15)
 # The overlap if the server does not state its time.
 NO_DATE = dt.timedelta(days=1)

@@ -23,8 +23,6 @@ from billframes.schema.decode import stated_total
 from billframes.schema.resources import CODES, CUSTOM_FIELDS
 from billframes.transport.request import QueryPairs, Response
 
-__all__ = ["ServerLists"]
-
 # The most times that balances are requested if a client is deleted between the list and its balance.
 _TRIES = 3
 # The number of invoices listed in addition to those that are open in the mirror, to find new ones.

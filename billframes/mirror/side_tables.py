@@ -34,8 +34,6 @@ from billframes.mirror.tables import (
     without,
 )
 
-__all__ = ["ITEM_CODES", "ItemCodeTable", "ReferenceCollector"]
-
 
 class ReferenceCollector:
     """Collects the shown values of other records during a refresh, and stores those of records in no list."""

@@ -17,8 +17,6 @@ from billframes.mirror.data_files import DataFile
 from billframes.mirror.storage import Storage
 from billframes.mirror.tables import POSITION, REFERENCES, TABLES, Table, TableReference, shown_columns, without
 
-__all__ = ["Snapshot"]
-
 
 class Snapshot:
     """The tables of one version."""

@@ -7,8 +7,6 @@ import errno
 from billframes._messages import clean_text, cut
 from billframes.errors import MirrorError
 
-__all__ = ["FullDiskError", "full_disk_error", "mirror_error"]
-
 _ARROW = "↳"
 _LONGEST = 600
 _FULL = {errno.ENOSPC, errno.EDQUOT}

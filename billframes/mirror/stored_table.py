@@ -15,8 +15,6 @@ import pyarrow.compute as pc
 from billframes.mirror.storage import Storage
 from billframes.mirror.tables import PARTITION, POSITION, Table, partition_of, without
 
-__all__ = ["StoredTable", "newest_rows", "unchanged_mask"]
-
 # Rows of the partitions that are rewritten in one commit.
 BATCH_ROWS = 200_000
 

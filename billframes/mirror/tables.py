@@ -28,22 +28,6 @@ from billframes.schema.resources import (
 )
 from billframes.schema.sources import sources_of
 
-__all__ = [
-    "PARTITION",
-    "POSITION",
-    "REFERENCES",
-    "REFERENCE_SCHEMA",
-    "TABLES",
-    "Table",
-    "TableReference",
-    "as_stored",
-    "partition_of",
-    "shown_columns",
-    "to_stored",
-    "within_days",
-    "without",
-]
-
 PARTITION = "partition"
 # The column that keeps the server's order, for lists without an order of their own.
 POSITION = "position"
