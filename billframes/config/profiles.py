@@ -85,7 +85,7 @@ def read_profile(
     Return the profile's name and settings; None and an empty dict if no profile is used.
 
     `given` is the profile given to `connect`: None is `BILLFRAMES_PROFILE`, else the file's default profile if
-    `default` allows it, and an empty text is no profile. Raise `ConfigError` if it does not exist, the file can't be
+    `default` allows it, and an empty text means none. Raise `ConfigError` if it does not exist, the file can't be
     read, or a setting is not in `known_options`, base_url or token.
     """
     name = (os.environ.get("BILLFRAMES_PROFILE") or None) if given is None else given
