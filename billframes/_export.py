@@ -230,7 +230,6 @@ def _text_columns(frame: pd.DataFrame) -> list[Any]:
 
 
 def _joined(value: object) -> object:
-    """Write a list as text."""
     return "; ".join(map(str, value)) if isinstance(value, list | tuple) else value
 
 

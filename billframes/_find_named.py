@@ -50,6 +50,5 @@ def _similar(text: str, known: Sequence[str]) -> str:
 
 
 def _has_similar_words(name: str, text: str) -> bool:
-    """Tell whether each word of a text is similar to a word of a name."""
     words = name.casefold().split()
     return all(get_close_matches(each, words, 1, _SIMILARITY) for each in text.casefold().split())

@@ -125,7 +125,6 @@ class SuggestsNames:
 
     @property
     def _spoken_name(self) -> str:
-        """Name of the object in messages."""
         return type(self).__name__
 
     # Hidden from type checkers, which would accept any name.

@@ -199,7 +199,6 @@ def _whole_months(start: dt.date, end: dt.date) -> int | None:
 
 
 def _months_begun(start: dt.date, end: dt.date) -> int:
-    """Return the number of months that a period has begun."""
     return (end.year - start.year) * _YEAR + end.month - start.month + (end.day >= start.day)
 
 

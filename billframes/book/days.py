@@ -20,8 +20,6 @@ from billframes.errors import ParameterError
 from billframes.loading.load_info import load_day
 from billframes.periods import DateLike, Period, resolve
 
-__all__ = ["DATES", "BookDays"]
-
 DATES = {"time_entries": "date", "invoices": "invoice_date"}
 """The frames whose days are known, with their column of dates."""
 

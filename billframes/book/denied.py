@@ -20,8 +20,6 @@ from billframes.loading.load import load
 from billframes.loading.query_args import build_request
 from billframes.schema.resources import CUSTOM_FIELDS, RESOURCES
 
-__all__ = ["DETAILS", "load_details", "without_denied"]
-
 DETAILS = {
     "users": "Roles, e-mail addresses and people without work are unknown",
     "matters": "Types, practice areas and responsible lawyers of matters are unknown, so work of all types counts",

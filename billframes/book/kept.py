@@ -16,8 +16,6 @@ from billframes.book.book import Book
 if TYPE_CHECKING:
     from billframes.book.slices import BookSlice
 
-__all__ = ["KeptBook"]
-
 
 class KeptBook:
     """

@@ -26,8 +26,6 @@ from billframes.book.denied import without_denied
 from billframes.loading.load_info import attach
 from billframes.periods import Period
 
-__all__ = ["FRAME_NAMES", "analysis_methods", "call_analysis"]
-
 FRAME_NAMES = (
     "time_entries",
     "expenses",

@@ -23,8 +23,6 @@ from billframes.book.days import BookDays
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
-__all__ = ["SLICE_KEYS", "BookSlice", "SliceKey", "SlicedBook", "add_keys", "keep_rows", "row_of_zeros"]
-
 SliceKey = Literal["client", "practice_area", "responsible"]
 SLICE_KEYS: tuple[SliceKey, ...] = ("client", "practice_area", "responsible")
 

@@ -130,7 +130,6 @@ def _not_sent(plan: Plan) -> int:
 
 
 def _print_outcomes(outcomes: Outcomes, plan: Plan | None) -> int:
-    """Print the outcomes of the changes, and return the exit code."""
     say(f"{outcome_counts(outcomes)}.")
     failed = changes_not_made(outcomes)
     for id_, columns, outcome, reason in failed.head(_MOST_PRINTED).to_numpy():

@@ -107,7 +107,6 @@ def _check_filters(args: argparse.Namespace, resource: str) -> None:
 
 
 def _ids(client: Client, name: str, words: Sequence[str]) -> list[str]:
-    """Return the ids of the clients, matters or people that are named."""
     load, reference = _LISTS[name]
     rows = getattr(client, load)()[[f"{name}_id", "name", reference]].astype("object").fillna("")
     known = list(rows.itertuples(index=False, name=None))

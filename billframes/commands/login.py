@@ -119,7 +119,6 @@ def _save_token(keyring: Any, name: str, token: Secret, before: Secret | None) -
 
 
 def _restore_token(keyring: Any, name: str, before: Secret | None) -> None:
-    """Restore the previous token in the keyring, if possible."""
     with contextlib.suppress(Exception):
         if before is None:
             keyring.delete_password(KEYRING_SERVICE, name)

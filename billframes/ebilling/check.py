@@ -329,7 +329,6 @@ def _invoice_findings(
 
 
 def _international_findings(bill: Bill, source: BillSource, profile: LedesProfile) -> Iterator[Finding]:
-    """Yield the findings about an invoice as 98BI."""
     if not profile.form.has_taxes:
         return
     currency = source.settings.currency if source.settings is not None else ""

@@ -128,7 +128,6 @@ def _write_down(bill: Bill, difference: Decimal, profile: LedesProfile, taxes: L
 
 
 def _write_one(bill: Bill, difference: Decimal, profile: LedesProfile, taxes: LineTaxes) -> str | None:
-    """Add one adjustment of the invoice, with the tax of its fees."""
     assert bill.invoice is not None  # noqa: S101 - only invoices are written down
     matter = bill.invoice["matter_id"] or next((line.matter_id for line in bill.lines), None)
     line = Line("IF", None, matter, bill.invoice["day"], difference, None, None, difference, _ADJUSTMENT)

@@ -256,7 +256,6 @@ class _Checks:
 
 
 def _places(groups: Sequence[str]) -> dict[str, list[int]]:
-    """Return the places of each group."""
     places: dict[str, list[int]] = {}
     for at, group in enumerate(groups):
         places.setdefault(group, []).append(at)

@@ -163,7 +163,6 @@ def _records(text: io.TextIOWrapper, parsed: ParsedFile) -> Iterator[_Record]:
 
 
 def _records_of(line: str, number: int, parsed: ParsedFile) -> list[str]:
-    """Return the records of a line."""
     if not line.strip():
         if line.endswith("\n"):
             parsed.report("the line is empty", number, "Leave it out.", OFTEN)

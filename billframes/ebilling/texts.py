@@ -65,7 +65,6 @@ class Texts:
         self._report_names(bill)
 
     def _head(self, bill: Bill) -> _Texts:
-        """Return the fields of the invoice and of the firm."""
         invoice, profile = bill.invoice, self._profile
         head = {"invoice_description": profile.invoice_description, "law_firm_id": profile.law_firm_id}
         head["invoice_currency"] = profile.currency or ""
@@ -121,7 +120,6 @@ class Texts:
 
     @functools.cache  # noqa: B019 - lives as long as one check
     def _person(self, user_id: str | None) -> _Texts:
-        """Return a timekeeper's id, names and classification."""
         user = self._source.users.get(user_id or "")
         if user is None:
             return {}

@@ -96,8 +96,6 @@ def parse_xml(stream: BinaryIO, parsed: ParsedFile, *, encoding: str | None, onl
 
 
 class _Reader:
-    """Handles the elements of a file."""
-
     def __init__(self, parsed: ParsedFile, beginning: bytes, encoding: str | None, *, only_format: bool) -> None:
         self._parsed = parsed
         self._beginning = beginning.decode("latin-1")
@@ -216,7 +214,6 @@ class _Reader:
         sums.check_invoice()
 
     def _line(self, item: _Item, sums: _Sums) -> _Values:
-        """Return the fields of an item, with its tax and its total with tax."""
         values = item.values
         line = {**values, "line_item_number": str(self._numbered)}
         if not item.kind:

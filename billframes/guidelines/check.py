@@ -148,7 +148,6 @@ def guideline_check(
 
 
 def _roles(settings: FirmSettings, source: BillSource) -> dict[str, str]:
-    """Return the roles of the settings by the user's id."""
     ids = {str(row.get("email")).lower(): id_ for id_, row in source.users.items() if row.get("email")}
     return {ids.get(user.lower(), user): role for user, role in settings.roles.items()}
 
@@ -163,7 +162,6 @@ def _as_of(given: DateLike | None, source: BillSource, settings: FirmSettings) -
 def _chosen(
     items: pd.DataFrame, source: BillSource, invoice: str | Iterable[str] | None, period: Period
 ) -> pd.Series[bool]:
-    """Mark the items to report."""
     if invoice is not None:
         numbers = [invoice] if isinstance(invoice, str) else list(invoice)
         return items["invoice_id"].isin([source.find_invoice(str(each))["invoice_id"] for each in numbers])
@@ -171,7 +169,6 @@ def _chosen(
 
 
 def _findings(work: Work) -> Iterator[pd.DataFrame]:
-    """Yield the findings of each rule of a file."""
     currency = work.settings.currency
     if work.file.currency and currency and currency != work.file.currency:
         yield _judge(GuidelineRule("currency", {"severity": "refused", "currency": work.file.currency}), CURRENCY, work)

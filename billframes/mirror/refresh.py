@@ -324,7 +324,6 @@ class Refresh:
         return before != stored.version
 
     def _changes_since(self) -> dt.datetime:
-        """Return the `modifiedSince` of this refresh."""
         if self._previous is not None:
             return dt.datetime.fromisoformat(self._previous.firm["mark"])
         return (self.server.time - OVERLAP) if self.server.time else dt.datetime.now(dt.UTC) - NO_DATE

@@ -219,7 +219,6 @@ def _keys(rows: pa.Table, key: Sequence[str]) -> pa.ChunkedArray:
 
 
 def _rows_not_in(rows: pa.Table, others: pa.Table, key: Sequence[str]) -> pa.Table:
-    """Return the rows whose keys are not in the other table."""
     return rows.filter(pc.invert(pc.is_in(_keys(rows, key), value_set=_keys(others, key))))
 
 

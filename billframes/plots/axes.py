@@ -20,27 +20,6 @@ from matplotlib.transforms import blended_transform_factory
 
 from billframes._format import MINUS, MISSING, format_number, format_rounded
 
-__all__ = [
-    "DARK",
-    "INK",
-    "MISSED",
-    "MUTED",
-    "NARROW",
-    "PALE",
-    "RAMP",
-    "SHORT",
-    "SIZE",
-    "add_legend",
-    "axes_for",
-    "fit_narrow",
-    "format_hours",
-    "format_money",
-    "format_percent",
-    "shorten_label",
-    "shorten_labels",
-    "style_axes",
-]
-
 # Shades of one blue differ in lightness, so they can be distinguished by colour-blind readers and in black and white.
 DARK = "#1f4e79"
 PALE = "#c9d7e4"

@@ -30,8 +30,6 @@ from billframes.plots.axes import (
     style_axes,
 )
 
-__all__ = ["KINDS", "ChartData", "axis_title", "height_for"]
-
 # The most steps of a waterfall; more would be too small to see.
 MOST_STEPS = 12
 _LINE: dict[str, Any] = {"color": "#999999", "linewidth": 0.8}

@@ -21,8 +21,6 @@ from billframes.tables.great import great_table
 if TYPE_CHECKING:
     from great_tables import GT
 
-__all__ = ["TableOf", "with_titles"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableOf(TableSpec):
