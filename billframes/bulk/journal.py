@@ -211,12 +211,15 @@ class Journal:
         noted = [replace(each, state="sent", sent_at=each.sent_at or now) for each in entries]
         # A power failure must not lose that a change was sent. It may lose an outcome, which can be found out again.
         self._database.execute("PRAGMA synchronous = FULL")
-        self.save(noted, read_at)
+        self._save(noted, read_at)
         self._database.execute("PRAGMA synchronous = NORMAL")
         return noted
 
-    def save(self, entries: Sequence[Entry], read_at: str | None = None) -> None:
-        """Save the state of changes, and until when it is known which records were changed."""
+    def save(self, entries: Sequence[Entry]) -> None:
+        """Save the state of changes."""
+        self._save(entries)
+
+    def _save(self, entries: Sequence[Entry], read_at: str | None = None) -> None:
         if not entries:
             return
         sql = "UPDATE change SET state = ?, reason = ?, id = ?, sent_at = ?, tries = ? WHERE number = ?"
