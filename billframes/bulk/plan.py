@@ -1,19 +1,8 @@
 """`Plan`, the changes that an edited frame would make, and `Outcomes`, the results of applying it.
 
-| status of a cell | meaning | sent |
-|---|---|---|
-| `will change` | the edited value replaces the server's | yes |
-| `no change` | the record is on the server as it is in the frame | no |
-| `billed` | the record is on an invoice, and the API refuses changes | no |
-| `changed since loaded` | somebody changed the record after the frame was loaded | no |
-| `read-only column` | the API does not let callers write this column | no |
-| `invalid` | a rule of the API or the matter's LEDES settings forbids it; `reason` names the rule | no |
-| `gone` | the record is no longer on the server | no |
-
-Columns that the resource does not have are not sent; a note names them. Only columns that are in the frame are
-compared, so columns that were not loaded stay unchanged. If a detail such as a
-rate or a contact is missing in every row of the frame, and the server has values, it was not loaded either: the API hid
-it, or it was not selected. It does not count as an edit.
+The documentation of bulk edits says what each status means. Only columns in the frame are compared. If a detail such as
+a rate or a contact is missing in every row of the frame, and the server has values, it was not loaded: the API hid it,
+or it was not selected. It does not count as an edit.
 """
 
 from __future__ import annotations
