@@ -168,7 +168,7 @@ def resolve(
     names: tuple[str, str] = ("start", "end"),
 ) -> Period:
     """
-    Turn `start` and `end` into dates. None is open; `start` without `end` can be a whole period.
+    Turn `start` and `end` into dates. None has no beginning or end; `start` alone can be a whole period.
 
     Raise `ParameterError` if an end can't be read, `start` is after `end`, or `start` is a whole period and `end` is
     given too; `names` are the arguments' names for the message.

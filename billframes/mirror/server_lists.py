@@ -95,7 +95,7 @@ class ServerLists:
 
     def __init__(self, client: Client, progress: bool | Progress | None = None) -> None:
         self.address = str(client.base_url)
-        self.page_size, self.concurrency = client._connection.page_size, client._connection.concurrency
+        self.concurrency = client._connection.concurrency
         self._connection = _CountingConnection(client._connection, progress)
         self._loaders = LoaderSet(lambda: cast("Connected", self))
 
@@ -107,6 +107,11 @@ class ServerLists:
     def requests(self) -> int:
         """The number of requests so far."""
         return self._connection.requests
+
+    @property
+    def page_size(self) -> int:
+        """The number of records on a page."""
+        return int(self._connection.page_size)
 
     @property
     def time(self) -> dt.datetime | None:
