@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import json
+import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -48,8 +49,8 @@ def cell(value: Any, unit: str = "text") -> Any:
         return value.isoformat()[:10]
     if isinstance(value, bool) or type(value).__name__ == "bool":
         return bool(value)
-    if isinstance(value, str):
-        return safe_text(value)
+    if not isinstance(value, numbers.Real):
+        return safe_text(str(value))
     number = round(float(value), 2 if unit == "text" else _DIGITS.get(unit, 2))
     return int(number) if number.is_integer() else number
 

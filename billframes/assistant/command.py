@@ -63,10 +63,10 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError("The package mcp is not installed: pip install 'billframes[mcp]'.")
     if args.pseudonyms and args.narratives:
         raise ParameterError("--pseudonyms can't be used with --narratives, because narratives have names.")
-    from billframes.assistant.server import Questions, serve, server_of
+    from billframes.assistant.server import Questions, make_server, serve
 
     with connected(args, progress=False) as client:
-        questions = Questions.of(client, **_options(args))
+        questions = Questions(client, **_options(args))
         if args.check:
             _check(questions)
             return 0
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
         if args.mirror:
             # No request is sent for it; a server is only asked when somebody asks a question.
             threading.Thread(target=questions.warm_up, daemon=True).start()
-        serve(server_of(questions))
+        serve(make_server(questions))
     return 0
 
 

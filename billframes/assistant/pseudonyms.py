@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from billframes.analysis.declare.columns import IDS
+from billframes.analysis.frames.distinct_names import NAMES
 
 __all__ = ["Pseudonyms"]
 
@@ -24,6 +25,7 @@ _WORDS = {
     "fixed_fee": "Fixed fee",
 }
 _REMOVED = ("contact_", "first_name", "last_name", "initials")
+_REFERENCES = ("reference", "client_reference", "matter_reference")
 _LENGTH = 8
 
 
@@ -39,9 +41,11 @@ class Pseudonyms:
     """
 
     def __call__(self, name: str, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return a frame of the loader `name` without names, references, contacts and custom fields of text."""
+        """Return a frame without names, references, contacts and custom fields of text, such as a list of clients."""
+        # That of a payment is the number of a check.
+        references = () if name == "payments" else _REFERENCES
         fields = frame.attrs.get("custom_fields", {})
-        removed = [each for each in map(str, frame) if each.startswith(_REMOVED) or each.endswith("reference")]
+        removed = [each for each in map(str, frame) if each.startswith(_REMOVED) or each in references]
         removed += [each for each, about in fields.items() if about.get("type") == "text" and each in frame]
         result = frame.drop(columns=removed)
         for column in map(str, result):
@@ -50,8 +54,14 @@ class Pseudonyms:
                 result[column] = _named(result[IDS[name]], name.removesuffix("s"))
             elif stem != column and stem in _WORDS and f"{stem}_id" in result:
                 result[column] = _named(result[f"{stem}_id"], stem)
+            elif stem != column and stem in _WORDS:
+                del result[column]
             elif column == "originator_names":
                 result[column] = result["originator_ids"].map(_of_all, na_action="ignore")
+        if "customer" in result:
+            # The name in the firm's books.
+            result["customer"] = result.get("client_name")
+        result.attrs.pop(NAMES, None)
         return result
 
 

@@ -43,15 +43,7 @@ Change = Callable[[str, pd.DataFrame], pd.DataFrame]
 
 
 class KeptLists:
-    """
-    A client or a mirror whose lists are each loaded once.
-
-    Parameters
-    ----------
-    client : Client or Mirror
-    change : callable
-        Takes the name of a list and a loaded frame, and returns the frame to use.
-    """
+    """A client or a mirror whose lists are each loaded once, and changed by `change`."""
 
     def __init__(self, client: Any, change: Change) -> None:
         self.client, self._change = client, change
@@ -88,15 +80,8 @@ class Source:
     """
     Where the answers come from.
 
-    Parameters
-    ----------
-    client : Client or Mirror
-    newest : callable, optional
-        Opens the newest version of the mirror. By default the client is asked again after `KEEP` seconds.
-    settings : FirmSettings, optional
-        By default those of the client.
-    change : callable, optional
-        Changes each loaded frame, such as names to pseudonyms.
+    `newest` opens the newest version of the mirror; without it the client is asked again after `KEEP` seconds. By
+    default, `settings` are those of the client. `change` makes another frame of each loaded one, such as pseudonyms.
     """
 
     def __init__(
@@ -146,6 +131,15 @@ class Source:
         if data_of is not None:
             self._asked = self._lists_of(data_of)
         return Book(days, settings=self._settings, client=cast("Client", self._asked))
+
+    def changed(self, name: str, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return a frame with the changes that lists have."""
+        return self._change(name, frame)
+
+    def unchanged(self, book: Book) -> Book:
+        """Return a book with the lists as loaded: reports of the firm's books have the real names."""
+        lists = KeptLists(cast("KeptLists", book.client).client, lambda _, frame: frame)
+        return Book(book.period, settings=self._settings, client=cast("Client", lists))
 
     def _lists_of(self, day: str) -> KeptLists:
         """Return the lists of an earlier version of the mirror."""

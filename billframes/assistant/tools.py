@@ -7,6 +7,7 @@ schema. Names of figures, analyses and keys are looked up in the declarations, s
 from __future__ import annotations
 
 import copy
+import re
 from difflib import get_close_matches
 from typing import Annotated, Any, Literal
 
@@ -17,7 +18,7 @@ from billframes._names import closest, first_few, join_names
 from billframes.analysis.declare.columns import IDS
 from billframes.analysis.declare.lookup import analyses, measure as find_measure
 from billframes.analysis.declare.metrics import Measure
-from billframes.analysis.model.keys import PEOPLE_AND_MATTERS, SHORT_NAMES, TIMES
+from billframes.analysis.model.keys import PEOPLE_AND_MATTERS, SHORT_NAMES, TIMES, names_in
 from billframes.analysis.results.explain import explain as explain_word
 from billframes.analysis.results.figure_names import Figure, figure_names, find_figure, find_figures, name_to_write
 from billframes.analysis.results.figures_side_by_side import FIGURES, MISSING, TOTAL
@@ -35,6 +36,8 @@ TOOLS = ("about", "explain", "values", "figures", "records", "analysis")
 
 _NARRATIVES = frozenset({"description", "narrative", "notes", "memo", "text", "comment"})
 _CONTACTS = ("contact_", "email", "phone")
+_UNKNOWN_CURRENCY = "the firm's currency, which the billing system does not name"
+_OWNERS = re.compile("^(client|matter|user)_")
 
 Names = Annotated[list[str], Meta(min_length=1, max_length=12)]
 By = list[str] | str | None
@@ -45,30 +48,22 @@ Day = Annotated[str | None, Meta(description="the data as they were on a day, fo
 
 
 class Tools:
-    """
-    The questions, and the data that answer them.
+    """The questions, and the data that answer them."""
 
-    Parameters
-    ----------
-    source : Source
-    narratives : bool
-        Whether answers may have the narratives of entries.
-    """
-
-    def __init__(self, source: Source, *, narratives: bool = False) -> None:
+    def __init__(self, source: Source, *, narratives: bool) -> None:
         self._source, self._narratives = source, narratives
 
     def about(self) -> dict[str, Any]:
         """Say what data there are: their day and age, the dates of the work, and the keys to group and filter by."""
         book = self._source.book()
-        entries = book.time_entries["date"]
+        entries, currency = book.time_entries["date"], book.settings.currency if book.settings else ""
         frames = {name: getattr(book, f"{name}s") for name in ("client", "matter", "user")}
         fields = [f"{name}_{each}" for name, frame in frames.items() for each in frame if each.startswith("cf_")]
         return {
             "work_dated": [cell(entries.min()), cell(entries.max())],
             "keys": list(SHORT_NAMES),
             "custom_fields": fields,
-            "money": "Amounts are in the firm's currency, which the billing system does not name.",
+            "money": f"Amounts are in {currency or _UNKNOWN_CURRENCY}.",
             "narratives": self._narratives,
             **self._source.provenance(book),
         }
@@ -128,12 +123,12 @@ class Tools:
         practice_area, responsible, month, client_cf_industry. where: {"practice_area": "Litigation"}; a list is any of
         them, null is without one. The `top` groups by the first figure are shown, and one row adds up the others.
         """
-        book, keys, wanted = self._source.book(period, data_of), _names(by), find_figures(measures)
+        book, keys, wanted = self._source.book(period, data_of), names_in(by), find_figures(measures)
         grouped = any(key not in TIMES for key in keys)
         most = min(top, MOST_ROWS) if grouped else None
-        _check_where(book, where)
+        self._check_keys(book, keys, where)
         of_cash = [each.analysis for each in wanted if each.analysis.needs_payments]
-        payments = from_books(of_cash[0], book) if of_cash else {}
+        payments = from_books(of_cash[0], book, self._source) if of_cash else {}
         rows = book.figures(*measures, by=keys or None, where=where, compare=compare, top=most, **payments)
         if len(rows) > MOST_ROWS + 1:
             raise ParameterError(
@@ -157,7 +152,7 @@ class Tools:
         spec = figure.analysis.records
         if spec is None or not figure.measure.adds_up:
             raise ParameterError(_no_records(measure, figure))
-        _check_where(book, where)
+        self._check_keys(book, [], where)
         book = copy.copy(book)
         frames = {}
         for name in spec.frames:
@@ -165,7 +160,7 @@ class Tools:
             added: dict[str, Any] = {spec.key: every[IDS[name]], "kind": name}
             frames[name] = every.assign(**added)
             setattr(book, name, frames[name])
-        parts = book.figures(_qualified(figure), by=[spec.key], where=where)
+        parts = book.figures(f"{figure.analysis.name}.{figure.measure.name}", by=[spec.key], where=where)
         total = parts.attrs[TOTAL][figure.column]
         parts = parts[parts[figure.column].fillna(0.0) != 0]
         parts = parts.sort_values(figure.column, key=abs, ascending=False, kind="stable")
@@ -198,20 +193,24 @@ class Tools:
             raise ParameterError(f"There is no analysis {name!r}.{closest(name, analyses())} `explain` lists them.")
         of, book = analyses()[name], self._source.book(period, data_of)
         takes = analysis_methods()[name].__signature__.parameters  # type: ignore[attr-defined]
-        given: dict[str, Any] = {"by": _names(by) or None, "measure": measure}
+        given: dict[str, Any] = {"by": names_in(by) or None, "measure": measure}
         given = {key: each[0] if key == "by" and len(each) == 1 else each for key, each in given.items() if each}
         for key in given:
             if key not in takes:
                 raise ParameterError(f"{name} takes no {key}: leave it out.")
-        given |= from_books(of, book)
-        result: pd.DataFrame = getattr(book, name)(**given)
-        order = of.tab.order if of.tab and not {*_names(by)} & {*TIMES} else ""
+        self._check_keys(book, names_in(by), None)
+        given |= from_books(of, book, self._source)
+        # A report of what is open has the clients' own names.
+        of_books = of.book.first == "ledger"
+        result: pd.DataFrame = getattr(self._source.unchanged(book) if of_books else book, name)(**given)
+        result = self._source.changed(name, result) if of_books else result
+        order = of.tab.order if of.tab and not {*names_in(by)} & {*TIMES} else ""
         if order in result and "by" in takes:
             result = result.sort_values(order, ascending=False, kind="stable", na_position="last")
         shown = result[self._shown(result.columns)]
         # Rows of some lists overlap, such as cash by one day and by a later one: their tables have no total either.
         adds_up = of.table is not None and of.table.adds_up and len(result) > 0
-        totals = total_of(result[[each for each in result if _is_number(result, each)]]) if adds_up else {}
+        totals = total_of(result.select_dtypes("number")) if adds_up else {}
         return {
             **table(shown.head(min(top, MOST_ROWS)), of),
             "rows_in_all": len(result),
@@ -221,26 +220,33 @@ class Tools:
 
     def _shown(self, columns: Any) -> list[str]:
         """Return the columns that an answer may have: no contacts, and no narratives unless they were asked for."""
-        names = [str(each) for each in columns if not str(each).startswith(_CONTACTS)]
-        return [each for each in names if self._narratives or each not in _NARRATIVES]
+        return [str(each) for each in columns if not self._why_left_out(str(each))]
+
+    def _why_left_out(self, column: str) -> str:
+        plain = _OWNERS.sub("", column)
+        if plain.startswith(_CONTACTS):
+            return "contacts and e-mail addresses are left out of answers."
+        if self._narratives or plain not in _NARRATIVES:
+            return ""
+        return "narratives are left out of answers, unless the server is started with --narratives."
+
+    def _check_keys(self, book: Book, by: list[str], where: Where) -> None:
+        """
+        Refuse keys whose values may not be in answers, and values of `where` that no record or several have.
+
+        Other keys and values are checked by the library.
+        """
+        for key in [*by, *(where or {})]:
+            if said := self._why_left_out(key):
+                raise ParameterError(f"{key!r}: {said}")
+        for key, given in (where or {}).items():
+            _check_values(book, key, given if isinstance(given, list) else [given])
 
     def _meaning(self, book: Book, names: Any) -> dict[str, Any]:
         return {
             "provenance": self._source.provenance(book),
             "definitions": definitions(analyses()[each] for each in names),
         }
-
-
-def _names(by: By) -> list[str]:
-    return [by] if isinstance(by, str) and by else [*(by or [])]
-
-
-def _qualified(figure: Figure) -> str:
-    return f"{figure.analysis.name}.{figure.measure.name}"
-
-
-def _is_number(frame: pd.DataFrame, name: Any) -> bool:
-    return pd.api.types.is_numeric_dtype(frame[name]) and not pd.api.types.is_bool_dtype(frame[name])
 
 
 def _unit(found: Measure | None) -> str:
@@ -257,28 +263,26 @@ def _no_records(name: str, figure: Figure) -> str:
     return f"{name!r} has no records to list. Amounts and hours beside these have: {', '.join(names)}."
 
 
-def _check_where(book: Book, where: Where) -> None:
-    """
-    Refuse a value that no record has, and suggest the nearest; and a name that several have.
-
-    Other keys and values are checked by the library.
-    """
-    for key, given in (where or {}).items():
-        try:
-            known = _values(book, key)
-        except ParameterError:
-            continue
-        names = list(dict.fromkeys(known[known.columns[-1]].astype(str)))
-        there = {each for column in known for each in known[column].astype(str)}
-        for value in given if isinstance(given, list) else [given]:
-            if value is not None and str(value) not in there:
-                hint = closest(str(value), names) or _nearest_word(str(value), names)
-                raise ParameterError(f"There is no {key} {value!r}.{hint} `values` finds exact names.")
-            ids = known.loc[known[known.columns[-1]] == value, known.columns[0]].drop_duplicates()
-            if len(ids) > 1:
-                raise ParameterError(
-                    f"{len(ids)} values of {key!r} are called {value!r}. Give one of the ids: {first_few([*ids])}."
-                )
+def _check_values(book: Book, key: str, given: list[Any]) -> None:
+    """Refuse a value that no record has, and suggest the nearest; and a name that several have."""
+    try:
+        known = _values(book, key)
+    except ParameterError:
+        if key in TIMES:
+            raise
+        return
+    texts = known.map(lambda each: str(cell(each)) if not isinstance(each, str) else each)
+    labels = texts[texts.columns[-1]]
+    for value in given:
+        text = value if isinstance(value, str) else str(cell(value))
+        if value is not None and not (texts == text).any(axis=None):
+            hint = closest(text, labels) or _nearest_word(text, [*labels])
+            raise ParameterError(f"There is no {key} {value!r}.{hint} `values` finds exact names.")
+        ids = known.loc[labels == text, known.columns[0]].drop_duplicates()
+        if len(ids) > 1:
+            raise ParameterError(
+                f"{len(ids)} values of {key!r} are called {value!r}. Give one of the ids: {first_few([*ids])}."
+            )
 
 
 def _nearest_word(text: str, names: list[str]) -> str:
@@ -327,11 +331,11 @@ def _values(book: Book, key: str) -> pd.DataFrame:
     for start, frame in (("client_", book.clients), ("matter_", book.matters), ("user_", book.users)):
         names = [str(each) for each in frame if str(each).startswith("cf_")]
         fields |= {f"{start}{each}": (frame, each) for each in names}
-    ends = [name for name in fields if name.endswith(f"_{key}") or name == key]
-    if len(ends) != 1:
+    if key not in fields:
+        ends = [name for name in fields if name.endswith(f"_{key}")]
         hint = f" Write {' or '.join(ends)}." if ends else closest(key, [*SHORT_NAMES, *fields])
         raise ParameterError(f"There are no values of {key!r}.{hint} `about` lists the keys.")
-    frame, column = fields[ends[0]]
+    frame, column = fields[key]
     return _distinct(frame[[column]])
 
 

@@ -20,6 +20,8 @@ from billframes.loading.load import load
 from billframes.loading.query_args import build_request
 from billframes.schema.resources import CUSTOM_FIELDS, RESOURCES
 
+__all__ = ["DETAILS", "load_details", "without_denied"]
+
 DETAILS = {
     "users": "Roles, e-mail addresses and people without work are unknown",
     "matters": "Types, practice areas and responsible lawyers of matters are unknown, so work of all types counts",
@@ -38,7 +40,19 @@ _DENIED = Rule(
 
 
 def load_details(client: Any, name: str) -> tuple[pd.DataFrame, bool]:
-    """Load users, matters or clients; return the frame, and whether the credential may read it, of which this warns."""
+    """
+    Load users, matters or clients; return the frame, and whether the credential may read it.
+
+    Raises
+    ------
+    ApiError
+        The server refused for another reason, or failed.
+
+    Warns
+    -----
+    IncompleteDataWarning
+        The credential may not read the list or the definitions of custom fields.
+    """
     loader, select = getattr(client, name), None
     try:
         return loader(), True
@@ -64,9 +78,14 @@ def load_details(client: Any, name: str) -> tuple[pd.DataFrame, bool]:
 @contextmanager
 def without_denied(denied: Collection[str], analysis: str, required: Collection[str]) -> Iterator[None]:
     """
-    Call an analysis without the frames that the credential may not read; raise `AccessDeniedError` if it requires one.
+    Call an analysis without the frames that the credential may not read.
 
     Its advice to pass one of them is not repeated: the book has said that it lacks them.
+
+    Raises
+    ------
+    AccessDeniedError
+        The analysis requires one of them.
     """
     if not denied:
         yield

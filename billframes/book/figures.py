@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,8 @@ from billframes.analysis.results.figure_source import Source
 from billframes.analysis.results.figures_side_by_side import figures_of
 from billframes.book.methods import call_analysis
 from billframes.periods import DateLike, Period
+
+__all__ = ["figures_of_book"]
 
 
 def figures_of_book(
@@ -34,5 +37,19 @@ def figures_of_book(
     first = book._days.first_day_of(*dated)
     call = lambda analysis, how: call_analysis(analysis, book, how)  # noqa: E731
     source = Source.of(names, call, period, as_of, payments, book.settings, loaded=loaded, first_day=first)
-    result: pd.DataFrame = attach_names(figures_of(names, source, pd.DataFrame(), **options), book._names)
-    return result
+    listed = functools.partial(_listed, book)
+    result: pd.DataFrame = figures_of(names, source, pd.DataFrame(), listed=listed, **options)
+    named: pd.DataFrame = attach_names(result, book._names)
+    return named
+
+
+def _listed(book: Any, columns: list[str]) -> set[Any]:
+    """Return the values in the book's lists, such as clients without work in the period; days as text."""
+    found: set[Any] = set()
+    for kind in ("client", "matter", "user"):
+        frame: pd.DataFrame = getattr(book, f"{kind}s")
+        for column in {*columns, *(each.removeprefix(f"{kind}_") for each in columns)} & {*map(str, frame)}:
+            values = frame[column].dropna()
+            is_day = pd.api.types.is_datetime64_dtype(values.dtype)
+            found |= {*(values.dt.strftime("%Y-%m-%d") if is_day else values)}
+    return found

@@ -15,7 +15,6 @@ import pandas as pd
 
 from billframes._format import long_date, long_span, month_name
 from billframes._names import join_names
-from billframes._notes import Notes, collect_notes
 from billframes.book import Book
 from billframes.errors import ConfigError, LedgerError
 from billframes.ledger import read_ledger
@@ -88,18 +87,11 @@ def read_ledgers(month: Month, paths: Sequence[Path], *, must_fit: bool) -> Ledg
 
 
 def read_payments(book: Book, paths: Sequence[Path]) -> pd.DataFrame | None:
-    """
-    Return the payments in reports of the firm's books, of all their days; None if no report has payments.
-
-    Their notes are in the frame, and give no warnings.
-    """
+    """Return the payments in reports of the firm's books, of all their days; None if no report has payments."""
     reports = [(each, read_ledger(each)) for each in paths]
     _check_companies([frame for _, frame in reports])
     paid = _as_one(_with_payments(reports))
-    if paid is None:
-        return None
-    with collect_notes(Notes()):
-        return book.payments(paid, credits=_credits(reports))
+    return None if paid is None else book.payments(paid, credits=_credits(reports))
 
 
 def check_payments_among(files: Sequence[str]) -> None:

@@ -73,9 +73,10 @@ def _update_area(edit: Edit) -> None:
     edit.set_columns(edit.columns())
 
 
-def _refuse_area_deletion(edit: Edit) -> None:
+def _delete_area(edit: Edit) -> None:
     if edit.exists("SELECT 1 FROM matter WHERE practice_area_id = ?", edit.id):
         raise refusal("The practice area has matters, so it can't be deleted. Give them another one, or none, first.")
+    edit.delete()
 
 
 def _clear_default(edit: Edit) -> None:
@@ -84,23 +85,32 @@ def _clear_default(edit: Edit) -> None:
         edit.connection.execute("UPDATE practice_area SET is_default = 0 WHERE is_default = 1")
 
 
+def _update_user(edit: Edit) -> None:
+    edit.update({})
+
+
 FIRM_WRITES = (
     Operation(
         method="POST", collection=PRACTICE_AREA_COLLECTION, run=_create_area, returns_record=True, remark=_ASSUMED
     ),
     Operation(
-        method="PUT", collection=PRACTICE_AREA_COLLECTION, run=_update_area, returns_record=True, remark=_ASSUMED
+        method="PUT",
+        collection=PRACTICE_AREA_COLLECTION,
+        run=_update_area,
+        returns_record=True,
+        remark=_ASSUMED,
     ),
     Operation(
         method="DELETE",
         collection=PRACTICE_AREA_COLLECTION,
-        refuse=_refuse_area_deletion,
+        run=_delete_area,
         refused_if="The practice area has matters.",
         remark=_ASSUMED,
     ),
     Operation(
         method="PUT",
         collection=USER_COLLECTION,
+        run=_update_user,
         returns_record=True,
         remark="; only custom fields can change",
     ),

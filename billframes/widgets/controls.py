@@ -24,21 +24,13 @@ from billframes.widgets.html import button, escape_text, html_widget, set_visibl
 from billframes.widgets.options import ColumnOptions, Positions
 from billframes.widgets.state import Criterion, Range, Value
 
-__all__ = ["Choices", "Control", "Dates", "NumberControl", "OnChoose"]
+__all__ = ["Choices", "Control", "OnChoose", "PeriodControl", "RangeControl"]
 
 OnChoose = Callable[[str, Criterion | None], None]
 
 
 class Control:
-    """
-    A control for one column. Its content is created when it is first opened.
-
-    Parameters
-    ----------
-    field : FilterField
-    on_choose : callable
-        Called with the column and its new criterion when the user chooses.
-    """
+    """A control for one column, whose content is created when it is first opened; `on_choose` gets new criteria."""
 
     def __init__(self, field: FilterField, on_choose: OnChoose) -> None:
         self.field = field
@@ -47,11 +39,9 @@ class Control:
         self._showing = False
         self._criterion: Criterion | None = None
         self.toggle = button("", self._toggle, "bf-toggle")
-        self._body = w.VBox()
-        self._body.add_class("bf-body")
+        self._body = w.VBox().add_class("bf-body")
         set_visible(self._body, False)
-        self.box = w.VBox([self.toggle, self._body])
-        self.box.add_class("bf-control")
+        self.box = w.VBox([self.toggle, self._body]).add_class("bf-control")
         self.box.add_class(f"bf-{field.column.replace('_', '-')}")
         self._update_heading()
 
@@ -110,17 +100,7 @@ _FIRST_OPTIONS = 10
 
 
 class Choices(Control):
-    """
-    Check boxes with counts, and a search box if there are many.
-
-    Parameters
-    ----------
-    field : FilterField
-    on_choose : callable
-    options : ColumnOptions
-    counts : callable
-        Returns for each option the number of rows that pass the filters on all other columns.
-    """
+    """Check boxes with the number of rows that pass the other filters, and a search if there are many."""
 
     def __init__(
         self, field: FilterField, on_choose: OnChoose, options: ColumnOptions, counts: Callable[[], Positions]
@@ -149,8 +129,7 @@ class Choices(Control):
         self.search.add_class("bf-search")
         self.search.observe(self._searched, "value")
         self._shared_style = {"layout": w.Layout(), "style": CheckboxStyle()}
-        self._list = w.VBox()
-        self._list.add_class("bf-options")
+        self._list = w.VBox().add_class("bf-options")
         self._foot = html_widget("", "bf-foot")
         self.more = button("Show more", self._show_more, "bf-more")
         self._below = w.HBox([self._foot, self.more])
@@ -208,8 +187,8 @@ _ALL = "All dates"
 _CUSTOM = "Custom dates"
 
 
-class _RangeControl(Control):
-    """Two ends, a check box to include rows without a value, and a message for invalid input."""
+class RangeControl(Control):
+    """Two ends of dates or numbers, a check box for rows without a value, and a message for invalid input."""
 
     def __init__(self, field: FilterField, on_choose: OnChoose, rows: str) -> None:
         # Such as "entries".
@@ -222,24 +201,19 @@ class _RangeControl(Control):
         self._message = html_widget("", "bf-complaint")
         for control in (self.first, self.last, self.missing):
             control.observe(self._changed, "value")
-        ends = w.HBox([self.first, self.last])
-        ends.add_class("bf-ends")
-        return [ends, self.missing, self._message]
+        return [w.HBox([self.first, self.last]).add_class("bf-ends"), self.missing, self._message]
 
     def _end(self, words: str) -> Any:
-        raise NotImplementedError
-
-    def _read(self) -> Range:
-        raise NotImplementedError
+        if self.field.kind == "dates":
+            return w.DatePicker(description=words)
+        return w.Text(description=words, placeholder="any", continuous_update=False)
 
     def _show(self) -> None:
         span = self._span()
-        self.first.value, self.last.value = self._write(span.first), self._write(span.last)
+        for control, end in ((self.first, span.first), (self.last, span.last)):
+            control.value = end if self.field.kind == "dates" else "" if end is None else f"{end:.15g}"
         self.missing.value = span.missing
         self._message.value = ""
-
-    def _write(self, end: Any) -> Any:
-        return end
 
     def _span(self) -> Range:
         return self._criterion if isinstance(self._criterion, Range) else Range(missing=self._includes_missing())
@@ -253,74 +227,38 @@ class _RangeControl(Control):
     def _changed(self, _change: dict[str, Any]) -> None:
         if self._showing:
             return
+        ends = [self.first.value, self.last.value]
         try:
-            span = self._read()
+            first, last = ends if self.field.kind == "dates" else map(_number, ends)
         except ValueError as error:
             self._message.value = escape_text(error)
             return
-        if None not in (span.first, span.last) and span.first > span.last:
+        if first is not None and last is not None and first > last:
             self._message.value = "“From” is after “To”."
             return
         self._message.value = ""
-        self._choose(span)
+        self._choose(Range(first, last, self.missing.value))
 
 
-class NumberControl(_RangeControl):
-    """A range of numbers."""
+class PeriodControl(RangeControl):
+    """The control of the period: open at first, with quick choices that are counted from `today`."""
 
-    def _end(self, words: str) -> w.Text:
-        return w.Text(description=words, placeholder="any", continuous_update=False)
-
-    def _write(self, end: float | None) -> str:
-        return "" if end is None else f"{end:.15g}"
-
-    def _read(self) -> Range:
-        return Range(_number(self.first.value), _number(self.last.value), self.missing.value)
-
-
-class Dates(_RangeControl):
-    """
-    A range of dates. The control of the period also has quick choices and is open at first.
-
-    Parameters
-    ----------
-    field : FilterField
-    on_choose : callable
-    rows : str
-    today : date, optional
-        The day from which "last month" is counted. Without it there are no quick choices.
-    """
-
-    def __init__(self, field: FilterField, on_choose: OnChoose, rows: str, today: dt.date | None = None) -> None:
+    def __init__(self, field: FilterField, on_choose: OnChoose, rows: str, today: dt.date) -> None:
         calendar = FixedCalendar(today)
-        self._periods = {words: parse_period(words.lower(), calendar=calendar) for words in _QUICK} if today else {}
+        self._periods = {words: parse_period(words.lower(), calendar=calendar) for words in _QUICK}
         super().__init__(field, on_choose, rows)
-        if today:
-            self.open()
+        self.open()
 
     def _create(self) -> list[Any]:
-        content = super()._create()
-        if not self._periods:
-            return content
-        self.quick = w.Dropdown(options=[_ALL, *_QUICK, _CUSTOM], description="Quick choice")
-        self.quick.add_class("bf-quick")
+        self.quick = w.Dropdown(options=[_ALL, *_QUICK, _CUSTOM], description="Quick choice").add_class("bf-quick")
         self.quick.observe(self._quick_chosen, "value")
-        return [self.quick, *content]
-
-    def _end(self, words: str) -> w.DatePicker:
-        return w.DatePicker(description=words)
-
-    def _read(self) -> Range:
-        return Range(self.first.value, self.last.value, self.missing.value)
+        return [self.quick, *super()._create()]
 
     def _show(self) -> None:
         super()._show()
-        if self._periods:
-            span = self._span()
-            names = [
-                words for words, each in self._periods.items() if (each.start, each.end) == (span.first, span.last)
-            ]
-            self.quick.value = _ALL if span.is_open else next(iter(names), _CUSTOM)
+        span = self._span()
+        names = [words for words, each in self._periods.items() if (each.start, each.end) == (span.first, span.last)]
+        self.quick.value = _ALL if span.is_open else next(iter(names), _CUSTOM)
 
     def _quick_chosen(self, change: dict[str, Any]) -> None:
         if self._showing or change["new"] == _CUSTOM:
@@ -333,14 +271,7 @@ _THOUSANDS = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?")
 
 
 def _number(text: str) -> float | None:
-    """
-    Read a number with a decimal point, and with or without thousands separators.
-
-    Examples
-    --------
-    >>> _number(" 1,250.5 "), _number("")
-    (1250.5, None)
-    """
+    """Read a number with a decimal point, and with or without thousands separators."""
     plain = text.replace("\u2019", "").replace("_", "").strip()
     if not plain:
         return None

@@ -21,17 +21,7 @@ _MOST_NAMED = 3
 
 
 def describe(filters: Filters, state: FilterState) -> str:
-    """
-    Describe the filters.
-
-    Examples
-    --------
-    >>> filters = Filters(pd.DataFrame({"billing_type": pd.Categorical(["billable", "fixedFee"])}))
-    >>> describe(filters, FilterState({"billing_type": ("fixedFee",)}))
-    'Billing type: Fixed fee'
-    >>> describe(filters, FilterState())
-    'No filters'
-    """
+    """Describe the filters."""
     parts = [
         f"{field.title}: {_describe_values(filters, field, state.criteria[field.column])}"
         for field in filters.fields

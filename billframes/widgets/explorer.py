@@ -19,7 +19,6 @@ from billframes.book import Book
 from billframes.errors import BillframesError, ParameterError
 from billframes.widgets.address import read_address, tab_name, write_address
 from billframes.widgets.filtered_book import FilteredBooks
-from billframes.widgets.filters import Filters
 from billframes.widgets.html import escape_text, html_widget, stylesheet
 from billframes.widgets.overview import Overview
 from billframes.widgets.panel import FilterPanel, day_loaded
@@ -56,27 +55,24 @@ class Explorer(w.Box):  # type: ignore[misc]
         payments: pd.DataFrame | None = None,
     ) -> None:
         self._books = FilteredBooks(book, today, payments)
-        self.panel = FilterPanel(self._books.book_filters.for_frame("time_entries"), today)
+        self._filters = self._books.book_filters.for_frame("time_entries")
+        self.panel = FilterPanel(self._filters, today)
         zone = book.settings.time_zone if book.settings else "UTC"
         self._views = [view for view in views() if payments is not None or not view.of_payments]
         tabs: list[Any] = [Overview([view for view in self._views if view.tab.in_overview])]
         tabs += [AnalysisTab(view, zone) for view in self._views]
-        self.tabs = w.Tab(tabs, titles=("Overview", *(view.title for view in self._views)))
-        self.tabs.add_class("bf-tabs")
+        self.tabs = w.Tab(tabs, titles=("Overview", *(view.title for view in self._views))).add_class("bf-tabs")
         self._title, self._remark = title, remark
         self._top = html_widget("", "bf-top")
         self._error, self._refused = html_widget("", "bf-complaint"), html_widget("", "bf-complaint")
         self._moving, self._written = False, ""
-        self._address = w.Text()
-        self._address.add_class("bf-address")
+        self._address = w.Text().add_class("bf-address")
         self._stale = set(range(len(tabs)))
         self.panel.state = _period_of(book)
         self._first_period = self._state.criteria.get("date")
         self.panel.add_class("bf-side")
-        main = w.VBox([self._refused, self._error, self.tabs])
-        main.add_class("bf-main")
-        self.narrow = w.ToggleButton(description="Draw charts for a phone")
-        self.narrow.add_class("bf-narrow")
+        main = w.VBox([self._refused, self._error, self.tabs]).add_class("bf-main")
+        self.narrow = w.ToggleButton(description="Draw charts for a phone").add_class("bf-narrow")
         super().__init__([stylesheet(), self._top, self.panel, main, self.narrow, self._address])
         self.add_class("bf-explore")
         self.panel.before_change = self._mark_stale
@@ -102,10 +98,6 @@ class Explorer(w.Box):  # type: ignore[misc]
     @property
     def _state(self) -> FilterState:
         return read_state(self.panel.state, self._filters.fields)
-
-    @property
-    def _filters(self) -> Filters:
-        return self._books.book_filters.for_frame("time_entries")
 
     def _write_address(self) -> None:
         if self._moving:

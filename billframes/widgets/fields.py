@@ -77,23 +77,8 @@ def filter_fields(frame: pd.DataFrame, period: str | None = None) -> tuple[Filte
     """
     Return the columns that a frame can be filtered by, the period first.
 
-    Parameters
-    ----------
-    frame : DataFrame
-    period : str, optional
-        The date column of the period. By default `date`, `invoice_date`, `opened`, or the frame's first date column
-        that is not a custom field.
-
-    Raises
-    ------
-    MissingColumnError
-        `period` is not a date column.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"date": pd.to_datetime(["2026-10-01"]), "client_id": ["c1"], "client_name": ["Acme"]})
-    >>> [(field.title, field.kind) for field in filter_fields(frame)]
-    [('Period', 'dates'), ('Client', 'choice')]
+    The period is by default `date`, `invoice_date`, `opened`, or the frame's first date column that is not a custom
+    field. If `period` is not a date column, it is a `MissingColumnError`.
     """
     names = frame.attrs.get("custom_fields", {})
     frame = without_attrs(frame)

@@ -37,34 +37,15 @@ Span = tuple[dt.date, dt.date]
 
 def calculate(frames: FilteredFrames, span: Span, analysis: Analysis, by: By, filters: FilterKind) -> pd.DataFrame:
     """
-    Calculate an analysis of the records that pass the filters.
+    Calculate an analysis of the records that pass the filters, which select the records that `TabSpec` declares.
 
-    Parameters
-    ----------
-    frames : FilteredFrames
-    span : (date, date)
-        First and last day, inclusive.
-    analysis : Analysis
-    by : str, list of str or None
-        None gives one row, except for an analysis without `by`.
-    filters : str
-        The records that filters select, as `TabSpec` declares them.
+    `span` has the first and the last day. Without `by` there is one row, except for an analysis without `by`.
     """
     return _METHODS[filters](frames, span, analysis, by)
 
 
 class _SubstituteBook:
-    """
-    What an analysis receives in place of a book: some other frames, and the filters' period.
-
-    Parameters
-    ----------
-    filtered : FilteredFrames
-    span : (date, date)
-    frames : mapping of str to callable
-        Frames in place of the book's.
-    settings : FirmSettings, optional
-    """
+    """What an analysis receives in place of a book: some other frames, and the filters' period."""
 
     def __init__(
         self,
@@ -86,11 +67,9 @@ class _SubstituteBook:
         return frame
 
     def span(self, _start: Any, _end: Any) -> Span:
-        """Return the first and last day."""
         return self._span
 
     def as_of(self, _as_of: Any, _names: Any, _analysis: str) -> dt.date:
-        """Return the day to which balances are aged."""
         return self._span[1]
 
     def until_now(self, period: Period, _analysis: Analysis, _names: Any) -> Period:

@@ -60,15 +60,7 @@ class FilteredBooks:
 
 
 class FilteredBook:
-    """
-    The part of a book that passes the filters, and its analyses.
-
-    Parameters
-    ----------
-    books : FilteredBooks
-    state : FilterState
-        The state of the panel for the time entries.
-    """
+    """The part of a book that passes the filters, and its analyses."""
 
     def __init__(self, books: FilteredBooks, state: FilterState) -> None:
         self._books, self.book_filters = books, books.book_filters
@@ -87,14 +79,7 @@ class FilteredBook:
 
     @functools.cached_property
     def end(self) -> dt.date:
-        """
-        Last day, at most the day of the data: next month has no hours yet.
-
-        Raises
-        ------
-        ParameterError
-            The period is in the future.
-        """
+        """Last day, at most the day of the data; a period in the future is a `ParameterError`."""
         today = self.book_filters.today
         check_begun(self.start, today)
         return min(self._period.last or today, today)
@@ -146,14 +131,7 @@ class FilteredBook:
         """
         Return an analysis of the records that pass the filters. It is calculated once, and its notes are repeated.
 
-        Parameters
-        ----------
-        analysis : Analysis
-            One that declares a tab.
-        by : str, list of str or None
-            None gives one row, except for an analysis without `by`.
-        filters : str, optional
-            The records that filters select, as `TabSpec` declares them; by default as the analysis declares.
+        `filters` are by default those that the analysis declares for its tab.
         """
         kind = filters or (analysis.tab.filters if analysis.tab else "items")
         results = self._books.forecasts if kind == "forecast" else self._results

@@ -27,17 +27,7 @@ _OF_MATTERS = ("matter_", "practice_area_", "responsible_", "originator_", "lede
 
 
 class BookFilters:
-    """
-    The filters for each of a book's frames, which are joined with their matters, clients and people.
-
-    Parameters
-    ----------
-    book : Book
-    today : date
-        The day of the data.
-    payments : DataFrame, optional
-        From `payments`.
-    """
+    """The filters for each of a book's frames, which are joined with their matters, clients and people."""
 
     def __init__(self, book: Book, today: dt.date, payments: pd.DataFrame | None = None) -> None:
         self.book = book
@@ -59,15 +49,7 @@ class BookFilters:
 
 
 class FilteredFrames:
-    """
-    The records that pass the filters on everything except the period.
-
-    Parameters
-    ----------
-    book_filters : BookFilters
-    state : FilterState
-        The state of the panel for the time entries, without the period.
-    """
+    """The records that pass the filters on everything except the period."""
 
     def __init__(self, book_filters: BookFilters, state: FilterState) -> None:
         self.book_filters, self.book = book_filters, book_filters.book

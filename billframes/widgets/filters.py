@@ -26,27 +26,7 @@ class Filters:
     """
     A frame and the columns it can be filtered by.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        A pandas frame. It is not changed here, and must not be changed elsewhere while it is filtered.
-    period : str, optional
-        The date column of the period.
-
-    Raises
-    ------
-    ParameterError
-        The frame is not a pandas frame, or two columns have the same name.
-    MissingColumnError
-        `period` is not a date column.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"billing_type": pd.Categorical(["billable", "fixedFee", "billable"])})
-    >>> filters = Filters(frame)
-    >>> state = FilterState({"billing_type": ("billable",)})
-    >>> filters.mask(state).tolist()
-    [True, False, True]
+    The frame is not changed here, and must not be changed elsewhere while it is filtered.
     """
 
     def __init__(self, frame: pd.DataFrame, *, period: str | None = None) -> None:

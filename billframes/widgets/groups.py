@@ -24,8 +24,7 @@ class _Group:
     def __init__(self, title: str, controls: list[Control], *, is_open: bool) -> None:
         self.title, self.controls, self.is_open = title, controls, is_open
         self.toggle = button("", self._toggle, "bf-group")
-        self._body = w.Box([control.box for control in controls])
-        self._body.add_class("bf-controls")
+        self._body = w.Box([control.box for control in controls]).add_class("bf-controls")
         self.box = w.VBox([self.toggle, self._body])
         self._active = 0
         self._show()
@@ -54,38 +53,25 @@ class _Group:
 
 
 class FilterGroups(w.VBox):  # type: ignore[misc]
-    """
-    The controls of a panel. The one of the period is always shown.
-
-    Parameters
-    ----------
-    controls : iterable of Control
-    """
+    """The controls of a panel. The one of the period is always shown."""
 
     def __init__(self, controls: Iterable[Control]) -> None:
         self.controls = list(controls)
-        titles = list(dict.fromkeys(control.field.group for control in self.controls))
-        has_groups = len(self.controls) >= _FEW and len(titles) > 1
-        self.search = w.Text(description="Find a filter or a value", placeholder="part of a name")
-        self.search.add_class("bf-find")
+        has_groups = len(self.controls) >= _FEW and len({control.field.group for control in self.controls}) > 1
+        self.search = w.Text(description="Find a filter or a value", placeholder="part of a name").add_class("bf-find")
         self.search.observe(lambda change: self._find(change["new"]), "value")
         self._nothing = html_widget("Nothing found", "bf-foot")
         set_visible(self._nothing, False)
         self._opened: list[Choices] = []
-        if not has_groups:
-            plain = w.Box([control.box for control in self.controls])
-            plain.add_class("bf-controls")
-            super().__init__([plain])
-            self._groups: list[_Group] = []
-            return
-        members = {title: [each for each in self.controls if each.field.group == title] for title in titles}
-        first = members.pop("", [])
+        members: dict[str, list[Control]] = {}
+        for control in self.controls:
+            members.setdefault(control.field.group if has_groups else "", []).append(control)
+        always = w.Box([control.box for control in members.pop("", [])]).add_class("bf-controls")
         self._groups = [
             _Group(title, controls, is_open=place < 2) for place, (title, controls) in enumerate(members.items())
         ]
-        always = w.Box([control.box for control in first])
-        always.add_class("bf-controls")
-        super().__init__([always, self.search, self._nothing, *(group.box for group in self._groups)])
+        more = (self.search, self._nothing, *(group.box for group in self._groups)) if has_groups else ()
+        super().__init__([always, *more])
 
     def show_active(self, columns: Collection[str]) -> None:
         """Show in the headings of the groups how many of these filters are in them."""

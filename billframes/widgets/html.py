@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import datetime as dt
-import functools
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -77,16 +76,17 @@ def escape_text(value: object) -> str:
     return f'<span class="mathjax_ignore tex2jax_ignore">{escape(str(value))}</span>'
 
 
-def html_widget(markup: str = "", *classes: str) -> w.HTML:
-    """Return an HTML widget. The caller escapes text from data with `escape_text`."""
-    return _with_classes(w.HTML(markup), *classes)
+def html_widget(markup: str = "", name: str = "") -> w.HTML:
+    """Return an HTML widget of a class. The caller escapes text from data with `escape_text`."""
+    widget = w.HTML(markup)
+    return widget.add_class(name) if name else widget
 
 
-def button(words: str, act: Callable[[], object], *classes: str, tooltip: str | None = None) -> w.Button:
-    """Return a button. Its description is plain text, not HTML."""
-    widget = w.Button(description=words, tooltip=tooltip)
+def button(words: str, act: Callable[[], object], name: str, tooltip: str | None = None) -> w.Button:
+    """Return a button of a class. Its description is plain text, not HTML."""
+    widget = w.Button(description=words, tooltip=tooltip).add_class(name)
     widget.on_click(lambda _button: act())
-    return _with_classes(widget, *classes)
+    return widget
 
 
 def asked(act: Callable[[str], object]) -> w.Text:
@@ -96,7 +96,7 @@ def asked(act: Callable[[str], object]) -> w.Text:
         if words := str(change["new"]).rpartition(" ")[0]:
             act(words)
 
-    field = _with_classes(w.Text(), "bf-ask")
+    field = w.Text().add_class("bf-ask")
     field.observe(pass_on, "value")
     return field
 
@@ -118,18 +118,8 @@ def busy(widget: Any) -> Iterator[None]:
 
 def stylesheet() -> w.HTML:
     """Return the style sheet, which applies only to these widgets."""
-    return _with_classes(w.HTML(f"<style>{_css()}</style>"), "bf-style")
-
-
-@functools.cache
-def _css() -> str:
-    return resources.files("billframes.widgets").joinpath("widgets.css").read_text(encoding="utf-8")
-
-
-def _with_classes(widget: Any, *classes: str) -> Any:
-    for name in classes:
-        widget.add_class(name)
-    return widget
+    css = resources.files("billframes.widgets").joinpath("widgets.css").read_text(encoding="utf-8")
+    return html_widget(f"<style>{css}</style>", "bf-style")
 
 
 def row_labels(result: pd.DataFrame) -> list[str]:
@@ -139,18 +129,7 @@ def row_labels(result: pd.DataFrame) -> list[str]:
 
 
 def tiles(columns: Sequence[Measure], row: dict[str, float], before: dict[str, float], currency: str = "") -> str:
-    """
-    Return tiles with large figures.
-
-    Parameters
-    ----------
-    columns : sequence of Measure
-    row : dict of str to float
-    before : dict of str to float
-        Figures of the period before, only those to compare.
-    currency : str
-        Shown beside amounts.
-    """
+    """Return tiles with large figures, and those of the period before, if they are to be compared."""
     unit = f' <span class="bf-unit">{escape_text(currency)}</span>' if currency else ""
     items = (
         f"<div><dt>{escape_text(column.title)}</dt>"
@@ -181,24 +160,10 @@ def result_table(
     opens: bool = False,
 ) -> str:
     """
-    Return a result as a table that can be sorted, with the total in the last row.
+    Return a result as a table that can be sorted, with the total in the last row, if there is one.
 
-    Parameters
-    ----------
-    caption : str
-    names : mapping of str to sequence of str
-        The texts that name the rows, by column. The first one is the row's heading cell.
-    columns : sequence of Measure
-    result : DataFrame
-        Its index has the places of the rows that are passed on by a click.
-    total : dict of str to float
-        Empty for a table without a total.
-    only_where_wide : collection of str
-        Columns that the style sheet hides on a narrow page, until all columns are wanted.
-    order : (str, bool), optional
-        The column by which the rows are sorted, and whether the smallest is the first.
-    opens : bool
-        Whether a click on a row shows the records behind it.
+    `names` has the texts that name the rows, the first one as the row's heading. The style sheet hides columns
+    `only_where_wide` on a narrow page. If a row `opens`, a click on it passes its place in the result's index on.
     """
     first, *more = names.values()
     kinds = {**dict.fromkeys(names, "bf-text"), **{each.name: "" for each in columns}}

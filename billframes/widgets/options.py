@@ -34,9 +34,8 @@ class ColumnOptions:
     """
     The options of a column.
 
-    `keys` are the values. `codes` has for each row the position of its value in `keys`; the last position is for
-    missing values, even if there are none. `totals` has the number of rows for each position. `order` lists the
-    positions in the order of display.
+    `codes` has for each row the position of its value in `keys`; the last position is for missing values, even if there
+    are none. `totals` counts the rows of each position, and `order` lists the positions in the order of display.
     """
 
     keys: tuple[Value, ...]

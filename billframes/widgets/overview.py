@@ -25,10 +25,6 @@ class Overview(w.VBox):  # type: ignore[misc]
     The main figures of some tabs, with a chart for each: by month, or within one month by the tab's first key.
 
     All figures are shown first, and then the charts, which take longer.
-
-    Parameters
-    ----------
-    views : sequence of AnalysisView
     """
 
     def __init__(self, views: Sequence[AnalysisView]) -> None:
@@ -36,8 +32,7 @@ class Overview(w.VBox):  # type: ignore[misc]
         self._parts = [(view, html_widget(), html_widget("", "bf-overview-chart")) for view in views]
         self._about = html_widget("", "bf-about")
         sections = [w.VBox([figures, chart]) for _view, figures, chart in self._parts]
-        body = w.Box(sections)
-        body.add_class("bf-overview")
+        body = w.Box(sections).add_class("bf-overview")
         super().__init__([html_widget("<h2>How is the firm doing?</h2>", "bf-question"), self._about, body])
         self.add_class("bf-view")
 

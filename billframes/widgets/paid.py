@@ -20,14 +20,7 @@ __all__ = ["about_payments", "check_begin"]
 
 
 def check_begin(payments: pd.DataFrame | None, first: dt.date) -> None:
-    """
-    Refuse a period whose first day is not among the days of the payments.
-
-    Raises
-    ------
-    ParameterError
-        The payments begin later, or end earlier.
-    """
+    """Refuse a period whose first day is not among the days of the payments."""
     days = _days(payments)
     if (days.start and days.start > first) or (days.end and days.end < first):
         raise ParameterError(

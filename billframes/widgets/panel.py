@@ -13,7 +13,7 @@ from typing import Any
 import ipywidgets as w
 import pandas as pd
 
-from billframes.widgets.controls import Choices, Control, Dates, NumberControl
+from billframes.widgets.controls import Choices, Control, PeriodControl, RangeControl
 from billframes.widgets.describe import code, describe
 from billframes.widgets.fields import FilterField
 from billframes.widgets.filters import Filters
@@ -53,15 +53,12 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
         self._remark = html_widget("", "bf-foot")
         self.clear = button("Clear all", self._clear, "bf-clear", tooltip="Remove all filters")
         self._chips: dict[tuple[str, Value], w.Button] = {}
-        self._chosen = w.Box()
-        self._chosen.add_class("bf-chosen")
+        self._chosen = w.Box().add_class("bf-chosen")
         self.controls = {field.column: self._control(field, today) for field in filters.fields}
-        self.groups = FilterGroups(self.controls.values())
-        self.groups.add_class("bf-groups")
+        self.groups = FilterGroups(self.controls.values()).add_class("bf-groups")
         # The style sheet shows it on a phone only.
         self._unfold = button("Show filters", self._toggle, "bf-unfold")
-        head = w.HBox([html_widget("Filters", "bf-title"), self._count, self._unfold, self.clear])
-        head.add_class("bf-head")
+        head = w.HBox([html_widget("Filters", "bf-title"), self._count, self._unfold, self.clear]).add_class("bf-head")
         super().__init__([stylesheet(), head, self._summary, self._chosen, self._remark, self.groups])
         self.show_remark("")
         self.add_class("bf-panel")
@@ -124,9 +121,9 @@ class FilterPanel(w.VBox):  # type: ignore[misc]
         if field.kind == "choice":
             counts = partial(self._counts, field.column)
             return Choices(field, self._choose, self._filters.options(field.column), counts)
-        if field.kind == "numbers":
-            return NumberControl(field, self._choose, self._filters.rows)
-        return Dates(field, self._choose, self._filters.rows, today if field == self._filters.fields[0] else None)
+        if field.kind == "dates" and field == self._filters.fields[0]:
+            return PeriodControl(field, self._choose, self._filters.rows, today)
+        return RangeControl(field, self._choose, self._filters.rows)
 
     def _counts(self, column: str) -> Any:
         return self._filters.counts(self._state, column)

@@ -73,21 +73,9 @@ class FilterState:
 
 def read_state(saved: Mapping[str, Any], fields: Sequence[FilterField], today: dt.date | None = None) -> FilterState:
     """
-    Read a state as `FilterState.as_dict` returns it, or as a user writes it.
+    Read a state as `FilterState.as_dict` returns it, or as a user writes it; what is unknown is a `ParameterError`.
 
-    Parameters
-    ----------
-    saved : mapping
-        Criteria by column: a list of values, a range as a mapping, or for dates a period such as "2026-Q3".
-    fields : sequence of FilterField
-        The columns to filter by.
-    today : date, optional
-        The day from which "last month" is counted, which is refused without it.
-
-    Raises
-    ------
-    ParameterError
-        There is no filter for a column, or its criterion is invalid.
+    Without `today`, from which "last month" is counted, that is refused.
 
     Examples
     --------
@@ -104,9 +92,10 @@ def read_state(saved: Mapping[str, Any], fields: Sequence[FilterField], today: d
                 f"state has {column!r}, for which the panel has no filter.{closest(column, known)} "
                 f"It takes {', '.join(known)}."
             )
-        kind = known[column].kind
-        read = _read_dates(value, column, today) if kind == "dates" else _READERS[kind](value, column)
-        state = state.with_criterion(column, read)
+        if value is not None:
+            kind = known[column].kind
+            read = _read_dates(value, column, today) if kind == "dates" else _READERS[kind](value, column)
+            state = state.with_criterion(column, read)
     return state
 
 
@@ -121,9 +110,7 @@ def _as_json(criterion: Criterion) -> Any:
     return dict(zip(("from", "to"), ends, strict=True)) | ({"missing": True} if criterion.missing else {})
 
 
-def _read_choice(value: Any, column: str) -> Criterion | None:
-    if value is None:
-        return None
+def _read_choice(value: Any, column: str) -> Criterion:
     if isinstance(value, str) or not isinstance(value, Iterable):
         raise ParameterError(f"state[{column!r}]={value!r} takes a list of values; None in it means missing.")
     values = list(value)
@@ -135,18 +122,14 @@ def _read_choice(value: Any, column: str) -> Criterion | None:
     return tuple(dict.fromkeys(values))
 
 
-def _read_dates(value: Any, column: str, today: dt.date | None) -> Criterion | None:
-    if value is None:
-        return None
+def _read_dates(value: Any, column: str, today: dt.date | None) -> Criterion:
     ends = _span_of(value, column) if isinstance(value, Mapping) else {"from": value}
     names = (f"state[{column!r}]['from']", f"state[{column!r}]['to']")
     period = resolve(ends.get("from"), ends.get("to"), names=names, calendar=FixedCalendar(today))
     return Range(period.start, period.end, bool(ends.get("missing", False)))
 
 
-def _read_numbers(value: Any, column: str) -> Criterion | None:
-    if value is None:
-        return None
+def _read_numbers(value: Any, column: str) -> Criterion:
     span = _span_of(value, column)
     first, last = (_number(span.get(name), column) for name in ("from", "to"))
     if first is not None and last is not None and first > last:

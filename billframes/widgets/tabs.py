@@ -45,15 +45,7 @@ _MOST_BARS, _MOST_ROWS, _MOST_RECORDS = 12, 200, 50
 
 
 class AnalysisTab(w.VBox):  # type: ignore[misc]
-    """
-    The tab of one analysis. Its figures and its table are shown first, and then the chart, which takes longer.
-
-    Parameters
-    ----------
-    view : AnalysisView
-    time_zone : str
-        The time zone of times in exported files.
-    """
+    """The tab of one analysis: its figures and table are shown first, then the chart, which takes longer."""
 
     def __init__(self, view: AnalysisView, time_zone: str) -> None:
         self.view, self._time_zone = view, time_zone
@@ -61,20 +53,17 @@ class AnalysisTab(w.VBox):  # type: ignore[misc]
         self._filtered: FilteredBook | None = None
         self._order: Order | None = None
         self._opened: int | None = None
-        self.by = w.Dropdown(options=list(view.keys), description="By")
-        self.by.add_class("bf-by")
+        self.by = w.Dropdown(options=list(view.keys), description="By").add_class("bf-by")
         self.by.observe(lambda _change: self._while_busy(self._redraw), "value")
         set_visible(self.by, len(view.keys) > 1)
         self._about, self._tiles = html_widget("", "bf-about"), html_widget()
         self._chart, self._bar_buttons = html_widget("", "bf-picture"), html_widget("", "bf-hits")
         self._table, self._links, self._notes = html_widget(), html_widget(), html_widget("", "bf-notes")
         self._records = html_widget("", "bf-behind")
-        self.records_box = w.VBox([self._records, button("Close", self._close, "bf-close")])
-        self.records_box.add_class("bf-drill")
+        self.records_box = w.VBox([self._records, button("Close", self._close, "bf-close")]).add_class("bf-drill")
         head = w.HBox([html_widget(f"<h2>{escape_text(view.analysis.question)}</h2>", "bf-question"), self.by])
         head.add_class("bf-view-head")
-        chart = w.Box([self._chart, self._bar_buttons])
-        chart.add_class("bf-chart-box")
+        chart = w.Box([self._chart, self._bar_buttons]).add_class("bf-chart-box")
         terms = definition_list(meaning(view.analysis))
         definitions = html_widget(
             f"<details><summary>What counts, and what does not</summary>{terms}</details>", "bf-how"

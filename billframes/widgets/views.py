@@ -7,10 +7,9 @@ analysis grouped by single records, so they add up to the bar.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 
@@ -36,23 +35,10 @@ _KINDS = dict(zip(ITEMS, ("time", "expense", "fixed fee"), strict=True))
 
 @dataclass(frozen=True, slots=True)
 class AnalysisView:
-    """
-    What the tab of one analysis shows.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        One that declares a tab.
-    """
+    """What the tab of one analysis shows."""
 
     analysis: Analysis
-
-    @property
-    def tab(self) -> TabSpec:
-        """The declaration of the tab."""
-        if self.analysis.tab is None:
-            raise AssertionError(f"{self.analysis.name} declares no tab")
-        return self.analysis.tab
+    tab: TabSpec
 
     @property
     def title(self) -> str:
@@ -76,10 +62,8 @@ class AnalysisView:
 
     @property
     def records(self) -> RecordsSpec:
-        """The declaration of the records behind a row."""
-        if self.analysis.records is None:
-            raise AssertionError(f"{self.analysis.name} declares no records")
-        return self.analysis.records
+        """The declaration of the records behind a row, if it opens."""
+        return cast("RecordsSpec", self.analysis.records)
 
     @property
     def counted(self) -> Measure:
@@ -141,13 +125,7 @@ class AnalysisView:
         """
         Return the records that a row consists of, with the part of each in the figure.
 
-        Parameters
-        ----------
-        filtered : FilteredBook
-        key : str, optional
-            The key of the rows. Without it, whole records are listed.
-        value : object
-            The row's value in the first column of the result; missing means unassigned.
+        `value` is that of the row in the first column, missing for unassigned. Without a key, whole records are listed.
         """
         spec = self.records
         details = _records(filtered, spec.frames, self.tab.filters)
@@ -175,8 +153,8 @@ class AnalysisView:
 
 def views() -> list[AnalysisView]:
     """Return the views of all analyses that declare a tab, in the order of the tabs."""
-    declared: Iterable[Analysis] = (each for each in analyses().values() if each.tab)
-    return sorted(map(AnalysisView, declared), key=lambda view: view.tab.place)
+    declared = [AnalysisView(each, each.tab) for each in analyses().values() if each.tab]
+    return sorted(declared, key=lambda view: view.tab.place)
 
 
 def _texts(values: pd.Series[Any]) -> list[str]:

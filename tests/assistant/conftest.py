@@ -27,9 +27,9 @@ def book_of(firm_mirror):
 
 @pytest.fixture(scope="session")
 def server(firm_mirror):
-    from billframes.assistant import make_server
+    from billframes.assistant import Questions, make_server
 
-    return make_server(firm_mirror)
+    return make_server(Questions(firm_mirror))
 
 
 @pytest.fixture(scope="session")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import billframes as bf
 from billframes._notes import Notes, collect_notes
 from billframes.assistant import Questions
+from billframes.assistant.pseudonyms import Pseudonyms
 from billframes.ledger import read_ledger
 
 
@@ -21,7 +24,7 @@ def books(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def ask_with_books(firm_mirror, books):
-    return Questions.of(firm_mirror, settings=books[1]).ask
+    return Questions(firm_mirror, settings=books[1]).ask
 
 
 def test_what_came_in_is_that_of_the_notebook(ask_with_books, books, firm_mirror):
@@ -43,6 +46,16 @@ def test_what_came_in_is_that_of_the_notebook(ask_with_books, books, firm_mirror
     assert figures["total"]["collected_cash_amount"] == answer["total"]["cash_amount"]
 
 
+@pytest.mark.parametrize("question", [{"name": "collected"}, {"name": "tie_out"}, {"name": "tie_out", "by": "client"}])
+def test_pseudonyms_hide_the_customers_of_the_books_and_change_no_figure(ask_with_books, books, firm_mirror, question):
+    hidden = Questions(firm_mirror, settings=books[1], change=Pseudonyms())
+    question = question | {"period": "2026-10", "top": 100}
+    answer, shown = hidden.ask("analysis", question), ask_with_books("analysis", question)
+    text = json.dumps(answer, ensure_ascii=False)
+    assert [name for name in firm_mirror.clients()["name"] if name in text] == []
+    assert [answer.get(each) for each in ("total", "notes")] == [shown.get(each) for each in ("total", "notes")]
+
+
 def test_the_tie_out_needs_the_report_of_the_day(ask_with_books):
     assert ask_with_books("analysis", {"name": "tie_out", "period": "2026-10"})["rows"]
     with pytest.raises(bf.BillframesError, match=r"as of 30 September 2026; the books have 2026-10-31\."):
@@ -57,6 +70,6 @@ def test_payments_of_a_part_of_the_period_are_refused(ask_with_books):
 
 def test_without_books_the_answer_says_what_is_needed(firm_mirror):
     with pytest.raises(bf.BillframesError, match="collected needs reports of the firm's books"):
-        Questions.of(firm_mirror).ask("analysis", {"name": "collected", "period": "2026-10"})
+        Questions(firm_mirror).ask("analysis", {"name": "collected", "period": "2026-10"})
     with pytest.raises(bf.BillframesError, match="collected needs reports of the firm's books"):
-        Questions.of(firm_mirror).ask("figures", {"measures": ["collected_amount"], "period": "2026-10"})
+        Questions(firm_mirror).ask("figures", {"measures": ["collected_amount"], "period": "2026-10"})

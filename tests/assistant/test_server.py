@@ -18,6 +18,7 @@ import billframes as bf
 from billframes import cli
 from billframes._notes import Notes, collect_notes
 from billframes.analysis.declare.lookup import analyses
+from billframes.analysis.model.keys import TIMES
 from billframes.assistant.server import Questions, make_server
 from billframes.assistant.text_of_data import safe_text
 from tests.assistant.conftest import answer_of
@@ -78,6 +79,12 @@ REFUSED = [
     ("figures", OCTOBER | {"period": " "}, 'It takes a period such as "2026-10"'),
     ("figures", OCTOBER | {"by": "clinet"}, "Did you mean 'client'?"),
     ("figures", OCTOBER | {"where": {"client": "Kestral"}}, "Did you mean 'Kestrel Biosciences, Inc.'?"),
+    ("figures", OCTOBER | {"where": {"month": "2026-10"}}, "is chosen by the period"),
+    ("figures", OCTOBER | {"by": "description"}, "narratives are left out of answers"),
+    ("figures", OCTOBER | {"where": {"description": "x"}}, "narratives are left out of answers"),
+    ("figures", OCTOBER | {"by": ["client_contact_last_name"]}, "contacts and e-mail addresses are left out"),
+    ("analysis", {"name": "utilization", "period": "2026-10", "by": "user_email"}, "contacts and e-mail addresses"),
+    ("figures", OCTOBER | {"measures": "[" * 100_000}, "There is no figure"),
     ("figures", OCTOBER | {"groupby": "client"}, "figures takes no argument 'groupby'. Did you mean 'by'?"),
     ("figures", OCTOBER | {"top": "many"}, "figures: expected `int`, got `str` - at `top`."),
     ("figures", {"period": "2026"}, "figures: the question lacks `measures`."),
@@ -87,6 +94,8 @@ REFUSED = [
     ("values", {"key": "clients"}, "Did you mean 'client'?"),
     ("values", {"key": "client", "search": "kestral"}, "Did you mean 'Kestrel Biosciences, Inc.'?"),
     ("values", {"key": "month"}, "is chosen by the period"),
+    ("values", {"key": "industry"}, "Write client_cf_industry."),
+    ("values", {"key": "client", "search": '["a"]'}, "None of the 60 values of 'client' contains"),
     ("records", {"measure": "utilization", "period": "2026-10"}, "is a ratio. Ask for the records of 'client_hours'"),
     ("records", {"measure": "late_entries", "period": "2026-10"}, "has no records to list."),
     ("analysis", {"name": "ageing", "period": "2026-10"}, "Did you mean 'aging'?"),
@@ -112,6 +121,29 @@ def test_lists_may_come_as_their_json_text(ask):
     assert given["rows_add_up"] == ["billed_amount"]
 
 
+def test_every_value_that_is_listed_can_be_asked_for(ask):
+    """Also a client without work in the period: its fees are 0, and no other client is suggested."""
+    about = ask("about")
+    for key in {*about["keys"], *about["custom_fields"]} - {*TIMES}:
+        listed = ask("values", key=key, top=1)
+        for row in listed["rows"]:
+            ask("figures", **OCTOBER, where={key: row[-1]})
+    idle = {"where": {"client": "Cardoso, Ursula"}}
+    assert ask("figures", **OCTOBER, **idle)["total"] == {"billed_amount": 0}
+    assert ask("figures", **OCTOBER, **idle, by="client")["rows"] == []
+
+
+@pytest.mark.parametrize("key", ["date", "hours", "client_cf_credit_limit"])
+def test_days_and_numbers_can_be_keys_of_the_largest_groups(key, ask):
+    answer = ask("figures", **OCTOBER, by=[key], top=2)
+    assert answer["rows"][-1][0].startswith("Others (")
+    assert answer["rows_add_up"] == ["billed_amount"]
+
+
+def test_times_of_a_day_are_text(ask):
+    assert ask("analysis", name="duplicates", period="2026-10", by="client", top=3)["rows"]
+
+
 def test_every_analysis_is_answered_or_says_what_it_needs_and_none_has_a_narrative(ask, server, book_of):
     """Also those that need no words here: the tools find analyses by their declarations."""
     from tests.assistant.conftest import call
@@ -134,7 +166,7 @@ def test_narratives_are_there_if_asked_for(firm_mirror, ask):
     question = {"measure": "client_hours", "period": "2026-10", "top": 5}
     columns = lambda answer: [each["name"] for each in answer["columns"]]  # noqa: E731
     assert "description" not in columns(ask("records", **question))
-    assert "description" in columns(Questions.of(firm_mirror, narratives=True).ask("records", question))
+    assert "description" in columns(Questions(firm_mirror, narratives=True).ask("records", question))
 
 
 HOSTILE = [
@@ -167,7 +199,7 @@ def test_hostile_names_and_ids_of_the_billing_system_come_out_harmless(firm_mirr
         changed.attrs = frame.attrs
         return changed
 
-    questions = Questions.of(firm_mirror, change=change)
+    questions = Questions(firm_mirror, change=change)
     texts = [
         json.dumps(questions.ask("values", {"key": "client", "top": 100}), ensure_ascii=False),
         json.dumps(questions.ask("figures", OCTOBER | {"by": ["client"]}), ensure_ascii=False),
@@ -190,7 +222,7 @@ def test_nothing_is_written_and_no_socket_is_connected(firm_mirror, tmp_path, mo
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(socket.socket, "connect", refuse)
     before = files()
-    server = make_server(bf.mirror(firm_mirror.path), newest=lambda: bf.mirror(firm_mirror.path))
+    server = make_server(Questions(bf.mirror(firm_mirror.path), newest=lambda: bf.mirror(firm_mirror.path)))
 
     async def ask_all():
         from mcp import Client
@@ -210,7 +242,7 @@ def _files(*folders):
 
 def test_the_log_has_the_questions_and_no_answers(firm_mirror, tmp_path):
     log = tmp_path / "questions.jsonl"
-    questions = Questions.of(firm_mirror, log=log)
+    questions = Questions(firm_mirror, log=log)
     total = questions.ask("figures", OCTOBER)["total"]["billed_amount"]
     with pytest.raises(bf.BillframesError):
         questions.ask("figures", OCTOBER | {"measures": ["biled_amount"]})
@@ -222,11 +254,16 @@ def test_the_log_has_the_questions_and_no_answers(firm_mirror, tmp_path):
     assert lines[0]["arguments"] == OCTOBER
     assert str(total) not in log.read_text(encoding="utf-8")
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
+    log.chmod(0o644)
+    questions.ask("explain", {"name": "wip"})
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600
+    with pytest.raises(bf.BillframesError, match="The log of the questions can't be written: Is a directory"):
+        Questions(firm_mirror, log=tmp_path)
 
 
 def test_each_question_reads_the_newest_version_of_the_mirror(client, firm_mirror):
     path = firm_mirror.path
-    questions = Questions.of(bf.mirror(path), newest=lambda: bf.mirror(path))
+    questions = Questions(bf.mirror(path), newest=lambda: bf.mirror(path))
     first = questions.ask("about", {})
     bf.mirror(path, client=client).refresh()
     second = questions.ask("about", {})
@@ -240,7 +277,7 @@ def test_the_data_of_an_earlier_day_are_those_of_the_mirror(client, ask, refusal
     assert answer["total"] == ask("figures", measures=["receivables"], period="2026-10")["total"]
     assert "goes back to 2026-10-31" in refusal("figures", **OCTOBER, data_of="2026-09-30")
     with pytest.raises(bf.BillframesError, match="only a mirror has the data of earlier days"):
-        Questions.of(client).ask("figures", OCTOBER | {"data_of": "2026-09-30"})
+        Questions(client).ask("figures", OCTOBER | {"data_of": "2026-09-30"})
 
 
 def test_a_question_about_a_past_day_has_the_warnings_of_its_data(firm_mirror):
@@ -252,7 +289,7 @@ def test_a_question_about_a_past_day_has_the_warnings_of_its_data(firm_mirror):
         return frame
 
     changed = {"early": False}
-    questions = Questions.of(firm_mirror, change=change)
+    questions = Questions(firm_mirror, change=change)
     said = lambda answer: [each["text"] for each in answer.get("notes", [])]  # noqa: E731
     assert said(questions.ask("figures", OCTOBER)) == []
     changed["early"] = True
@@ -279,15 +316,15 @@ def test_a_name_that_several_clients_or_matters_have_is_refused_and_told_apart(a
 
 
 def test_what_is_said_about_completeness_comes_from_the_proofs(client, firm_mirror, october_book):
-    of_mirror = Questions.of(firm_mirror).ask("figures", OCTOBER)["provenance"]
+    of_mirror = Questions(firm_mirror).ask("figures", OCTOBER)["provenance"]
     assert "Time entries, " in of_mirror["complete"]
     assert "every record of this version of the mirror" in of_mirror["complete"]
     assert of_mirror["records_loaded"]["time_entries"] == len(october_book.time_entries)
-    cut = Questions.of(firm_mirror, change=lambda name, frame: frame.head(1000) if name == "expenses" else frame)
+    cut = Questions(firm_mirror, change=lambda name, frame: frame.head(1000) if name == "expenses" else frame)
     assert "NOT proved complete: expenses." in cut.ask("figures", OCTOBER)["provenance"]["complete"]
-    of_server = Questions.of(client).ask("values", {"key": "client"})
+    of_server = Questions(client).ask("values", {"key": "client"})
     assert of_server["found"] > 20
-    answer = Questions.of(client).ask("analysis", {"name": "missing_time", "period": "2026-10"})["provenance"]
+    answer = Questions(client).ask("analysis", {"name": "missing_time", "period": "2026-10"})["provenance"]
     assert "exactly the server's records at one instant" in answer["complete"]
     assert answer["mirror_version"] is None
 
@@ -298,7 +335,7 @@ def test_pseudonyms_hide_every_name_and_change_no_figure(firm_mirror, ask, book_
     book = book_of("2026-10")
     frames = (book.clients, book.matters, book.users)
     names = {str(name) for frame in frames for name in frame["name"] if len(str(name)) > 7}
-    questions = Questions.of(firm_mirror, change=Pseudonyms())
+    questions = Questions(firm_mirror, change=Pseudonyms())
     for each in QUESTIONS[2:18:3]:
         answer = questions.ask(each["tool"], each["arguments"])
         text = json.dumps(answer, ensure_ascii=False)
@@ -310,7 +347,7 @@ def test_pseudonyms_hide_every_name_and_change_no_figure(firm_mirror, ask, book_
 
 
 def test_questions_asked_at_once_get_their_own_answers(firm_mirror):
-    questions, answers = Questions.of(firm_mirror), {}
+    questions, answers = Questions(firm_mirror), {}
 
     def ask(period):
         answers[period] = questions.ask("figures", OCTOBER | {"period": period})["total"]["billed_amount"]

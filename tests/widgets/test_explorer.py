@@ -6,7 +6,6 @@ import base64
 import datetime as dt
 import io
 import itertools
-import json
 import math
 import re
 import warnings
@@ -570,13 +569,13 @@ def test_below_the_limits_of_a_forecast_the_tab_says_why_and_nothing_else(book_f
 @pytest.mark.usefixtures("without_charts")
 @pytest.mark.parametrize("named", [True, False])
 def test_the_dashboard_reads_the_files_that_are_named_or_those_of_the_folder_in_the_settings(
-    client, payment_files, monkeypatch, named
+    client, payment_files, tmp_path, named
 ):
-    monkeypatch.setenv(dashboard.PERIOD_VARIABLE, "2026-10")
-    settings = None if named else bf.FirmSettings(ledger={"folder": str(payment_files["payments"].parent)})
-    if named:
-        monkeypatch.setenv(dashboard.LEDGER_VARIABLE, json.dumps([str(payment_files["payments"])]))
-    assert "What came in" in dashboard._explorer(client, settings).tabs.titles
+    files = [str(payment_files["payments"])] if named else []
+    settings = tmp_path / "firm.toml"
+    settings.write_text("" if named else f"[ledger]\nfolder = {str(payment_files['payments'].parent)!r}", "utf-8")
+    explorer = dashboard._explorer(client, "2026-10", str(settings), files)
+    assert "What came in" in explorer.tabs.titles
 
 
 def test_the_dashboard_does_not_start_with_files_without_payments(payment_files, capsys):

@@ -30,6 +30,8 @@ class BilledWork:
 
     Parameters
     ----------
+    analysis : str
+        The name of the analysis, for its notes.
     grouping : Grouping
     periods : sequence of Period
         Several can overlap: then a row has the mark `_periods` (`is_in_nth`).
@@ -52,6 +54,7 @@ class BilledWork:
         Whether rows have `invoice_id`.
     """
 
+    analysis: str
     grouping: Grouping
     periods: Sequence[Period]
     basis: str = "invoice_date"

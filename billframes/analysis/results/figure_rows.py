@@ -6,8 +6,9 @@ were joined, an invoice of two entries would count twice.
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -112,8 +113,12 @@ class FigureRows:
                     columns[f"{each.column}_since{end}"] = now - before
         return pd.concat([self.keys, pd.DataFrame(columns, self.keys.index)], axis=1)
 
-    def where(self, key: str, wanted: Any) -> FigureRows:
-        """Keep the rows with one of the values, which are ids or labels; None is a missing value."""
+    def where(self, key: str, wanted: Any, listed: Callable[[list[str]], Collection[Any]]) -> FigureRows:
+        """
+        Keep the rows with one of the values, which are ids or labels; None is a missing value.
+
+        A value that no row has must be `listed` for the key's columns: the firm knows it, and its sums are 0.
+        """
         columns = columns_of(key, self.names)
         wanted = [*wanted] if isinstance(wanted, (list, tuple, set, frozenset)) else [wanted]
         if not wanted:
@@ -123,12 +128,17 @@ class FigureRows:
         if not columns:
             raise ParameterError(f"where={{{key!r}: …}}: none of the figures is known by {key!r}.")
         values = self.keys[columns]
+        if pd.api.types.is_datetime64_any_dtype(values[columns[0]].dtype):
+            values = values.map(_text, na_action="ignore")
         found = np.zeros(len(values), dtype=bool)
         for value in wanted:
             if value is None:
                 found |= values[columns[0]].isna().to_numpy()
                 continue
-            hits = (values.astype(object) == value).any(axis="columns").to_numpy()
+            sought = _text(value) if isinstance(value, dt.date) else value
+            hits = (values.astype(object) == sought).any(axis="columns").to_numpy()
+            if not hits.any() and value in listed(columns):
+                continue
             if not hits.any():
                 known = [str(each) for each in values[columns[-1]].dropna().unique()]
                 raise ParameterError(
@@ -185,6 +195,7 @@ class FigureRows:
         places = np.minimum(np.argsort(order), most)[groups]
         keys = self.keys.copy()
         if len(ids) > most:
+            keys[columns[-1]] = keys[columns[-1]].map(_text, na_action="ignore")
             for name in columns:
                 label = _OTHERS.format(len(ids) - most) if name == columns[-1] else None
                 keys[name] = keys[name].astype(object).mask(places == most, label)
@@ -228,6 +239,13 @@ def _label_of(name: str, keys: Collection[str]) -> str:
     """Return the column with the labels of an id; empty if there is none."""
     stem = name.removesuffix("_id")
     return next((each for each in (f"{stem}_name", f"{stem}_label") if stem != name and each in keys), "")
+
+
+def _text(value: Any) -> str:
+    """Return a day, a number or another key as text."""
+    if isinstance(value, dt.date):
+        return value.isoformat()[:10]
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
 def _parts(figure: Figure) -> set[str]:

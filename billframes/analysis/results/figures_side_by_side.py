@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import narwhals.stable.v2 as nw
@@ -175,15 +175,20 @@ def figures_of(
     where: Mapping[str, Any] | None = None,
     compare: Compare | None = None,
     top: int | None = None,
+    listed: Callable[[list[str]], Collection[Any]] = lambda _columns: (),
 ) -> Any:
-    """Calculate figures from any source, as `figures` does from frames; the result is of the kind of `like`."""
+    """
+    Calculate figures from any source, as `figures` does from frames; the result is of the kind of `like`.
+
+    `listed` returns the values of a key's columns that the firm knows, also those without rows.
+    """
     wanted, keys, filters = find_figures(names), names_in(by), {} if where is None else where
     _check(keys, filters, compare, top, source)
     notes = Notes()
     with collect_notes(notes), share_checks():
         rows = FigureRows.read(wanted, source.compared(compare), list(dict.fromkeys([*keys, *filters])))
         for key, values in filters.items():
-            rows = rows.where(key, values)
+            rows = rows.where(key, values, listed)
     notes.finish()
     shown = {column for key in keys for column in columns_of(key, rows.names)}
     left_out = {column for key in filters for column in columns_of(key, rows.names)} - shown

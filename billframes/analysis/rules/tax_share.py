@@ -88,8 +88,17 @@ def note_same_share(notes: Notes, counts: Mapping[str, float], invoices: Frame, 
     """
     Note that most invoices are above their items by one and the same share; return whether they are.
 
-    `counts` are from `count_above_items`, and the invoices have the columns of `above_items`. If the settings have
-    taxes, there is no note. `whole` tells whether all items of the invoices were loaded.
+    Parameters
+    ----------
+    notes : Notes
+    counts : mapping of str to float
+        The counts of `count_above_items`.
+    invoices : Frame
+        The invoices with the columns of `above_items`.
+    taxed : bool
+        Whether the settings have taxes; then there is no note.
+    whole : bool
+        Whether all items of the invoices were loaded.
     """
     several = counts["above"] >= _SEVERAL and counts["above"] * _QUARTER >= counts["itemized"]
     found = _same_share(invoices.filter(C("_itemized"))) if several and not taxed else None

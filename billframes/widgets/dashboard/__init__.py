@@ -1,4 +1,4 @@
-"""Show the explorer of the period given to `billframes dashboard`. The dashboard's notebook calls `page`."""
+"""Show the explorer that `billframes dashboard` asks for. The dashboard's notebook calls `page`."""
 
 from __future__ import annotations
 
@@ -6,41 +6,24 @@ import gc
 import json
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from billframes.client import Client
-    from billframes.config.firm import FirmSettings
 
-__all__ = [
-    "FOLDER_VARIABLE",
-    "IDLE_VARIABLE",
-    "LEDGER_VARIABLE",
-    "PERIOD_VARIABLE",
-    "PORT_FILE",
-    "RELOADED_FILE",
-    "REMARK_VARIABLE",
-    "SETTINGS_VARIABLE",
-    "TITLE_VARIABLE",
-    "VARIABLES_FILE",
-    "page",
-]
+__all__ = ["FOLDER_VARIABLE", "IDLE_VARIABLE", "PORT_FILE", "RELOADED_FILE", "START_FILE", "page"]
 
-PERIOD_VARIABLE = "BILLFRAMES_DASHBOARD_PERIOD"
-SETTINGS_VARIABLE = "BILLFRAMES_DASHBOARD_SETTINGS"
-# The files of the firm's books, as JSON.
-LEDGER_VARIABLE = "BILLFRAMES_DASHBOARD_LEDGER"
-TITLE_VARIABLE = "BILLFRAMES_DASHBOARD_TITLE"
-REMARK_VARIABLE = "BILLFRAMES_DASHBOARD_REMARK"
 # The folder with the records, which all pages share.
 FOLDER_VARIABLE = "BILLFRAMES_DASHBOARD_FRAMES"
 # Seconds after which a kernel without a page ends.
 IDLE_VARIABLE = "BILLFRAMES_DASHBOARD_IDLE"
 # In that folder: the time of this file is when a visitor last loaded the records again.
 RELOADED_FILE = "cleared"
-# In that folder: the kernels' variables. The command writes the file when its connection is ready.
-VARIABLES_FILE = "variables.json"
+# In that folder: the kernels' variables, and what a page shows: its period, title, remark, and the files of the firm's
+# settings and books. The command writes the file when its connection is ready.
+START_FILE = "start.json"
 # In the server's folder: the number of its port.
 PORT_FILE = "port"
 _TIMEOUT = 60.0
@@ -68,16 +51,14 @@ def _explorer_page() -> Any:
     folder = Path(os.environ[FOLDER_VARIABLE])
     frames = SharedFrames(folder)
     bf.explore  # noqa: B018 - imports it while the command prepares the connection
-    _set_variables(folder / VARIABLES_FILE)
-    path = os.environ.get(SETTINGS_VARIABLE)
-    settings = bf.FirmSettings.load(path) if path else None
+    shown = _start(folder / START_FILE)
 
     def load_again() -> None:
         again.disabled, again.description = True, "Loading…"
         try:
             frames.clear()
             (folder / RELOADED_FILE).write_text("", encoding="ascii")
-            explorer = _explorer(frames.as_client(), settings)
+            explorer = _explorer(frames.as_client(), **shown)
             explorer.address = box.children[1].address
             box.children = (again, explorer)
         finally:
@@ -85,28 +66,28 @@ def _explorer_page() -> Any:
 
     words = "Load the data again"
     again = button(words, load_again, "bf-again", tooltip="Load all records again. Other open pages keep their data.")
-    box = w.VBox([again, _explorer(frames.as_client(), settings)])
-    box.add_class("bf-page")
+    box = w.VBox([again, _explorer(frames.as_client(), **shown)]).add_class("bf-page")
     # The present objects stay. Excluding them from garbage collection saves a tenth of the time of a new period.
     gc.freeze()
     return box
 
 
-def _explorer(client: Client, settings: FirmSettings | None) -> Any:
-    """Return the explorer of the period, files of the books, title and remark in the environment."""
+def _explorer(client: Client, period: str, settings: str = "", ledger: list[str] | None = None, **texts: Any) -> Any:
+    """Return the explorer of a period, with the payments in files of the books, or in the settings' folder."""
     import billframes as bf
+    from billframes._notes import Notes, collect_notes
     from billframes.report.ledger_files import ledger_paths, read_payments
 
-    book = bf.book(os.environ.get(PERIOD_VARIABLE, "this year"), settings=settings, client=client)
-    paths = ledger_paths(
-        json.loads(os.environ.get(LEDGER_VARIABLE, "[]")), book.settings.books.folder if book.settings else ""
-    )
-    title, remark = os.environ.get(TITLE_VARIABLE, ""), os.environ.get(REMARK_VARIABLE, "")
-    return bf.explore(book, payments=read_payments(book, paths), title=title, remark=remark)
+    book = bf.book(period, settings=bf.FirmSettings.load(settings) if settings else None, client=client)
+    paths = ledger_paths(ledger or [], book.settings.books.folder if book.settings else "")
+    # The tab shows the notes of the payments.
+    with collect_notes(Notes()):
+        payments = read_payments(book, paths)
+    return bf.explore(book, payments=payments, **texts)
 
 
-def _set_variables(path: Path) -> None:
-    """Wait until the command has written the variables, and set them; None removes one."""
+def _start(path: Path) -> Mapping[str, Any]:
+    """Wait for the command's file, set its variables (None removes one), and return what the page shows."""
     from billframes.errors import BillframesError
 
     until = time.monotonic() + _TIMEOUT
@@ -114,8 +95,10 @@ def _set_variables(path: Path) -> None:
         time.sleep(0.02)
     if not path.exists():
         raise BillframesError("The dashboard's data were not ready within a minute. Reload the page.")
-    for name, value in json.loads(path.read_text(encoding="utf-8")).items():
-        if value is None:
-            os.environ.pop(name, None)
-        else:
+    given = json.loads(path.read_text(encoding="utf-8"))
+    for name, value in given["variables"].items():
+        os.environ.pop(name, None)
+        if value is not None:
             os.environ[name] = value
+    shown: Mapping[str, Any] = given["shown"]
+    return shown

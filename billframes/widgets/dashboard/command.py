@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from billframes._messages import say, say_error
 from billframes.commands import add_connection
@@ -38,16 +38,7 @@ from billframes.report.kernel import (
 )
 from billframes.report.ledger_files import check_payments_among
 from billframes.sandbox.command import signals_interrupt
-from billframes.widgets.dashboard import (
-    FOLDER_VARIABLE,
-    LEDGER_VARIABLE,
-    PERIOD_VARIABLE,
-    PORT_FILE,
-    REMARK_VARIABLE,
-    SETTINGS_VARIABLE,
-    TITLE_VARIABLE,
-    VARIABLES_FILE,
-)
+from billframes.widgets.dashboard import FOLDER_VARIABLE, PORT_FILE, START_FILE
 
 if TYPE_CHECKING:
     from billframes.client import Client
@@ -92,29 +83,29 @@ def run(args: argparse.Namespace) -> int:
     parse_period(period, calendar=FirmCalendar(settings=firm))
     if importlib.util.find_spec("voila") is None:
         raise ConfigError("The dashboard needs Voila: pip install 'billframes[dashboard]'.")
-    variables = {PERIOD_VARIABLE: period}
+    shown: dict[str, Any] = {"period": period}
     if args.demo:
-        variables |= {TITLE_VARIABLE: DEMO_FIRM, REMARK_VARIABLE: DEMO_REMARK}
+        shown |= {"title": DEMO_FIRM, "remark": DEMO_REMARK}
     if args.title:
-        variables[TITLE_VARIABLE] = args.title
+        shown["title"] = args.title
     if args.settings:
-        variables[SETTINGS_VARIABLE] = str(Path(args.settings).absolute())
+        shown["settings"] = str(Path(args.settings).absolute())
     if args.ledger:
         try:
             check_payments_among(args.ledger)
         except LedgerError as error:
             say_error(error, args)
             return 1
-        variables[LEDGER_VARIABLE] = json.dumps([str(Path(each).absolute()) for each in args.ledger])
+        shown["ledger"] = [str(Path(each).absolute()) for each in args.ledger]
     try:
         with signals_interrupt():
-            _serve(args, variables)
+            _serve(args, shown)
     except KeyboardInterrupt:
         return 0
     return 0
 
 
-def _serve(args: argparse.Namespace, variables: dict[str, str]) -> None:
+def _serve(args: argparse.Namespace, shown: dict[str, Any]) -> None:
     """Start the server, load the records while it starts, and wait until it ends."""
     token = secrets.token_urlsafe(16)
     with private_folder() as folder:
@@ -127,11 +118,9 @@ def _serve(args: argparse.Namespace, variables: dict[str, str]) -> None:
         with (
             log.open("w") as file,
             _started_server(notebook, args.port, token, file) as server,
-            open_source(args) as (environment, client, demo_settings),
+            open_source(args) as (variables, client, demo_settings),
         ):
-            if demo_settings:
-                variables.setdefault(SETTINGS_VARIABLE, demo_settings)
-            _prepare(frames, {**environment, **variables}, client)
+            _prepare(frames, client, {"variables": variables, "shown": {"settings": demo_settings, **shown}})
             base = f"http://127.0.0.1:{_wait_for_port(server, folder, log)}/"
             say(f"Dashboard at {base}?token={token}  Ctrl-C ends it.")
             if not args.no_browser:
@@ -140,15 +129,15 @@ def _serve(args: argparse.Namespace, variables: dict[str, str]) -> None:
                 raise BillframesError(f"The dashboard's server ended. Its last message: {_last_line(log)}")
 
 
-def _prepare(folder: Path, variables: Mapping[str, str | None], client: Client) -> None:
-    """Write the variables for which the kernels wait, and start loading the records."""
+def _prepare(folder: Path, client: Client, start: Mapping[str, Any]) -> None:
+    """Write the file for which the kernels wait, and start loading the records."""
     from billframes.widgets.dashboard.shared_frames import SharedFrames
 
     frames = SharedFrames(folder, client)
-    part = folder / f"{VARIABLES_FILE}.part"
+    part = folder / f"{START_FILE}.part"
     part.touch(mode=0o600)
-    part.write_text(json.dumps(dict(variables)), encoding="utf-8")
-    part.replace(folder / VARIABLES_FILE)
+    part.write_text(json.dumps(start), encoding="utf-8")
+    part.replace(folder / START_FILE)
     frames.load_ahead()
 
 
@@ -186,8 +175,7 @@ def _open_browser(address: str, folder: Path) -> None:
     """
     Open the page in the user's browser, if it is not one for terminals.
 
-    The browser opens a local file that redirects to the page, because every user of the machine can read its command
-    line, which therefore must not contain the token.
+    It opens a local file that leads to the page: every user can read a command line, which must not contain the token.
     """
     redirect = folder / "open.html"
     redirect.write_text(f'<meta http-equiv="refresh" content="0; url={address}">', encoding="utf-8")

@@ -35,13 +35,7 @@ class SharedFrames:
     """
     A client's frames, loaded once and kept in a folder.
 
-    Parameters
-    ----------
-    folder : Path
-        Only this user may read and write it, because it has the firm's records, and because reading a pickle runs the
-        code in it.
-    client : Client, optional
-        By default, the default client.
+    Only this user may read and write the folder: it has the firm's records, and reading a pickle runs the code in it.
     """
 
     def __init__(self, folder: Path, client: Client | None = None) -> None:
