@@ -36,7 +36,7 @@ from billframes.analysis.model.keys import UNASSIGNED
 from billframes.analysis.model.missing_work import note_partial_frames
 from billframes.analysis.responsible import responsible_of_invoices
 from billframes.analysis.rules.amounts import HIDDEN_RATES
-from billframes.analysis.rules.cut_frames import note_cut_frames
+from billframes.analysis.rules.cut_frames import note_cut_frames, note_cut_invoices
 from billframes.analysis.rules.loads import need_open_on
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
@@ -156,6 +156,7 @@ def overdue_invoices(
     consequence = "their balances and the work since are not counted"
     note_cut_frames("overdue_invoices", frames, day, consequence)
     note_partial_frames("overdue_invoices", frames, "hours and value since the due date are incomplete", settings)
+    note_cut_invoices("overdue_invoices", frames, day, "on older invoices that may be overdue, and are not listed")
     overdue, totals = _overdue(frames, day, settings)
     people = responsible_of_invoices({row["invoice_id"]: row["matter_id"] for row in overdue}, frames)
     unknown = [_NO_WORK] * len(overdue)

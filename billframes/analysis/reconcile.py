@@ -214,9 +214,13 @@ def _with_tax(rows: Frame, settings: FirmSettings) -> Frame:
     """Add `tax_amount`, as `allocation` calculates it."""
     if not settings.taxes:
         return rows.with_columns(tax_amount=nw.lit(0.0))
+    return with_net_fees(_as_allocated(rows, settings), settings).with_columns(tax_amount=C("_tax"))
+
+
+def _as_allocated(rows: Frame, settings: FirmSettings) -> Frame:
+    """Add the columns that `allocation` gives invoices."""
     rows = rows.with_columns(**{new: C(old) for new, old in _AS_ALLOCATED.items()}, _invoice_date=C("invoice_date"))
-    rows = with_tax_rates(rows, settings)
-    return with_net_fees(rows, settings).with_columns(tax_amount=C("_tax"))
+    return with_tax_rates(rows, settings)
 
 
 def _without_residue(rows: Frame) -> Frame:
@@ -249,9 +253,7 @@ def _note(totals: Frame, invoices: Frame, period: Period, settings: FirmSettings
     }
     billed = {"billed": value_if(is_counted, "amount").sum()}
     evidence = join_by_id(invoices, totals, "invoice_id").with_columns(_evident=C("invoice_state") == "final")
-    evidence = evidence.with_columns(**{new: C(old) for new, old in _AS_ALLOCATED.items()}).with_columns(
-        **above_items()
-    )
+    evidence = _as_allocated(evidence, settings).with_columns(**above_items())
     of_rows = {name: column.sum() for name, column in sums.items()}
     count = collect_counts((rows, of_rows), (invoices, billed), (evidence, count_above_items()))
     notes, items, ids = frames.notes, int(count["rows"]), int(count["invoices"])

@@ -14,6 +14,7 @@ from billframes.analysis.frames.engine import eager_from_arrow
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import read_date, read_whole_number, resolve_users
 from billframes.analysis.model.missing_work import note_matters_not_passed, note_partial_frames
+from billframes.analysis.model.recorded_time import note_billable_only
 from billframes.analysis.open_matters import OpenMatters
 from billframes.analysis.rules.cut_frames import note_cut_frames
 from billframes.config.firm import FirmSettings
@@ -145,6 +146,7 @@ def stale(
     note_partial_frames(
         "stale", frames, "matters can wrongly look idle, and amounts are incomplete", settings, "matters"
     )
+    note_billable_only(frames, "matters can wrongly look idle, and fixed fees as if they had no hours")
     if load_info(frames.natives["matters"]) is None:
         consequence = "it is unknown whether they are archived or idle"
         note_matters_not_passed("stale", frames, open_matters.activity, open_matters.matters, consequence)

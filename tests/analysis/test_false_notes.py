@@ -24,7 +24,7 @@ from billframes.book import Book
 from billframes.periods import resolve
 from tests.analysis.conftest import ENGINES, rows_of
 from tests.analysis.test_engines import assert_same_rows
-from tests.firms import CALLS, FIRMS, Tables, add, change, keep, make_firm, notes_of, on
+from tests.firms import CALLS, FIRMS, MONEY, Tables, add, change, keep, make_firm, notes_of, on
 
 EVERY_ENGINE = [
     "pandas",
@@ -73,6 +73,9 @@ def entries(**columns: Callable[[dict[str, Any]], Any]) -> Callable[[Tables], Ta
 
 def invoices(**columns: Callable[[dict[str, Any]], Any]) -> Callable[[Tables], Tables]:
     return lambda firm: change(firm, "invoices", **columns)
+
+
+VAT = FirmSettings(taxes=[{"name": "VAT", "rate": 0.19}])
 
 
 def swapped(day: dt.date) -> dt.date:
@@ -218,6 +221,28 @@ MISTAKES = {
         f"{name} of one year": Mistake(of_year, CALLS[name], "begin on 2026-01-0")
         for name in ("wip", "budget burn", "overdue invoices", "exposure", "stale", "scorecard")
     },
+    "net invoices beside a tax": Mistake(
+        lambda _firm: make_firm(realization=1.0),
+        lambda firm: analysis.realization(**{name: firm[name] for name in MONEY}, start="2026-01", settings=VAT),
+        "24 of 24 invoices that have a tax by the settings (70,406.40 in all) are exactly the sum of their items",
+    ),
+    "dates cut to months": Mistake(
+        entries(date=lambda row: row["date"].replace(day=1)),
+        CALLS["missing time"],
+        "All 684 time entries are dated on one day of each month",
+    ),
+    "only billable time beside matters": Mistake(
+        lambda firm: keep(firm, "time_entries", lambda row: row["billing_type"] == "billable"),
+        CALLS["stale"],
+        "If other time was removed, matters can wrongly look idle",
+    ),
+    "invoices since August beside all time": Mistake(
+        lambda _firm: keep(
+            make_firm(taxes=(0.0,) * 6), "invoices", lambda row: row["invoice_date"] > dt.date(2026, 8, 1)
+        ),
+        CALLS["overdue invoices"],
+        "936 time entries name an invoice that is not among those passed; they are on older invoices that may be",
+    ),
     "receivables of one year": Mistake(of_year, balances(), "invoices begin on 2026-01-05, but the lowest number of"),
 }
 
@@ -305,3 +330,16 @@ def test_an_empty_id_of_an_invoice_stands_for_no_invoice(engine):
     frames = on(tables, ENGINES[engine])
     assert notes_of(CALLS["wip"], frames) == []
     assert_same_rows(rows_of(CALLS["wip"](frames)), rows_of(expected))
+
+
+def test_a_part_of_the_invoices_that_is_enough_gives_no_note():
+    """Overdue invoices need open ones only; taxed firms write invoices down, also by about the tax."""
+    firm = make_firm(taxes=(0.0,) * 6)
+    parts = {"balance": (0.0,), "invoice_state": ("draft",), "client_id": ("c0",)}
+    for column, others in parts.items():
+        enough = keep(firm, "invoices", lambda row, column=column, others=others: row[column] not in others)
+        frames = on(enough, ENGINES["pandas"])
+        assert notes_of(CALLS["overdue invoices"], frames) == []
+    for realization in (1.0, 0.95, 0.84):
+        frames = on(make_firm(taxes=(0.19, 0.19), realization=realization), ENGINES["pandas"])
+        assert notes_of(MISTAKES["net invoices beside a tax"].call, frames) == []

@@ -493,6 +493,8 @@ MISTAKES |= {
         "days_outside": "hours after the end",
         "later_joiners": "a lawyer who joined in September",
         "cut_frames": "receivables of one year",
+        "net_invoices": "net invoices beside a tax",
+        "cut_dates": "dates cut to months",
     }.items()
 }
 MISTAKES |= {

@@ -15,18 +15,25 @@ import narwhals.stable.v2 as nw
 
 from billframes._names import first_few, join_names
 from billframes.analysis.declare.columns import Frame, column_names
-from billframes.analysis.frames.engine import collect, collect_counts, collect_values, to_dicts
+from billframes.analysis.frames.engine import collect, collect_counts, collect_values, sum_by, to_dicts
 from billframes.analysis.frames.expressions import as_day, count_if, in_period, midnight, quotient
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.capacity import available_hours
 from billframes.analysis.rules.loads import has_removed_rows
-from billframes.analysis.rules.people import ALL_BILLABLE, DAYS_OUTSIDE, EMPTY_MONTHS, LATER_JOINERS, NO_USERS
+from billframes.analysis.rules.people import (
+    ALL_BILLABLE,
+    CUT_DATES,
+    DAYS_OUTSIDE,
+    EMPTY_MONTHS,
+    LATER_JOINERS,
+    NO_USERS,
+)
 from billframes.config.firm import FirmSettings
 from billframes.days import month_end, months_between
 from billframes.loading.load_info import load_day, load_info
 from billframes.periods import Period
 
-__all__ = ["RecordedTime", "note_billable_only", "note_empty_months"]
+__all__ = ["RecordedTime", "note_billable_only", "note_cut_dates", "note_empty_months"]
 
 C = nw.col
 
@@ -86,6 +93,17 @@ def note_billable_only(frames: Frames, consequence: str) -> None:
     if counts["others"] and counts["rows"] >= _MANY and counts["rows"] == counts["billable"]:
         about = {"others": int(counts["others"]), "consequence": consequence}
         frames.notes.add(ALL_BILLABLE, counts["rows"], "time_entries", **about)
+
+
+def note_cut_dates(frames: Frames, consequence: str) -> None:
+    """Note that the many entries of a frame without memory are on one day of each of several months."""
+    if load_info(frames.natives["time_entries"]) is not None:
+        return
+    days = frames.select("time_entries", ("date",), lazily=True).select("date", _rows=nw.lit(1.0))
+    found = [row for row in to_dicts(collect(sum_by(days, ["date"], ["_rows"]))) if row["date"] is not None]
+    months, rows = {(row["date"].year, row["date"].month) for row in found}, sum(row["_rows"] for row in found)
+    if 1 < len(found) == len(months) and rows >= _MANY:
+        frames.notes.add(CUT_DATES, rows, "time_entries", consequence=consequence)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

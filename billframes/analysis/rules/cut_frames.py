@@ -16,13 +16,22 @@ import narwhals.stable.v2 as nw
 from billframes._names import join_names
 from billframes._notes import Rule
 from billframes.analysis.declare.columns import DATE_OF, PLAUSIBLE_DAYS, Frame, column_names
-from billframes.analysis.frames.engine import collect, collect_counts, collect_values, lazy, to_dicts
-from billframes.analysis.frames.expressions import as_day, count_if, midnight
+from billframes.analysis.frames.engine import (
+    collect,
+    collect_counts,
+    collect_values,
+    join_by_id,
+    lazy,
+    sum_by,
+    to_dicts,
+)
+from billframes.analysis.frames.expressions import as_day, as_float, count_if, midnight, value_if
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.frames.native import select_columns
+from billframes.analysis.rules.invoices import UNKNOWN_INVOICE
 from billframes.loading.load_info import load_info
 
-__all__ = ["note_cut_frames"]
+__all__ = ["note_cut_frames", "note_cut_invoices"]
 
 C = nw.col
 
@@ -82,6 +91,37 @@ def note_cut_frames(
         names = join_names([name.replace("_", " ") for name in columns])
         about = {"frames": names, "begin": begin, "signs": join_names(seen), "consequence": consequence}
         frames.notes.add(_CUT_FRAMES, len(seen), analysis, **about)
+
+
+def note_cut_invoices(analysis: str, frames: Frames, day: dt.date, consequence: str) -> None:
+    """
+    Note that time of the same clients is on several invoices that were not passed, and all are older than the others.
+
+    If all invoices passed are open, the others can be paid, so there is no note.
+    """
+    if "time_entries" not in frames or load_info(frames.natives["invoices"]) is not None:
+        return
+    invoices = frames.select("invoices", ("invoice_id", "invoice_date", "client_id", "balance"))
+    found = collect_values((invoices, {"first": C("invoice_date").min(), "paid": count_if(C("balance") == 0)}))
+    first = as_day(found["first"])
+    if first is None or not found["paid"]:
+        return
+    time = frames.select("time_entries", ("invoice_id", "client_id", "date"), lazily=True)
+    time = time.filter(~C("invoice_id").is_null(), C("date") <= midnight(day))
+    named = time.group_by("invoice_id", "client_id").agg(C("date").max().alias("_last"), _rows=nw.len())
+    marked = invoices.select("invoice_id", "client_id", _passed=nw.lit(1.0))
+    for name, marks in (
+        ("invoice_id", marked.drop("client_id")),
+        ("client_id", sum_by(marked, ["client_id"], ["_passed"])),
+    ):
+        named = join_by_id(named, marks.rename({"_passed": f"_{name}"}), name)
+    is_lost = C("_invoice_id").is_null() & ~C("_client_id").is_null() & (C("_last") < midnight(first))
+    counts = collect_counts(
+        (named, {"invoices": count_if(is_lost), "rows": value_if(is_lost, as_float(C("_rows"))).sum()})
+    )
+    if counts["invoices"] >= _SEVERAL:
+        items = f"{counts['rows']:,.0f} time entries"
+        frames.notes.add(UNKNOWN_INVOICE, counts["rows"], analysis, items=items, reasons="", consequence=consequence)
 
 
 def _columns_of(frame: Frame | None) -> list[str]:

@@ -10,6 +10,7 @@ from billframes._notes import Rule
 
 __all__ = [
     "ALL_BILLABLE",
+    "CUT_DATES",
     "DAYS_OUTSIDE",
     "EMPTY_MONTHS",
     "FEW_PEOPLE",
@@ -136,6 +137,12 @@ EMPTY_MONTHS = Rule(
     seen="Nobody recorded time in {months}, so {consequence}.",
     remedy="If entries are missing, pass all time entries of the period.",
     unit="months",
+)
+CUT_DATES = Rule(
+    name="cut_dates",
+    seen="All {n} time entries are dated on one day of each month. If their dates were cut to months, {consequence}.",
+    remedy="Pass the dates of the work.",
+    unit="entries",
 )
 ALL_BILLABLE = Rule(
     name="all_billable",

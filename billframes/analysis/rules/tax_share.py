@@ -1,4 +1,7 @@
-"""Note that most invoices are above their items by one and the same share: tax, or a surcharge, that no setting states.
+"""Note that tax is in the invoices or in the settings, but not in both.
+
+Most invoices are then above their items by one and the same share, which may also be a surcharge; or, with taxes in the
+settings, many have just the amount of their items.
 
 Where many invoices are written down, a quarter of the invoices is enough, if fewer have just the amount of their items.
 The share is looked for among all final invoices, above all items on them, or above the fees or the time only, because a
@@ -16,7 +19,7 @@ import narwhals.stable.v2 as nw
 from billframes._notes import Notes, Rule
 from billframes.analysis.declare.columns import Frame
 from billframes.analysis.frames.engine import sum_by, to_dicts
-from billframes.analysis.frames.expressions import RESIDUE, count_if
+from billframes.analysis.frames.expressions import RESIDUE, count_if, value_if
 from billframes.analysis.rules.invoices import MAY_BE_TAX
 
 __all__ = ["above_items", "count_above_items", "note_same_share"]
@@ -29,7 +32,7 @@ _SEVERAL = 3
 _QUARTER, _MANY, _TAX = 4, 8, 0.01
 # Shares of the same tax differ by rounding to cents, and by 0.2 points at most. They are counted in steps of 0.05.
 _STEP, _STEPS_APART = 0.0005, 4
-_LEAST = 0.002
+_LEAST, _TWO_CENTS = 0.002, 0.02
 # The items that can be taxed, and the value of `on` in the settings.
 _TAXED = {
     ("_worth", "_fixed_fees", "_expenses"): '["time", "fixed_fees", "expenses"]',
@@ -51,7 +54,18 @@ _SAME_SHARE = Rule(
     book=_STATE,
     unit="invoices",
 )
-_ALL = ("_worth", "_fixed_fees", "_expenses")
+_CORRECT = "If these amounts are without tax, pass them with tax, or leave `taxes` out of the settings."
+_NET_INVOICES = Rule(
+    name="net_invoices",
+    seen="{n} of {taxed} invoices that have a tax by the settings ({amount_of_tax:,.2f} in all) are exactly the sum of "
+    "their items, as if there were none. Fees, which are counted without tax, may be too low.",
+    remedy=_CORRECT,
+    page="Compare a few invoices with their items, and ask whoever keeps the firm's settings to correct the taxes.",
+    book="If these amounts are without tax, leave `taxes` out of the settings.",
+    unit="invoices",
+)
+_KINDS = {"time": "_worth", "fixed_fees": "_fixed_fees", "expenses": "_expenses"}
+_ALL = tuple(_KINDS.values())
 _SUMS = ("_billed", "_taxed")
 
 
@@ -68,25 +82,37 @@ def above_items() -> dict[str, nw.Expr]:
     """
     Return the conditions for invoices with known items, `_itemized`, for those above them, and for those equal to them.
 
-    Invoices have `_total`, `_worth`, `_expenses`, `_fixed_fees`, `_hidden` and `_evident`, whether they count at all.
+    `_exact` are those equal to the cent, and `_due` is the tax on items by the settings, if it is at least a percent.
+    Invoices have `_total`, `_worth`, `_expenses`, `_fixed_fees`, `_hidden`, the rates of tax, and `_evident`, whether
+    they count at all.
     """
     items = C("_worth") + C("_expenses") + C("_fixed_fees")
+    due = sum((C(name) * C(f"_tax_on_{kind}") for kind, name in _KINDS.items()), nw.lit(0.0))
     itemized = C("_evident") & (C("_hidden") == 0) & (items > RESIDUE) & (C("_total") > RESIDUE)
     return {
         "_itemized": itemized.fill_null(False),
         "_above": (itemized & (C("_total") > items * (1 + _LEAST))).fill_null(False),
         "_equal": (itemized & ((C("_total") - items).abs() <= items * _LEAST)).fill_null(False),
+        "_exact": (itemized & ((C("_total") - items).abs() <= _TWO_CENTS)).fill_null(False),
+        "_due": value_if((itemized & (due > items * _TAX)).fill_null(False), due),
     }
 
 
 def count_above_items() -> dict[str, nw.Expr]:
     """Count the invoices of `above_items`."""
-    return {"itemized": count_if(C("_itemized")), "above": count_if(C("_above")), "equal": count_if(C("_equal"))}
+    return {
+        **{name: count_if(C(f"_{name}")) for name in ("itemized", "above", "equal")},
+        "taxed": count_if(C("_due") > 0),
+        "net": count_if((C("_due") > 0) & C("_exact")),
+        "net_tax": value_if(C("_exact"), "_due").sum(),
+    }
 
 
 def note_same_share(notes: Notes, counts: Mapping[str, float], invoices: Frame, *, taxed: bool, whole: bool) -> bool:
     """
     Note that most invoices are above their items by one and the same share; return whether they are.
+
+    With taxes in the settings, note instead that many of the invoices that have them are just the sum of their items.
 
     Parameters
     ----------
@@ -96,10 +122,13 @@ def note_same_share(notes: Notes, counts: Mapping[str, float], invoices: Frame, 
     invoices : Frame
         The invoices with the columns of `above_items`.
     taxed : bool
-        Whether the settings have taxes; then there is no note.
+        Whether the settings have taxes.
     whole : bool
         Whether all items of the invoices were loaded.
     """
+    net, of = counts["net"], counts["taxed"]
+    if net * 2 > of >= _SEVERAL or (net >= _MANY and net * _QUARTER >= of):
+        notes.add(_NET_INVOICES, net, "invoices", taxed=int(of), amount_of_tax=counts["net_tax"])
     several = counts["above"] >= _SEVERAL and counts["above"] * _QUARTER >= counts["itemized"]
     found = _same_share(invoices.filter(C("_itemized"))) if several and not taxed else None
     if found is None or not _is_common(found, counts):
