@@ -29,23 +29,6 @@ import pandas as pd
 from billframes._messages import warn
 from billframes.errors import BillframesWarning, ConfigError, ParameterError
 
-__all__ = [
-    "NUMBER_FORMATS",
-    "PAGE_WIDTH",
-    "check_output",
-    "excel_text",
-    "file_name",
-    "fit_landscape",
-    "is_cut",
-    "make_folder",
-    "neutralize",
-    "plain_line_ends",
-    "safe_sheet_name",
-    "to_csv",
-    "to_excel",
-    "write",
-]
-
 NUMBER_FORMATS = {
     "money": "#,##0.00",
     "rate": "#,##0.00",
@@ -80,29 +63,15 @@ _CUT = " […] (cut: an Excel cell holds no more)"
 
 
 def neutralize(value: object) -> object:
-    """
-    Mark text that would run as a formula. Other values are not changed.
-
-    Examples
-    --------
-    >>> neutralize("=1+1"), neutralize("Acme"), neutralize(-5.0)
-    ("'=1+1", 'Acme', -5.0)
-    """
+    """Mark text that would run as a formula. Other values are not changed."""
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def excel_text(value: object) -> object:
-    r"""
+    """
     Mark text that would run as a formula, and cut text that is too long for an Excel cell. Keep other values.
 
     Line ends become line feeds, because Excel shows a carriage return as `_x000D_`.
-
-    Examples
-    --------
-    >>> excel_text("=1+1"), excel_text(-5.0), excel_text("Call\r\nBrief")
-    ("'=1+1", -5.0, 'Call\nBrief')
-    >>> excel_text("word " * 10_000)[-45:]
-    'rd wor […] (cut: an Excel cell holds no more)'
     """
     text = neutralize(value)
     text = plain_line_ends(text) if isinstance(text, str) else text
@@ -122,48 +91,18 @@ def is_cut(value: object) -> bool:
 
 
 def file_name(words: str, ending: str) -> str:
-    """
-    Return a file name for any words that is valid on every system and contains no folder.
-
-    Examples
-    --------
-    >>> file_name("Realization: client ../Söhne & Cie", "csv")
-    'realization-client-sohne-cie.csv'
-    >>> file_name("???", "xlsx"), file_name("con", "csv")
-    ('billframes.xlsx', 'billframes-con.csv')
-    """
+    """Return a file name for any words that is valid on every system and contains no folder."""
     plain = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode()
     stem = re.sub(r"[^a-z0-9_]+", "-", plain.lower()).strip("-")[:_LONGEST].strip("-")
     return f"{f'billframes-{stem}' if stem in _RESERVED else stem or 'billframes'}.{ending}"
 
 
 def to_csv(frame: pd.DataFrame, *, decimal: str = ".", delimiter: str = ",") -> bytes:
-    r"""
+    """
     Write a frame as CSV in UTF-8 with the byte order mark that Excel needs. The index is not written.
 
-    Texts and dates are in quotes. A missing value is an empty field without quotes.
-
-    Parameters
-    ----------
-    frame : DataFrame
-    decimal : {".", ","}
-        The decimal mark.
-    delimiter : {",", ";", tab}
-        The character between two fields; not the decimal mark.
-
-    Raises
-    ------
-    ParameterError
-        `decimal` or `delimiter` is another character, or they are the same.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"client_name": ["=1+1", "A;=B", None], "hours": [-1.5, 2.0, None]})
-    >>> print(to_csv(rows).decode("utf-8-sig").replace("\r\n", "\n"), end="")
-    "client_name","hours"
-    "'=1+1",-1.5
-    "A;'=B",2.0
-    ,
+    Texts and dates are in quotes. A missing value is an empty field without quotes. The decimal mark and the delimiter
+    must differ.
     """
     if decimal not in {".", ","} or delimiter not in {",", ";", "\t"} or decimal == delimiter:
         raise ParameterError(
@@ -189,20 +128,8 @@ def to_excel(
     """
     Write a frame as an Excel workbook with one sheet. The index is not written. Warn if texts are cut.
 
-    Parameters
-    ----------
-    frame : DataFrame
-    sheet : str
-        The sheet's name. Characters that Excel does not allow are removed.
-    time_zone : str
-        The firm's time zone. Times are written in local time, because Excel has no time zones.
-    formats : mapping of str to str, optional
-        The number formats of columns.
-
-    Raises
-    ------
-    ConfigError
-        The Excel writer is not installed.
+    Times are written in local time of `time_zone`, because Excel has no time zones. `formats` are number formats by
+    column.
     """
     try:
         import xlsxwriter  # noqa: F401
@@ -255,18 +182,10 @@ def fit_landscape(
     margins: tuple[float, float, float, float] | None = None,
 ) -> None:
     """
-    Print a sheet in landscape.
+    Print a sheet in landscape on so many pages across and down; 0 is as many as needed.
 
-    Parameters
-    ----------
-    page
-        The worksheet.
-    across, down : int
-        The number of pages; 0 is as many as needed.
-    paper : int, optional
-        Excel's number of the paper's size. None is the printer's paper.
-    margins : tuple of float, optional
-        Inches left, right, above and below; by default those of Excel.
+    `paper` is Excel's number of the paper's size; None is the printer's. `margins` are inches left, right, above and
+    below.
     """
     page.set_landscape()
     if paper is not None:
@@ -305,31 +224,17 @@ def _safe(frame: pd.DataFrame, mark: Callable[[object], object]) -> pd.DataFrame
 
 
 def _text_columns(frame: pd.DataFrame) -> list[Any]:
-    return [name for name in frame.columns if _may_hold_text(frame[name])]
-
-
-def _may_hold_text(column: pd.Series[Any]) -> bool:
-    return not (
-        pd.api.types.is_numeric_dtype(column.dtype)
-        or pd.api.types.is_bool_dtype(column.dtype)
-        or pd.api.types.is_datetime64_any_dtype(column.dtype)
-    )
+    types = pd.api.types
+    others = (types.is_numeric_dtype, types.is_bool_dtype, types.is_datetime64_any_dtype)
+    return [name for name in frame.columns if not any(each(frame[name].dtype) for each in others)]
 
 
 def _joined(value: object) -> object:
-    """Write a list as text."""
     return "; ".join(map(str, value)) if isinstance(value, list | tuple) else value
 
 
 def _neutralize_inside(value: object) -> object:
-    """
-    Mark formulas at the start of a text and after a separator within it.
-
-    Examples
-    --------
-    >>> _neutralize_inside("Call; =1+1"), _neutralize_inside("A; B - C")
-    ("Call; '=1+1", 'A; B - C')
-    """
+    """Mark formulas at the start of a text and after a separator within it."""
     return neutralize(_AFTER_SEPARATOR.sub(r"\1'", value) if isinstance(value, str) else value)
 
 
@@ -361,14 +266,8 @@ def make_folder(folder: Path) -> None:
 
 def write(out: Path, content: bytes, *, private: bool = False) -> None:
     """
-    Write a temporary file beside `out` and rename it, so that `out` is never incomplete.
-
-    Parameters
-    ----------
-    out : Path
-    content : bytes
-    private : bool
-        Whether only the owner can read the file.
+    Write a temporary file beside `out` and rename it, so that `out` is never incomplete; `private` is only for its
+    owner.
     """
     handle, name = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.", suffix=".part")
     try:

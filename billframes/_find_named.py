@@ -8,8 +8,6 @@ from difflib import get_close_matches
 from billframes._names import closest
 from billframes.errors import ParameterError
 
-__all__ = ["find_named"]
-
 # The most names that a message suggests.
 _MOST_SUGGESTIONS = 5
 # How similar two words must be, as measured by `difflib`.
@@ -20,31 +18,8 @@ def find_named(text: str, known: Sequence[tuple[str, str, str]], noun: str, hint
     """
     Find someone or something by id, reference or name, ignoring case; a part of a name is enough if it is unique.
 
-    Parameters
-    ----------
-    text : str
-    known : sequence of (str, str, str)
-        The id, name and reference of each; a missing reference is empty.
-    noun : str
-        For the message, such as "client".
-    hint : str
-        A sentence for the message if no name is similar.
-
-    Returns
-    -------
-    tuple of (str, str)
-        The id and the name.
-
-    Raises
-    ------
-    ParameterError
-        Nothing matches, or several do.
-
-    Examples
-    --------
-    >>> people = [("u1", "Miriam Harrow", "m@x.com"), ("u2", "Ada Ruiz", "a@x.com")]
-    >>> find_named("harrow", people, "person"), find_named("A@X.COM", people, "person")
-    (('u1', 'Miriam Harrow'), ('u2', 'Ada Ruiz'))
+    `known` has the id, name and reference of each; a missing reference is empty. `noun` and `hint` are for the
+    `ParameterError` if nothing matches, or several do. Return the id and the name.
     """
     wanted = text.strip().casefold()
     tests: tuple[Callable[[tuple[str, str, str]], bool], ...] = (
@@ -75,15 +50,5 @@ def _similar(text: str, known: Sequence[str]) -> str:
 
 
 def _has_similar_words(name: str, text: str) -> bool:
-    """
-    Tell whether each word of a text is similar to a word of a name.
-
-    Examples
-    --------
-    >>> _has_similar_words("Granite Mutual Insurance Company", "granit mutal")
-    True
-    >>> _has_similar_words("Granitepeak", "granit mutal")
-    False
-    """
     words = name.casefold().split()
     return all(get_close_matches(each, words, 1, _SIMILARITY) for each in text.casefold().split())

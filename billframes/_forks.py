@@ -24,29 +24,11 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from billframes.errors import BillframesError, ConfigError
 
-__all__ = [
-    "PerProcess",
-    "Process",
-    "check_library",
-    "check_own",
-    "hold_during_fork",
-    "in_each_child",
-    "keep_in_children",
-    "remove_at_end",
-]
-
 T = TypeVar("T")
 
 
 class Process:
-    """
-    A process. Its id alone would not identify it, because the system uses the ids of ended processes again.
-
-    Examples
-    --------
-    >>> Process.current().is_current
-    True
-    """
+    """A process. Its id alone would not identify it, because the system uses the ids of ended processes again."""
 
     __slots__ = ("id",)
     _current: Process
@@ -78,22 +60,7 @@ Process.begin()
 
 
 class PerProcess(Generic[T]):
-    """
-    A value that each process makes for itself.
-
-    Parameters
-    ----------
-    make : callable
-        Returns the value of a process. It is called here, and again in each child that uses the value.
-
-    Examples
-    --------
-    >>> import threading
-    >>> lock = PerProcess(threading.Lock)
-    >>> with lock.own:
-    ...     lock.own.locked()
-    True
-    """
+    """A value that each process makes for itself, by calling `make` here, and again in each child that uses it."""
 
     __slots__ = ("__weakref__", "_make", "_values")
 
@@ -119,14 +86,7 @@ class PerProcess(Generic[T]):
 
 
 def check_own(process: Process, what: str) -> None:
-    """
-    Raise if something that was begun in another process is continued here.
-
-    Raises
-    ------
-    ConfigError
-        This is a child of `process`.
-    """
+    """Raise `ConfigError` if something that was begun in another process is continued here."""
     if not process.is_current:
         raise ConfigError(f"This process was forked from another one that {what}. Begin again in this process.")
 
@@ -135,14 +95,7 @@ _first_users: dict[str, Process] = {}
 
 
 def check_library(library: str, error: type[BillframesError] = ConfigError) -> None:
-    """
-    Raise if a parent of this process has used a library whose threads are not copied, and for which it would wait.
-
-    Raises
-    ------
-    ConfigError
-        Or `error`: billframes has used the library in a parent of this process.
-    """
+    """Raise `error` if a parent has used a library whose threads are not copied, so that this process would wait."""
     if not _first_users.setdefault(library, Process.current()).is_current:
         raise error(
             f"This process was forked from one that had used {library}, whose threads are not copied by a fork. Start "

@@ -14,24 +14,6 @@ import pandas as pd
 from billframes._names import snake_case
 from billframes.periods import MONTHS, Period
 
-__all__ = [
-    "MINUS",
-    "MISSING",
-    "NOT_COMPARABLE",
-    "count_of",
-    "enum_label",
-    "fields_html",
-    "format_change",
-    "format_number",
-    "format_rounded",
-    "format_value",
-    "label_of",
-    "long_date",
-    "long_span",
-    "month_name",
-    "short_date",
-]
-
 MISSING = "–"
 NOT_COMPARABLE = "n/a"
 """The change of an amount that was tiny before."""
@@ -54,27 +36,9 @@ _ENUM_LABELS = {"nonBillable": "Non-billable", "probono": "Pro bono"}
 
 def format_number(value: float | None, unit: str) -> str:
     """
-    Format a number according to its unit.
+    Format a number according to its unit. A half is rounded away from 0, as in Excel.
 
-    Parameters
-    ----------
-    value : float, optional
-        A missing, infinite or NaN value is shown as a dash.
-    unit : {"money", "cents", "rate", "hours", "ratio", "points", "multiple", "days", "count"}
-        Money is shown in whole units; "cents" shows it to the cent. A half is rounded away from 0, as in Excel.
-
-    Examples
-    --------
-    >>> format_number(1234567.4, "money"), format_number(1234.5, "cents"), format_number(-0.0001, "money")
-    ('1,234,567', '1,234.50', '0')
-    >>> format_number(485224.5, "money"), format_number(0.1285, "ratio"), format_number(0.25, "hours")
-    ('485,225', '12.9%', '0.3')
-    >>> format_number(0.8342, "ratio"), format_number(-12.04, "hours"), format_number(2.456, "multiple")
-    ('83.4%', '−12.0', '2.46')
-    >>> format_number(float("nan"), "money"), format_number(-0.031, "points")
-    ('–', '−3.1 pts')
-    >>> format_number(1200.0, "count"), format_number(0.5, "count")
-    ('1,200', '0.5')
+    Money is shown in whole units; "cents" shows it to the cent. A missing, infinite or NaN value is a dash.
     """
     if value is None or not math.isfinite(value):
         return MISSING
@@ -87,16 +51,7 @@ def format_number(value: float | None, unit: str) -> str:
 
 
 def format_value(value: Any, unit: str) -> str:
-    """
-    Format the value of a column according to its unit, which can also be "date" or "text".
-
-    Examples
-    --------
-    >>> format_value(dt.date(2026, 10, 3), "date"), format_value(0.25, "hours"), format_value("Acme", "text")
-    ('3 Oct 2026', '0.3', 'Acme')
-    >>> format_value(float("nan"), "date"), format_value(None, "text")
-    ('–', '–')
-    """
+    """Format the value of a column according to its unit, which can also be "date" or "text"."""
     if pd.isna(value):
         return MISSING
     if unit == "date":
@@ -110,27 +65,13 @@ def format_rounded(value: float, form: str) -> str:
 
     Only the first twelve digits count: sums of the same amounts in another order differ in their last digits, and must
     not be shown as different numbers.
-
-    Examples
-    --------
-    >>> format_rounded(0.1 + 0.15, "{:.1f}"), format_rounded(1.005, "{:.2f}"), format_rounded(-2.5, "{:.0f}")
-    ('0.3', '1.01', '-3')
     """
     with localcontext(rounding=ROUND_HALF_UP):
         return form.format(Decimal(f"{value:.12g}"))
 
 
 def format_change(now: float, before: float, unit: str) -> str:
-    """
-    Format a change in percent, or for ratios in percentage points.
-
-    Examples
-    --------
-    >>> format_change(110.0, 100.0, "money"), format_change(0.80, 0.85, "ratio"), format_change(5.0, 0.0, "hours")
-    ('+10.0%', '−5.0 pts', '–')
-    >>> format_change(100.0, 100.0, "money"), format_change(30_000.0, 410.0, "money")
-    ('0.0%', 'n/a')
-    """
+    """Format a change in percent, or for ratios in percentage points; NOT_COMPARABLE if the amount before was tiny."""
     if not (math.isfinite(now) and math.isfinite(before)):
         return MISSING
     if unit == "ratio":
@@ -148,88 +89,39 @@ def _signed(value: float, suffix: str) -> str:
 
 
 def count_of(number: int, noun: str, plural: str = "") -> str:
-    """
-    Return a number with its noun.
-
-    Examples
-    --------
-    >>> count_of(1, "item"), count_of(1200, "item"), count_of(2, "person", "people")
-    ('1 item', '1,200 items', '2 people')
-    """
+    """Return a number with its noun, such as "1,200 items"."""
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def enum_label(value: str) -> str:
-    """
-    Return an enum value of the API in words.
-
-    Examples
-    --------
-    >>> enum_label("nonBillable"), enum_label("fixedFee"), enum_label("probono")
-    ('Non-billable', 'Fixed fee', 'Pro bono')
-    """
+    """Return an enum value of the API in words, such as "Non-billable" for "nonBillable"."""
     return _ENUM_LABELS.get(value) or snake_case(value).replace("_", " ").capitalize()
 
 
 def month_name(day: dt.date, *, short: bool = False) -> str:
-    """
-    Return the month in words, in English.
-
-    Examples
-    --------
-    >>> month_name(dt.date(2026, 10, 31)), month_name(dt.date(2026, 10, 31), short=True)
-    ('October 2026', 'Oct 2026')
-    """
+    """Return the month in English, such as "October 2026", or if `short` "Oct 2026"."""
     name = MONTHS[day.month - 1]
     return f"{name[:3] if short else name} {day.year}"
 
 
 def long_date(day: dt.date) -> str:
-    """
-    Format a date with the month in words, so that day and month can't be confused.
-
-    Examples
-    --------
-    >>> long_date(dt.date(2026, 10, 31))
-    '31 October 2026'
-    """
+    """Format a date with the month in words, such as "31 October 2026", so that day and month can't be confused."""
     return f"{day.day} {month_name(day)}"
 
 
 def long_span(period: Period, begin: str = "the beginning") -> str:
-    """
-    Format a period with the months in words; `begin` stands for a first day that is not known.
-
-    Examples
-    --------
-    >>> long_span(Period(dt.date(2026, 10, 1), dt.date(2026, 10, 31))), long_span(Period())
-    ('1 October 2026 to 31 October 2026', 'the beginning to today')
-    """
+    """Format a period with the months in words; `begin` stands for a first day that is not known."""
     start, end = period.start, period.end
     return f"{long_date(start) if start else begin} to {long_date(end) if end else 'today'}"
 
 
 def short_date(day: dt.date) -> str:
-    """
-    Format a date for a table's cell, with the month in words.
-
-    Examples
-    --------
-    >>> short_date(dt.date(2026, 10, 3))
-    '3 Oct 2026'
-    """
+    """Format a date for a table's cell, such as "3 Oct 2026"."""
     return f"{day.day} {month_name(day, short=True)}"
 
 
 def label_of(name: str) -> str:
-    """
-    Return the name of an attribute in words.
-
-    Examples
-    --------
-    >>> label_of("billing_type"), label_of("matter_id"), label_of("originator_ids")
-    ('Billing type', 'Matter id', 'Originator ids')
-    """
+    """Return the name of an attribute in words, such as "Billing type" for "billing_type"."""
     return name.replace("_", " ").strip().capitalize()
 
 

@@ -18,19 +18,6 @@ from typing import Any, BinaryIO
 
 from billframes.errors import ParameterError
 
-__all__ = [
-    "LEDES_BYTES",
-    "LEDES_FINDINGS",
-    "LEDGER_BYTES",
-    "SETTINGS_BYTES",
-    "WORKBOOK_BYTES",
-    "WORKBOOK_CELLS",
-    "beyond",
-    "checked_limit",
-    "open_limited",
-    "read_toml",
-]
-
 # About 500,000 lines. Portals accept less.
 LEDES_BYTES = 100_000_000
 # Problems of a file that are listed before reading stops.
@@ -46,40 +33,14 @@ _LONG_KEY = re.compile(r"(?<![\w\"'-])(?:[\w\"'-]++[ \t]*+\.[ \t]*+){50}")
 
 
 def checked_limit(name: str, given: Any) -> int:
-    """
-    Return a limit that a user has passed.
-
-    Raises
-    ------
-    ParameterError
-        It is not a whole number of at least 1.
-    """
+    """Return a limit that a user has passed; raise `ParameterError` unless it is a whole number of at least 1."""
     if isinstance(given, bool) or not isinstance(given, int) or given < 1:
         raise ParameterError(f"{name}={given!r} is not a limit; it takes a whole number of at least 1.")
     return given
 
 
 def beyond(file: object, limit: int, unit: str, name: str, hint: str = "") -> ParameterError:
-    """
-    Return the error for a file beyond a limit.
-
-    Parameters
-    ----------
-    file : object
-        The file's name.
-    limit : int
-    unit : str
-        What is counted, in the plural.
-    name : str
-        The argument that raises the limit.
-    hint : str, optional
-        A sentence about a frequent cause.
-
-    Examples
-    --------
-    >>> beyond("bill.txt", 100_000_000, "bytes", "max_bytes")
-    ParameterError('bill.txt has more than 100,000,000 bytes. If it is meant to be so large, raise max_bytes.')
-    """
+    """Return the error for a file beyond a limit of some unit, with the argument that raises the limit."""
     cause = f"{hint} " if hint else ""
     return ParameterError(f"{file} has more than {limit:,} {unit}. {cause}If it is meant to be so large, raise {name}.")
 
@@ -87,18 +48,8 @@ def beyond(file: object, limit: int, unit: str, name: str, hint: str = "") -> Pa
 @contextmanager
 def open_limited(source: str | bytes | os.PathLike[str], max_bytes: int) -> Iterator[BinaryIO]:
     """
-    Open a file, or a file's content, as a stream with a position.
-
-    Parameters
-    ----------
-    source : path or bytes
-    max_bytes : int
-        The most bytes that it may have.
-
-    Raises
-    ------
-    ParameterError
-        It can't be opened or read, or is too large.
+    Open a file, or a file's content, as a stream with a position; raise `ParameterError` if it is unreadable or too
+    large.
     """
     if isinstance(source, bytes):
         yield _checked_size(io.BytesIO(source), "The content", max_bytes)
@@ -122,16 +73,7 @@ def _checked_size(file: BinaryIO, name: object, max_bytes: int) -> BinaryIO:
 
 
 def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """
-    Read a TOML file of settings.
-
-    Raises
-    ------
-    OSError
-        The file can't be read.
-    ValueError
-        It is not TOML, or is larger than settings are.
-    """
+    """Read a TOML file of settings; raise `OSError`, or `ValueError` if it is not TOML or larger than settings are."""
     with Path(path).open("rb") as file:
         content = file.read(SETTINGS_BYTES + 1)
     if len(content) > SETTINGS_BYTES:

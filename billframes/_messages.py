@@ -25,8 +25,6 @@ from functools import cache
 from pathlib import Path
 from types import TracebackType
 
-__all__ = ["DEBUG_VARIABLE", "clean_text", "ipython_traceback", "say", "say_error", "shorten", "warn", "wrapped"]
-
 # ANSI sequences: colours and cursor moves, then titles, links and the clipboard. Each can begin in two ways.
 _SEQUENCES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)"
@@ -42,31 +40,17 @@ _NARROWEST = 60
 
 
 def clean_text(text: str) -> str:
-    r"""
+    """
     Remove ANSI sequences, control characters, and characters that change the writing direction.
 
     Tabs and line feeds are kept. Other line breaks become line feeds.
-
-    Examples
-    --------
-    >>> clean_text("Acme\x1b[2J\x1b]0;pwned\x07 Inc\x08\x85"), clean_text("one\r\ntwo"), clean_text("\u202egnp.exe")
-    ('Acme Inc\n', 'one\ntwo', 'gnp.exe')
     """
     lines = re.sub("\r\n|[\x0b\x0c\x85\u2028\u2029]|\r(?!$)", "\n", _SEQUENCES.sub("", text))
     return _CONTROLS.sub("", lines)
 
 
 def shorten(text: str) -> str:
-    """
-    Cut a text of more than 4,000 characters inside its long quotations, or else in the middle.
-
-    Examples
-    --------
-    >>> shorten("month='" + "9" * 5000 + "' is not a month.")
-    "month='999999999999999999999999999999999999999999999999999999999999… (5,000 characters)' is not a month."
-    >>> len(shorten("x" * 1_000_000))
-    4000
-    """
+    """Cut a text of more than 4,000 characters inside its long quotations, or else in the middle."""
     if len(text) <= LONGEST:
         return text
     text = _QUOTED.sub(_cut_quote, text)
@@ -75,6 +59,11 @@ def shorten(text: str) -> str:
     left_out = f" … ({len(text):,} characters) … "
     end = (LONGEST - len(left_out)) // 2
     return text[: LONGEST - len(left_out) - end] + left_out + text[-end:]
+
+
+def cut(text: str, most: int) -> str:
+    """Cut a text to at most so many characters, of which an ellipsis is the last."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _cut_quote(found: re.Match[str]) -> str:
@@ -95,16 +84,7 @@ def say(text: object, *, error: bool = False) -> None:
 
 
 def wrapped(text: str, first: str = "", more: str | None = None) -> str:
-    """
-    Break a text into lines of the terminal's width, at spaces: `first` is before the first line, `more` before others.
-
-    Examples
-    --------
-    >>> print(wrapped("Realization, utilization, work in progress, receivables and their changes by client, matter.",
-    ...               "figures    "))
-    figures    Realization, utilization, work in progress, receivables and their
-               changes by client, matter.
-    """
+    """Break a text into lines of the terminal's width: `first` is before the first line, `more` before others."""
     width = max(_NARROWEST, shutil.get_terminal_size().columns)
     more = " " * len(first) if more is None else more
     return textwrap.fill(

@@ -8,17 +8,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 
-__all__ = [
-    "as_given",
-    "closest",
-    "distinct_names",
-    "first_few",
-    "holds_several",
-    "join_names",
-    "snake_case",
-    "with_article",
-]
-
 _HUMP = re.compile(r"(?<=[^\W_A-Z])(?=[A-Z])")
 _MOST_SHOWN = 10
 _NOT_WORD = re.compile(r"[\W_]+")
@@ -41,62 +30,27 @@ _OTHER_WORDS = {
 # Names of the API are few, and each load needs the same ones.
 @functools.lru_cache(maxsize=1024)
 def snake_case(name: str) -> str:
-    """
-    Return `name` in snake_case; empty if it has no letter or digit.
-
-    Examples
-    --------
-    >>> snake_case("invoiceDate"), snake_case("overdue0To30"), snake_case("Client since (year)")
-    ('invoice_date', 'overdue0_to30', 'client_since_year')
-    """
+    """Return `name` in snake_case; empty if it has no letter or digit."""
     return _NOT_WORD.sub("_", _HUMP.sub("_", name)).strip("_").lower()
 
 
 def with_article(noun: str) -> str:
-    """
-    Return a noun with "a" or "an".
-
-    Examples
-    --------
-    >>> with_article("expense"), with_article("user"), with_article("client")
-    ('an expense', 'a user', 'a client')
-    """
+    """Return a noun with "a" or "an" before it."""
     return f"{'an' if noun[0] in 'aeiou' and not noun.startswith('user') else 'a'} {noun}"
 
 
 def type_in_words(value: object) -> str:
-    """
-    Return a value's type for a message.
-
-    Examples
-    --------
-    >>> type_in_words("x"), type_in_words(1), type_in_words(None)
-    ('a str', 'an int', 'None')
-    """
+    """Return a value's type for a message, such as "a str"."""
     return "None" if value is None else with_article(type(value).__name__)
 
 
 def holds_several(value: object) -> bool:
-    """
-    Tell whether a value is a frame, a list or the like, and not one value.
-
-    Examples
-    --------
-    >>> holds_several(["u1"]), holds_several("u1"), holds_several(1)
-    (True, False, False)
-    """
+    """Tell whether a value is a frame, a list or the like, and not one value."""
     return not isinstance(value, str | bytes) and (hasattr(value, "__len__") or hasattr(value, "columns"))
 
 
 def as_given(name: str, value: object) -> str:
-    """
-    Return an argument for a message: with its value, or with the type of a frame, an array or a long list.
-
-    Examples
-    --------
-    >>> as_given("id", "x"), as_given("id", ["x"]), as_given("id", ["x"] * 900)
-    ("id='x'", "id=['x']", 'id (a list)')
-    """
+    """Return an argument for a message: with its value, or with the type of a frame, an array or a long list."""
     many = isinstance(value, Collection) and not isinstance(value, str | bytes) and len(value) > _MOST_SHOWN
     is_frame = holds_several(value) and (hasattr(value, "columns") or hasattr(value, "dtype"))
     return f"{name} ({type_in_words(value)})" if many or is_frame else f"{name}={value!r}"
@@ -106,16 +60,7 @@ def closest(name: object, accepted: Iterable[str]) -> str:
     """
     Return a hint with the accepted name that means the same, contains `name` as a word, or is the most similar.
 
-    It is empty if there is none.
-
-    Examples
-    --------
-    >>> closest("billible", ["billable", "fixedFee"])
-    " Did you mean 'billable'?"
-    >>> closest("state", ["start", "invoice_state"])
-    " Did you mean 'invoice_state'?"
-    >>> closest("stop", ["start", "end", "to"])
-    " Did you mean 'end'?"
+    It is empty if there is none; else it is a sentence with a space before it, such as " Did you mean 'end'?".
     """
     lowered = {each.lower(): each for each in accepted}
     word = snake_case(str(name))
@@ -127,42 +72,19 @@ def closest(name: object, accepted: Iterable[str]) -> str:
 
 
 def first_few(names: Sequence[str], most: int = 5) -> str:
-    """
-    List the first few names, and count the others.
-
-    Examples
-    --------
-    >>> first_few(["u1", "u2", "u3"], most=2), first_few(["u1"])
-    ('u1, u2 and 1 more', 'u1')
-    """
+    """List the first few names, and count the others: "u1, u2 and 1 more"."""
     others = len(names) - most
     return ", ".join(names[:most]) + (f" and {others:,} more" if others > 0 else "")
 
 
 def join_names(names: Sequence[str]) -> str:
-    """
-    List names for a sentence.
-
-    Examples
-    --------
-    >>> join_names(["hours", "rate", "date"]), join_names(["hours", "rate"]), join_names(["hours"])
-    ('hours, rate and date', 'hours and rate', 'hours')
-    """
+    """List names for a sentence: "hours, rate and date"."""
     *others, last = names or [""]
     return f"{', '.join(others)} and {last}" if others else last
 
 
 def distinct_names(names: Sequence[str], ids: Sequence[object], references: Sequence[str | None]) -> list[str]:
-    """
-    Add the reference to names that occur more than once; if that is not unique, add the beginning of the id.
-
-    Examples
-    --------
-    >>> distinct_names(["Acme", "Acme", "Bolt"], ["c1", "c2", "c3"], ["A-1", None, "B-1"])
-    ['Acme (A-1)', 'Acme (c2)', 'Bolt']
-    >>> distinct_names(["Advice", "Advice"], ["m1", "m2"], ["001", "001"])
-    ['Advice (m1)', 'Advice (m2)']
-    """
+    """Add the reference to names that occur more than once; if that is not unique, add the beginning of the id."""
     times, pairs = Counter(names), Counter(zip(names, references, strict=True))
     return [
         f"{name} ({reference if reference and pairs[name, reference] == 1 else str(id_)[:8]})"

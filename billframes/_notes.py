@@ -19,8 +19,6 @@ from billframes._format import long_date
 from billframes._messages import warn
 from billframes.errors import IncompleteDataWarning
 
-__all__ = ["NOTES", "Count", "Note", "Notes", "Reader", "Rule", "collect_notes", "note"]
-
 NOTES = "notes"
 """The name under which a result keeps its notes."""
 
@@ -33,16 +31,7 @@ _NAME, _ARGUMENT = re.compile(r"`(\w+)`=?"), re.compile(r"`\w+`=(?=[\w'])")
 
 
 class Count(int):
-    """
-    A number that chooses the form of a word.
-
-    Examples
-    --------
-    >>> "{n} {n:entry|entries} {n:has|have} no amount".format(n=Count(1))
-    '1 entry has no amount'
-    >>> "{n} {n:entry|entries}".format(n=Count(1200))
-    '1,200 entries'
-    """
+    """A number that chooses the form of a word: "{n} {n:entry|entries}" becomes "1 entry" or "1,200 entries"."""
 
     def __format__(self, form: str) -> str:
         one, _, several = form.partition("|")
@@ -98,16 +87,8 @@ class Note:
     """
     What was seen in the frames of one call.
 
-    Parameters
-    ----------
-    rule : Rule
-    subject : str
-        The analysis whose figures it concerns, or the frame.
-    amount : float
-    about : str
-        What tells causes of the same rule apart, such as a column.
-    values : mapping of str to Any
-        The other values of the sentence.
+    `subject` is the analysis whose figures it concerns, or the frame. `about` tells causes of the same rule apart, such
+    as a column. `values` are the other values of the sentence.
     """
 
     rule: Rule
@@ -151,39 +132,28 @@ class Note:
 
 class Notes:
     """
-    The notes of one call, each cause once.
+    The notes of one call of the analysis `subject`, each cause once.
 
-    Parameters
-    ----------
-    reader : {"function", "book", "page"}, optional
-        By default the reader of the block of `collect_notes` that the call is in, or else "function".
+    The reader is by default that of the outer block of `collect_notes`.
     """
 
-    def __init__(self, reader: Reader | None = None) -> None:
+    def __init__(self, reader: Reader | None = None, subject: str = "") -> None:
         outer = _OUTER.get()
         self.reader: Reader = reader or (outer.reader if outer is not None else "function")
+        self.subject = subject
         self._notes: dict[tuple[str, str], Note] = {}
 
     def __iter__(self) -> Iterator[Note]:
         return iter(self._notes.values())
 
-    def add(self, rule: Rule, amount: float, subject: str, /, *, about: Any = "", **values: Any) -> None:
+    def add(self, rule: Rule, amount: float, subject: str = "", /, *, about: Any = "", **values: Any) -> None:
         """
         Add a note if the amount is not 0. Of several with one cause, the largest amount is kept.
 
-        Parameters
-        ----------
-        rule : Rule
-        amount : float
-        subject : str
-            The analysis or frame.
-        about : str
-            What tells causes of the same rule apart, such as a column.
-        **values
-            The other values of the sentence.
+        `subject` is the frame; by default the analysis that was called. `about` tells causes of the same rule apart.
         """
         if amount:
-            self.merge([Note(rule, subject, float(amount), str(about), values)])
+            self.merge([Note(rule, subject or self.subject, float(amount), str(about), values)])
 
     def merge(self, notes: Iterable[Note]) -> None:
         """Add notes of another call."""

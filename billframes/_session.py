@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 from billframes._forks import PerProcess
 from billframes.client import Client
 from billframes.client_options import ClientOptions, check_option_names, document_options
+from billframes.config.credentials import same_address
 from billframes.config.firm import FirmSettings
 from billframes.config.firm_calendar import FirmCalendar
 from billframes.config.secret import Secret, hide
@@ -358,7 +359,7 @@ def resume(journal: str | Path, *, client: Client | None = None, progress: bool 
     Traceback (most recent call last):
     billframes.errors.ParameterError: There is no journal elsewhere.journal.
     """
-    from billframes.bulk.journal import Journal, same_server
+    from billframes.bulk.journal import Journal
     from billframes.bulk.plan import apply_journal
 
     path = Path(journal).expanduser()
@@ -366,7 +367,7 @@ def resume(journal: str | Path, *, client: Client | None = None, progress: bool 
         about = opened.about
         connection = (client or default_client())._connection
         own, other = about.get("base_url", ""), getattr(connection, "base_url", "")
-        if not same_server(own, other):
+        if not same_address(own, other):
             raise ParameterError(
                 f"The journal {path} has changes for {own}, and the client is connected to {other or 'a mirror'}. "
                 "Connect to the journal's server to resume it."

@@ -9,17 +9,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from billframes._names import closest
-from billframes.errors import CallError, unknown_name
-
-__all__ = [
-    "SuggestsNames",
-    "bound_arguments",
-    "check_names",
-    "suggest_arguments",
-    "suggest_fields",
-    "suggest_method_arguments",
-    "suggest_settings",
-]
+from billframes.errors import BillframesError, CallError, ParameterError, unknown_name
 
 T = TypeVar("T")
 
@@ -39,17 +29,20 @@ def check_names(call: str, given: Iterable[str], accepted: Iterable[str]) -> Non
             raise CallError(f"{call}() got an unexpected keyword argument {name!r}.{hint}")
 
 
+def check_keys(
+    owner: object, given: Iterable[Any], accepted: Iterable[str], error: type[BillframesError] = ParameterError
+) -> None:
+    """Raise `error` for a key of a table or file that it does not take."""
+    names = list(accepted)
+    for key in given:
+        if key not in names:
+            raise error(f"{owner} has an unknown key {key!r}.{closest(key, names)} It takes {', '.join(names)}.")
+
+
 def bound_arguments(
     call: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> inspect.BoundArguments:
-    """
-    Bind arguments to the signature of a function, or of a method, whose first parameter is `self`.
-
-    Raises
-    ------
-    CallError
-        A name is unknown, a required argument is missing, or there are too many.
-    """
+    """Bind arguments to the signature of a function or method (with `self`); raise `CallError` if they don't fit it."""
     check_names(call, kwargs, [name for name in signature.parameters if name != "self"])
     try:
         return signature.bind(*args, **kwargs)
@@ -76,6 +69,18 @@ def _mistake(signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mappin
     return "too many positional arguments"
 
 
+def _checked(function: Callable[..., Any], name_of: Callable[[tuple[Any, ...]], str]) -> Callable[..., Any]:
+    """Wrap a function, so that it suggests a name for a wrong argument; `name_of` names the call by its arguments."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        bound_arguments(name_of(args), signature, args, kwargs)
+        return function(*args, **kwargs)
+
+    return call
+
+
 def suggest_arguments(function: FunctionType, module: str = "billframes") -> Callable[..., Any]:
     """
     Wrap a public function of `module`, so that it suggests a name if an argument is wrong, and names a missing one.
@@ -85,13 +90,7 @@ def suggest_arguments(function: FunctionType, module: str = "billframes") -> Cal
     """
     if function.__code__.co_flags & inspect.CO_VARKEYWORDS:
         return function
-    signature = inspect.signature(function)
-
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        bound_arguments(function.__name__, signature, args, kwargs)
-        return function(*args, **kwargs)
-
+    call = _checked(function, lambda _: function.__name__)
     # Users find it in `module`, and so must pickle.
     call.__module__, call.__qualname__ = module, function.__name__
     return call
@@ -99,15 +98,7 @@ def suggest_arguments(function: FunctionType, module: str = "billframes") -> Cal
 
 def suggest_fields(cls: type[T]) -> type[T]:
     """Let a dataclass suggest a field if an argument is wrong, and name a missing argument."""
-    init = cls.__init__
-    signature = inspect.signature(init)
-
-    @functools.wraps(init)
-    def checked(self: Any, *args: Any, **kwargs: Any) -> None:
-        bound_arguments(cls.__name__, signature, (self, *args), kwargs)
-        init(self, *args, **kwargs)
-
-    cls.__init__ = checked  # type: ignore[method-assign]
+    cls.__init__ = _checked(cls.__init__, lambda _: cls.__name__)  # type: ignore[method-assign]
     return cls
 
 
@@ -119,15 +110,8 @@ def suggest_settings(cls: type[T]) -> type[T]:
 
 def suggest_method_arguments(method: FunctionType) -> Callable[..., Any]:
     """Wrap a method, so that it suggests a name if an argument is wrong, and names a missing argument."""
-    signature = inspect.signature(method)
-
-    @functools.wraps(method)
-    def call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
-        spoken = [self._spoken_name, *([] if method.__name__ == "__call__" else [method.__name__])]
-        bound_arguments(".".join(spoken), signature, (self, *args), kwargs)
-        return method(self, *args, **kwargs)
-
-    return call
+    ending = "" if method.__name__ == "__call__" else f".{method.__name__}"
+    return _checked(method, lambda args: f"{args[0]._spoken_name}{ending}")
 
 
 class SuggestsNames:
@@ -141,7 +125,6 @@ class SuggestsNames:
 
     @property
     def _spoken_name(self) -> str:
-        """Name of the object in messages."""
         return type(self).__name__
 
     # Hidden from type checkers, which would accept any name.

@@ -20,8 +20,6 @@ from billframes._names import closest
 from billframes._version import __version__
 from billframes.errors import BillframesError
 
-__all__ = ["main"]
-
 COMMANDS = {
     "apply": ("billframes.commands.apply", "Plan the edits of an Excel workbook, ask for confirmation, and send them."),
     "dashboard": ("billframes.widgets.dashboard.command", "Serve the explorer as a web page on this machine."),
@@ -53,27 +51,13 @@ INTERRUPTED = 130
 
 def main(argv: Sequence[str] | None = None) -> int:
     """
-    Run a command.
+    Run a command with the arguments after "billframes", by default those of the process, and return the exit code.
 
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        The arguments after "billframes"; by default those of the process.
-
-    Returns
-    -------
-    int
-        0 if the work was done; 2 if it could not be done; 1 after a bug in billframes, if a file can't be read or
-        written, or if the keyring refuses a token; 130 after Ctrl-C. `ledes` returns 1 if it writes no file, or if
-        `--check` finds something to reject. `report` returns 1 if nothing is dated in the month or a report of the
-        books can't be read, `tie-out` if one can't be read or compared, and `guidelines` if there are findings that
-        `--fail-on` names.
-
-    Examples
-    --------
-    >>> main(["--version"])
-    Traceback (most recent call last):
-    SystemExit: 0
+    It is 0 if the work was done; 2 if it could not be done; 1 after a bug in billframes, if a file can't be read or
+    written, or if the keyring refuses a token; 130 after Ctrl-C. `ledes` returns 1 if it writes no file, or if
+    `--check` finds something to reject. `report` returns 1 if nothing is dated in the month or a report of the books
+    can't be read, `tie-out` if one can't be read or compared, and `guidelines` if there are findings that `--fail-on`
+    names.
     """
     args = _parse(sys.argv[1:] if argv is None else argv)
     before = os.environ.get(DEBUG_VARIABLE)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import functools
-import ssl
 import weakref
 from collections.abc import Mapping
-from types import TracebackType
 from typing import Any, Self, Unpack
 from urllib.parse import urlsplit
 
@@ -174,9 +172,7 @@ class Client(LoaderSet):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -190,15 +186,6 @@ class Client(LoaderSet):
 
 def _reconnect(base_url: str, profile: str | None, options: dict[str, Any]) -> Client:
     return Client(base_url, profile=profile, **options)
-
-
-def _warn_unverified(base_url: str, verify: bool | str | ssl.SSLContext) -> None:
-    if verify is False and not is_loopback(urlsplit(base_url).hostname or ""):
-        warn(
-            f"verify=False: anyone on the network between here and {base_url} can pretend to be the server, read the "
-            "credential and change responses. Give verify= the path of the server's certificate authority.",
-            BillframesWarning,
-        )
 
 
 def _find(base_url: str | None, token: Secret | None, given: ClientOptions) -> FoundApi:
@@ -223,5 +210,10 @@ def _connection(found: FoundApi, values: Mapping[str, Any]) -> ServerConnection:
         raise ParameterError(f"acting_user_header={values['acting_user_header']!r} is not the name of a header.")
     check_progress(values["progress"])
     check_headers(values["headers"] or {})
-    _warn_unverified(found.base_url, values["verify"])
+    if values["verify"] is False and not is_loopback(urlsplit(found.base_url).hostname or ""):
+        warn(
+            f"verify=False: anyone on the network between here and {found.base_url} can pretend to be the server, read "
+            "the credential and change responses. Give verify= the path of the server's certificate authority.",
+            BillframesWarning,
+        )
     return ServerConnection(found.base_url, token=found.token, limits=Limits.of(found.options), options=values)

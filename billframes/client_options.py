@@ -27,37 +27,16 @@ from billframes.loading.progress import Progress
 from billframes.schema.resources import MAX_LIMIT
 from billframes.transport.http import Auth, BaseTransport
 
-__all__ = [
-    "OPTIONS",
-    "PROFILE_OPTIONS",
-    "ClientOptions",
-    "Option",
-    "check_option_names",
-    "document_options",
-    "option_values",
-]
-
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
     """
-    Declaration of an option, without its name.
+    Declaration of an option, without its name: its type for docstrings, its meaning, and its default.
 
-    Parameters
-    ----------
-    type : str
-        The type for docstrings.
-    text : str
-        The meaning.
-    default : object
-    above, least, most : float, optional
-        The range of a number: above, at least, at most.
-    kinds : tuple of type
-        The types of the value; empty if it is a number or is checked where it is used.
-    in_profile : bool
-        Whether a profile may have the option.
+    A number is above `above`, at least `least` and at most `most`. `kinds` are the types of another value; empty if it
+    is checked where it is used. `in_profile` is whether a profile may have the option.
     """
 
     type: str
@@ -230,10 +209,7 @@ def option_values(given: ClientOptions, profile: Mapping[str, Any]) -> dict[str,
     """
     Return the values of all options, each from the argument, else from the profile, else the default.
 
-    Raises
-    ------
-    ParameterError
-        A number is out of range, or a value has a wrong type.
+    Raise `ParameterError` if a number is out of range, or a value has a wrong type.
     """
     values = {name: option.default for name, option in OPTIONS.items()}
     values |= {name: value for name, value in profile.items() if name in PROFILE_OPTIONS}

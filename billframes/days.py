@@ -14,18 +14,6 @@ from typing import Any, Literal, Self
 
 from billframes.errors import ParameterError
 
-__all__ = [
-    "CALENDAR_YEAR",
-    "FiscalYear",
-    "Period",
-    "local_day",
-    "month_end",
-    "months_between",
-    "period_before",
-    "shift_month",
-    "year_before",
-]
-
 # Months of a quarter and of a year.
 _QUARTER, _YEAR = 3, 12
 # Every month has these days, so quarters can begin on them.
@@ -34,28 +22,14 @@ _MOST_DAYS = 28
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """
-    First and last day of a period, both inclusive; None is an open end.
-
-    Examples
-    --------
-    >>> Period(dt.date(2026, 7, 1), dt.date(2026, 9, 30))
-    Period(start=datetime.date(2026, 7, 1), end=datetime.date(2026, 9, 30))
-    """
+    """First and last day of a period, both inclusive; None is an open end."""
 
     start: dt.date | None = None
     end: dt.date | None = None
 
     @classmethod
     def stated(cls, about: Mapping[str, Any]) -> Period:
-        """
-        Return the period whose days are stated as ISO texts, as of a report of the firm's books or its payments.
-
-        Examples
-        --------
-        >>> Period.stated({"start": "2026-10-01", "end": None})
-        Period(start=datetime.date(2026, 10, 1), end=None)
-        """
+        """Return the period whose days are stated as ISO texts, as of a report of the firm's books or its payments."""
         texts = (about.get(name) for name in ("start", "end"))
         return cls(*(dt.date.fromisoformat(text) if text else None for text in texts))
 
@@ -65,12 +39,7 @@ class FiscalYear:
     """
     The day on which a firm's fiscal year begins, and the calendar year that it is named after.
 
-    Parameters
-    ----------
-    month, day : int
-        The first day; its quarters begin on the same day of every third month.
-    named : {"end", "start"}
-        "end": the year in which it ends. "start": the year in which it begins.
+    Its quarters begin on the same day of every third month. It is named after the year of its "end", or of its "start".
 
     Examples
     --------
@@ -150,26 +119,12 @@ CALENDAR_YEAR = FiscalYear()
 
 
 def local_day(instant: dt.datetime, time_zone: str) -> dt.date:
-    """
-    Return the calendar day of an instant in a time zone. An instant without a zone counts as local.
-
-    Examples
-    --------
-    >>> local_day(dt.datetime(2026, 10, 31, 23, 30, tzinfo=dt.UTC), "Europe/Berlin")
-    datetime.date(2026, 11, 1)
-    """
+    """Return the calendar day of an instant in a time zone. An instant without a zone counts as local."""
     return (instant.astimezone(zoneinfo.ZoneInfo(time_zone)) if instant.tzinfo else instant).date()
 
 
 def month_end(day: dt.date) -> dt.date:
-    """
-    Return the last day of the month of `day`.
-
-    Examples
-    --------
-    >>> month_end(dt.date(2024, 2, 3))
-    datetime.date(2024, 2, 29)
-    """
+    """Return the last day of the month of `day`."""
     return shift_month(day, 1) - dt.timedelta(days=1) if (day.year, day.month) != (9999, 12) else dt.date.max
 
 
@@ -191,21 +146,10 @@ def period_before(period: Period, until: dt.date | None = None, year: FiscalYear
     """
     Return the period of the same length before a period: whole months before whole months, else as many days.
 
-    Parameters
-    ----------
-    period : Period
-    until : date, optional
-        The last day with data, if the period may not be over. The period then ends on this day, and so does a period
-        with an open end. The returned period has the same days of the period before. A period that begins with the
-        year and is longer than a quarter is compared with the same days of the year before; if it has several years,
-        with those of as many years before.
-    year : FiscalYear
-        The year that such a period begins with.
-
-    Raises
-    ------
-    ParameterError
-        An end is open, and `until` is not given.
+    `until` is the last day with data, if the period may not be over. The period then ends on this day, and so does a
+    period with an open end. The returned period has the same days of the period before. A period that begins with the
+    `year` and is longer than a quarter is compared with the same days of the year before; if it has several years, with
+    those of as many years before. Without `until`, an open end is a `ParameterError`.
 
     Examples
     --------
@@ -235,16 +179,7 @@ def period_before(period: Period, until: dt.date | None = None, year: FiscalYear
 
 
 def year_before(start: dt.date, end: dt.date) -> Period:
-    """
-    Return the same days of the year before; the last day of a month stands for the month's end.
-
-    Examples
-    --------
-    >>> year_before(dt.date(2025, 2, 1), dt.date(2025, 2, 28))
-    Period(start=datetime.date(2024, 2, 1), end=datetime.date(2024, 2, 29))
-    >>> year_before(dt.date(2026, 10, 1), dt.date(2026, 10, 14))
-    Period(start=datetime.date(2025, 10, 1), end=datetime.date(2025, 10, 14))
-    """
+    """Return the same days of the year before; the last day of a month stands for the month's end."""
     return _months_earlier(Period(start, end), _YEAR)
 
 
@@ -264,7 +199,6 @@ def _whole_months(start: dt.date, end: dt.date) -> int | None:
 
 
 def _months_begun(start: dt.date, end: dt.date) -> int:
-    """Return the number of months that a period has begun."""
     return (end.year - start.year) * _YEAR + end.month - start.month + (end.day >= start.day)
 
 

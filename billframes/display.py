@@ -44,20 +44,7 @@ _WIDEST = 50
 
 
 class ShownFrame:
-    """
-    A frame as `show` displays it, in a notebook and in a terminal.
-
-    Parameters
-    ----------
-    texts : DataFrame
-        The rows as texts, with the columns in the order shown.
-    numbers : set of str
-        The columns that are aligned to the right.
-    rows : int or None
-        How many rows the frame has; None if it was not counted.
-    frame : object
-        The whole frame, which is exported.
-    """
+    """A frame as `show` displays it, in a notebook and in a terminal."""
 
     def __init__(self, texts: pd.DataFrame, numbers: set[str], rows: int | None, frame: Any) -> None:
         self._texts, self._numbers, self._rows, self._frame = texts, numbers, rows, frame

@@ -125,14 +125,7 @@ class UnknownNameError(BillframesError, AttributeError):
 
 
 def unknown_name(owner: str, name: str, known: Iterable[str]) -> UnknownNameError:
-    """
-    Return the error for a name that an object or module does not have.
-
-    Examples
-    --------
-    >>> unknown_name("billframes", "time_entires", ["expenses", "time_entries"])
-    UnknownNameError("billframes has no 'time_entires'. Did you mean 'time_entries'?")
-    """
+    """Return the error for a name that an object or module does not have."""
     error = UnknownNameError(f"{owner} has no {name!r}.{closest(name, known)}")
     # If name is set, Python fills in no object, so the traceback has no second suggestion.
     error.name = name

@@ -73,11 +73,7 @@ class Calendar(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FixedCalendar:
-    """
-    A calendar with a known day and a known fiscal year; None if unknown.
-
-    "last month" and the like are refused without the day, and "FY2026" and the like without the fiscal year.
-    """
+    """A calendar with a known day and a known fiscal year. Periods that need one that is None are refused."""
 
     today: dt.date | None = None
     fiscal: FiscalYear | None = None
@@ -137,25 +133,12 @@ _AMBIGUOUS = (
 
 def parse_period(text: str | int, *, calendar: Calendar | None = None, name: str = "start") -> Period:
     """
-    Read one period.
+    Read one period; raise `ParameterError` if people could read it in two ways, or it depends on what `calendar` lacks.
 
-    Parameters
-    ----------
-    text : str or int
-        "2026"; "2026-Q3" or "Q3 2026"; "2026-H1"; "2026-10", "202610", "10/2026", "October 2026" or "Oct 2026";
-        "2026-W41" (Monday to Sunday, as in ISO 8601); "FY2026", "FY2026-Q1", "this fiscal year" or "last fiscal year";
-        "today", "yesterday", "last 30 days" (today is the last of them); "this" or "last" with "week", "month",
-        "quarter" or "year"; "ytd" (from 1 January to today) or "fiscal ytd"; in any case. A number is read as its text.
-    calendar : Calendar, optional
-        The day from which "last month" and the like are counted, and the fiscal year. Neither is known by default.
-    name : str
-        The argument's name, for the error.
-
-    Raises
-    ------
-    ParameterError
-        The text is not one of these, people could read it in two ways, or it depends on a day or a
-        fiscal year that is not known.
+    "2026"; "2026-Q3" or "Q3 2026"; "2026-H1"; "2026-10", "202610", "10/2026", "October 2026" or "Oct 2026"; "2026-W41"
+    (Monday to Sunday, as in ISO 8601); "FY2026", "FY2026-Q1", "this fiscal year" or "last fiscal year"; "today",
+    "yesterday", "last 30 days" (today is the last of them); "this" or "last" with "week", "month", "quarter" or "year";
+    "ytd" (from 1 January to today) or "fiscal ytd"; in any case. A number is read as its text.
 
     Examples
     --------
@@ -185,27 +168,10 @@ def resolve(
     names: tuple[str, str] = ("start", "end"),
 ) -> Period:
     """
-    Turn `start` and `end` into dates.
+    Turn `start` and `end` into dates. None has no beginning or end; `start` alone can be a whole period.
 
-    Parameters
-    ----------
-    start : str, int, date, datetime, Timestamp or Period, optional
-        First day, inclusive; or, with no `end`, a whole period. None is open.
-    end : str, date, datetime or Timestamp, optional
-        Last day, inclusive. None is open.
-    calendar : Calendar, optional
-        As for `parse_period`.
-    names : tuple of str
-        The arguments' names for error messages.
-
-    Returns
-    -------
-    Period
-
-    Raises
-    ------
-    ParameterError
-        An end can't be read, `start` is after `end`, or `start` is a whole period and `end` is given too.
+    Raise `ParameterError` if an end can't be read, `start` is after `end`, or `start` is a whole period and `end` is
+    given too; `names` are the arguments' names for the message.
 
     Examples
     --------

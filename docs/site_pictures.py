@@ -24,8 +24,9 @@ from unittest import mock
 import nbformat
 
 from billframes.errors import ConfigError
-from billframes.report.building import build, chromium, print_pages
+from billframes.report.building import build
 from billframes.report.kernel import DEMO_FIRM, DEMO_REMARK, private_folder
+from billframes.report.pdf import chromium, print_pages
 from billframes.widgets import dashboard
 
 __all__ = ["WIDGETS", "draw_pictures", "tools"]

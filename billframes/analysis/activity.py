@@ -13,7 +13,7 @@ import pyarrow as pa
 from billframes._names import join_names
 from billframes.analysis.declare.columns import ITEMS, Frame
 from billframes.analysis.frames.engine import collect, join_by_id, to_dicts
-from billframes.analysis.frames.expressions import as_day, midnight
+from billframes.analysis.frames.expressions import as_day, midnight, null_column
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.rules.loads import need_all_dates, need_period, need_work_on_invoices, note_removed_rows
 from billframes.analysis.rules.periods import LATE_HISTORY, NEW_CLIENTS
@@ -39,7 +39,7 @@ C = nw.col
 _SEVERAL, _MONTH = 5, dt.timedelta(days=31)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Activity:
     """The days of the last work and the last invoice of a matter; None if there are none."""
 
@@ -49,34 +49,31 @@ class Activity:
     @property
     def last(self) -> dt.datetime | None:
         """The later of the two days."""
-        return max([each for each in (self.work, self.invoice) if each is not None], default=None)
+        return max(_known(self.work, self.invoice), default=None)
 
 
 def activity_of_matters(frames: Frames, day: dt.date) -> dict[str, Activity]:
     """
-    Find the last work and the last final invoice of each matter, dated on or before a day.
+    Find the last work and the last final invoice of each matter, dated on or before a day, by the matter's id.
 
     As in `exposure`, time entries of every billing type are work, and only invoices above 0 count. An invoice is of all
     matters that it bills.
-
-    Parameters
-    ----------
-    frames : Frames
-        `time_entries`, `invoices` and, if they were passed, `expenses` and `fixed_fees`.
-    day : date
-
-    Returns
-    -------
-    dict of str to Activity
-        By the matter's id, without matters that have neither.
     """
-    activities: dict[str, Activity] = {}
-    for matter, worked, invoiced in _days(frames, day):
-        if matter is not None:
-            activity = activities.setdefault(matter, Activity())
-            activity.work = max(_known(activity.work, worked), default=None)
-            activity.invoice = max(_known(activity.invoice, invoiced), default=None)
-    return activities
+    dates = final_invoices(frames, day).select("invoice_id", "invoice_date")
+    parts = []
+    for name in ITEMS:
+        if name in frames:
+            items = frames.select(name, ("matter_id", "invoice_id", "date"), lazily=True)
+            worked = nw.when(C("date") <= midnight(day)).then(C("date"))
+            work = worked if name == "time_entries" else null_column(nw.Datetime("us"))
+            rows = join_by_id(items, dates, "invoice_id").with_columns(_worked=work)
+            parts.append(collect(rows.group_by("matter_id").agg(C("_worked", "invoice_date").max()), frames[name]))
+    last = nw.concat(parts).group_by("matter_id").agg(C("_worked", "invoice_date").max())
+    return {
+        row["matter_id"]: Activity(row["_worked"], row["invoice_date"])
+        for row in to_dicts(last)
+        if row["matter_id"] is not None
+    }
 
 
 def final_invoices(frames: Frames, day: dt.date, columns: Iterable[str] = ()) -> Frame:
@@ -93,32 +90,9 @@ def as_midnight(value: Any) -> dt.datetime | None:
     return None if day is None else midnight(day)
 
 
-def _days(frames: Frames, day: dt.date) -> Iterator[tuple[str | None, dt.datetime | None, Any]]:
-    """Yield each matter with its last day of work and its last invoice date; either can be missing."""
-    dates = final_invoices(frames, day).select("invoice_id", "invoice_date")
-    for name in ITEMS:
-        if name in frames:
-            items = frames.select(name, ("matter_id", "invoice_id", "date"), lazily=True)
-            dated = join_by_id(items, dates, "invoice_id").with_columns(
-                _worked=nw.when(C("date") <= midnight(day)).then(C("date"))
-            )
-            last = dated.group_by("matter_id").agg(C("_worked", "invoice_date").max())
-            for row in to_dicts(collect(last, frames[name])):
-                yield row["matter_id"], row["_worked"] if name == "time_entries" else None, row["invoice_date"]
-
-
 @dataclass(frozen=True, slots=True)
 class NewBusinessPeriods:
-    """
-    The periods that `new_business` compares.
-
-    Parameters
-    ----------
-    period, before : Period
-        The period, and the same period a year before.
-    year_start, last : date
-        The first and last day of the twelve months up to the period's end.
-    """
+    """A period, the same a year before, and the first and last day of the twelve months up to the period's end."""
 
     period: Period
     before: Period
@@ -141,16 +115,7 @@ def _year_before(day: dt.date) -> dt.date:
 
 @dataclass(slots=True)
 class ClientDays:
-    """
-    The days of a client.
-
-    Parameters
-    ----------
-    firsts : dict of str to datetime
-        The first day in each frame that has one: `time_entries`, `matters` and `invoices`.
-    last_work : datetime, optional
-        The day of the last work up to the period's end.
-    """
+    """The first day of a client in each frame that has one, and that of the last work up to the period's end."""
 
     firsts: dict[str, dt.datetime] = field(default_factory=dict)
     last_work: dt.datetime | None = None
@@ -172,11 +137,11 @@ class ClientDays:
 def need_days_of_clients(frames: Frames, periods: NewBusinessPeriods) -> None:
     """Refuse loads without the year before, or in which all clients would look new; note removed rows."""
     both = Period(periods.before.start, periods.period.end)
-    need_period("new_business", frames.passed("time_entries"), Period(_year_before(periods.year_start), periods.last))
-    need_work_on_invoices("new_business", frames, both)
-    need_all_dates("new_business", frames, ("time_entries", "matters"))
+    need_period(frames, ("time_entries",), Period(_year_before(periods.year_start), periods.last))
+    need_work_on_invoices(frames, both)
+    need_all_dates(frames, ("time_entries", "matters"))
     so = "clients can look new, or without work, that are not"
-    note_removed_rows("new_business", frames, so, "time_entries", "invoices", "matters")
+    note_removed_rows(frames, so, "time_entries", "invoices", "matters")
 
 
 def days_of_clients(frames: Frames, periods: NewBusinessPeriods) -> dict[str, ClientDays]:
@@ -206,7 +171,7 @@ def note_short_history(frames: Frames, clients: Mapping[str, ClientDays], period
     first = min(_known(*(days.first for days in clients.values())), default=None)
     whole = all(_is_loaded_from_the_start(frames.natives[name]) for name in ("time_entries", "invoices", "matters"))
     if first is not None and first >= midnight(periods.year_start) and not whole:
-        frames.notes.add(NEW_CLIENTS, len(clients), "new_business", first=first.date(), last=periods.last)
+        frames.notes.add(NEW_CLIENTS, len(clients), first=first.date(), last=periods.last)
     if first is None or first >= midnight(periods.year_start):
         return
     begin = midnight(cast("dt.date", periods.before.start))
@@ -222,7 +187,7 @@ def note_short_history(frames: Frames, clients: Mapping[str, ClientDays], period
         if day > begin + _MONTH
     ]
     if late and older >= _SEVERAL:
-        frames.notes.add(LATE_HISTORY, older, "new_business", late=join_names(late), begin=begin.date())
+        frames.notes.add(LATE_HISTORY, older, late=join_names(late), begin=begin.date())
 
 
 def _is_loaded_from_the_start(native: Any) -> bool:

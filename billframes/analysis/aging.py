@@ -20,7 +20,7 @@ from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import check_choice, read_date
 from billframes.analysis.model.keys import By
 from billframes.analysis.model.missing_work import note_absent_items
-from billframes.analysis.model.open_balances import (
+from billframes.analysis.model.overdue_balances import (
     bucket_limits,
     invoice_grouping,
     needs_items,
@@ -100,12 +100,7 @@ def aging(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    IncompleteDataWarning, RatesHiddenWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -127,6 +122,7 @@ def aging(
     check_choice(basis, "basis", ("due_date", "invoice_date"))
     limits = bucket_limits(buckets, basis)
     frames = Frames.of(
+        "aging",
         invoices=invoices,
         time_entries=time_entries,
         expenses=expenses,
@@ -137,12 +133,12 @@ def aging(
     )
     grouping = invoice_grouping(by, frames, settings)
     of_invoices = {"client_id": None, "matter_id": None, "invoice_id": None, "invoice_state": "final"}
-    need_open_on("aging", frames, ("invoices",), day, of_invoices)
-    note_cut_frames("aging", frames, day, "their balances are not counted", dated=("invoices",))
+    need_open_on(frames, ("invoices",), day, of_invoices)
+    note_cut_frames(frames, day, "their balances are not counted", dated=("invoices",))
     itemized = needs_items(grouping)
     if itemized:
         _check_items(frames, by)
-        need_work_on_invoices("aging", frames, Period(None, day))
+        need_work_on_invoices(frames, Period(None, day))
     note_joined_matters(frames, grouping)
     note_later_balances(frames, day, grouping.settings)
     return frames.to_native(open_balances(frames, grouping, limits, basis, day), invoices, as_of=day)
@@ -154,7 +150,7 @@ def _check_items(frames: Frames, by: By) -> None:
             f"by={by!r} needs all items of the invoices: pass time_entries=, expenses= and fixed_fees= of every date, "
             "from the loaders of these names."
         )
-    note_absent_items("aging", frames, ITEMS)
+    note_absent_items(frames, ITEMS)
 
 
 def note_later_balances(frames: Frames, day: dt.date, settings: FirmSettings) -> None:
@@ -169,9 +165,9 @@ def note_later_balances(frames: Frames, day: dt.date, settings: FirmSettings) ->
     local = local_day(instant, settings.time_zone)
     words = {"day": day, "since": since, "loaded": local}
     if local > day and (info is None or info.rows != 0):
-        frames.notes.add(LATER_BALANCES, (local - day).days, "aging", **words)
+        frames.notes.add(LATER_BALANCES, (local - day).days, **words)
     elif info is not None and (day - local).days > _DAYS_AHEAD:
-        frames.notes.add(LONG_AFTER_LOAD, (day - local).days, "aging", **words)
+        frames.notes.add(LONG_AFTER_LOAD, (day - local).days, **words)
 
 
 def _last_change(frame: Frame) -> dt.datetime | None:

@@ -64,8 +64,7 @@ def billing_lag(
     by : str or list of str, optional
         Keys to group by; None gives one row. Months are those of the invoice.
     start, end : str or date, optional
-        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open. The
-        days are those of the invoices.
+        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open. By invoice date.
     settings : FirmSettings, optional
         The firm's settings. `originator_weights` divide entries among originators.
 
@@ -79,12 +78,7 @@ def billing_lag(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    RatesHiddenWarning, IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -104,11 +98,11 @@ def billing_lag(
        entries  mean_lag_days  amount_weighted_lag_days  hours_weighted_lag_days
     0      2.0           20.0                      12.0                     15.0
     """
-    frames = Frames.of(time_entries=time_entries, invoices=invoices, matters=matters, users=users, clients=clients)
+    frames = Frames.of("billing_lag", locals())
     period = frames.period(start, end, settings)
-    need_work_on_invoices("billing_lag", frames, period)
+    need_work_on_invoices(frames, period)
     consequence = "work that waited long can be missing"
-    note_removed_rows("billing_lag", frames, consequence, "time_entries")
+    note_removed_rows(frames, consequence, "time_entries")
     grouping = Grouping.of(by, frames, settings)
     entries, dated_invoices = frames["time_entries"], _dated_invoices(frames, period)
     time = billable_time(frames, ("date", *grouping.row_columns), ("invoice_date",), lazily=True)
@@ -118,7 +112,7 @@ def billing_lag(
     _note(sums, time, frames, period)
     billed = dated_invoices.filter(C("_final") & (C("_total") > 0))
     dates = (time, "date"), (billed, "_invoice_date")
-    note_late_start("billing_lag", frames, *dates, period.start, consequence)
+    note_late_start(frames, *dates, period.start, consequence)
     # A group may have only entries whose invoice was not passed.
     sums = sums.filter(C("entries") > 0) if grouping.base else sums
     rows = add_up(sums, _SUMS, grouping, ANALYSIS.measure_names)
@@ -167,9 +161,9 @@ def _note(sums: Frame, time: Frame, frames: Frames, period: Period) -> None:
         on_invoices = collect(time_on_invoices(time), frames["time_entries"])
         rates = allocation_rates(on_invoices, frames, FirmSettings(), unknown_invoices=True)
         counts |= collect_counts((rates, {"not_passed": count_on_unknown_invoices(rates, period)}))
-    note_unknown_invoices(frames, "billing_lag", counts["not_passed"])
+    note_unknown_invoices(frames, counts["not_passed"])
     so = "the lag weighted by amount is missing in their rows. The lag weighted by hours is known"
-    frames.notes.add(HIDDEN_RATES, counts["hidden"], "billing_lag", which="", consequence=so)
+    frames.notes.add(HIDDEN_RATES, counts["hidden"], which="", consequence=so)
 
 
 ANALYSIS = Analysis(
@@ -193,7 +187,7 @@ ANALYSIS = Analysis(
     ),
     cannot_tell=("when an invoice was sent: the invoice date counts",),
     arguments={
-        "start": "The days are those of the invoices.",
+        "start": "By invoice date.",
         "by": "Months are those of the invoice.",
         "settings": "`originator_weights` divide entries among originators.",
     },

@@ -93,12 +93,7 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    RatesHiddenWarning, IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -124,7 +119,7 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
        before_ratio  after_ratio  change_ratio
     0          0.84          0.7         -0.14
     """
-    frames = Frames.of(before=before, after=after, ids_only=True)
+    frames = Frames.of("bridge", before=before, after=after, ids_only=True)
     _note_lengths(measure, read_counted_days(before), read_counted_days(after), frames.notes)
     split = _split_of(measure, frames)
     keys = common_keys(frames, by)
@@ -179,7 +174,7 @@ def _note(groups: Sequence[Group], split: Split, notes: Notes) -> None:
     for name, count in missing.items():
         of_worth = UNDIVIDED_FEES if isinstance(split, FeeSplit) else UNDIVIDED_RATIO
         rule = of_worth if name == "worked_amount" else UNDIVIDED_CHANGE
-        notes.add(rule, count, "bridge", about=name, column=f"`{name}`", all=len(groups))
+        notes.add(rule, count, about=name, column=f"`{name}`", all=len(groups))
 
 
 def bridge_of_book(
@@ -211,12 +206,8 @@ def bridge_of_book(
     Returns
     -------
     DataFrame
-        The columns of `billframes.bridge`: the keys and, for a ratio, `before_ratio`, `after_ratio`,
-        `own_change_ratio`, `mix_change_ratio`, `change_ratio`, `before_part`, `before_whole`, `after_part` and
-        `after_whole`; for an hourly rate `before_rate`, `after_rate`, `own_change_rate`, `mix_change_rate` and
-        `change_rate` in their place; for fees billed `before_amount`, `after_amount`, `hours_change_amount`,
-        `rate_change_amount`, `realization_change_amount`, `mix_change_amount`, `change_amount`, `before_hours`,
-        `before_worked_amount`, `after_hours` and `after_worked_amount`.
+        The keys and the columns of `billframes.bridge`, such as `before_ratio`, `after_ratio`, `own_change_ratio`,
+        `mix_change_ratio` and `change_ratio`.
     """
     analysis = analyses()[analysis_of(measure)]
     whole = Period(*book._days.span(start, end))
@@ -246,7 +237,7 @@ def _note_lengths(measure: str, before: CountedDays, after: CountedDays, notes: 
     days = [(each.until - each.start).days + 1 for each in (before, after) if each.until and each.start]
     if measure == BILLED and len(days) == len(ENDS) and max(days) > 1.15 * min(days):
         words = {"before": days[0], "after": days[1], "until": after.until}
-        notes.add(UNEQUAL_LENGTHS, abs(days[0] - days[1]), "bridge", **words)
+        notes.add(UNEQUAL_LENGTHS, abs(days[0] - days[1]), **words)
 
 
 def analysis_of(measure: str) -> str:

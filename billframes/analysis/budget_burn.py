@@ -102,12 +102,7 @@ def budget_burn(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    RatesHiddenWarning, IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -132,24 +127,22 @@ def budget_burn(
     check_settings(settings)
     if settings is None or not (budgets := dict(settings.budgets)):
         raise ParameterError("budget_burn needs budgets: pass settings=FirmSettings(budgets={matter_id: amount}).")
-    frames = Frames.of(
-        time_entries=time_entries, invoices=invoices, expenses=expenses, fixed_fees=fixed_fees, matters=matters
-    )
-    need_all_dates("budget_burn", frames, ("invoices", *ITEMS), {"billing_type": "billable"})
+    frames = Frames.of("budget_burn", locals())
+    need_all_dates(frames, ("invoices", *ITEMS), {"billing_type": "billable"})
     consequence = "budgets can look less used than they are"
-    note_cut_frames("budget_burn", frames, None, consequence)
-    is_cut = note_removed_rows("budget_burn", frames, consequence, "invoices", *ITEMS)
+    note_cut_frames(frames, None, consequence)
+    is_cut = note_removed_rows(frames, consequence, "invoices", *ITEMS)
     note_unknown_ids(settings, frames)
     items = _items_of_matters(frames, settings)
     if not is_cut:
-        note_partial_frames("budget_burn", frames, consequence, settings)
-    note_absent_items("budget_burn", frames)
+        note_partial_frames(frames, consequence, settings)
+    note_absent_items(frames)
     counts = _counts(items, budgets)
     _note(counts, frames)
     budgeted = items.filter(C("matter_id").is_in(list(budgets)))
     if "matters" not in frames and not len(to_arrow(budgeted)):
         few = first_few(sorted(budgets))
-        frames.notes.add(NO_BUDGETED_WORK, len(budgets), "budget_burn", few=few)
+        frames.notes.add(NO_BUDGETED_WORK, len(budgets), few=few)
     # A matter without work has a row, too.
     rows = nw.concat([budgeted, _without_work(budgets, items)])
     hidden = counts["unbudgeted_hidden"] or math.isnan(counts["unbudgeted_amount"])
@@ -238,19 +231,19 @@ def _note(count: Mapping[str, float], frames: Frames) -> None:
     notes = frames.notes
     kinds = "time entry or fixed fee" if count["unknown"] == 1 else "time entries and fixed fees"
     items = {"items": f"{int(count['unknown'])} {kinds}", "reasons": unknown_state_reasons(frames)}
-    notes.add(UNKNOWN_INVOICE, count["unknown"], "budget_burn", consequence="counted in `unknown_amount`", **items)
-    note_cancelled(notes, "budget_burn", count, ["matter_id"])
+    notes.add(UNKNOWN_INVOICE, count["unknown"], consequence="counted in `unknown_amount`", **items)
+    note_cancelled(notes, count, ["matter_id"])
     if not count["hidden"]:
         words = {
             "which": " on final invoices",
             "consequence": "the fees of these invoices are spread over the hours of their time",
         }
-        notes.add(HIDDEN_RATES, count["spread"], "budget_burn", **words)
+        notes.add(HIDDEN_RATES, count["spread"], **words)
         return
     so = "`used_amount` of their matters is missing"
     if count["spread"]:
         so += f", and the fees of {count['spread']:,.0f} entries on final invoices are spread over their hours"
-    notes.add(HIDDEN_RATES, count["hidden"], "budget_burn", which=" on no final invoice", consequence=so)
+    notes.add(HIDDEN_RATES, count["hidden"], which=" on no final invoice", consequence=so)
 
 
 ANALYSIS = Analysis(
@@ -275,7 +268,8 @@ ANALYSIS = Analysis(
     ),
     cannot_tell=("Whether a budget was changed: the present budget in the settings counts.",),
     own=("matters", "settings"),
-    rows="one row per matter with a budget, sorted by label then id: `matter_id`, `matter_name`,",
+    rows="one row per matter with a budget, sorted by label then id:",
+    keys=_KEYS,
     columns=(
         sum_measure("budget_amount", "Budget", "money", "The matter’s budget in the firm’s settings."),
         retitled("billed_amount", "Fees billed to date", "Net billed time fees of the matter, whatever their date."),

@@ -82,8 +82,7 @@ def cash_forecast(
         From `payments`, or with `invoice_id`, `payment_date`, `amount` and optionally `kind`: what left invoices by the
         firm's books, instead of receipts.
     became_final : frame, optional
-        With `invoice_id` and `final_since`: the day since which invoices are final that were drafts after their date.
-        On earlier days, their work counts as not billed yet.
+        With `invoice_id` and `final_since`: until this day, invoices were drafts, and their work not billed.
     complete_from : str or date, optional
         The first invoice day since which the data are complete, for firms that moved from another system.
     not_cash : collection of str, optional
@@ -107,12 +106,7 @@ def cash_forecast(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    RatesHiddenWarning, IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -134,11 +128,8 @@ def cash_forecast(
     """
     if by is not None:
         check_choice(by, "by", ("client", "invoice"))
-    frames = Frames.of(
-        invoices=invoices, time_entries=time_entries, expenses=expenses, fixed_fees=fixed_fees, matters=matters
-    )
+    frames = Frames.of("cash_forecast", locals())
     prepared = prepare(
-        "cash_forecast",
         frames,
         receipts=receipts,
         payments=payments,
@@ -190,7 +181,7 @@ def _note_doubts(prepared: Prepared, found: Forecast) -> None:
         low, high = limits(cash, float(found.variance[nth]), factor, prepared.level)
         # A week by itself is always uncertain; it is one step to the sum of several.
         wide = high if high > _WIDE * low > 0 and horizon.weeks >= _LEAST_WEEKS else 0.0
-        notes.add(WIDE_RANGE, wide, "cash_forecast", start=horizon.start, end=horizon.end)
+        notes.add(WIDE_RANGE, wide, start=horizon.start, end=horizon.end)
     of_last = found.by_invoice[:, -1]
     if len(of_last) and of_last.max() > _LARGE * found.cash[-1]:
         largest = int(of_last.argmax())
@@ -203,7 +194,7 @@ def _note_doubts(prepared: Prepared, found: Forecast) -> None:
             "client": row["client_name"] or "no client",
             "end": prepared.horizons[-1].end,
         }
-        notes.add(LARGE_INVOICE, float(of_last.max()), "cash_forecast", **words)
+        notes.add(LARGE_INVOICE, float(of_last.max()), **words)
 
 
 ANALYSIS = Analysis(

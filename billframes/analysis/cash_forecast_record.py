@@ -68,18 +68,22 @@ def cash_forecast_record(
 
     Parameters
     ----------
-    invoices, receipts, time_entries, expenses, fixed_fees
+    invoices
+        As for `cash_forecast`.
+    receipts
         As for `cash_forecast`. It needs `receipts` or `payments`.
+    time_entries, expenses, fixed_fees
+        As for `cash_forecast`.
     as_of : str or date
         The last day on which cash counts.
     since
-        As for `cash_forecast`. It needs `receipts` or `payments`.
+        As for `cash_forecast`.
     horizons : sequence of int
         Weeks from the day after a forecast, added up.
     every : int
         The weeks from one forecast to the next.
     payments, became_final, complete_from, not_cash, level, matters
-        As for `cash_forecast`. It needs `receipts` or `payments`.
+        As for `cash_forecast`.
     settings : FirmSettings, optional
         The firm's settings. Only the time zone is used, for the day of the load.
 
@@ -93,12 +97,7 @@ def cash_forecast_record(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    RatesHiddenWarning, IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -136,11 +135,8 @@ def cash_forecast_record(
         )
     if isinstance(horizons, str):
         raise ParameterError(f"horizons={horizons!r}: the record takes whole numbers of weeks, such as (4, 8, 13).")
-    frames = Frames.of(
-        invoices=invoices, time_entries=time_entries, expenses=expenses, fixed_fees=fixed_fees, matters=matters
-    )
+    frames = Frames.of("cash_forecast_record", locals())
     prepared = prepare(
-        "cash_forecast_record",
         frames,
         receipts=receipts,
         payments=payments,

@@ -111,8 +111,7 @@ def code_check(
     code_sets : frame, optional
         With `code_set_id`, to check that the code sets of the matters exist.
     start, end : str or date, optional
-        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open. The
-        days are those of the items.
+        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open. By the items' dates.
 
     Returns
     -------
@@ -125,12 +124,7 @@ def code_check(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -153,17 +147,9 @@ def code_check(
     0      t1      task_code  L100  not selectable
     1      t2  activity_code   NaN         missing
     """
-    frames = Frames.of(
-        time_entries=time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        matters=matters,
-        codes=codes,
-        code_sets=code_sets,
-        ids_only=True,
-    )
+    frames = Frames.of("code_check", locals(), ids_only=True)
     period = frames.period(start, end, None)
-    need_period("code_check", frames.passed(*_ITEMS), period, ITEM_FILTERS)
+    need_period(frames, _ITEMS, period, ITEM_FILTERS)
     items = {name: frames[name] for name in _ITEMS if name in frames}
     for name, frame in items.items():
         _check_columns(frame, name)
@@ -232,7 +218,7 @@ def _note_unknown_matters(combinations: Iterable[dict[str, Any]], rules: _Rules,
         return matter is None or matter["ledes_enabled"] is None
 
     count = round(sum(row["_one"] for row in combinations if unknown(row["matter_id"])))
-    notes.add(UNCHECKED_ITEMS, count, "code_check", about=name, kind=name.replace("_", " "))
+    notes.add(UNCHECKED_ITEMS, count, about=name, kind=name.replace("_", " "))
 
 
 def _note_unknown_sets(rules: _Rules, frames: Frames) -> None:
@@ -249,7 +235,7 @@ def _note_unknown_sets(rules: _Rules, frames: Frames) -> None:
         if each not in there
     }
     words = {"sets": ", ".join(sorted(unknown)), "example": min(unknown.values(), default="")}
-    frames.notes.add(UNKNOWN_SETS, len(unknown), "code_check", **words)
+    frames.notes.add(UNKNOWN_SETS, len(unknown), **words)
 
 
 ANALYSIS = Analysis(
@@ -267,7 +253,7 @@ ANALYSIS = Analysis(
     left_out=("items on matters without LEDES billing",),
     cannot_tell=("codes of expenses and fixed fees in lists: only single records have them",),
     own=("expenses", "fixed_fees", "returns"),
-    arguments={"start": "The days are those of the items."},
+    arguments={"start": "By the items' dates."},
     columns=(
         *shared_measures("item", "item_id"),
         Measure("field", "Field", "text", "The field of the finding."),

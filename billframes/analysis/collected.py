@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from typing import Literal
 
-import narwhals.stable.v2 as nw
 import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
@@ -22,8 +21,6 @@ from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, Period
 
 __all__ = ["ANALYSIS", "collected", "in_period"]
-
-C = nw.col
 
 _CASH = ("collected_amount", "collected_expense_amount", "collected_tax_amount", "unallocated_amount")
 _OTHERS = ("credited_amount", "written_off_amount", "from_trust_amount")
@@ -64,7 +61,7 @@ def collected(
     by : str or list of str, optional
         Keys to group by; None gives one row.
     start, end : str or date, optional
-        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open.
+        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open.
     basis : {"payment_date", "invoice_date"}
         Cash dated in the period, on invoices of any date; or all cash on the invoices dated in the period.
     as_of : str or date, optional
@@ -82,12 +79,7 @@ def collected(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -119,23 +111,15 @@ def collected(
     """
     day = None if as_of is None else read_date(as_of, "as_of")
     check_choice(basis, "basis", ("payment_date", "invoice_date"))
-    frames = Frames.of(
-        time_entries=time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        invoices=invoices,
-        matters=matters,
-        users=users,
-        clients=clients,
-    )
+    frames = Frames.of("collected", locals())
     period = frames.period(start, end, settings)
     paid = check_payments(payments)
     grouping = Grouping.of(by, frames, settings)
-    note_absent_items("collected", frames)
+    note_absent_items(frames)
     counted = in_period(paid, period, basis, day)
     rows = spread_payments(counted, frames, grouping, (*_CASH, *_OTHERS))
-    totals = grouping.add_up(rows, (*_CASH, *_OTHERS)).with_columns(cash_amount=sum(map(C, _CASH[1:]), C(_CASH[0])))
-    return frames.to_native(grouping.finish(totals, (*_CASH, "cash_amount", *_OTHERS)), time_entries, period, settings)
+    totals = grouping.finish(grouping.add_up(rows, (*_CASH, *_OTHERS)), ANALYSIS.measure_names)
+    return frames.to_native(totals, time_entries, period, settings)
 
 
 def in_period(payments: pd.DataFrame, period: Period, basis: str, day: dt.date | None) -> pd.DataFrame:
@@ -180,7 +164,10 @@ ANALYSIS = Analysis(
         sum_measure("collected_expense_amount", "Expenses collected", "money", "Expenses paid in cash."),
         sum_measure("collected_tax_amount", "Tax collected", "money", "Tax paid in cash."),
         sum_measure("unallocated_amount", "Cash on no invoice", "money", "Cash that the books have on no invoice."),
-        sum_measure("cash_amount", "Cash", "money", "All cash: fees, expenses, tax and cash on no invoice."),
+        sum_measure(
+            *("cash_amount", "Cash", "money", "All cash: fees, expenses, tax and cash on no invoice."),
+            formula=" + ".join(_CASH),
+        ),
         *shared_measures("credited_amount", "written_off_amount"),
         sum_measure("from_trust_amount", "Cash from trust", "money", "The part of the cash from trust accounts."),
     ),

@@ -99,12 +99,7 @@ def compare(
     frame
         Of the same kind as the input, sorted by key and period: the keys, `month`, `quarter`, `year`, `fiscal_quarter`
         or `fiscal_year`, `until` (the last day counted, datetime64; missing if unknown) and, as float64, six columns
-        that end in the measure's unit, of these: `now_amount`, `previous_amount`, `since_previous_amount`,
-        `year_ago_amount`, `since_year_ago_amount`, `twelve_months_amount`, `now_rate`,
-        `previous_rate`, `since_previous_rate`, `year_ago_rate`, `since_year_ago_rate`, `twelve_months_rate`,
-        `now_hours`, `previous_hours`, `since_previous_hours`, `year_ago_hours`, `since_year_ago_hours`,
-        `twelve_months_hours`, `now_ratio`, `previous_ratio`, `since_previous_ratio`, `year_ago_ratio`,
-        `since_year_ago_ratio`, `twelve_months_ratio`
+        that end in the measure's unit (`_amount`, `_rate`, `_hours` or `_ratio`), such as `now_amount`:
 
         - `now_…`: the figure of the period
         - `previous_…`: the figure of the period before; `since_previous_…`: now - previous
@@ -117,19 +112,13 @@ def compare(
         The figure of a period that was not passed is missing, and so are twelve months that include it. So are the
         earlier figures and the changes of a period that is not over if no result counts the same days, and those of a
         period whose earlier period begins before the first day of the data (except for a weekend or a holiday). If a
-        result
-        does not have a key, a sum is 0 and a ratio is missing. `twelve_months_…` is missing for a measure that is
-        neither a sum nor a ratio of sums, such as a median.
+        result does not have a key, a sum is 0 and a ratio is missing. `twelve_months_…` is missing for a measure that
+        is neither a sum nor a ratio of sums, such as a median.
 
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -157,7 +146,7 @@ def compare(
     days = {} if of_each_day else {label: known_days(label, read_counted_days(each)) for label, each in results.items()}
     comparison = Comparison(time, days, align=align)
     shown = sorted(results)[-periods:] if periods else sorted(results)
-    notes = Notes()
+    notes = Notes(subject="compare")
     comparison.note(shown, notes)
     compared: IntoFrameT = compare_results(
         results, measure, comparison, shown, as_columns=as_columns, of_each_day=of_each_day, notes=notes
@@ -176,24 +165,13 @@ def compare_results(
     notes: Iterable[Note] = (),
 ) -> Any:
     """
-    Compare results as `compare` does, of which the caller knows which are compared with which.
+    Compare results by period, and those of `comparison.parts`, as `compare` does.
 
-    Parameters
-    ----------
-    results : mapping of str to frame
-        Results by period, and those of `comparison.parts`.
-    measure : str
-    comparison : Comparison
-    shown : sequence of str
-        The periods to show. Others are only used to compare.
-    as_columns, of_each_day : bool
-        As for `compare`.
-    notes : iterable of Note
-        Notes of the comparison.
+    The caller knows which are compared with which, and which are `shown`; `notes` are those of the comparison.
     """
     time, found = comparison.time, _measure_of(measure, of_each_day=of_each_day)
     named = {f"results[{label!r}]": frame for label, frame in results.items()}
-    frames = Frames.of(ids_only=True, **named)
+    frames = Frames.of("compare", ids_only=True, **named)
     frames.notes.merge(notes)
     first = next(iter(frames.values()))
     keys = key_columns(column_names(first))
@@ -293,12 +271,8 @@ def compare_of_book(
     -------
     DataFrame
         The columns of `billframes.compare`: the keys, the period (`month`, `quarter`, `year`, `fiscal_quarter` or
-        `fiscal_year`), `until`, and, in the measure's unit, of these: `now_amount`, `previous_amount`,
-        `since_previous_amount`, `year_ago_amount`, `since_year_ago_amount`,
-        `twelve_months_amount`, `now_rate`, `previous_rate`, `since_previous_rate`, `year_ago_rate`,
-        `since_year_ago_rate`, `twelve_months_rate`, `now_hours`, `previous_hours`, `since_previous_hours`,
-        `year_ago_hours`, `since_year_ago_hours`, `twelve_months_hours`, `now_ratio`, `previous_ratio`,
-        `since_previous_ratio`, `year_ago_ratio`, `since_year_ago_ratio`, `twelve_months_ratio`.
+        `fiscal_year`), `until`, and, ending in the measure's unit, such as `now_amount`: `now_…`, `previous_…`,
+        `since_previous_…`, `year_ago_…`, `since_year_ago_…` and `twelve_months_…`.
     """
     check_choice(every, "every", tuple(PERIODS_PER_YEAR))
     read_whole_number(periods, "periods", "periods")

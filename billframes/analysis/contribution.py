@@ -26,14 +26,13 @@ from billframes.analysis.model.sums import Sum, add_up
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
-__all__ = ["ALL_FEES", "ANALYSIS", "FEES", "SHARES", "contribution", "with_shares"]
+__all__ = ["ANALYSIS", "FEES", "SHARES", "contribution", "with_shares"]
 
 C = nw.col
 
 SHARES = ("share", "running_share")
 FEES = (Sum("billed_amount", "_fees"), Sum("fixed_fee_amount", "_fixed"))
-ALL_FEES = C("billed_amount") + C("fixed_fee_amount")
-"""The sums of fees of matters of every type, and all fees together."""
+"""The sums of fees of matters of every type."""
 
 
 def contribution(
@@ -70,8 +69,7 @@ def contribution(
     by : str or list of str, optional
         Keys to group by; None gives one row. Months are those of the invoices' dates.
     start, end : str or date, optional
-        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open. The
-        days are those of the invoices.
+        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open. By invoice date.
     settings : FirmSettings, optional
         The firm's settings. Used are `originator_weights` and `roles`.
 
@@ -84,12 +82,7 @@ def contribution(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    RatesHiddenWarning, IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -112,37 +105,20 @@ def contribution(
     0        Acme          700.0        900.0   0.75           0.75
     1      Zenith          300.0        300.0   0.25           1.00
     """
-    frames = Frames.of(
-        time_entries=time_entries,
-        invoices=invoices,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        matters=matters,
-        users=users,
-        clients=clients,
-    )
+    frames = Frames.of("contribution", locals())
     period = frames.period(start, end, settings)
     grouping = FACT.grouping(by, frames, settings)
-    rows = FACT.rows(frames, BilledWork(analysis="contribution", grouping=grouping, periods=[period]))
-    totals = add_up(rows, FEES, grouping, ("billed_amount", "fixed_fee_amount", "fees_amount"), fees_amount=ALL_FEES)
+    rows = FACT.rows(frames, BilledWork(grouping=grouping, periods=[period]))
+    totals = add_up(rows, FEES, grouping, ("billed_amount", "fixed_fee_amount", "fees_amount"))
     shared = with_shares(totals, grouping, "fees_amount", ANALYSIS.measure_names)
     return frames.to_native(shared, time_entries, period, settings)
 
 
 def with_shares(totals: Frame, grouping: Grouping, amount: str, columns: Sequence[str]) -> Frame:
     """
-    Sort from large to small and add `share` and `running_share`. Lazy rows are collected: not every engine sorts.
+    Sort finished rows from large to small, add the shares of an amount, and select the `columns` in order.
 
-    Parameters
-    ----------
-    totals : Frame
-        Finished rows.
-    grouping : Grouping
-        The grouping of the rows.
-    amount : str
-        The column to calculate shares of.
-    columns : sequence of str
-        The measures in order, with the shares.
+    Lazy rows are collected: not every engine sorts.
     """
     rows = cast("nw.DataFrame[Any]", nan_to_null(collect(totals)))
     # Rounded, because equal amounts can differ in the last digits of a float; they are sorted by label.
@@ -183,7 +159,7 @@ ANALYSIS = Analysis(
     ),
     arguments={
         "by": "Months are those of the invoices' dates.",
-        "start": "The days are those of the invoices.",
+        "start": "By invoice date.",
         "settings": "Used are `originator_weights` and `roles`.",
     },
     rows="largest fees first, then by label: the keys, then",

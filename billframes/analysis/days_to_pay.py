@@ -53,7 +53,7 @@ def days_to_pay(
     by : str or list of str, optional
         Keys to group by; None gives one row.
     start, end : str or date, optional
-        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open.
+        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open.
     as_of : str or date, optional
         The day to measure from; what is dated on it counts.
     settings : FirmSettings, optional
@@ -69,7 +69,7 @@ def days_to_pay(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def days_to_pay(
     0        Acme        29.38          -0.62                  40.0
     """
     day, firm = None if as_of is None else read_date(as_of, "as_of"), without_people(settings)
-    frames = Frames.of(invoices=invoices, clients=clients)
+    frames = Frames.of("days_to_pay", locals())
     period = frames.period(start, end, settings)
     whole = [name for name in frames["invoices"].collect_schema().names() if not name.startswith(("matter_", "user_"))]
     grouping = Grouping.of(by, frames.only("clients"), firm, whole)

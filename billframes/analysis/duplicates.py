@@ -52,7 +52,7 @@ def duplicates(
         ids. Case, spaces and punctuation of a description are ignored, numbers are rounded to a millionth, and other
         columns are compared exactly. Two missing values are equal.
     start, end : str or date, optional
-        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open.
+        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def duplicates(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -79,14 +79,14 @@ def duplicates(
     0                1            t1    0.5
     1                1            t2    0.5
     """
-    frames = Frames.of(time_entries=time_entries, ids_only=True)
+    frames = Frames.of("duplicates", locals(), ids_only=True)
     entries = frames["time_entries"]
     there = column_names(entries)
     columns = _columns(by, there)
     # The result has all columns of the entries.
     require(entries, "time_entries", ("time_entry_id", "date", *there))
     period = frames.period(start, end, None)
-    need_period("duplicates", frames.natives, period, ITEM_FILTERS)
+    need_period(frames, ("time_entries",), period, ITEM_FILTERS)
     compared = in_period(frames.select("time_entries", ("time_entry_id", "date", *columns)), "date", period)
     numbers = _numbers(_suspects(compared, columns), columns)
     found = entries.with_columns(duplicate_group=map_values("time_entry_id", numbers, None, nw.Float64))

@@ -58,7 +58,7 @@ def effective_rates(
     expenses, fixed_fees : frame, optional
         With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
-        As for `realization`. By year, the time entries also need `rate`; without it, the rates in use are missing.
+        As for `realization`.
     matters, users, clients : frame, optional
         For the columns that `by` names, matter types and roles.
     by : str or list of str, optional
@@ -68,7 +68,7 @@ def effective_rates(
         "invoice_date": final invoices dated in the period, with all the work on them. "work_date": time dated in the
         period that is now on a final invoice.
     start, end : str or date, optional
-        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open.
+        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open.
     settings : FirmSettings, optional
         The firm's settings. `standard_rates` add the standard columns, and may have dates from which they are valid.
     matter_types : collection of str, optional
@@ -88,32 +88,15 @@ def effective_rates(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
-    Four hours with a rate of 250 are billed at 800:
+    In 2025 Ada's hours cost 200. In 2026 she has four hours at 200 and four at 250, and the invoice is 1,620:
 
     >>> import pandas as pd
     >>> entries = pd.DataFrame({
-    ...     "date": pd.to_datetime(["2026-09-01"]), "user_id": ["u1"], "user_name": ["Ada"], "matter_id": ["m1"],
-    ...     "hours": [4.0], "billing_type": ["billable"], "amount": [1000.0], "invoice_id": ["i1"],
-    ... })
-    >>> invoices = pd.DataFrame({
-    ...     "invoice_id": ["i1"], "invoice_date": pd.to_datetime(["2026-10-05"]), "invoice_state": ["final"],
-    ...     "amount": [800.0], "balance": [0.0],
-    ... })
-    >>> none = pd.DataFrame(columns=["invoice_id", "amount"])
-    >>> matters = pd.DataFrame({"matter_id": ["m1"], "matter_type": ["hourly"]})
-    >>> result = effective_rates(entries, expenses=none, fixed_fees=none, invoices=invoices, matters=matters)
-    >>> result[["user_name", "billable_hours", "effective_rate", "worked_rate"]]
-      user_name  billable_hours  effective_rate  worked_rate
-    0       Ada             4.0           200.0        250.0
-
-    In 2026 Ada has four hours at 200 and four at 250, and the invoice is 1,620:
-
-    >>> entries = pd.DataFrame({
-    ...     "user_id": ["u1"] * 3, "user_name": ["Ada"] * 3, "matter_id": ["m1"] * 3, "hours": [2.0, 4.0, 4.0],
+    ...     "user_id": ["u1"] * 3, "user_name": ["Ada"] * 3, "matter_type": ["hourly"] * 3, "hours": [2.0, 4.0, 4.0],
     ...     "rate": [200.0, 200.0, 250.0], "amount": [400.0, 800.0, 1000.0], "billing_type": ["billable"] * 3,
     ...     "date": pd.to_datetime(["2025-09-01", "2026-09-01", "2026-09-02"]), "invoice_id": ["i1", "i2", "i2"],
     ... })
@@ -121,9 +104,8 @@ def effective_rates(
     ...     "invoice_id": ["i1", "i2"], "invoice_date": pd.to_datetime(["2025-10-05", "2026-10-05"]),
     ...     "invoice_state": ["final", "final"], "amount": [400.0, 1620.0], "balance": [0.0, 0.0],
     ... })
-    >>> result = effective_rates(
-    ...     entries, expenses=none, fixed_fees=none, invoices=invoices, matters=matters, by=["user", "year"]
-    ... )
+    >>> none = pd.DataFrame(columns=["invoice_id", "amount"])
+    >>> result = effective_rates(entries, expenses=none, fixed_fees=none, invoices=invoices, by=["user", "year"])
     >>> result[["year", "worked_rate", "worked_rate_growth", "effective_rate", "effective_rate_growth"]]
        year  worked_rate  worked_rate_growth  effective_rate  effective_rate_growth
     0  2025        200.0                 NaN           200.0                    NaN
@@ -134,15 +116,7 @@ def effective_rates(
     1  2026        200.0         250.0           2.0
     """
     keys = names_in(by)
-    frames = Frames.of(
-        time_entries=time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        invoices=invoices,
-        matters=matters,
-        users=users,
-        clients=clients,
-    )
+    frames = Frames.of("effective_rates", locals())
     period = frames.period(start, end, settings)
     options: dict[str, Any] = {"basis": basis, "start": start, "end": end, "matter_types": matter_types}
     options["discounts"] = discounts
@@ -180,9 +154,8 @@ ANALYSIS = Analysis(
         "which the hours were recorded and, by year, with the year before."
     ),
     example=(
-        "Four hours recorded at a rate of 250 are worth 1000. They are billed at 800, which is 200 per hour. By year: "
-        "Ada's rate is 200 in 2025. In 2026 she has four hours at 200 and four at 250, so the worked rate is 225, "
-        "12.5% more. The hours are billed at 1620, which is 202.50 per hour, only 1.25% more."
+        "Ada's hours are recorded and billed at 200 in 2025. In 2026 she has four hours at 200 and four at 250, so the "
+        "worked rate is 225, 12.5% more. They are billed at 1620, which is 202.50 per hour, only 1.25% more."
     ),
     formula=(
         "effective rate = fees billed ÷ hours; worked rate = value of time billed ÷ hours; growth = rate ÷ rate of the "

@@ -25,7 +25,7 @@ from billframes.analysis.model.arguments import read_date
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
 from billframes.analysis.model.missing_work import note_partial_frames
-from billframes.analysis.model.open_balances import bucket_limits, invoice_grouping, needs_items
+from billframes.analysis.model.overdue_balances import bucket_limits, invoice_grouping, needs_items
 from billframes.analysis.results.selection import refuse_periods, selected
 from billframes.analysis.rules.cut_frames import note_cut_frames
 from billframes.analysis.wip import ANALYSIS as WIP
@@ -93,12 +93,7 @@ def exposure(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    RatesHiddenWarning, IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -131,22 +126,14 @@ def exposure(
         "exposure is calculated for one day, so it has no {0}s. Pass as_of= for another day, or group wip() or aging() "
         "by it.",
     )
-    frames = Frames.of(
-        time_entries=time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        invoices=invoices,
-        matters=matters,
-        users=users,
-        clients=clients,
-    )
+    frames = Frames.of("exposure", locals())
     grouping = Grouping.of_items(by, frames, settings)
     options: dict[str, Any] = {"as_of": as_of, "by": by, "buckets": buckets}
     work = selected(frames, grouping, WIP, _WIP, **options)
     balances = selected(frames, grouping, AGING, (*_AGING, *limits), **options)
     balances = balances.rename({"unknown_amount": "unknown_balance_amount"})
-    note_cut_frames("exposure", frames, day, "their open amounts are not counted")
-    note_partial_frames("exposure", frames, "amounts and last days are incomplete", settings)
+    note_cut_frames(frames, day, "their open amounts are not counted")
+    note_partial_frames(frames, "amounts and last days are incomplete", settings)
     parts = [work, balances, *_last_days(frames, grouping, invoice_grouping(by, frames, grouping.settings), day)]
     measures = (*_WIP, *_AGING[:-1], "unknown_balance_amount", *limits, "_wip", "_aging")
     totals = grouping.combine(parts, measures, _DATES)

@@ -71,8 +71,7 @@ def fixed_fee_realization(
     by : str or list of str, optional
         Keys to group by; None gives one row. Months are those of the fee.
     start, end : str or date, optional
-        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open. The
-        days are those of the fees.
+        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open. By the fees' dates.
     settings : FirmSettings, optional
         The firm's settings. Without `standard_rates`, the columns that need them are missing.
 
@@ -86,12 +85,7 @@ def fixed_fee_realization(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -111,20 +105,20 @@ def fixed_fee_realization(
        fee_amount  effective_rate  fixed_fee_realization  unlinked_fee_amount
     0      3000.0           300.0                   0.75                500.0
     """
-    frames = Frames.of(time_entries=time_entries, fixed_fees=fixed_fees, matters=matters, users=users, clients=clients)
+    frames = Frames.of("fixed_fee_realization", locals())
     period = frames.period(start, end, settings)
-    need_period("fixed_fee_realization", frames.passed("fixed_fees"), period)
-    need_all_dates("fixed_fee_realization", frames, ("time_entries",), {"fixed_fee_id": None})
+    need_period(frames, ("fixed_fees",), period)
+    need_all_dates(frames, ("time_entries",), {"fixed_fee_id": None})
     consequence = "fees can lack hours that are linked to them"
-    note_removed_rows("fixed_fee_realization", frames, consequence, "time_entries")
+    note_removed_rows(frames, consequence, "time_entries")
     grouping = Grouping.of(by, frames, settings)
     fees = grouping.select_items("fixed_fees", ("fixed_fee_id", "date", "amount"))
     entries = frames.select("time_entries", ("date",))
     dates = (entries, "date"), (fees, "date")
-    note_late_start("fixed_fee_realization", frames, *dates, period.start, consequence)
+    note_late_start(frames, *dates, period.start, consequence)
     counted, unlinked_fees = _spread_fees(_fixed_fee_time(frames, grouping), fees, period)
     unlinked = {"fixed_fees": lambda: (unlinked_fees, "unlinked_fee_amount")}
-    note_details_not_in_all("fixed_fee_realization", frames.notes, grouping, unlinked)
+    note_details_not_in_all(grouping, unlinked)
     parts = [_add_up(counted, "_period_date", grouping), _add_up(unlinked_fees, "date", grouping)]
     rows = collect(grouping.concat(parts))
     _note(rows, counted, grouping)
@@ -191,7 +185,7 @@ def _note(sums: Frame, work: Frame, grouping: Grouping) -> None:
     if grouping.settings.standard_rates and counts["unrated"]:
         so = "`standard_amount` and `fixed_fee_realization` are missing in their rows"
         note_missing_rates(grouping.notes, work.filter(C("_unrated") > 0), "standard", so)
-    grouping.notes.add(UNKNOWN_FEE, counts["not_passed"], "fixed_fee_realization")
+    grouping.notes.add(UNKNOWN_FEE, counts["not_passed"])
 
 
 ANALYSIS = Analysis(
@@ -213,7 +207,7 @@ ANALYSIS = Analysis(
     cannot_tell=("standard rates: they are in the firm's settings", "hours that will still be worked for a fee"),
     arguments={
         "by": "Months are those of the fee.",
-        "start": "The days are those of the fees.",
+        "start": "By the fees' dates.",
         "settings": "Without `standard_rates`, the columns that need them are missing.",
     },
     columns=(

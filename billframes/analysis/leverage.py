@@ -63,7 +63,7 @@ def leverage(
     clients : frame, optional
         For the columns that `by` names, matter types and roles.
     start, end : str or date
-        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3".
+        First and last day, inclusive, or a period such as "2026-Q3" as `start`.
     by : str or list of str, optional
         Keys to group by; None gives one row.
     settings : FirmSettings, optional
@@ -86,12 +86,7 @@ def leverage(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -112,9 +107,9 @@ def leverage(
        principal_hours  non_principal_hours  hours_leverage  heads_leverage
     0             10.0                 30.0             3.0             2.0
     """
-    frames = Frames.of(time_entries=time_entries, users=users, matters=matters, clients=clients)
+    frames = Frames.of("leverage", locals())
     period = frames.period(start, end, settings)
-    need_period("leverage", frames.passed("time_entries"), period, ("user_id",))
+    need_period(frames, ("time_entries",), period, ("user_id",))
     grouping = Grouping.of(by, frames, settings)
     _check_roles(grouping)
     names = names_in(by)
@@ -130,7 +125,7 @@ def leverage(
     )
     totals = grouping.combine([_by_role(people)], (*_HOURS, *_HEADS))
     count = collect_counts((totals, {"hours": C("unknown_role_hours").sum()}))
-    frames.notes.add(UNKNOWN_ROLE, count["hours"], "leverage")
+    frames.notes.add(UNKNOWN_ROLE, count["hours"])
     return frames.to_native(grouping.finish(totals, ANALYSIS.measure_names, named=True), time_entries, period, settings)
 
 

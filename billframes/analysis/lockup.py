@@ -73,11 +73,15 @@ def lockup(
     length = _number(days, "days")
     if not 0 < length < math.inf:
         raise ParameterError(f"days={days!r} must be a number above 0: the days in which the fees were billed.")
+    return _in_days(pd.DataFrame([amounts]), length)
+
+
+def _in_days(amounts: pd.DataFrame, days: float) -> pd.DataFrame:
+    """Add the days that each amount is of the fees of so many days."""
     fees = amounts["fees_amount"]
-    per_day = fees / length if fees > RESIDUE else math.nan
-    parts = {"wip_days": amounts["wip_amount"] / per_day, "receivable_days": amounts["receivable_amount"] / per_day}
-    total = {"lockup_days": sum(parts.values())}
-    return pd.DataFrame([amounts | {"days": length} | parts | total])
+    per_day = fees.where(fees > RESIDUE) / days
+    parts = {f"{name}_days": amounts[f"{name}_amount"] / per_day for name in ("wip", "receivable")}
+    return amounts.assign(days=days, **parts, lockup_days=parts["wip_days"] + parts["receivable_days"])
 
 
 def _number(value: float | None, name: str) -> float:
@@ -132,24 +136,21 @@ def _lockup_by(book: Any, by: By, first: dt.date, last: dt.date, days: int) -> p
         raise ParameterError(f"lockup is of one day and can't be by {min(times)}; pass as_of= for each day.")
     work = book.wip(by, as_of=last)
     keys = key_columns([*work.columns], analyses()["wip"])
-    work = work[[*keys, "total", "contingent_amount"]]
-    receivables = book.aging(by, as_of=last)[[*keys, "total"]].rename(columns={"total": "receivables"})
+    work = work[[*keys, "total", "contingent_amount"]].rename(columns={"total": "wip_amount"})
+    owed = book.aging(by, as_of=last)[[*keys, "total"]].rename(columns={"total": "receivable_amount"})
     fees = book.contribution(by, start=first, end=last)[[*keys, "fees_amount"]]
-    rows = _outer_join(work.assign(_work=1.0), receivables.assign(_receivables=1.0), keys)
-    rows = _outer_join(rows, fees.assign(_fees=1.0), keys)
+    rows = _outer_join(_outer_join(work.assign(_work=1.0), owed.assign(_owed=1.0), keys), fees.assign(_fees=1.0), keys)
     sources = {
-        "total": "_work",
-        "receivables": "_receivables",
+        "wip_amount": "_work",
+        "receivable_amount": "_owed",
         "fees_amount": "_fees",
         "contingent_amount": "_work",
     }
-    for name, source in sources.items():
-        rows[name] = rows[name].astype("float64").mask(rows[source].isna(), 0.0)
-    amounts = zip(*(rows[name] for name in ("total", "receivables", "fees_amount")), strict=True)
-    lockups = [lockup(*each, days=days) for each in amounts]
-    result = pd.concat(lockups, ignore_index=True) if lockups else lockup(0, 0, 0, days=days).iloc[:0]
-    result = pd.concat([rows[keys], result, rows[["contingent_amount"]]], axis=1)
-    return _with_dates(result, len(keys), first, last)
+    amounts = pd.DataFrame(
+        {name: rows[name].astype("float64").mask(rows[mark].isna(), 0.0) for name, mark in sources.items()}
+    )
+    lockups = _in_days(amounts.drop(columns="contingent_amount"), float(days))
+    return _with_dates(rows[keys].join(lockups).join(amounts["contingent_amount"]), len(keys), first, last)
 
 
 def _outer_join(left: pd.DataFrame, right: pd.DataFrame, keys: list[str]) -> pd.DataFrame:

@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal, cast
 
 import narwhals.stable.v2 as nw
-import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.declare.metrics import Measure, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
 from billframes.analysis.frames.data_span import first_day
-from billframes.analysis.frames.engine import eager_from_arrow, to_dicts
+from billframes.analysis.frames.engine import to_dicts
 from billframes.analysis.frames.expressions import RESIDUE, in_period, midnight
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import resolve_users
@@ -27,16 +26,6 @@ from billframes.loading.load_info import load_day
 from billframes.periods import DateLike, Period
 
 __all__ = ["ANALYSIS", "missing_time"]
-
-_FIELDS: dict[str, pa.DataType] = {
-    "date": pa.timestamp("us"),
-    "user_id": pa.string(),
-    "user_name": pa.string(),
-    "hours": pa.float64(),
-    "threshold_hours": pa.float64(),
-    "available_hours": pa.float64(),
-    "missing_hours": pa.float64(),
-}
 
 
 def missing_time(
@@ -63,8 +52,8 @@ def missing_time(
     matters, users : frame, optional
         For the columns that `by` names, matter types and roles.
     start, end : str or date
-        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". Days after the load of the
-        entries are left out; if the day of the load is unknown, end the period today.
+        First and last day, inclusive, or a period such as "2026-Q3" as `start`. Days after the load of the entries are
+        left out; if the day of the load is unknown, end the period today.
     threshold : float, optional
         A day with fewer hours is listed; above 0 and at most 24. By default half of the person's hours a day, so that a
         day which is only a little short is not listed.
@@ -84,12 +73,7 @@ def missing_time(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -108,9 +92,9 @@ def missing_time(
     1 2026-10-02       Ada    0.0              4.0            8.0
     """
     _check_threshold(threshold)
-    frames = Frames.of(time_entries=time_entries, users=users, matters=matters)
+    frames = Frames.of("missing_time", locals())
     period = frames.period(start, end, settings)
-    need_period("missing_time", frames.passed("time_entries"), period, ("user_id",))
+    need_period(frames, ("time_entries",), period, ("user_id",))
     note_cut_dates(frames, "all other days wrongly look as if they had no time")
     settings = resolve_users(settings, frames)
     people = frames.call(utilization, by="user", start=start, end=end, settings=settings, roster=roster)
@@ -119,7 +103,7 @@ def missing_time(
     period = Period(max(known_from, cast("dt.date", period.start)), period.end) if known_from else period
     hours = _hours_entered(frames, period)
     rows = list(_missing_days(to_dicts(people.select("user_id", "user_name")), hours, period, threshold, settings))
-    return frames.to_native(eager_from_arrow(frames["time_entries"], _table(rows)), time_entries)
+    return frames.list_to_native(rows, ANALYSIS.schema, time_entries)
 
 
 def _end_at_load(period: Period, time_entries: Any, settings: FirmSettings) -> Period:
@@ -168,10 +152,6 @@ def _missing_days(
                 }
 
 
-def _table(rows: Sequence[dict[str, Any]]) -> pa.Table:
-    return pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in _FIELDS.items()})
-
-
 ANALYSIS = Analysis(
     name="missing_time",
     question="On which working days have people entered less time than expected?",
@@ -195,7 +175,8 @@ ANALYSIS = Analysis(
         ),
         "settings": "Used are the calendar, people's hours, start, end and leave.",
     },
-    rows="one row per person and day, sorted by name, id and day: `date`, `user_id`, `user_name`,",
+    rows="one row per person and day, sorted by name, id and day:",
+    keys=("date", "user_id", "user_name"),
     columns=(
         *shared_measures("hours"),
         Measure("threshold_hours", "Threshold", "hours", "A day with fewer hours is listed."),

@@ -91,8 +91,8 @@ def new_business(
     users, clients : frame, optional
         For the columns that `by` names, matter types and roles.
     start, end : str or date
-        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". Matters count by the day they
-        were opened, and fees by the invoice date.
+        First and last day, inclusive, or a period such as "2026-Q3" as `start`. Matters count by the day they were
+        opened, and fees by the invoice date.
     by : str or list of str, optional
         Keys to group by; None gives one row. Keys of matters and clients, such as "practice_area", "originator" or
         "client".
@@ -112,12 +112,7 @@ def new_business(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    RatesHiddenWarning, IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -147,22 +142,14 @@ def new_business(
     0             1.0        800.0              0.25           0.75          1.0
     """
     read_whole_number(largest, "largest", "clients")
-    frames = Frames.of(
-        time_entries=time_entries,
-        invoices=invoices,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        matters=matters,
-        users=users,
-        clients=clients,
-    )
-    spans = NewBusinessPeriods.of(*frames.bounded_period(start, end, "new_business", settings))
+    frames = Frames.of("new_business", locals())
+    spans = NewBusinessPeriods.of(*frames.bounded_period(start, end, settings))
     of_matters = Grouping.of(by, frames, settings, {*column_names(frames["matters"]), "user_id"})
     _refuse_people_and_periods(by, of_matters)
     need_days_of_clients(frames, spans)
     consequence = "the fees of a part of the period are compared with those of the whole period a year before"
     advice = f"Pass start='{spans.period.start}' and end='{{day}}'."
-    note_unfinished_period("new_business", frames, spans.last, of_matters.settings, consequence, advice)
+    note_unfinished_period(frames, spans.last, of_matters.settings, consequence, advice)
     known = days_of_clients(frames, spans)
     fees = _fees(spans, by, known, largest, of_matters)
     note_short_history(frames, known, spans)
@@ -184,7 +171,7 @@ def _compare_matters(frames: Frames) -> None:
     if isinstance(worked, nw.DataFrame) and isinstance(passed, nw.DataFrame):
         ids = [each.get_column("matter_id").unique().to_list() for each in (worked, passed)]
         consequence = "the matters opened, and the clients' first days, are incomplete"
-        note_matters_not_passed("new_business", frames, ids[0], ids[1], consequence)
+        note_matters_not_passed(frames, ids[0], ids[1], consequence)
 
 
 def _refuse_people_and_periods(by: By, grouping: Grouping) -> None:
@@ -202,7 +189,7 @@ def _fees(
     """Return the fees of the period and of a year before, by keys and client, with those of new and large clients."""
     frames = grouping.sources.frames
     of_clients = FACT.grouping([*names_in(by), "client"], frames, grouping.settings)
-    work = BilledWork(analysis="new_business", grouping=of_clients, periods=(spans.period, spans.before))
+    work = BilledWork(grouping=of_clients, periods=(spans.period, spans.before))
     sums = [Sum(name, C("_fees") + C("_fixed"), is_in_nth(nth, work)) for nth, name in enumerate(_FEES)]
     rows = add_up(FACT.rows(frames, work), sums, of_clients, _FEES)
     new = [client for client, days in known.items() if days.is_new(spans)]

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
-import pyarrow as pa
 
 from billframes.analysis.activity import Activity, activity_of_matters, as_midnight
 from billframes.analysis.aging import aging
@@ -36,23 +35,6 @@ OLD, ARCHIVED_WORK, ARCHIVED_DEBT, IDLE, OPEN_FEE = _FINDINGS = (
 """The kinds of finding, in the order of the rows."""
 
 _Row = dict[str, Any]
-
-_SCHEMA = {
-    "finding": pa.string(),
-    "matter_id": pa.string(),
-    "matter_name": pa.string(),
-    **dict.fromkeys(("client_id", "client_name", "responsible_id", "responsible_name"), pa.string()),
-    "fixed_fee_id": pa.string(),
-    "since": pa.timestamp("us"),
-    "days_since": pa.float64(),
-    "open_amount": pa.float64(),
-    "contingent_amount": pa.float64(),
-    "hours": pa.float64(),
-    "effort_amount": pa.float64(),
-    "last_work_date": pa.timestamp("us"),
-    "last_invoice_date": pa.timestamp("us"),
-}
-
 
 _NO_WORK: _Row = {"total": 0.0, "old": 0.0, "hours": 0.0, "oldest_date": None}
 
@@ -87,11 +69,11 @@ class OpenMatters:
             by_fee=by_fee,
         )
 
-    def findings(self, frames: Frames, idle_days: int, settings: FirmSettings) -> pa.Table:
+    def findings(self, frames: Frames, idle_days: int, settings: FirmSettings) -> list[_Row]:
         """Return the rows of `stale`."""
         rows = [*self._old_work(), *self._archived(), *self._idle(idle_days)]
         rows += [self._row(OPEN_FEE, **fee) for fee in _open_fees(frames, self.by_fee, self.day, settings)]
-        return pa.Table.from_pylist(sorted(rows, key=_sort_key), pa.schema(_SCHEMA))
+        return sorted(rows, key=_sort_key)
 
     def _row(
         self,

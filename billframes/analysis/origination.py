@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.contribution import ALL_FEES, FEES
+from billframes.analysis.contribution import FEES
 from billframes.analysis.declare.metrics import of_all_types, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.frames.frames import Frames
@@ -55,8 +55,7 @@ def origination(
     by : str or list of str, optional
         Keys to group by; None gives one row. They come after the originator, such as "client".
     start, end : str or date, optional
-        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open. The
-        days are those of the invoices.
+        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open. By invoice date.
     settings : FirmSettings, optional
         The firm's settings. `originator_weights` add up to 1 for each matter.
 
@@ -70,12 +69,7 @@ def origination(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    RatesHiddenWarning, IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -106,20 +100,11 @@ def origination(
     >>> result["billed_amount"].tolist()
     [600.0, 200.0]
     """
-    more = names_in(by)
-    frames = Frames.of(
-        time_entries=time_entries,
-        invoices=invoices,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        matters=matters,
-        users=users,
-        clients=clients,
-    )
+    frames = Frames.of("origination", locals())
     period = frames.period(start, end, settings)
-    grouping = FACT.grouping(["originator", *more], frames, settings)
-    rows = FACT.rows(frames, BilledWork(analysis="origination", grouping=grouping, periods=[period]))
-    totals = add_up(rows, _SUMS, grouping, ANALYSIS.measure_names, fees_amount=ALL_FEES)
+    grouping = FACT.grouping(["originator", *names_in(by)], frames, settings)
+    rows = FACT.rows(frames, BilledWork(grouping=grouping, periods=[period]))
+    totals = add_up(rows, _SUMS, grouping, ANALYSIS.measure_names)
     return frames.to_native(totals, time_entries, period, settings)
 
 
@@ -147,7 +132,7 @@ ANALYSIS = Analysis(
     ),
     arguments={
         "by": 'They come after the originator, such as "client".',
-        "start": "The days are those of the invoices.",
+        "start": "By invoice date.",
         "settings": "`originator_weights` add up to 1 for each matter.",
     },
     rows="sorted by label: `originator_id`, `originator_name`, the other keys, then",

@@ -22,7 +22,6 @@ from billframes.analysis.declare.metrics import SHARED, Measure, retitled
 from billframes.analysis.declare.spec import Analysis, FromBook, RecordsSpec, TableSpec, TabSpec
 from billframes.analysis.frames.engine import (
     collect,
-    eager_from_arrow,
     from_arrow,
     join_by_id,
     sum_by,
@@ -50,23 +49,6 @@ _NO_WORK = dict.fromkeys(("hours_since_due", "worked_since_due", "last_date_sinc
 _LATEST = midnight(dt.date.max)
 # To sort by client and day at once, both are put into one number. The number of a day is below this.
 _DAYS = 10_000_000
-_SCHEMA = {
-    "invoice_id": pa.string(),
-    "invoice_number": pa.string(),
-    "client_id": pa.string(),
-    "client_name": pa.string(),
-    "responsible_id": pa.string(),
-    "responsible_name": pa.string(),
-    "invoice_date": pa.timestamp("us"),
-    "due_date": pa.timestamp("us"),
-    "balance": pa.float64(),
-    "days_overdue": pa.float64(),
-    "other_balance": pa.float64(),
-    "other_overdue": pa.float64(),
-    "hours_since_due": pa.float64(),
-    "worked_since_due": pa.float64(),
-    "last_date_since_due": pa.timestamp("us"),
-}
 
 
 def overdue_invoices(
@@ -113,12 +95,7 @@ def overdue_invoices(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    RatesHiddenWarning, IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -145,18 +122,12 @@ def overdue_invoices(
     0              3.0             600.0
     """
     day = read_date(as_of, "as_of")
-    frames = Frames.of(
-        invoices=invoices,
-        time_entries=time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        matters=matters,
-    )
-    need_open_on("overdue_invoices", frames, ("time_entries",), day)
+    frames = Frames.of("overdue_invoices", locals())
+    need_open_on(frames, ("time_entries",), day)
     consequence = "their balances and the work since are not counted"
-    note_cut_frames("overdue_invoices", frames, day, consequence)
-    note_partial_frames("overdue_invoices", frames, "hours and value since the due date are incomplete", settings)
-    note_cut_invoices("overdue_invoices", frames, day, "on older invoices that may be overdue, and are not listed")
+    note_cut_frames(frames, day, consequence)
+    note_partial_frames(frames, "hours and value since the due date are incomplete", settings)
+    note_cut_invoices(frames, day, "on older invoices that may be overdue, and are not listed")
     overdue, totals = _overdue(frames, day, settings)
     people = responsible_of_invoices({row["invoice_id"]: row["matter_id"] for row in overdue}, frames)
     unknown = [_NO_WORK] * len(overdue)
@@ -165,8 +136,7 @@ def overdue_invoices(
         _row(each, totals, day) | people.get(each["invoice_id"], {}) | work
         for each, work in zip(overdue, work_since, strict=True)
     ]
-    table = pa.Table.from_pylist(rows, pa.schema(_SCHEMA))
-    return frames.to_native(eager_from_arrow(frames["invoices"], table), invoices, as_of=day)
+    return frames.list_to_native(rows, ANALYSIS.schema, invoices, as_of=day)
 
 
 def _overdue(
@@ -203,7 +173,7 @@ def _work_since_due(frames: Frames, overdue: list[dict[str, Any]], day: dt.date)
     hours, worth, hidden = (_sums_of_ranges(work[name].to_numpy()[order], begin, end) for name in _WORK)
     words = {"which": " for clients with overdue invoices"}
     words["consequence"] = "`worked_since_due` is missing in the rows that they belong to"
-    frames.notes.add(HIDDEN_RATES, work["_hidden"].to_numpy().sum(), "overdue_invoices", **words)
+    frames.notes.add(HIDDEN_RATES, work["_hidden"].to_numpy().sum(), **words)
     last_days = [None if low == high else int(days[high - 1] % _DAYS) for low, high in zip(begin, end, strict=True)]
     return [
         _NO_WORK
@@ -304,9 +274,10 @@ ANALYSIS = Analysis(
     ),
     own=("expenses", "fixed_fees", "matters"),
     arguments={"settings": "Only the time zone is used, for the day of the load."},
-    rows=(
-        "largest balance first, then by date and id: `invoice_id`, `invoice_number`, `client_id`, `client_name`, "
-        "`responsible_id`, `responsible_name`, `invoice_date`, `due_date`,"
+    rows="largest balance first, then by date and id:",
+    keys=(
+        *("invoice_id", "invoice_number", "client_id", "client_name", "responsible_id", "responsible_name"),
+        *("invoice_date", "due_date"),
     ),
     columns=(
         retitled("balance", SHARED["overdue"].title, "The open balance of the invoice."),

@@ -49,7 +49,7 @@ def payment_gaps(payments: pd.DataFrame, invoices: IntoFrame, *, as_of: DateLike
     """
     check_payments(payments)
     day = pd.Timestamp(read_date(as_of, "as_of"))
-    frames = Frames.of(invoices=invoices)
+    frames = Frames.of("payment_gaps", locals())
     needed = ("invoice_id", "invoice_state", "invoice_date", "client_name", "amount", "balance")
     rows = to_dicts(collect(frames.select("invoices", needed, ("invoice_number",))))
     counted = payments[(payments["payment_date"] <= day) & payments["invoice_id"].notna()]

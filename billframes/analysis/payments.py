@@ -135,7 +135,7 @@ def payments(
     firm = settings or FirmSettings()
     names = firm.books
     parts_order = read_payment_order(firm.payment_order if order is None else order, "order")
-    frames = Frames.of(time_entries=time_entries, expenses=expenses, fixed_fees=fixed_fees, invoices=invoices)
+    frames = Frames.of("payments", locals())
     owed = owed_invoices(frames, firm, tax)
     clients = ClientNames(
         {(each.columns["client_id"], each.columns["client_name"], each.columns["client_reference"]) for each in owed},
@@ -166,7 +166,7 @@ def _note_tax(invoices: Sequence[OwedInvoice], notes: Notes) -> None:
     above = [each.above_items for each in invoices if each.above_items > _TAX_SHARE * abs(each.amount)]
     # Firms write up some invoices; tax is on most.
     if len(above) >= _LEAST_TAXED and len(above) * 2 > len(invoices):
-        notes.add(ABOVE_ITEMS, len(above), "payments", total=sum(above) / 100)
+        notes.add(ABOVE_ITEMS, len(above), total=sum(above) / 100)
 
 
 def _add_sales_tax(events: Sequence[PaymentEvent]) -> None:
@@ -202,10 +202,10 @@ def _note_unknown(rows: Sequence[PaymentEvent], clients: ClientNames, notes: Not
     strangers = [each for each in rows if each.invoice is None and clients.key(each.customer) not in clients]
     customers = {each.customer for each in strangers}
     amount = sum(each.amount for each in strangers) / 100
-    notes.add(UNKNOWN_CUSTOMERS, amount, "payments", customers=len(customers))
+    notes.add(UNKNOWN_CUSTOMERS, amount, customers=len(customers))
     lost = [each for each in rows if each.matched_by == "none" and each.number]
     amount = sum(each.amount for each in lost) / 100
-    notes.add(PAID_ELSEWHERE, amount, "payments", payments=len(lost))
+    notes.add(PAID_ELSEWHERE, amount, payments=len(lost))
 
 
 def _frame(

@@ -62,14 +62,7 @@ def _column(table: pa.Table, name: str, kind: pa.DataType) -> pa.ChunkedArray:
 
 
 class GuidelineFlags:
-    """
-    The findings of `guideline_check` on items.
-
-    Parameters
-    ----------
-    findings : DataFrame, optional
-        With `item_id`, `rule`, `name`, `clause` and `at_risk`. None counts as no findings.
-    """
+    """The findings of `guideline_check`: `item_id`, `rule`, `name`, `clause` and `at_risk`."""
 
     def __init__(self, findings: Any) -> None:
         names = ("item_id", "rule", "name", "clause", "at_risk")
@@ -104,15 +97,7 @@ class GuidelineFlags:
 
 @dataclass(frozen=True, slots=True)
 class ReviewedItems:
-    """
-    The items on draft bills, and all time entries for comparison.
-
-    Parameters
-    ----------
-    items : Table
-        Time entries, expenses and fixed fees, in the columns of `prebill_review`.
-    frames : Frames
-    """
+    """The items on draft bills, in the columns of `prebill_review`, and all entries for comparison."""
 
     items: pa.Table
     frames: Frames
@@ -149,16 +134,8 @@ class ReviewedItems:
         """
         Return the flags of each item, separated by "; "; missing if it has none.
 
-        Parameters
-        ----------
-        invoiced : ChunkedArray
-            The date of each item's invoice.
-        most : float
-            The highest number of hours of one person on one day that is not flagged.
-        wrong_codes : mapping of str to str
-            From `wrong_codes`.
-        guidelines : GuidelineFlags
-            What client guidelines also find is said once, in their words.
+        `invoiced` is the date of each item's invoice, and `most` the highest number of hours of one person on one day
+        that is not flagged. What client guidelines also find is said once, in their words.
         """
         items, time = self.items, self._is_time
         ids = pc.if_else(time, items["item_id"], None)

@@ -37,19 +37,8 @@ __all__ = ["ANALYSIS", "prebill_review"]
 
 C = nw.col
 
-_TEXT, _MONEY, _DATE = pa.string(), pa.float64(), pa.timestamp("us")
+_TEXT = pa.string()
 _INVOICE_SUMS = ("items_amount", "unexplained_amount")
-_SCHEMA = {
-    **dict.fromkeys(("invoice_id", "invoice_number"), _TEXT),
-    "invoice_date": _DATE,
-    **dict.fromkeys(("invoice_state", "client_id", "client_name", "matter_id", "matter_name"), _TEXT),
-    **dict.fromkeys(("responsible_id", "responsible_name", "item", "item_id"), _TEXT),
-    "date": _DATE,
-    **dict.fromkeys(("user_id", "user_name", "description", "billing_type"), _TEXT),
-    **dict.fromkeys(("hours", "rate", "item_amount"), _MONEY),
-    **dict.fromkeys(("activity_code", "task_code", "findings"), _TEXT),
-    **dict.fromkeys(("at_risk", "invoice_amount", *_INVOICE_SUMS, "client_overdue"), _MONEY),
-}
 _RESPONSIBLE = ("responsible_id", "responsible_name")
 
 
@@ -72,8 +61,7 @@ def prebill_review(
     """
     Items of draft, review and approved invoices, one row each, with narratives and findings.
 
-    An invoice without items has one row, in which the columns of the item are missing. Narratives are confidential, so
-    reports and exports include these rows only on request.
+    An invoice without items has one row, without the columns of the item. Narratives are confidential.
 
     Parameters
     ----------
@@ -92,8 +80,7 @@ def prebill_review(
     invoice : str or collection of str, optional
         Numbers or ids of the invoices; all invoices that are not final by default.
     responsible : str, optional
-        The responsible lawyer's name, surname or id: selects the invoices with an item on one of this lawyer's matters,
-        with all their items. Requires `matters`.
+        A lawyer's name, surname or id: only invoices with an item on this lawyer's matters. Requires `matters`.
     as_of : str or date, optional
         The day for which the client's overdue balance is calculated. If omitted, `client_overdue` is missing.
     hours_per_day : float
@@ -116,19 +103,14 @@ def prebill_review(
           "entered 9 days later" (more than 7), "16 hours on that day" (more than `hours_per_day`), "task code missing"
           and similar (see `code_check`), "no narrative", "dated after the invoice", "no amount"; of guidelines, such
           as "clerical work (5.1), at risk 75.00", in place of the same finding of others
-        - `at_risk`, only with `guidelines`: the amount at risk of the item, that of its largest finding
-        - `invoice_amount`, `items_amount`, `unexplained_amount`: of the invoice, as in `reconcile`; `client_overdue`:
-          the client's overdue balance, as in `aging`. These are the same in all rows of an invoice
+        - `at_risk`, only with `guidelines`: the amount at risk of the item's largest finding
+        - the same in all rows of an invoice: `invoice_amount`, `items_amount` and `unexplained_amount` as in
+          `reconcile`, and `client_overdue` as in `aging`
 
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    RatesHiddenWarning, IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -147,24 +129,12 @@ def prebill_review(
     ... })
     >>> none = pd.DataFrame({"invoice_id": [], "matter_id": [], "amount": []})
     >>> result = prebill_review(entries, expenses=none, fixed_fees=none, invoices=invoices)
-    >>> result[["description", "item_amount", "findings"]]
-      description  item_amount            findings
-    0        Call        200.0  possible duplicate
-    1       call.        200.0  possible duplicate
-    >>> result[["invoice_amount", "unexplained_amount"]]
-       invoice_amount  unexplained_amount
-    0           300.0              -100.0
-    1           300.0              -100.0
+    >>> result[["description", "item_amount", "findings", "unexplained_amount"]]
+      description  item_amount            findings  unexplained_amount
+    0        Call        200.0  possible duplicate              -100.0
+    1       call.        200.0  possible duplicate              -100.0
     """
-    frames = Frames.of(
-        time_entries=time_entries,
-        invoices=invoices,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        matters=matters,
-        codes=codes,
-        code_sets=code_sets,
-    )
+    frames = Frames.of("prebill_review", locals())
     day = None if as_of is None else read_date(as_of, "as_of")
     settings = without_people(settings)
     prebills = _prebills(frames, invoice)
@@ -174,13 +144,13 @@ def prebill_review(
     people = responsible_of_matters(frames) if "matters" in frames else {}
     prebills = _prebills_of(prebills, items, people, responsible)
     _add_figures(prebills, frames, day, settings)
-    note_partial_frames("prebill_review", frames, "items, findings or overdue balances can be missing", settings)
+    note_partial_frames(frames, "items, findings or overdue balances can be missing", settings)
     items = items.filter(pc.is_in(items["invoice_id"], value_set=pa.array(list(prebills), _TEXT))).combine_chunks()
     invoices_of_items = _invoice_columns(items, prebills)
     reviewed = ReviewedItems(items, frames)
     wrong = {}
     if codes is not None and "matters" not in frames:
-        frames.notes.add(UNCHECKED_CODES, len(items), "prebill_review")
+        frames.notes.add(UNCHECKED_CODES, len(items))
     elif codes is not None:
         wrong = reviewed.wrong_codes()
     of_clients = GuidelineFlags(guidelines)
@@ -229,8 +199,9 @@ def _check_found(name: str, found: _Rows) -> None:
 
 
 def _invoice_columns(items: pa.Table, prebills: Mapping[str, Mapping[str, Any]]) -> pa.Table:
-    names = [name for name in _SCHEMA if name not in ITEM_SCHEMA and name not in ("findings", "at_risk", *_RESPONSIBLE)]
-    invoices = pa.Table.from_pylist(list(prebills.values()), pa.schema({name: _SCHEMA[name] for name in names}))
+    of_items = {*ITEM_SCHEMA, "findings", "at_risk", *_RESPONSIBLE}
+    schema = pa.schema([each for each in ANALYSIS.schema if each.name not in of_items])
+    invoices = pa.Table.from_pylist(list(prebills.values()), schema)
     return invoices.take(pc.index_in(items["invoice_id"], value_set=pa.array(list(prebills), _TEXT)))
 
 
@@ -243,7 +214,7 @@ def _in_order(items: pa.Table, prebills: Mapping[str, Mapping[str, Any]], people
     matters = pa.Table.from_pylist(list(people.values()), pa.schema(dict.fromkeys(_RESPONSIBLE, _TEXT)))
     matters = matters.take(pc.index_in(rows["matter_id"], value_set=pa.array(list(people), _TEXT), skip_nulls=True))
     columns = {name: each[name] for each in (rows, invoices, matters) for name in each.column_names}
-    table = pa.table({name: columns[name] for name in _SCHEMA}, pa.schema(_SCHEMA))
+    table = pa.table({name: columns[name] for name in ANALYSIS.schema.names}, ANALYSIS.schema)
     texts = {name: pc.fill_null(table[name], "") for name in ("client_name", "invoice_number", "invoice_id")}
     order = pa.table({**texts, **{name: table[name] for name in ("date", "item", "item_id")}})
     return table.take(pc.sort_indices(order, sort_keys=[(name, "ascending") for name in order.column_names]))
@@ -299,6 +270,11 @@ ANALYSIS = Analysis(
         "Which items a discount on the invoice is for.",
     ),
     own=("as_of", "matters", "returns"),
+    keys=(
+        *("invoice_id", "invoice_number", "invoice_date", "invoice_state", "client_id", "client_name", "matter_id"),
+        *("matter_name", "responsible_id", "responsible_name", "item", "item_id", "date", "user_id", "user_name"),
+        *("description", "billing_type", "hours", "rate", "item_amount", "activity_code", "task_code"),
+    ),
     arguments={"settings": "Used are the time zone, for the day on which an entry was made, and `taxes`."},
     columns=(
         *shared_measures("item", "item_id"),

@@ -24,7 +24,7 @@ from billframes.analysis.model.billed_work import FACT, BilledWork
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
 from billframes.analysis.model.recorded_time import note_billable_only
-from billframes.analysis.model.sums import add_up
+from billframes.analysis.model.sums import Sum, add_up
 from billframes.analysis.rules.amounts import note_high_rates
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, Period
@@ -33,8 +33,12 @@ __all__ = ["ANALYSIS", "profitability"]
 
 C = nw.col
 
-_COST = ("total_hours", "cost_amount", "uncosted_hours", "_uncosted", "unbilled_amount", "_hidden")
-_SUMS = ("billed_amount", "fixed_fee_amount", *_COST)
+_COST = (
+    *(Sum(name, name) for name in ("total_hours", "uncosted_hours")),
+    Sum("cost_amount", "cost_amount", hides="_uncosted"),
+    Sum("unbilled_amount", "unbilled_amount", hides="_hidden"),
+)
+_SUMS = ("billed_amount", "fixed_fee_amount", *(each.name for each in _COST))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,7 @@ def profitability(
         work date, fees of invoices without time (such as credit notes) are left out; without `start` and `end`, this is
         the only difference.
     start, end : str or date, optional
-        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open.
+        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open.
     settings : FirmSettings, optional
         The firm's settings. `cost_rates`: money per hour by user.
 
@@ -106,12 +110,7 @@ def profitability(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    IncompleteDataWarning, RatesHiddenWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -137,26 +136,18 @@ def profitability(
     0       1000.0          5.0        600.0          400.0           0.4
     """
     check_choice(basis, "basis", ("invoice_date", "work_date"))
-    frames = Frames.of(
-        time_entries=time_entries,
-        invoices=invoices,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        matters=matters,
-        users=users,
-        clients=clients,
-    )
+    frames = Frames.of("profitability", locals())
     period = frames.period(start, end, settings)
     note_billable_only(frames, "cost is too low, and profit and margin are too high")
     options = _Options(basis, period, Grouping.of(by, frames, settings))
     totals = options.grouping.combine([_fees(frames, options), _cost(frames, options)], _SUMS)
-    return frames.to_native(_result(totals, options.grouping), time_entries, period, settings)
+    result = options.grouping.finish(totals, ANALYSIS.measure_names, named=True)
+    return frames.to_native(result, time_entries, period, settings)
 
 
 def _fees(frames: Frames, options: _Options) -> Frame:
     """Add up the fees of matters of every type by the keys of the work and of the fixed fees."""
     work = BilledWork(
-        analysis="realization",
         grouping=options.grouping,
         periods=[options.period],
         basis=options.basis,
@@ -185,9 +176,10 @@ def _cost(frames: Frames, options: _Options) -> Frame:
         _worth=value_if(priced, C("amount").fill_null(0.0)),
         _priced_hours=value_if(priced, "hours"),
     )
-    costs = collect(sum_by(rows, grouping.base, [*_COST, "_worth", "_priced_hours"]))
+    sums = [*_SUMS[2:], "_uncosted", "_hidden", "_worth", "_priced_hours"]
+    costs = collect(sum_by(rows, grouping.base, sums))
     _note_rates(costs, rows.filter(unrated), grouping)
-    return grouping.finish(grouping.add_up(costs, _COST), _COST)
+    return add_up(costs, _COST, grouping, _SUMS[2:])
 
 
 def _note_rates(sums: Frame, unrated: Frame, grouping: Grouping) -> None:
@@ -197,16 +189,6 @@ def _note_rates(sums: Frame, unrated: Frame, grouping: Grouping) -> None:
         note_missing_rates(grouping.notes, unrated, "cost", "cost, profit and margin are missing in their rows")
     if rates := grouping.settings.cost_rates:
         note_high_rates(grouping.notes, "cost", rates, counts["worth"], counts["priced_hours"])
-
-
-def _result(totals: Frame, grouping: Grouping) -> Frame:
-    totals = totals.with_columns(
-        fees_amount=C("billed_amount") + C("fixed_fee_amount"),
-        cost_amount=nw.when(C("_uncosted") == 0).then(C("cost_amount")),
-        unbilled_amount=nw.when(C("_hidden") == 0).then(C("unbilled_amount")),
-    )
-    totals = totals.with_columns(profit_amount=C("fees_amount") - C("cost_amount"))
-    return grouping.finish(totals, ANALYSIS.measure_names, named=True)
 
 
 ANALYSIS = Analysis(

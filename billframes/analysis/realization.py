@@ -54,15 +54,11 @@ def realization(
     """
     Billed time fees on final invoices ÷ value of the billed work at its rates.
 
-    An invoice's net billed time fees are its amount less its expenses and fixed fees, and less the tax on them if the
-    settings have taxes. They are spread over its billable entries in proportion to `amount` (or to hours if amounts are
-    hidden or 0). Each part counts for the entry's own matter, client and user. Fees of an invoice without billable
-    time, such as a credit note, count for the client; their matter and user are `Unassigned`, even if the invoice names
-    a matter. So do the fees of an invoice on which entries below 0 nearly cancel the others (their sum is less than a
-    tenth of the sum of absolute amounts).
-
-    Pass items and invoices of any date, because January's work is on February's invoice, and the fees of an invoice
-    can be spread correctly only if all its entries, expenses and fixed fees are passed. The period is applied here.
+    An invoice's net billed time fees are its amount less its expenses and fixed fees, and less the tax of the settings.
+    They are spread over its billable entries in proportion to `amount` (or to hours if amounts are hidden or 0), and
+    count for each entry's matter, client and user. Fees without billable time, such as a credit note, count for the
+    client only, as do those of an invoice on which entries below 0 nearly cancel the others. Pass all items and
+    invoices, of any date: January's work is on February's invoice.
 
     Parameters
     ----------
@@ -80,19 +76,16 @@ def realization(
         "invoice_date": final invoices dated in the period, with all the work on them. "work_date": billable time dated
         in the period, on invoices of any date or on none; invoices without time are left out.
     start, end : str or date, optional
-        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open.
+        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open.
     settings : FirmSettings, optional
-        The firm's settings. `standard_rates` add the standard columns; `originator_weights` divide fees among
-        originators; `taxes` are not fees; `payment_order` decides how much of the fees a part payment settles.
+        The firm's settings. Used are `standard_rates`, `originator_weights`, `roles`, `taxes` and `payment_order`.
     matter_types : collection of str, optional
-        Types of matter that count; by default all but contingency, pro bono and internal. "Unknown" selects work
-        without a known type, and credit notes; it is included if all five types are given.
+        Types of matter that count; by default all but contingency, pro bono and internal. "Unknown", which all five
+        types together include, is work without a known type, and credit notes.
     discounts : {"time", "items"}
-        Which items bear an invoice's discount: only time, or time and fixed fees by their value ("items"). Expenses are
-        billed in full. The two differ only for invoices with both (`mixed_amount`).
+        Which items bear an invoice's discount: only time, or time and fixed fees by their value ("items").
     as_of : str or date, optional
-        Adds the fees on invoices due on or before this day, because little of recent invoices is settled yet. Balances
-        are as loaded, so pass the day of the load.
+        Adds the fees on invoices due by this day: little of recent ones is settled yet. Pass the day of the load.
     payments : DataFrame, optional
         From `payments`: adds the fees that were collected, credited and written off.
 
@@ -110,12 +103,7 @@ def realization(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    RatesHiddenWarning, IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -123,21 +111,16 @@ def realization(
 
     >>> import pandas as pd
     >>> entries = pd.DataFrame({
-    ...     "date": pd.to_datetime(["2026-09-01", "2026-09-02"]), "user_id": ["u1", "u2"],
-    ...     "user_name": ["Ada", "Ben"], "matter_id": ["m1", "m1"], "client_id": ["c1", "c1"],
-    ...     "hours": [2.0, 2.0], "billing_type": ["billable", "billable"], "amount": [600.0, 400.0],
-    ...     "invoice_id": ["i1", "i1"],
+    ...     "date": pd.to_datetime(["2026-09-01"] * 2), "user_id": ["u1", "u2"], "user_name": ["Ada", "Ben"],
+    ...     "matter_id": ["m1"] * 2, "matter_type": ["hourly"] * 2, "client_id": ["c1"] * 2, "hours": [2.0, 2.0],
+    ...     "billing_type": ["billable"] * 2, "amount": [600.0, 400.0], "invoice_id": ["i1"] * 2,
     ... })
     >>> invoices = pd.DataFrame({
     ...     "invoice_id": ["i1"], "invoice_date": pd.to_datetime(["2026-10-05"]), "client_id": ["c1"],
     ...     "invoice_state": ["final"], "amount": [900.0], "balance": [225.0],
     ... })
-    >>> expenses = pd.DataFrame({"invoice_id": ["i1"], "amount": [100.0]})
-    >>> matters = pd.DataFrame({"matter_id": ["m1"], "matter_type": ["hourly"]})
-    >>> result = realization(
-    ...     entries, expenses=expenses, fixed_fees=expenses.head(0), invoices=invoices, matters=matters, by="user",
-    ...     start="2026-10",
-    ... )
+    >>> costs = pd.DataFrame({"invoice_id": ["i1"], "amount": [100.0]})
+    >>> result = realization(entries, expenses=costs, fixed_fees=costs.head(0), invoices=invoices, by="user")
     >>> result[["user_name", "worked_amount", "billed_amount", "billing_realization", "settled_amount"]]
       user_name  worked_amount  billed_amount  billing_realization  settled_amount
     0       Ada          600.0          480.0                  0.8           360.0
@@ -147,19 +130,10 @@ def realization(
     check_choice(discounts, "discounts", ("time", "items"))
     day = None if as_of is None else read_date(as_of, "as_of")
     types = read_matter_types(matter_types)
-    frames = Frames.of(
-        time_entries=time_entries,
-        invoices=invoices,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        matters=matters,
-        users=users,
-        clients=clients,
-    )
+    frames = Frames.of("realization", locals())
     period = frames.period(start, end, settings)
     grouping = Grouping.of(by, frames, settings)
     work = BilledWork(
-        analysis="realization",
         grouping=grouping,
         periods=[period],
         basis=basis,
@@ -233,13 +207,9 @@ ANALYSIS = Analysis(
     arguments={
         "by": "Months are those of the basis.",
         "matter_types": (
-            '"Unknown" selects work without a known type, and credit notes; it is included if all five types are given.'
+            '"Unknown", which all five types together include, is work without a known type, and credit notes.'
         ),
-        "discounts": "Expenses are billed in full. The two differ only for invoices with both (`mixed_amount`).",
-        "settings": (
-            "`standard_rates` add the standard columns; `originator_weights` divide fees among originators; `taxes` "
-            "are not fees; `payment_order` decides how much of the fees a part payment settles."
-        ),
+        "settings": "Used are `standard_rates`, `originator_weights`, `roles`, `taxes` and `payment_order`.",
     },
     columns=(
         *shared_measures("worked_amount", "billed_amount", "write_down_amount"),
@@ -271,7 +241,7 @@ ANALYSIS = Analysis(
         retitled("unbilled_amount", "Unbilled time", "Value of the period’s billable time on no invoice."),
         retitled(
             "prebill_amount",
-            "Time on prebills",
+            "Time on draft bills",
             "Value of the period’s billable time on a draft, review or approved invoice.",
         ),
         retitled(

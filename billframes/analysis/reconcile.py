@@ -94,8 +94,7 @@ def reconcile(
         "invoice" gives one row per invoice. Else the keys to add up invoices by: "client", "month", "quarter", "year"
         (of the invoice date), `invoice_state`, or another column of the invoices or clients. None gives one row.
     start, end : str or date, optional
-        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open. The
-        days are those of the invoices.
+        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open. By invoice date.
     settings : FirmSettings, optional
         The firm's settings. `taxes` are part of the amounts.
 
@@ -110,12 +109,7 @@ def reconcile(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    RatesHiddenWarning, IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -136,13 +130,11 @@ def reconcile(
       invoice_id  items_amount  amount  unexplained_amount  matter_count
     0         i1        1100.0   900.0              -200.0             2
     """
-    frames = Frames.of(
-        time_entries=time_entries, expenses=expenses, fixed_fees=fixed_fees, invoices=invoices, clients=clients
-    )
+    frames = Frames.of("reconcile", locals())
     period = frames.period(start, end, settings)
     settings = without_people(settings)
     grouping = None if by == "invoice" else _grouping(by, frames, settings)
-    need_work_on_invoices("reconcile", frames, period)
+    need_work_on_invoices(frames, period)
     if grouping is None:
         note_unknown_ids(settings, frames)
     keys = () if grouping is None else grouping.row_columns
@@ -151,7 +143,7 @@ def reconcile(
     matters = rows.group_by("invoice_id", "matter_id").agg(*[C(name).sum() for name in (*_SUMS, "_rows")])
     matters = matters.with_columns(matter_count=as_float(~C("matter_id").is_null()))
     totals = matters.group_by("invoice_id").agg(*[C(name).sum() for name in (*_SUMS, "_rows", "matter_count")])
-    note_absent_items("reconcile", frames)
+    note_absent_items(frames)
     _note(totals, selected, period, settings, frames)
     rows = _with_items(in_period(selected, "invoice_date", period), totals, settings)
     tax = ("tax_amount",) if settings.taxes else ()
@@ -259,14 +251,14 @@ def _note(totals: Frame, invoices: Frame, period: Period, settings: FirmSettings
     notes, items, ids = frames.notes, int(count["rows"]), int(count["invoices"])
     words = {"items": f"{items:,} item{'' if items == 1 else 's'}", "consequence": "left out"}
     words["reasons"] = f" ({ids:,} invoice{'' if ids == 1 else 's'} in all)"
-    notes.add(UNKNOWN_INVOICE, items, "reconcile", **words)
+    notes.add(UNKNOWN_INVOICE, items, **words)
     so = "the items of their invoices can't be added up"
-    notes.add(HIDDEN_RATES, count["hidden"], "reconcile", which=" on invoices", consequence=so)
+    notes.add(HIDDEN_RATES, count["hidden"], which=" on invoices", consequence=so)
     if frames.is_inner or note_same_share(notes, count, evidence, taxed=bool(settings.taxes), whole=whole):
         return
     if not count["hidden"] and not whole:
         consequence = "amounts can wrongly look unexplained"
-        note_missing_work(notes, "reconcile", count["billed"], count["items"], consequence, settings)
+        note_missing_work(notes, count["billed"], count["items"], consequence, settings)
 
 
 ANALYSIS = Analysis(
@@ -291,7 +283,7 @@ ANALYSIS = Analysis(
         "Whether the unexplained amount is a write-down, write-up, discount or credit.",
     ),
     own=("by",),
-    arguments={"start": "The days are those of the invoices.", "settings": "`taxes` are part of the amounts."},
+    arguments={"start": "By invoice date.", "settings": "`taxes` are part of the amounts."},
     rows=(
         "by invoice sorted by date, with its id, number, client, date and state; else by label, with the keys and "
         "`invoices`; then"

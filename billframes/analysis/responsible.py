@@ -41,20 +41,10 @@ def find_responsible(name: str, people: Mapping[str, Mapping[str, Any]]) -> str:
 
 def responsible_of_invoices(invoices: Mapping[str, str | None], frames: Frames) -> dict[str, dict[str, Any]]:
     """
-    Return the lawyers responsible for invoices, which are those of the matters that they bill.
+    Return `responsible_id` and `responsible_name` of invoices, by id: those of the matters that they bill.
 
-    Parameters
-    ----------
-    invoices : mapping of str to str or None
-        The ids of invoices, each with the invoice's `matter_id`.
-    frames : Frames
-        `matters`, and the frames of items that were passed.
-
-    Returns
-    -------
-    dict of str to dict
-        `responsible_id` and `responsible_name`, by the invoice's id. If several lawyers are responsible, all are named
-        and the id is None.
+    `invoices` has the ids with the `matter_id` of each. If several lawyers are responsible, all are named and the id is
+    None.
     """
     if "matters" not in frames or not invoices:
         return {}

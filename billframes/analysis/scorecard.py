@@ -96,7 +96,7 @@ def scorecard(
     matters, users, clients : frame, optional
         For the columns that `by` names, matter types and roles.
     start, end : str or date
-        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3".
+        First and last day, inclusive, or a period such as "2026-Q3" as `start`.
     as_of : str or date, optional
         The day of the open amounts, and the last day on which hours are expected; the period's last day by default. If
         the period is not over, pass the day of the load.
@@ -127,12 +127,7 @@ def scorecard(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    RatesHiddenWarning, IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -149,39 +144,24 @@ def scorecard(
     ...     "due_date": pd.to_datetime(["2026-11-01"]), "client_id": ["c1"], "amount": [900.0], "balance": [900.0],
     ... })
     >>> users = pd.DataFrame({"user_id": ["u1", "u2"], "name": ["Ada", "Ben"], "role": ["principal", "attorney"]})
-    >>> none = pd.DataFrame({"date": pd.to_datetime([]), "matter_id": [], "user_id": [], "amount": [],
-    ...                      "invoice_id": []})
-    >>> rows = scorecard(
-    ...     entries, expenses=none, fixed_fees=none, invoices=invoices, users=users, start="2026-10-01",
-    ...     end="2026-10-02",
-    ... )
-    >>> rows[["user_name", "client_hours", "utilization", "peer_utilization", "missing_days"]]
-      user_name  client_hours  utilization  peer_utilization  missing_days
-    0       Ada           8.0          0.5              0.25           1.0
-    1       Ben           0.0          0.0              0.25           2.0
-    >>> rows[["user_name", "billed_amount", "billing_realization", "median_lag_days"]]
-      user_name  billed_amount  billing_realization  median_lag_days
-    0       Ada          900.0                  0.9              1.0
-    1       Ben            0.0                  NaN              NaN
+    >>> none = entries.head(0)
+    >>> firm = {"expenses": none, "fixed_fees": none, "invoices": invoices, "users": users}
+    >>> rows = scorecard(entries, **firm, start="2026-10-01", end="2026-10-02")
+    >>> rows[["user_name", "utilization", "peer_utilization", "missing_days", "billed_amount"]]
+      user_name  utilization  peer_utilization  missing_days  billed_amount
+    0       Ada          0.5              0.25           1.0          900.0
+    1       Ben          0.0              0.25           2.0            0.0
     """
     check_choice(beside, "beside", ("firm", "role"))
     refuse_periods(by, "open amounts are figures of one day, so they have no {0}s. Call scorecard() once for each {0}.")
     keys = _keys(by, beside)
-    frames = Frames.of(
-        time_entries=time_entries,
-        invoices=invoices,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        matters=matters,
-        users=users,
-        clients=clients,
-    )
-    first, last = frames.bounded_period(start, end, "scorecard", settings)
+    frames = Frames.of("scorecard", locals())
+    first, last = frames.bounded_period(start, end, settings)
     day = last if as_of is None else read_date(as_of, "as_of")
     grouping = Grouping.of(keys, frames, settings)
     if as_of is None and grouping.capacity_known:
-        note_unfinished_period("scorecard", frames, last, grouping.settings, *LATER_DAYS)
-    note_cut_frames("scorecard", frames, day, "their open amounts are not counted")
+        note_unfinished_period(frames, last, grouping.settings, *LATER_DAYS)
+    note_cut_frames(frames, day, "their open amounts are not counted")
     select, dates = partial(selected, frames, grouping), {"start": first, "end": last}
     parts = [
         select(UTILIZATION, _HOURS, by=keys, **dates, as_of=day),

@@ -10,7 +10,6 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.declare.metrics import Measure, shared_measures
 from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
-from billframes.analysis.frames.engine import eager_from_arrow
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import read_date, read_whole_number, resolve_users
 from billframes.analysis.model.missing_work import note_matters_not_passed, note_partial_frames
@@ -40,22 +39,19 @@ def stale(
     """
     Old work in progress, archived matters with open amounts, idle matters, and open fixed fees.
 
-    The result has one row per finding, so a matter can have several rows. Rows of different findings don't add up: the
-    same work can be old and on an archived matter. Rows of one finding do.
+    A matter can have several rows. Rows of one finding add up; the same work can be in rows of several findings.
 
     Parameters
     ----------
     time_entries : frame
-        All of them, with the columns that `wip` needs and `matter_id`; time entries and fixed fees also with
-        `fixed_fee_id`. None for expenses or fees counts as no rows, with a warning.
+        All of them, with the columns that `wip` needs, `matter_id` and `fixed_fee_id`, which fixed fees need, too.
     expenses, fixed_fees : frame, optional
         With None, no rows count, with a warning. If the firm has none, pass an empty frame.
     invoices : frame
         All of them, with the columns that `aging` needs.
     matters : frame
         All of them, archived ones included, with `matter_id`, `name`, `archived`, `client_id`, `client_name`,
-        `responsible_id` and `responsible_name`; optionally with `opened`, and with `matter_type`, without which
-        contingency matters are unknown and all work is in `open_amount`.
+        `responsible_id` and `responsible_name`; optionally with `opened`, and with `matter_type`, to know contingency.
     users : frame, optional
         With `user_id` and `email`, for settings that name people by their e-mail address.
     as_of : str or date
@@ -63,7 +59,7 @@ def stale(
     wip_days : int
         Work in progress is old if it is older than this number of days.
     idle_days : int
-        A matter is idle if it was opened, worked on and invoiced for the last time more than this number of days ago.
+        A matter is idle if its last work, invoice or opening was more than this number of days ago.
     settings : FirmSettings, optional
         The firm's settings. `standard_rates`: for the effort on fixed fees.
 
@@ -76,33 +72,23 @@ def stale(
         `effort_amount`; then `last_work_date` and `last_invoice_date` of the matter, datetime64. Work on contingency
         matters is in `contingent_amount`, all other amounts in `open_amount`. The findings are
 
-        - "old work in progress": the amount is the matter's work in progress older than `wip_days`, as in `wip`;
-          `since` is the date of its oldest item
-        - "archived with work in progress": the amount is all work in progress of an archived matter, `hours` its
-          billable hours; `since` is the date of its oldest item
-        - "archived with receivables": `open_amount` is an archived matter's part of the open balances, as in `aging`,
-          unused credits included; `since` is the date of its last invoice
-        - "no work or invoice": the matter is not archived, and its last day is more than `idle_days` ago. `since` is
-          this day: the latest of the day it was opened, its last work and its last final invoice of more than 0.
-          The amounts are its work in progress and receivables. A matter without any of these days is left out
-        - "open fixed fee": a fee dated up to `as_of` and not on a final invoice by then. The amount is the fee,
-          `since` its date, `hours` all hours linked to it up to `as_of`, and `effort_amount` these hours at standard
-          rates, which is missing without standard rates or if a person has no rate
+        - "old work in progress": work older than `wip_days`, as in `wip`; `since` is the date of the oldest item
+        - "archived with work in progress": all work of an archived matter and its billable hours; `since` as before
+        - "archived with receivables": an archived matter's balances less credits, as in `aging`, `since` its last
+          invoice
+        - "no work or invoice": work and balances of a matter that is not archived and was opened, worked on and
+          invoiced (final, above 0) more than `idle_days` ago; `since` is the latest of these days
+        - "open fixed fee": a fee dated up to `as_of` and on no final invoice by then; `since` is its date, and `hours`
+          those linked to it up to then; `effort_amount` is missing without standard rates or if a person has no rate
 
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    RatesHiddenWarning, IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
-    The matter "Sale" is archived, and its work of June worth 600 is on no invoice. The matter "Lease" has had no work
-    and no invoice since March:
+    "Sale" is archived, and its work of June worth 600 is on no invoice. "Lease" has been idle since March:
 
     >>> import pandas as pd
     >>> entries = pd.DataFrame({
@@ -132,26 +118,17 @@ def stale(
     day = read_date(as_of, "as_of")
     for name, value in (("wip_days", wip_days), ("idle_days", idle_days)):
         read_whole_number(value, name, "days")
-    frames = Frames.of(
-        time_entries=time_entries,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        invoices=invoices,
-        matters=matters,
-        users=users,
-    )
+    frames = Frames.of("stale", locals())
     resolved = resolve_users(settings, frames)
     open_matters = OpenMatters.of(frames, day, wip_days, resolved)
-    note_cut_frames("stale", frames, day, "their open amounts and their days are not counted")
-    note_partial_frames(
-        "stale", frames, "matters can wrongly look idle, and amounts are incomplete", settings, "matters"
-    )
+    note_cut_frames(frames, day, "their open amounts and their days are not counted")
+    note_partial_frames(frames, "matters can wrongly look idle, and amounts are incomplete", settings, "matters")
     note_billable_only(frames, "matters can wrongly look idle, and fixed fees as if they had no hours")
     if load_info(frames.natives["matters"]) is None:
         consequence = "it is unknown whether they are archived or idle"
-        note_matters_not_passed("stale", frames, open_matters.activity, open_matters.matters, consequence)
-    table = open_matters.findings(frames, idle_days, resolved)
-    return frames.to_native(eager_from_arrow(frames["time_entries"], table), time_entries, as_of=day)
+        note_matters_not_passed(frames, open_matters.activity, open_matters.matters, consequence)
+    rows = open_matters.findings(frames, idle_days, resolved)
+    return frames.list_to_native(rows, ANALYSIS.schema, time_entries, as_of=day)
 
 
 ANALYSIS = Analysis(
@@ -177,6 +154,10 @@ ANALYSIS = Analysis(
         "The hours planned for a fixed fee: they are not in the billing system.",
     ),
     own=("users", "returns"),
+    keys=(
+        *("finding", "matter_id", "matter_name", "client_id", "client_name", "responsible_id", "responsible_name"),
+        "fixed_fee_id",
+    ),
     arguments={"settings": "`standard_rates`: for the effort on fixed fees."},
     columns=(
         Measure("finding", "Finding", "text", "The reason for the row, such as old work in progress."),

@@ -98,16 +98,8 @@ def tie_out(
     ------
     LedgerError
         The report has no open balances, or is of another day.
-    ParameterError
-        An argument is wrong, or the invoices were loaded for too short a period.
-    MissingColumnError
-        A column is missing.
-
-    Warns
-    -----
-    IncompleteDataWarning
-        Balances were loaded after `as_of`, many of our open invoices are not in the report, rows are in another
-        currency, or customers match no client.
+    MissingColumnError, ParameterError
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -134,9 +126,9 @@ def tie_out(
     check_settings(settings)
     check_choice(by, "by", ("invoice", "reason", "client"))
     day, firm = read_date(as_of, "as_of"), settings or FirmSettings()
-    frames = Frames.of(invoices=invoices)
+    frames = Frames.of("tie_out", locals())
     about = _check_ledger(ledger, day, frames.notes)
-    need_open_on("tie_out", frames, ("invoices",), day)
+    need_open_on(frames, ("invoices",), day)
     note_later_balances(frames, day, firm)
     selected = frames.select("invoices", _OURS, _OPTIONAL)
     ours = [each for each in to_dicts(collect(selected)) if _counts(each, midnight(day))]
@@ -180,7 +172,7 @@ def _check_ledger(ledger: pd.DataFrame | None, day: dt.date, notes: Notes) -> di
             f"{file} is {about['report']}, which does not list all open invoices; export A/R Aging Detail."
         )
     if known is None:
-        notes.add(NO_LEDGER_DAY, 1, "tie_out", file=file, day=day)
+        notes.add(NO_LEDGER_DAY, 1, file=file, day=day)
     elif known != day.isoformat():
         raise LedgerError(
             f"{file} is as of {known}, not {day}; export it as of that day, with the aging method 'Report date'."
@@ -213,14 +205,12 @@ def _note(
 ) -> None:
     absent = sum(row.reason in ("missing_in_ledger", "not_in_report") for row in rows)
     if absent >= _ABSENT and absent > _ABSENT_SHARE * sum(bool(row.balance) for row in rows):
-        notes.add(ABSENT_FROM_LEDGER, absent, "tie_out", file=file)
+        notes.add(ABSENT_FROM_LEDGER, absent, file=file)
     foreign = [each for each in currencies if currency and each not in (None, currency)]
-    notes.add(OTHER_CURRENCY, len(foreign), "tie_out", currencies=", ".join(sorted({*filter(None, foreign)})))
+    notes.add(OTHER_CURRENCY, len(foreign), currencies=", ".join(sorted({*filter(None, foreign)})))
     strangers = [row for row in rows if row.theirs and not row.ours and names.key(row.theirs["customer"]) not in names]
     customers = {row.theirs["customer"] for row in strangers}
-    notes.add(
-        UNKNOWN_CUSTOMERS, sum(row.ledger_balance for row in strangers) / 100, "tie_out", customers=len(customers)
-    )
+    notes.add(UNKNOWN_CUSTOMERS, sum(row.ledger_balance for row in strangers) / 100, customers=len(customers))
 
 
 ANALYSIS = Analysis(
@@ -252,7 +242,7 @@ ANALYSIS = Analysis(
         "sent.",
         "Deleted invoices of the books, which leave no trace.",
     ),
-    own=("as_of", "by", "settings", "returns", "raises", "warns"),
+    own=("as_of", "by", "settings", "returns", "raises"),
     columns=(
         sum_measure("amount", "Amount of the invoice", "money", "Amount of the invoice in the billing system."),
         sum_measure("ledger_amount", "Amount in the books", "money", "Amount of the invoice in the firm’s books."),

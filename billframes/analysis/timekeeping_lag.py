@@ -5,9 +5,10 @@ Days are whole days in the firm's time zone.
 
 from __future__ import annotations
 
-import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -74,19 +75,12 @@ class _LagCounts:
         """Interpolate between the two nearest entries, as pandas does."""
         if not self.counts:
             return None
-        position = max(share * (sum(self.counts.values()) - 1.0), 0.0)
-        low = self._nth(math.floor(position))
-        return low + (position - math.floor(position)) * (self._nth(math.floor(position) + 1) - low)
-
-    def _nth(self, position: float) -> float:
-        """Return the lag of the entry at a position, in the order of the lags."""
-        count = 0.0
-        for lag in sorted(self.counts):
-            count += self.counts[lag]
-            # The tolerance is for parts of entries, whose sum can be a little below a whole number.
-            if count > position + 1e-9:
-                return lag
-        return max(self.counts)
+        lags = sorted(self.counts)
+        ends = list(accumulate(map(self.counts.__getitem__, lags)))
+        place, rest = divmod(max(share * (ends[-1] - 1.0), 0.0), 1.0)
+        # The tolerance is for parts of entries, whose sum can be a little below a whole number.
+        low, high = (lags[min(bisect_right(ends, nth + 1e-9), len(lags) - 1)] for nth in (place, place + 1.0))
+        return low + rest * (high - low)
 
 
 def timekeeping_lag(
@@ -110,8 +104,7 @@ def timekeeping_lag(
     matters, users, clients : frame, optional
         For the columns that `by` names, matter types and roles.
     start, end : str or date, optional
-        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open. The
-        days are those of the work.
+        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open. By the date of the work.
     by : str or list of str, optional
         Keys to group by; None gives one row.
     settings : FirmSettings, optional
@@ -127,12 +120,7 @@ def timekeeping_lag(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -148,15 +136,15 @@ def timekeeping_lag(
        entries  median_lag_days  p90_lag_days  same_day_ratio  late_ratio
     0      3.0              2.0           8.4           0.333       0.333
     """
-    frames = Frames.of(time_entries=time_entries, users=users, matters=matters, clients=clients)
+    frames = Frames.of("timekeeping_lag", locals())
     period = frames.period(start, end, settings)
-    need_period("timekeeping_lag", frames.passed("time_entries"), period, ITEM_FILTERS)
+    need_period(frames, ("time_entries",), period, ITEM_FILTERS)
     note_empty_months(frames, period, "the figures lack the entries of these days")
     note_cut_dates(frames, "the days until entry are too many")
     grouping = Grouping.of(by, frames, settings)
     groups, types = _groups(_histogram(frames, grouping, period), grouping)
     unknown = round(sum(group.unknown for group in groups))
-    frames.notes.add(NOT_ENTERED, unknown, "timekeeping_lag")
+    frames.notes.add(NOT_ENTERED, unknown)
     result = eager_from_arrow(frames["time_entries"], _table(groups, types))
     return frames.to_native(grouping.finish(result, ANALYSIS.measure_names), time_entries, period, settings)
 
@@ -216,7 +204,7 @@ ANALYSIS = Analysis(
         "time that was noted on paper before it was entered",
     ),
     arguments={
-        "start": "The days are those of the work.",
+        "start": "By the date of the work.",
         "settings": "`time_zone`: in which the day of creation is calculated; UTC by default.",
     },
     columns=(

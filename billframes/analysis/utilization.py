@@ -81,7 +81,7 @@ def utilization(
     matters, users, clients : frame, optional
         For the columns that `by` names, matter types and roles.
     start, end : str or date
-        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3".
+        First and last day, inclusive, or a period such as "2026-Q3" as `start`.
     by : str or list of str, optional
         Keys to group by; None gives one row. By keys of the work (client, matter, practice area), `capacity_hours`,
         `utilization` and targets are missing, because a person's day is not divided among them.
@@ -108,12 +108,7 @@ def utilization(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -137,21 +132,21 @@ def utilization(
     1       Ben          0.0           0.0           176.0         0.00
     """
     check_choice(roster, "roster", ("timekeepers", "active"))
-    frames = Frames.of(time_entries=time_entries, users=users, matters=matters, clients=clients)
-    first, last = frames.bounded_period(start, end, "utilization", settings)
+    frames = Frames.of("utilization", time_entries=time_entries, users=users, matters=matters, clients=clients)
+    first, last = frames.bounded_period(start, end, settings)
     last = last if as_of is None else min(last, read_date(as_of, "as_of"))
     grouping = Grouping.of(by, frames, settings)
     period = Period(first, last)
     _check_load(frames, grouping, period)
     if as_of is None and grouping.capacity_known:
-        note_unfinished_period("utilization", frames, last, grouping.settings, *LATER_DAYS)
+        note_unfinished_period(frames, last, grouping.settings, *LATER_DAYS)
     note_missing_holidays(frames.notes, grouping.settings, first, last)
     filtered = bool(getattr(load_info(frames.natives.get("users")), "arguments", {}))
     if grouping.capacity_known:
         consequence = "{hours} available hours of each person have no work"
         note_empty_months(frames, period, consequence, grouping.settings)
         consequence = "the days before are available hours without work"
-        note_cut_frames("utilization", frames, last, consequence, dated=("time_entries",), start=first)
+        note_cut_frames(frames, last, consequence, dated=("time_entries",), start=first)
     recorded = RecordedTime(frames, period, grouping.settings)
     known_from = first_day(**frames.passed("time_entries"))
     options = UtilizationOptions(
@@ -169,11 +164,11 @@ def _check_load(frames: Frames, grouping: Grouping, period: Period) -> None:
     time_entries, users = frames.natives["time_entries"], frames.natives.get("users")
     filters = getattr(load_info(users), "arguments", {}) if grouping.capacity_known else {}
     words = {"filters": join_names([f"`{name}`=" for name in filters]), "about": "users"}
-    frames.notes.add(SOME_USERS, len(filters), "utilization", **words)
+    frames.notes.add(SOME_USERS, len(filters), **words)
     filters_allowed = ("user_id",) if grouping.capacity_known else ITEM_FILTERS
-    need_period("utilization", frames.passed("time_entries"), period, filters_allowed)
+    need_period(frames, ("time_entries",), period, filters_allowed)
     if grouping.capacity_known and has_removed_rows(time_entries) and not has_removed_rows(users):
-        frames.notes.add(HOURS_REMOVED, 1, "utilization")
+        frames.notes.add(HOURS_REMOVED, 1)
 
 
 _HOURS = ("client_hours", "non_billable_hours", "total_hours", "capacity_hours")

@@ -90,12 +90,7 @@ def wip(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    RatesHiddenWarning, IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -122,6 +117,7 @@ def wip(
     """
     day, names, types = read_date(as_of, "as_of"), bucket_names(buckets, 0), read_matter_types(matter_types)
     frames = Frames.of(
+        "wip",
         time_entries=time_entries,
         expenses=expenses,
         fixed_fees=fixed_fees,
@@ -131,13 +127,13 @@ def wip(
         clients=clients,
     )
     subsets = dict.fromkeys(("user_id", "matter_id", "client_id"))
-    need_open_on("wip", frames, ITEMS, day, subsets if include_prebill else subsets | {"billed": False})
-    need_open_on("wip", frames, ("invoices",), day, dict.fromkeys(("client_id", "invoice_id")))
+    need_open_on(frames, ITEMS, day, subsets if include_prebill else subsets | {"billed": False})
+    need_open_on(frames, ("invoices",), day, dict.fromkeys(("client_id", "invoice_id")))
     grouping = Grouping.of_items(by, frames, settings)
-    note_later_day("wip", frames, day, grouping.settings)
+    note_later_day(frames, day, grouping.settings)
     if types is not None and grouping.type_key is None:
         raise MissingColumnError("matter_types= needs matters= with 'matter_id' and 'matter_type' (loader matters()).")
-    note_cut_frames("wip", frames, day, "their open amounts are not counted")
+    note_cut_frames(frames, day, "their open amounts are not counted")
     load_known = frames.is_inner or load_info(frames.natives["time_entries"]) is not None
     columns = ANALYSIS.columns_with(names)
     options = WipOptions(day, tuple(buckets), tuple(names), grouping, include_prebill, types, load_known, columns)
@@ -156,7 +152,7 @@ ANALYSIS = Analysis(
         "On 31 October, work of 1 October worth 300 and expenses of 50 are on no invoice. Work of September "
         "worth 600 is on an invoice of November, which was a draft bill on that day. The total is 950."
     ),
-    formula="worth of time + expenses + fixed fees up to a day, less the items on final invoices up to that day",
+    formula="value of time + expenses + fixed fees up to a day, less the items on final invoices up to that day",
     left_out=(
         "Work on contingency matters, whose fee does not depend on its value: it is in `contingent_amount`; "
         "`matter_types=` chooses which types count.",

@@ -86,8 +86,7 @@ def write_downs(
         Keys to group by; None gives one row. Months are those of the invoices' dates. "size" is the size of the invoice
         (see `sizes`).
     start, end : str or date, optional
-        First and last day, inclusive; or a whole period as `start`, such as "2026-Q3". None leaves an end open. The
-        days are those of the invoices.
+        First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open. By invoice date.
     sizes : sequence of float
         Bounds of invoice sizes in money, rising. An invoice with the amount of a bound is in the larger size. Invoices
         below 0 have the size `credit`.
@@ -109,12 +108,7 @@ def write_downs(
     Raises
     ------
     MissingColumnError, ParameterError
-        A frame lacks a column, or an argument or a frame is not valid.
-
-    Warns
-    -----
-    RatesHiddenWarning, IncompleteDataWarning
-        The notes of the result say what was seen, how much, and what to do.
+        A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
     Examples
     --------
@@ -139,15 +133,7 @@ def write_downs(
     1              Ben              -40.0              -0.1             40.0
     """
     bounds = _bounds(sizes)
-    frames = Frames.of(
-        time_entries=time_entries,
-        invoices=invoices,
-        expenses=expenses,
-        fixed_fees=fixed_fees,
-        matters=matters,
-        users=users,
-        clients=clients,
-    )
+    frames = Frames.of("write_downs", locals())
     period = frames.period(start, end, settings)
     names = names_in(by)
     keys = [name for name in names if name not in _SIZE_NAMES]
@@ -259,7 +245,7 @@ ANALYSIS = Analysis(
     ),
     arguments={
         "by": 'Months are those of the invoices\' dates. "size" is the size of the invoice (see `sizes`).',
-        "start": "The days are those of the invoices.",
+        "start": "By invoice date.",
         "settings": "Used are `originator_weights` and `roles`.",
     },
     rows="largest write-down first, then by label: the keys, then",

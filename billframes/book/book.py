@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 else:
     BookAnalyses = type("BookAnalyses", (), analysis_methods())
 
-__all__ = ["Book"]
-
 
 class Book(BookAnalyses, BookPayments, SuggestsNames):
     """

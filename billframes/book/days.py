@@ -20,20 +20,12 @@ from billframes.errors import ParameterError
 from billframes.loading.load_info import load_day
 from billframes.periods import DateLike, Period, resolve
 
-__all__ = ["DATES", "BookDays"]
-
 DATES = {"time_entries": "date", "invoices": "invoice_date"}
 """The frames whose days are known, with their column of dates."""
 
 
 class BookDays:
-    """
-    The days of a book.
-
-    Parameters
-    ----------
-    book : Book
-    """
+    """The days of a book."""
 
     def __init__(self, book: Any) -> None:
         self._book = book
@@ -50,19 +42,8 @@ class BookDays:
         """
         End a period on the day of the load if it is not over on that day, for an analysis that ends with the load.
 
-        It warns as `until_load` does.
-
-        Parameters
-        ----------
-        period : Period
-        analysis : Analysis
-        names : collection of str
-            The frames that the analysis uses.
-
-        Raises
-        ------
-        ParameterError
-            The period begins after the load, or ends before the first day of the data.
+        It warns as `until_load` does. A period that begins after the load, or ends before the first day of the data, is
+        a `ParameterError`.
         """
         dated = [name for name in DATES if name in names]
         day = self.loaded_on(*dated)
@@ -75,19 +56,8 @@ class BookDays:
         """
         Return `as_of`; by default the last day of the book's period, or the day of the load if that is earlier.
 
-        Parameters
-        ----------
-        as_of : date-like, optional
-        names : iterable of str
-            The frames that the analysis uses.
-        analysis : str
-            The name of the analysis, for the warning.
-
-        Raises
-        ------
-        ParameterError
-            `as_of` is None, and the book's period has no last day, or begins after the load; or the day is before the
-            first day of the data.
+        `names` are the frames that the analysis uses. Raise `ParameterError` if `as_of` is None, and the book's period
+        has no last day, or begins after the load; or if the day is before the first day of the data.
         """
         if as_of is None and self._book.period.end is None:
             raise ParameterError("as_of is needed: the book's period has no last day.")
@@ -108,25 +78,9 @@ class BookDays:
         """
         End a period on the day of the load if it is not over on that day: later work and balances are not known yet.
 
-        Parameters
-        ----------
-        period : Period
-        names : iterable of str
-            The frames that the analysis uses. Of time entries and invoices, the first day of load counts.
-        analysis : str
-            The name of the analysis, for the warning.
-        argument : str
-            The argument with which a user can choose another day; empty for none.
-
-        Raises
-        ------
-        ParameterError
-            The period begins after the load.
-
-        Warns
-        -----
-        IncompleteDataWarning
-            Time entries or final invoices of the period are dated after the load.
+        `names` are the frames that the analysis uses: of time entries and invoices, the first day of load counts.
+        `argument` is the one with which a user can choose another day; empty for none. A period that begins after the
+        load is a `ParameterError`. Warn if time entries or final invoices of the period are dated after the load.
         """
         names = list(names)
         ended, day = self._until_load(period, names)

@@ -20,8 +20,6 @@ from billframes.loading.load import load
 from billframes.loading.query_args import build_request
 from billframes.schema.resources import CUSTOM_FIELDS, RESOURCES
 
-__all__ = ["DETAILS", "load_details", "without_denied"]
-
 DETAILS = {
     "users": "Roles, e-mail addresses and people without work are unknown",
     "matters": "Types, practice areas and responsible lawyers of matters are unknown, so work of all types counts",
@@ -40,19 +38,7 @@ _DENIED = Rule(
 
 
 def load_details(client: Any, name: str) -> tuple[pd.DataFrame, bool]:
-    """
-    Load users, matters or clients; return the frame, and whether the credential may read it.
-
-    Raises
-    ------
-    ApiError
-        The server refused for another reason, or failed.
-
-    Warns
-    -----
-    IncompleteDataWarning
-        The credential may not read the list or the definitions of custom fields.
-    """
+    """Load users, matters or clients; return the frame, and whether the credential may read it, of which this warns."""
     loader, select = getattr(client, name), None
     try:
         return loader(), True
@@ -78,14 +64,9 @@ def load_details(client: Any, name: str) -> tuple[pd.DataFrame, bool]:
 @contextmanager
 def without_denied(denied: Collection[str], analysis: str, required: Collection[str]) -> Iterator[None]:
     """
-    Call an analysis without the frames that the credential may not read.
+    Call an analysis without the frames that the credential may not read; raise `AccessDeniedError` if it requires one.
 
     Its advice to pass one of them is not repeated: the book has said that it lacks them.
-
-    Raises
-    ------
-    AccessDeniedError
-        The analysis requires one of them.
     """
     if not denied:
         yield

@@ -16,8 +16,6 @@ from billframes.analysis.results.figures_side_by_side import figures_of
 from billframes.book.methods import call_analysis
 from billframes.periods import DateLike, Period
 
-__all__ = ["figures_of_book"]
-
 
 def figures_of_book(
     book: Any,

@@ -16,8 +16,6 @@ from billframes.book.book import Book
 if TYPE_CHECKING:
     from billframes.book.slices import BookSlice
 
-__all__ = ["KeptBook"]
-
 
 class KeptBook:
     """
@@ -25,10 +23,6 @@ class KeptBook:
 
     The warnings of an analysis are given again whenever its result is used. Frames and settings are always those of the
     book, which must not change meanwhile.
-
-    Parameters
-    ----------
-    book : Book or BookSlice
     """
 
     def __init__(self, book: Book | BookSlice) -> None:

@@ -26,8 +26,6 @@ from billframes.book.denied import without_denied
 from billframes.loading.load_info import attach
 from billframes.periods import Period
 
-__all__ = ["FRAME_NAMES", "analysis_methods", "call_analysis"]
-
 FRAME_NAMES = (
     "time_entries",
     "expenses",
@@ -68,15 +66,8 @@ def _method(analysis: Analysis) -> Callable[..., pd.DataFrame]:
 
 def call_analysis(analysis: Analysis, book: Any, given: Mapping[str, Any]) -> pd.DataFrame:
     """
-    Call an analysis with the given arguments, and take the others from a book.
-
-    Parameters
-    ----------
-    analysis : Analysis
-    book : Book
-        Or another object that has its frames, `settings`, `loaded_on`, `_denied` and `_days`.
-    given : mapping of str to object
-        Arguments by name. Frames and settings in it are used instead of the book's.
+    Call an analysis with the given arguments, and take the others from a book, or an object with what this needs of
+    one.
     """
     notes = Notes("book")
     try:

@@ -13,8 +13,6 @@ from billframes.config.firm import FirmSettings
 from billframes.config.taxes import PaymentOrder
 from billframes.periods import DateLike
 
-__all__ = ["BookPayments"]
-
 
 class BookPayments:
     """The payments of a book's invoices, as methods of the book."""

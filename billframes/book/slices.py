@@ -23,21 +23,12 @@ from billframes.book.days import BookDays
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
-__all__ = ["SLICE_KEYS", "BookSlice", "SliceKey", "SlicedBook", "add_keys", "keep_rows", "row_of_zeros"]
-
 SliceKey = Literal["client", "practice_area", "responsible"]
 SLICE_KEYS: tuple[SliceKey, ...] = ("client", "practice_area", "responsible")
 
 
 def add_keys(by: By, keys: Sequence[str]) -> By:
-    """
-    Add keys to `by`.
-
-    Examples
-    --------
-    >>> add_keys("user", ["responsible"]), add_keys(None, ["responsible"]), add_keys("user", [])
-    (['user', 'responsible'], 'responsible', 'user')
-    """
+    """Add keys to `by`."""
     if not keys:
         return by
     names = list(dict.fromkeys([*names_in(by), *keys]))
@@ -45,30 +36,14 @@ def add_keys(by: By, keys: Sequence[str]) -> By:
 
 
 def keep_rows(result: pd.DataFrame, values: Mapping[str, Any]) -> pd.DataFrame:
-    """
-    Return the rows that have these values; None stands for a missing value.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"responsible_id": ["u1", None], "total": [1.0, 2.0]})
-    >>> keep_rows(rows, {"responsible_id": None})["total"].tolist()
-    [2.0]
-    """
+    """Return the rows that have these values; None stands for a missing value."""
     for column, value in values.items():
         result = result[result[column].isna() if value is None else (result[column] == value).fillna(False)]
     return result.reset_index(drop=True)
 
 
 class SlicedBook:
-    """
-    A book sliced by one key; each analysis runs once for all slices.
-
-    Parameters
-    ----------
-    book : Book
-    key : str
-        One of `SLICE_KEYS`.
-    """
+    """A book sliced by one of `SLICE_KEYS`; each analysis runs once for all slices."""
 
     def __init__(self, book: Book, key: SliceKey) -> None:
         self.book = book

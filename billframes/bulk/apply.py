@@ -30,8 +30,6 @@ from billframes.loading.connection import WritingConnection, request_threads
 from billframes.loading.progress import Progress, progress_reporter
 from billframes.schema.resources import RESOURCES, Resource
 
-__all__ = ["resource_of", "send_journal", "write_journal"]
-
 # The most times that a create is sent again if the server does not have it.
 _ROUNDS = 3
 # Seconds to wait before the server is searched for a change that was sent and got no response.
@@ -132,10 +130,9 @@ class _JournalRun:
 
     def _reopen_sent(self) -> None:
         """
-        Prepare the changes that were sent by a killed process and have no outcome.
+        Prepare changes without an outcome that a killed process sent: search for creates, plan others again.
 
-        An update or a deletion is planned again; the writer sends it only if the server does not have it yet. A create
-        is searched for on the server.
+        The writer sends an update or a deletion only if the server does not have it yet.
         """
         sent = list(self._journal.entries("sent"))
         recent = {entry.action for entry in sent if _seconds_since_sent(entry) < _ENDED_SECONDS}

@@ -21,19 +21,6 @@ from billframes._export import neutralize
 from billframes._limits import beyond
 from billframes.errors import ParameterError
 
-__all__ = [
-    "DATE",
-    "NUMBER",
-    "PERCENT",
-    "SPAN",
-    "Archive",
-    "DamagedWorkbookError",
-    "Formats",
-    "Strings",
-    "TextReader",
-    "plain",
-]
-
 # The namespaces of the two editions of the standard, and of relationships.
 _SPACES = (
     "http://schemas.openxmlformats.org/spreadsheetml/2006/main",

@@ -22,8 +22,6 @@ from billframes.schema.decode import parse_instant, parse_time, same_id
 from billframes.schema.json_text import parse_day
 from billframes.schema.resources import Resource
 
-__all__ = ["NumberText", "UnreadableCellError", "cells_equal", "read_cell", "record_cells", "text_of_cell"]
-
 # Two amounts or hours that differ by less are equal: Excel and the server round differently.
 CENT = 0.005
 # Spreadsheets round numbers of more than 15 digits.
@@ -45,16 +43,7 @@ class NumberText(str):
 
 
 def read_cell(column: EditColumn, value: Any) -> Any:
-    """
-    Convert a cell of a frame, a workbook or a record to a value of the column's kind.
-
-    Examples
-    --------
-    >>> read_cell(EditColumn("task_code", "text"), 110.0), read_cell(EditColumn("date", "date"), "2026-10-31")
-    ('110', datetime.date(2026, 10, 31))
-    >>> read_cell(EditColumn("hours", "hours"), float("nan")) is None
-    True
-    """
+    """Convert a cell of a frame, a workbook or a record to a value of the column's kind."""
     if _is_missing(value):
         return None
     return _READERS[column.kind](column, value)
@@ -196,15 +185,6 @@ def cells_equal(column: EditColumn, before: Any, after: Any) -> bool:
     Money, hours and rates are equal if they differ by less than half a cent. Missing text equals empty text. A text
     also equals its form in a spreadsheet: with the apostrophe that marks a text, cut to fit an Excel cell, or stored as
     a number.
-
-    Examples
-    --------
-    >>> cells_equal(EditColumn("hours", "hours"), 0.1 + 0.2, 0.3)
-    True
-    >>> cells_equal(EditColumn("description", "text"), "=1", "'=1")
-    True
-    >>> cells_equal(EditColumn("task_code", "text"), None, "L110")
-    False
     """
     if before is None or after is None:
         return (before or None) is None and (after or None) is None if column.kind == "text" else before is after
@@ -227,26 +207,12 @@ def cells_equal(column: EditColumn, before: Any, after: Any) -> bool:
 
 
 def _looks_like_number(text: str) -> bool:
-    """
-    Tell whether a spreadsheet would store a text as a number.
-
-    Examples
-    --------
-    >>> _looks_like_number("00042"), _looks_like_number("1E5"), _looks_like_number("A1")
-    (True, True, False)
-    """
+    """Tell whether a spreadsheet would store a text as a number, such as "00042" or "1E5"."""
     return _SPREADSHEET_NUMBER.fullmatch(text.strip()) is not None
 
 
 def text_of_cell(value: Any) -> str | None:
-    """
-    Return a cell as text; None if it is missing.
-
-    Examples
-    --------
-    >>> text_of_cell(1.50), text_of_cell(dt.date(2026, 10, 31)), text_of_cell(True)
-    ('1.5', '2026-10-31', 'True')
-    """
+    """Return a cell as text; None if it is missing."""
     if value is None:
         return None
     if isinstance(value, dt.date | dt.time):

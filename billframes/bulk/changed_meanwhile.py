@@ -28,8 +28,6 @@ from billframes.paging.strategy import OVERLAP
 from billframes.schema.decode import decode_page, earlier
 from billframes.schema.resources import Resource
 
-__all__ = ["ChangeList", "ChangedRecord", "ChangedRecords"]
-
 # How far before the newest change of one list the next one begins. A fast server shows its writes within milliseconds,
 # and to list a record again takes it about a hundredth of the time of a write.
 _OVERLAP = dt.timedelta(seconds=0.25)
@@ -79,9 +77,8 @@ class ChangedRecords:
 
     def next_list(self, written: Collection[str], pages: int) -> ChangeList | None:
         """
-        Return the records that were changed since the last call; None if the list is not proved right.
-
-        It must contain the ids that were written since the last call. It takes at most `pages` requests.
+        Return the records that were changed since the last call, in at most `pages` requests; None if the list is not
+        proved right: it must contain the ids that were `written` since.
         """
         changes = self._read(self._since, pages)
         if changes is None:

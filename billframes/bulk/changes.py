@@ -21,19 +21,6 @@ from billframes.bulk.server_records import ServerRecord
 from billframes.loading.request_bodies import custom_field_updates, encode_body
 from billframes.schema.resources import Resource
 
-__all__ = [
-    "ACTIONS",
-    "NOT_SENT",
-    "STATUSES",
-    "TEXT",
-    "CellChange",
-    "Change",
-    "count_changes",
-    "request_body",
-    "series_of",
-]
-
-TEXT = "text"
 ACTIONS = ("update", "create", "delete")
 # Statuses of cells that differ and are not sent.
 NOT_SENT = ("billed", "changed since loaded", "read-only column", "invalid", "gone")
@@ -150,18 +137,12 @@ def request_body(change: Change, resource: Resource, columns: Mapping[str, EditC
     )
 
 
-def series_of(rows: Iterable[Sequence[Any]], types: Mapping[str, Sequence[str]]) -> dict[str, pd.Series[Any]]:
-    """Return the columns of a frame, each of its type: `TEXT`, categories, or a dtype."""
-    cells = list(zip(*rows, strict=True)) or [()] * len(types)
-    return {
-        name: pd.Series(list(each), dtype=_dtype(kind)) for (name, kind), each in zip(types.items(), cells, strict=True)
+def frame_of(rows: Iterable[Sequence[Any]], types: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """Return a frame of rows; the type of each column is its categories, or a dtype."""
+    dtypes: dict[str, Any] = {
+        name: pd.CategoricalDtype(list(kind)) if isinstance(kind, tuple) else kind for name, kind in types.items()
     }
-
-
-def _dtype(kind: Sequence[str]) -> Any:
-    if isinstance(kind, tuple):
-        return pd.CategoricalDtype(list(kind))
-    return pd.StringDtype(na_value=float("nan")) if kind == TEXT else kind
+    return pd.DataFrame(list(rows), columns=list(types), dtype=object).astype(dtypes)
 
 
 def count_changes(changes: Iterable[Change]) -> dict[str, int]:

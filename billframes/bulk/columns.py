@@ -19,8 +19,6 @@ from billframes.schema.custom_fields import CustomColumn
 from billframes.schema.resources import ALL_ZERO_ID, Resource
 from billframes.schema.sources import ColumnSource, fields_of, sources_of
 
-__all__ = ["EditColumn", "columns_of", "load_columns", "raw_value"]
-
 # The API leaves these fields unchanged if it gets null; the all-zero UUID clears them.
 _CLEARED_BY_ZERO_ID = frozenset({"fixed_fee_id", "practice_area_id"})
 

@@ -14,14 +14,12 @@ from billframes.bulk.changes import CellChange, Change, request_body
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.edited_frame import EditedRow, EditedRows, UnreadableCell
 from billframes.bulk.find_created import find_by_values, identity_of
-from billframes.bulk.journal import same_server
 from billframes.bulk.mistakes import Mistakes
 from billframes.bulk.rules import RuleChecks, check_deletions
 from billframes.bulk.server_records import ListHint, RecordReader, ServerRecord
+from billframes.config.credentials import same_address
 from billframes.errors import ParameterError
 from billframes.schema.resources import Resource
-
-__all__ = ["FrameComparison", "compare_deletions"]
 
 # Columns that tell whether a record may be changed.
 _ALWAYS_READ = ("billed", "modified_at")
@@ -42,11 +40,7 @@ _REPEATABLE = frozenset({"user_id", "matter_id", "client_id", "billing_type", "f
 
 
 class FrameComparison:
-    """
-    The comparison of one edited frame with the server.
-
-    A record with other cells than those in `expected`, by id in lower case, was changed by somebody else.
-    """
+    """The comparison of an edited frame with the server; others changed records with other cells than `expected`."""
 
     def __init__(
         self,
@@ -137,7 +131,7 @@ class FrameComparison:
     def _note_frame(self, current: Mapping[str, ServerRecord]) -> None:
         """Note whether the frame is of another server, lacks a time, or has columns that are not compared."""
         loaded, here = self._rows.info and self._rows.info.server, getattr(self._reader.connection, "base_url", "")
-        if loaded and not same_server(loaded, here):
+        if loaded and not same_address(loaded, here):
             self._notes.append(f"The frame was loaded from {loaded}, and this plan changes {here}.")
         nouns = self._resource.nouns
         for name in self._rows.unknown_columns:
@@ -257,15 +251,7 @@ class FrameComparison:
 
 
 def _periods(days: Mapping[dt.date, int]) -> list[tuple[dt.date, dt.date, int]]:
-    """
-    Return the first day, last day and number of rows of each period without a long gap; one period if there are many.
-
-    Examples
-    --------
-    >>> periods = _periods({dt.date(2026, 10, 1): 2, dt.date(2026, 8, 30): 1, dt.date(2024, 5, 1): 1})
-    >>> [(str(first), str(last), rows) for first, last, rows in periods]
-    [('2024-05-01', '2024-05-01', 1), ('2026-08-30', '2026-10-01', 3)]
-    """
+    """Return the ends and rows of each period without a long gap; one period if there are many."""
     periods: list[tuple[dt.date, dt.date, int]] = []
     for day in sorted(days):
         if periods and day - periods[-1][1] <= _GAP:

@@ -13,12 +13,10 @@ from itertools import chain, islice
 
 import pandas as pd
 
-from billframes._messages import clean_text
+from billframes._messages import clean_text, cut
 from billframes.bulk.cells import text_of_cell
 from billframes.bulk.changes import NOT_SENT, CellChange, Change, count_changes
 from billframes.schema.resources import Resource
-
-__all__ = ["as_html", "as_text", "changes_not_made", "headline", "outcome_counts"]
 
 # Rows shown of each table; `plan.frame` has them all.
 _MOST_ROWS = 200
@@ -37,11 +35,7 @@ _STYLE = (
 
 
 def headline(resource: Resource, changes: Sequence[Change]) -> str:
-    """
-    Sum up a plan's changes in one sentence.
-
-    Such as "3 time entries will be updated, 1 created; 2 are not sent (2 billed)."
-    """
+    """Sum up a plan, such as "3 time entries will be updated; 2 are not sent (2 billed)"."""
     counts = count_changes(changes)
     parts = ["Nothing will be sent"]
     sent = [(counts[action], word) for action, word in _ACTION_WORDS.items() if counts[action]]
@@ -105,8 +99,7 @@ def _line(change: Change, cell: CellChange, first_row: int) -> str:
 
 
 def _short(value: object) -> str:
-    text = " ".join(_cell_text(value).split())
-    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
+    return cut(" ".join(_cell_text(value).split()), _WIDEST)
 
 
 def as_html(resource: Resource, changes: Sequence[Change], notes: Sequence[str]) -> str:

@@ -24,8 +24,6 @@ from billframes.loading.ids import identifier, path_segment
 from billframes.loading.load_info import load_attrs, load_info
 from billframes.schema.resources import CLIENTS, EXPENSES, FIXED_FEES, INVOICES, MATTERS, TIME_ENTRIES, Resource
 
-__all__ = ["EditedRow", "EditedRows", "Percentage", "UnreadableCell", "checked_ids", "read_edited"]
-
 # The texts that `astype(str)` makes of missing values.
 _MISSING_AS_TEXT = frozenset({"nan", "NaN", "NaT", "<NA>", "None"})
 # In some countries, a point before three digits separates thousands.
@@ -166,12 +164,6 @@ def _check_unambiguous(column: EditColumn, value: Any) -> None:
 
     These are a percentage as hours or money, a text such as "1.250" that is another number in other countries, a text
     such as "nan", and a text that was cut to fit an Excel cell.
-
-    Examples
-    --------
-    >>> _check_unambiguous(EditColumn("amount", "money"), "1.250")
-    Traceback (most recent call last):
-    billframes.bulk.cells.UnreadableCellError: is 1250 in some countries and 1.25 in others; give a number
     """
     if column.kind == "text" and isinstance(value, str) and value in _MISSING_AS_TEXT:
         raise UnreadableCellError("is how Python writes a missing value; leave the cell empty, or give another text")

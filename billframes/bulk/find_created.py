@@ -26,8 +26,6 @@ from billframes.errors import BillframesError
 from billframes.loading.connection import WritingConnection
 from billframes.schema.resources import CLIENTS, MATTERS, Resource
 
-__all__ = ["UnansweredCreates", "find_by_values", "identity_of"]
-
 _ITEM_COLUMNS = ("matter_id", "date", "user_id", "description", "hours", "amount")
 _OTHER_COLUMNS = {MATTERS.name: ("client_id", "name", "reference"), CLIENTS.name: ("name", "reference")}
 # Records of at most this many matters are listed by matter.
@@ -35,11 +33,7 @@ _MOST_MATTERS = 3
 
 
 def identity_of(resource: Resource, cells: Mapping[str, Any]) -> dict[str, Any]:
-    """
-    Return the values by which a new record can be found.
-
-    A time entry always gets a timekeeper. If none is sent, a record with any timekeeper matches.
-    """
+    """Return the values by which a new record can be found. A time entry sent without a timekeeper gets some other."""
     names = _OTHER_COLUMNS.get(resource.name, _ITEM_COLUMNS)
     if resource.name == "time_entries":
         return {name: cells[name] for name in names if cells.get(name) is not None}
@@ -109,10 +103,7 @@ class UnansweredCreates:
 
     def find_outcomes(self, entries: Sequence[Entry]) -> list[tuple[str, str | None]]:
         """Return the outcome of each create and its id, if known: "done", "missing" on the server, or "uncertain"."""
-        wanted = [self._identity(entry) for entry in entries]
-        reader = RecordReader(self._connection)
-        since = self._server_time(min(str(entry.sent_at) for entry in entries))
-        records = find_by_values(reader, self._resource, self._columns, wanted, since=since)
+        wanted, records = self._search(entries)
         known_ids, without_id = self._known_creates()
         found: list[tuple[str, str | None]] = [("missing", None)] * len(entries)
         for key, positions in _group_equal(wanted).items():
@@ -129,9 +120,7 @@ class UnansweredCreates:
         if not entries:
             return
         try:
-            wanted = [self._identity(entry) for entry in entries]
-            since = self._server_time(min(str(entry.sent_at) for entry in entries))
-            records = find_by_values(RecordReader(self._connection), self._resource, self._columns, wanted, since=since)
+            wanted, records = self._search(entries)
         except BillframesError:
             # The records are created anyway; only their reversal needs the ids.
             return
@@ -143,6 +132,13 @@ class UnansweredCreates:
             if len(ids) <= len(group):
                 noted += [entry.with_outcome("done", id_=id_) for entry, id_ in zip(group, ids, strict=False)]
         self._journal.save(noted)
+
+    def _search(self, entries: Sequence[Entry]) -> tuple[list[dict[str, Any]], list[list[ServerRecord]]]:
+        """Return the values of each create, and the server's records that have them."""
+        wanted = [self._identity(entry) for entry in entries]
+        since = self._server_time(min(str(entry.sent_at) for entry in entries))
+        reader = RecordReader(self._connection)
+        return wanted, find_by_values(reader, self._resource, self._columns, wanted, since=since)
 
     def _unknown_ids(self, records: Sequence[ServerRecord], entries: Sequence[Entry], known_ids: set[str]) -> list[str]:
         """Return the ids of records that existed neither before, nor belong to another create with a known id."""
@@ -188,14 +184,7 @@ def _key_of(identity: Mapping[str, Any]) -> str:
 
 
 def _create_states(extra: int, number: int) -> list[str]:
-    """
-    Return the outcomes of `number` equal creates if the server has `extra` equal records of no other create.
-
-    Examples
-    --------
-    >>> _create_states(1, 1), _create_states(0, 1), _create_states(2, 1), _create_states(1, 2)
-    (['done'], ['missing'], ['uncertain'], ['done', 'missing'])
-    """
+    """Return the outcomes of `number` equal creates if the server has `extra` equal records of no other create."""
     if not 0 <= extra <= number:
         return ["uncertain"] * number
     return ["done"] * extra + ["missing"] * (number - extra)

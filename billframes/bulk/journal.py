@@ -18,9 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
-from urllib.parse import urlsplit
 
 import msgspec
 import platformdirs
@@ -29,7 +27,6 @@ from billframes._forks import Process, keep_in_children
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.journal_check import (
     LONGEST_VALUE,
-    OUTCOMES,
     DamagedJournalError,
     check_cells,
     check_changes,
@@ -37,8 +34,6 @@ from billframes.bulk.journal_check import (
     check_writers,
 )
 from billframes.errors import ParameterError
-
-__all__ = ["OUTCOMES", "Entry", "Journal", "folder", "same_server"]
 
 VERSION = 1
 # `base` holds `Entry.modified_at`, `twins` holds `Entry.existing_ids`.
@@ -91,17 +86,6 @@ def folder() -> Path:
     with suppress(OSError):
         path.chmod(0o700)
     return path
-
-
-def same_server(one: str, other: str) -> bool:
-    """Tell whether two addresses are the same, except for upper case, a default port and a slash at the end."""
-    return _normalized(one) == _normalized(other)
-
-
-def _normalized(address: str) -> tuple[str, str, int | None, str]:
-    parts = urlsplit(address)
-    port = parts.port or {"https": 443, "http": 80}.get(parts.scheme)
-    return parts.scheme, (parts.hostname or "").lower(), port, parts.path.rstrip("/")
 
 
 class Journal:
@@ -222,11 +206,7 @@ class Journal:
             yield _entry_of(row)
 
     def mark_sent(self, entries: Sequence[Entry], read_at: str | None = None) -> list[Entry]:
-        """
-        Mark changes as sent, before they are. They are on the disk when this returns.
-
-        Until `read_at`, by the server's clock, it is known which records were changed.
-        """
+        """Mark changes as sent before they are, on the disk; until `read_at` it is known which records were changed."""
         now = dt.datetime.now(dt.UTC).isoformat()
         noted = [replace(each, state="sent", sent_at=each.sent_at or now) for each in entries]
         # A power failure must not lose that a change was sent. It may lose an outcome, which can be found out again.
@@ -261,9 +241,7 @@ class Journal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

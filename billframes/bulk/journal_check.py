@@ -25,16 +25,6 @@ from billframes.loading.ids import path_segment
 from billframes.schema.resources import RESOURCES, Resource
 from billframes.schema.sources import json_names
 
-__all__ = [
-    "LONGEST_VALUE",
-    "OUTCOMES",
-    "DamagedJournalError",
-    "check_cells",
-    "check_changes",
-    "check_tables",
-    "check_writers",
-]
-
 # Bytes of a value in a journal. A request of this size is refused by servers.
 LONGEST_VALUE = 10_000_000
 # SQLite replays these files into the database.

@@ -1,18 +1,7 @@
 """Find edits that are allowed but look like a mistake. The plan shows a sentence about each kind above its cells.
 
-| edit | likely mistake |
-|---|---|
-| cells lose their value | merged cells, a failed lookup, a merge of frames without a match |
-| new values are the old values of other rows | the rows were sorted without the column of ids |
-| more than 24 hours | minutes typed as hours, a missing decimal point |
-| a date moves by more than a year | a mistyped year, a number read as a date |
-| day and month are swapped | a spreadsheet with another country's settings read the dates |
-| two columns are swapped | a heading above the wrong column |
-| amounts become 50 times as large or as small | amounts in cents, a missing decimal point |
-| most dates move by the same number of days | a spreadsheet or a time zone moved them |
-| most hours or amounts get the other sign | a formula or a filter of credits negated the column |
-| many rows get one matter, person, date, number of hours or amount | one cell was filled down |
-| new rows are equal | rows pasted twice |
+They are left by merged cells, failed lookups, sorted, filled or pasted rows, swapped columns, other units, and the
+settings of another country. The documentation of bulk edits lists them.
 """
 
 from __future__ import annotations
@@ -28,8 +17,6 @@ from billframes.bulk.changes import CellChange, Change
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.find_created import identity_of
 from billframes.schema.resources import Resource
-
-__all__ = ["Mistakes"]
 
 _HOURS_PER_DAY = 24.0
 _YEAR = dt.timedelta(days=366)

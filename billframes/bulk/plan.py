@@ -1,24 +1,13 @@
 """`Plan`, the changes that an edited frame would make, and `Outcomes`, the results of applying it.
 
-| status of a cell | meaning | sent |
-|---|---|---|
-| `will change` | the edited value replaces the server's | yes |
-| `no change` | the record is on the server as it is in the frame | no |
-| `billed` | the record is on an invoice, and the API refuses changes | no |
-| `changed since loaded` | somebody changed the record after the frame was loaded | no |
-| `read-only column` | the API does not let callers write this column | no |
-| `invalid` | a rule of the API or the matter's LEDES settings forbids it; `reason` names the rule | no |
-| `gone` | the record is no longer on the server | no |
-
-Columns that the resource does not have are not sent; a note names them. Only columns that are in the frame are
-compared, so columns that were not loaded stay unchanged. If a detail such as a
-rate or a contact is missing in every row of the frame, and the server has values, it was not loaded either: the API hid
-it, or it was not selected. It does not count as an edit.
+The documentation of bulk edits says what each status means. Only columns in the frame are compared. If a detail such as
+a rate or a contact is missing in every row of the frame, and the server has values, it was not loaded: the API hid it,
+or it was not selected. It does not count as an edit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -27,17 +16,16 @@ import pandas as pd
 from billframes._suggestions import SuggestsNames
 from billframes.bulk.apply import resource_of, send_journal, write_journal
 from billframes.bulk.cells import text_of_cell
-from billframes.bulk.changes import ACTIONS, STATUSES, TEXT, Change, count_changes, series_of
+from billframes.bulk.changes import ACTIONS, STATUSES, Change, count_changes, frame_of
 from billframes.bulk.columns import EditColumn
 from billframes.bulk.display import as_html, as_text
-from billframes.bulk.journal import OUTCOMES, Journal
+from billframes.bulk.journal import Journal
+from billframes.bulk.journal_check import OUTCOMES
 from billframes.bulk.planning import PlannedChanges, plan_changes, plan_failed, plan_reverse
 from billframes.errors import ParameterError
 from billframes.loading.connection import WritingConnection
 from billframes.loading.progress import Progress
 from billframes.schema.resources import Resource
-
-__all__ = ["Outcomes", "Plan", "apply_journal", "make_plan"]
 
 
 class Plan(SuggestsNames):
@@ -79,17 +67,9 @@ class Plan(SuggestsNames):
     @property
     def frame(self) -> pd.DataFrame:
         """One row for each cell that differs."""
-        types = {
-            "id": TEXT,
-            "column": TEXT,
-            "before": TEXT,
-            "after": TEXT,
-            "status": STATUSES,
-            "reason": TEXT,
-            "action": ACTIONS,
-            "row": "Int64",
-        }
-        return pd.DataFrame(series_of((row for change in self._changes for row in _rows_of(change)), types))
+        types: dict[str, Sequence[str]] = dict.fromkeys(("id", "column", "before", "after"), "str")
+        types |= {"status": STATUSES, "reason": "str", "action": ACTIONS, "row": "Int64"}
+        return frame_of((row for change in self._changes for row in _rows_of(change)), types)
 
     def apply(self, journal: str | Path | None = None, *, progress: bool | Progress | None = None) -> Outcomes:
         """
@@ -248,7 +228,7 @@ def apply_journal(
 ) -> Outcomes:
     """Send the unfinished changes of a journal, as `send_journal` does, and return the outcomes of all its changes."""
     send_journal(connection, journal, progress, columns)
-    types = {"id": TEXT, "action": ACTIONS, "columns": TEXT, "outcome": OUTCOMES, "reason": TEXT, "row": "Int64"}
-    outcomes = Outcomes(series_of(journal.outcomes(), types))
+    types = {"id": "str", "action": ACTIONS, "columns": "str", "outcome": OUTCOMES, "reason": "str", "row": "Int64"}
+    outcomes = Outcomes(frame_of(journal.outcomes(), types))
     outcomes._applied = _Applied(connection, resource_of(journal), journal.path)
     return outcomes

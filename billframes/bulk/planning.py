@@ -25,18 +25,13 @@ from billframes.loading.connection import WritingConnection
 from billframes.loading.load import custom_field_columns
 from billframes.schema.resources import Resource
 
-__all__ = ["PlannedChanges", "plan_changes", "plan_failed", "plan_reverse"]
-
 # Outcomes of changes that can be planned again; an uncertain change has to be looked at first.
 _PLANNED_AGAIN = frozenset({"changed since planned", "refused", "failed"})
 
 
 @dataclass
 class PlannedChanges:
-    """
-    The changes of a plan, with notes and the costs of planning. `time` is when the first record was read, by the
-    server's clock.
-    """
+    """The changes of a plan, with notes and requests; `time` is the server's when the first record was read."""
 
     columns: Mapping[str, EditColumn]
     changes: list[Change] = field(default_factory=list)

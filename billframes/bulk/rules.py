@@ -1,16 +1,7 @@
 """Check changes by the API's rules before anything is sent, so that the plan shows what the API would refuse.
 
-| the API refuses | requested for the check |
-|---|---|
-| an empty required field; a value that is not one of the enum's | nothing |
-| a new client with neither a company name nor a first and a last name | nothing |
-| a rate for time that is not billable | nothing |
-| a matter, user, client, practice area or fixed fee that does not exist | the list or the record |
-| a fixed fee of another matter than the time entry | the fixed fee |
-| a code that does not exist, or is a heading | the codes |
-| on a matter billed by LEDES: a missing required code, or a code outside the matter's code sets | the matter |
-| to delete a fixed fee with time entries, or move it to another matter | the number of its time entries |
-| to delete a client with matters or invoices, or a matter with any activity | the numbers of these |
+Values are checked without requests. For the others, the records that a change names, the codes, and the numbers of
+records that belong to a record to delete are requested.
 
 LEDES requirements are checked on new records, and if a change touches a code or the matter. So the narrative of an old
 entry without its code can still be corrected. The API does not tell which user a credential belongs to, so a new time
@@ -41,8 +32,6 @@ from billframes.schema.resources import (
     Resource,
 )
 from billframes.schema.sources import fields_of
-
-__all__ = ["RuleChecks", "check_deletions"]
 
 _LEDES = ("ledes_enabled", "ledes_code_set_ids", *(flag for _, flag in LEDES_CODES.values()))
 # Columns with the id of another record, each with its resource and the columns of that record that the checks need.
@@ -108,11 +97,7 @@ def _has_name(change: Change) -> bool:
 
 
 class RuleChecks:
-    """
-    The checks of updates and creates by the API's rules.
-
-    Call `add` with all changes, then `read` once, then `check` with each change. So each other record is read once.
-    """
+    """The checks of updates and creates: `add` all changes, `read` each other record once, then `check` each change."""
 
     def __init__(self, resource: Resource, columns: Mapping[str, EditColumn], reader: RecordReader) -> None:
         self._resource, self._columns, self._reader = resource, columns, reader

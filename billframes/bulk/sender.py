@@ -30,8 +30,6 @@ from billframes.bulk.writer import BILLED, CHANGED_SINCE_PLANNED, Writer
 from billframes.errors import AuthenticationError, BillframesError, TransportError
 from billframes.loading.progress import Progress
 
-__all__ = ["Sender"]
-
 # Seconds for which outcomes are collected, to be written to the disk at once.
 _COLLECT_SECONDS, _COLLECT_SECONDS_IN_WAVES = 0.004, 0.02
 # After this many failures in a row, the server counts as down.

@@ -27,8 +27,6 @@ from billframes.loading.query_args import ListRequest, build_request
 from billframes.schema.decode import decode_single, same_id
 from billframes.schema.resources import Resource
 
-__all__ = ["ListHint", "RecordReader", "ServerRecord", "response_cells"]
-
 # The cells of one record by column.
 ServerRecord: TypeAlias = Mapping[str, Any]
 
@@ -61,11 +59,7 @@ def _records_of(table: pa.Table, id_: str, columns: Sequence[EditColumn]) -> dic
 
 @dataclass(frozen=True, slots=True)
 class ListHint:
-    """
-    Filters for a list that probably has the wanted records, at most `at_most` of them.
-
-    It is counted if `rows` is not known. `fallback` is another list for records that are not in this one.
-    """
+    """Filters for a list that probably has the wanted records, at most `at_most`; `fallback` is a list for others."""
 
     arguments: Mapping[str, Any] = field(default_factory=dict)
     rows: int | None = None

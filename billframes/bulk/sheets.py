@@ -25,8 +25,6 @@ from billframes.bulk.archive import (
 from billframes.bulk.edited_frame import Percentage
 from billframes.errors import ConfigError
 
-__all__ = ["CellError", "ReadSheet", "Workbook"]
-
 # Excel's last row, and its columns.
 _LAST_ROW, _COLUMNS = 1_048_576, 16_384
 _TRUE = frozenset({"1", "true"})
@@ -279,14 +277,7 @@ class _RowReader(_SheetReader):
 
 
 def _column_number(letters: str) -> int:
-    """
-    Return the number of a column from 1.
-
-    Examples
-    --------
-    >>> _column_number("A"), _column_number("AA"), _column_number("XFD")
-    (1, 27, 16384)
-    """
+    """Return the number of a column from 1, such as 27 for "AA"."""
     number = 0
     if 0 < len(letters) <= 3 and letters.isascii() and letters.isupper():
         for letter in letters:

@@ -18,11 +18,9 @@ import pandas as pd
 from billframes._limits import WORKBOOK_BYTES, WORKBOOK_CELLS, checked_limit
 from billframes.bulk.archive import DamagedWorkbookError
 from billframes.bulk.columns import columns_of
-from billframes.bulk.sheets import CellError, ReadSheet, Workbook
+from billframes.bulk.sheets import ReadSheet, Workbook
 from billframes.errors import BillframesError, ParameterError
 from billframes.schema.resources import CLIENTS, EXPENSES, FIXED_FEES, MATTERS, TIME_ENTRIES, Resource
-
-__all__ = ["CellError", "read_workbook"]
 
 # In this order, because records also have the ids of others: the first resource whose id a sheet has is the sheet's.
 _RESOURCES = (TIME_ENTRIES, EXPENSES, FIXED_FEES, MATTERS, CLIENTS)

@@ -22,7 +22,6 @@ from billframes.bulk.journal import Entry
 from billframes.bulk.server_records import ServerRecord, response_cells
 from billframes.errors import (
     AccessDeniedError,
-    ApiError,
     AuthenticationError,
     BillframesError,
     DecodeError,
@@ -39,8 +38,6 @@ from billframes.schema.sources import json_names
 from billframes.transport.answers import OtherRecordError, check_answer, check_deletion_answer
 from billframes.transport.http_errors import uncertain_write_error
 from billframes.transport.request import ApiRequest, OutcomeCheck, Response, outcome_of_write
-
-__all__ = ["BILLED", "CHANGED_SINCE_PLANNED", "Writer"]
 
 # Outcomes of changes that are held back, with their reasons.
 CHANGED_SINCE_PLANNED = ("changed since planned", "somebody changed the record after the plan was made")
@@ -59,8 +56,7 @@ class Writer:
 
     def write(self, entry: Entry, unchanged_at: float | None = None) -> Entry:
         """
-        Send a change, and return it with its outcome; raise only `AuthenticationError`, which would hit any other
-        change.
+        Send a change, and return it with its outcome; raise only `AuthenticationError`, which all changes would get.
 
         At `unchanged_at`, by `time.monotonic`, a list proved that the record is unchanged. If None, it is read first.
         """
@@ -71,15 +67,16 @@ class Writer:
         except (AuthenticationError, KeyboardInterrupt):
             raise
         except UncertainWriteError as error:
-            if entry.action == "create":
-                return entry.with_outcome("unanswered", _cause(error))
-            return entry.with_outcome("uncertain", _cause(error))
+            state = "unanswered" if entry.action == "create" else "uncertain"
+            return entry.with_outcome(state, str(error.__cause__ or error))
         except (RefusedError, AccessDeniedError) as error:
             return entry.with_outcome("refused", str(error))
         except NotFoundError:
             return entry.with_outcome("gone", "the record is no longer on the server")
         except BillframesError as error:
-            return entry.with_outcome("failed", f"not sent: {error}" if _failed_to_read(error) else str(error))
+            return entry.with_outcome(
+                "failed", f"not sent: {error}" if getattr(error, "method", "") == "GET" else str(error)
+            )
 
     def _create(self, entry: Entry) -> Entry:
         resource = self.resource
@@ -214,11 +211,3 @@ def _nested_fields(resource: Resource) -> list[str]:
     assert updates is not None  # noqa: S101 - only such resources have plans
     names = json_names(updates)
     return [names[name] for name in ("contact", "conflict_information") if name in names]
-
-
-def _cause(error: Exception) -> str:
-    return str(error.__cause__ or error)
-
-
-def _failed_to_read(error: Exception) -> bool:
-    return isinstance(error, ApiError) and error.method == "GET"

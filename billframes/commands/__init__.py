@@ -24,15 +24,9 @@ PROFILE_VARIABLE = "BILLFRAMES_PROFILE"
 
 def add_connection(parser: argparse.ArgumentParser, *, mirror: bool = True, more: str = "") -> None:
     """
-    Declare `--profile`, `--demo` and `--mirror`. A user can give one of them.
+    Declare `--profile`, `--demo`, and `--mirror` if the command can read a mirror. A user can give one of them.
 
-    Parameters
-    ----------
-    parser : ArgumentParser
-    mirror : bool
-        Whether the command can read a mirror.
-    more : str
-        Text to add to the help of `--demo`.
+    `more` is added to the help of `--demo`.
     """
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument(
@@ -45,15 +39,7 @@ def add_connection(parser: argparse.ArgumentParser, *, mirror: bool = True, more
 
 @contextmanager
 def connected(args: argparse.Namespace, *, progress: bool | None = None) -> Iterator[Client]:
-    """
-    Connect as the options say, and close the connection at the end of the block.
-
-    Parameters
-    ----------
-    args : Namespace
-    progress : bool, optional
-        Whether loads from a server show their progress; see `connect`.
-    """
+    """Connect as the options say, and close the connection at the end of the block."""
     # These imports take long, and the options are declared without them.
     from billframes._session import mirror
     from billframes.client import Client

@@ -6,6 +6,7 @@ The workbook must be one that `billframes export` wrote. The exit code is 0 only
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import sys
 from pathlib import Path
@@ -21,8 +22,6 @@ from billframes.bulk.workbook import read_workbook
 from billframes.client import Client
 from billframes.commands import add_connection, connected
 from billframes.errors import ParameterError
-
-__all__ = ["EXAMPLES", "add_arguments", "run"]
 
 EXAMPLES = ("billframes apply october.xlsx --dry-run", "billframes apply october.xlsx --yes --journal october.journal")
 
@@ -75,9 +74,7 @@ def run(args: argparse.Namespace) -> int:
         if args.dry_run:
             return 0
         if plan._sent:
-            _check_terminal(yes=args.yes)
-            if not args.yes and not _ask(f"Apply to {client.base_url}? [y/N] "):
-                say("Nothing was sent.")
+            if not _is_confirmed(f"Apply to {client.base_url}? [y/N] ", yes=args.yes):
                 return INCOMPLETE
             journal = journal or _new_journal(file.stem)
             say(f"Journal: {journal}")
@@ -102,25 +99,24 @@ def _resume(client: Client, journal: Path, *, yes: bool) -> int:
         finished = opened.about.get("finished")
     if not finished:
         say(f"{journal.name} is unfinished: {left:,} of its changes are not done, or their outcome is unknown.")
-        _check_terminal(yes=yes)
-        if not yes and not _ask("Continue? [y/N] "):
-            say("Nothing was sent.")
+        if not _is_confirmed("Continue? [y/N] ", yes=yes):
             return INCOMPLETE
     return _print_outcomes(resume(journal, client=client), None)
 
 
-def _check_terminal(*, yes: bool) -> None:
-    if not yes and not (sys.stdin is not None and sys.stdin.isatty()):
+def _is_confirmed(question: str, *, yes: bool) -> bool:
+    """Ask, unless the answer was given as `yes`; raise `ParameterError` if there is no terminal."""
+    if yes:
+        return True
+    if sys.stdin is None or not sys.stdin.isatty():
         raise ParameterError(
             "There is no terminal to ask for confirmation; add --yes to send, or --dry-run to see the plan."
         )
-
-
-def _ask(question: str) -> bool:
-    try:
-        return input(question).strip().lower() in {"y", "yes"}
-    except EOFError:
-        return False
+    with contextlib.suppress(EOFError):
+        if input(question).strip().lower() in {"y", "yes"}:
+            return True
+    say("Nothing was sent.")
+    return False
 
 
 def _new_journal(stem: str) -> Path:
@@ -134,7 +130,6 @@ def _not_sent(plan: Plan) -> int:
 
 
 def _print_outcomes(outcomes: Outcomes, plan: Plan | None) -> int:
-    """Print the outcomes of the changes, and return the exit code."""
     say(f"{outcome_counts(outcomes)}.")
     failed = changes_not_made(outcomes)
     for id_, columns, outcome, reason in failed.head(_MOST_PRINTED).to_numpy():

@@ -18,8 +18,6 @@ from billframes.commands import add_connection, connected
 from billframes.config.firm import describe_settings
 from billframes.config.profiles import config_file
 
-__all__ = ["EXAMPLES", "add_arguments", "run"]
-
 EXAMPLES = ("billframes doctor", "billframes doctor --profile firm --remember")
 
 _PACKAGES = ("pandas", "pyarrow", "httpx", "msgspec", "narwhals")

@@ -22,8 +22,6 @@ from billframes.commands import add_connection, connected
 from billframes.errors import ParameterError
 from billframes.schema.resources import RESOURCES as DECLARED
 
-__all__ = ["EXAMPLES", "add_arguments", "run"]
-
 EXAMPLES = (
     'billframes export expenses 2026-10 --decimal , --delimiter ";" -o acme.csv',
     "billframes export time_entries 2026-10 -o october.xlsx",
@@ -109,7 +107,6 @@ def _check_filters(args: argparse.Namespace, resource: str) -> None:
 
 
 def _ids(client: Client, name: str, words: Sequence[str]) -> list[str]:
-    """Return the ids of the clients, matters or people that are named."""
     load, reference = _LISTS[name]
     rows = getattr(client, load)()[[f"{name}_id", "name", reference]].astype("object").fillna("")
     known = list(rows.itertuples(index=False, name=None))

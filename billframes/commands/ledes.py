@@ -21,8 +21,6 @@ from billframes.periods import Period
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["EXAMPLES", "add_arguments", "replace_old_options", "run"]
-
 EXAMPLES = (
     "billframes ledes --check 2026-10",
     "billframes ledes 11835 11861 --ledes-profile granite.toml -o granite.txt",

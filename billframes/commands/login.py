@@ -23,8 +23,6 @@ from billframes.config.profiles import config_file, read_config, write_privately
 from billframes.config.secret import Secret, hide
 from billframes.errors import ConfigError
 
-__all__ = ["EXAMPLES", "add_arguments", "run"]
-
 EXAMPLES = ("billframes login", "billframes login --profile trial --base-url https://trial.example.com")
 
 REFUSED = 1
@@ -121,7 +119,6 @@ def _save_token(keyring: Any, name: str, token: Secret, before: Secret | None) -
 
 
 def _restore_token(keyring: Any, name: str, before: Secret | None) -> None:
-    """Restore the previous token in the keyring, if possible."""
     with contextlib.suppress(Exception):
         if before is None:
             keyring.delete_password(KEYRING_SERVICE, name)

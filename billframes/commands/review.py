@@ -23,8 +23,6 @@ from billframes.periods import Period
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["EXAMPLES", "add_arguments", "run"]
-
 EXAMPLES = (
     'billframes review --responsible "Miriam Harrow" --out october',
     "billframes review --invoice 11835 --invoice 11842 --settings firm.toml",

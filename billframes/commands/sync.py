@@ -26,8 +26,6 @@ from billframes.mirror.catalogue import checked_span
 from billframes.mirror.cleanup import is_due, versions_to_keep
 from billframes.mirror.storage_errors import FullDiskError
 
-__all__ = ["EXAMPLES", "add_arguments", "run"]
-
 EXAMPLES = (
     "billframes sync firm-mirror",
     "billframes sync firm-mirror --status",

@@ -21,8 +21,6 @@ from billframes.periods import Period
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["EXAMPLES", "add_arguments", "run"]
-
 EXAMPLES = (
     'billframes tie-out "A_R Aging Detail.csv" -o october.xlsx',
     "billframes tie-out aging.csv --history invoices.csv --control 8605.49",

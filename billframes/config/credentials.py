@@ -28,8 +28,6 @@ from billframes.config.profiles import config_file, read_profile
 from billframes.config.secret import Secret, check_token, hide
 from billframes.errors import BillframesWarning, ConfigError
 
-__all__ = ["FoundApi", "check_address", "find_api", "is_loopback"]
-
 T = TypeVar("T")
 KEYRING_SERVICE = "billframes"
 _EXAMPLE = "https://billing.example.com"
@@ -65,49 +63,39 @@ def find_api(
     known_options: frozenset[str] = frozenset(),
 ) -> FoundApi:
     """
-    Find the API's address and credential.
+    Find the API's address and credential. The arguments of `connect` take precedence over all other sources.
 
-    Parameters
-    ----------
-    base_url, token, profile : str, optional
-        The arguments of `connect`, which take precedence over all other sources.
-    wants_token : bool
-        False if the caller authenticates with `auth=`. No token is then used.
-    own_headers : bool
-        Whether the caller gives headers, which may be the credential. The profile's headers are then not used.
-    known_options : frozenset of str
-        The settings that a profile may have besides base_url and token.
+    Without `wants_token`, the caller authenticates with `auth=`, and no token is used. With `own_headers`, the caller
+    gives headers, which may be the credential, and those of the profile are not used. `known_options` are the settings
+    that a profile may have besides base_url and token.
 
-    Raises
-    ------
-    ConfigError
-        No source has an address, the profile does not exist, the address can't be used, or the only credential belongs
-        to another address.
+    Raise `ConfigError` if no source has an address, the profile does not exist, the address can't be used, or the only
+    credential belongs to another address.
     """
     token = hide(token)
     # The default profile's credential is only for its own address.
     has_other_address = bool(base_url or os.environ.get("BILLFRAMES_BASE_URL"))
     name, chosen = read_profile(profile, known_options, default=not has_other_address)
     url, url_source = _address(base_url, name, chosen)
-    is_of_profile = not chosen.get("base_url") or _same_address(url, chosen["base_url"])
+    is_of_profile = not chosen.get("base_url") or same_address(url, chosen["base_url"])
     options = {key: value for key, value in chosen.items() if key not in {"base_url", "token"}}
     if not is_of_profile and options.pop("headers", None) and not own_headers:
         raise ConfigError(_reason_not_sent(f"profile {name!r}", url_source))
     is_of_environment = url_source != "argument" or any(
-        _same_address(url, each) for each in (os.environ.get("BILLFRAMES_BASE_URL"), chosen.get("base_url"))
+        same_address(url, each) for each in (os.environ.get("BILLFRAMES_BASE_URL"), chosen.get("base_url"))
     )
     tokens = (
-        _FoundToken("argument", token, may_be_sent=True),
-        _FoundToken("BILLFRAMES_TOKEN", hide(os.environ.get("BILLFRAMES_TOKEN")), may_be_sent=is_of_environment),
-        _FoundToken(f"profile {name!r}", chosen.get("token"), may_be_sent=is_of_profile),
+        ("argument", token, True),
+        ("BILLFRAMES_TOKEN", hide(os.environ.get("BILLFRAMES_TOKEN")), is_of_environment),
+        (f"profile {name!r}", chosen.get("token"), is_of_profile),
     )
-    secret, token_source = _first(*((each.source, each.text) for each in tokens if each.may_be_sent))
+    secret, token_source = _first(*((source, found) for source, found, may_be_sent in tokens if may_be_sent))
     missing = "none" if wants_token else "auth="
     if not wants_token:
         secret = None
     elif secret is None:
         secret, token_source = _from_keyring(name if name and is_of_profile else url), "keyring"
-        unusable = next((each.source for each in tokens if each.text and not each.may_be_sent), None)
+        unusable = next((source for source, found, may_be_sent in tokens if found and not may_be_sent), None)
         if secret is None and unusable and not own_headers:
             raise ConfigError(_reason_not_sent(unusable, url_source))
     if secret is not None:
@@ -128,15 +116,6 @@ def _address(base_url: str | None, name: str | None, profile: Mapping[str, Any])
     return check_address(url, source), source
 
 
-@dataclass(frozen=True, slots=True)
-class _FoundToken:
-    """A source's token, and whether it may be sent to the address."""
-
-    source: str
-    text: Secret | None
-    may_be_sent: bool
-
-
 def _reason_not_sent(source: str, url_source: str) -> str:
     """Return the message for a credential that belongs to another address."""
     where = "given in code" if url_source == "argument" else f"from {url_source}"
@@ -151,7 +130,8 @@ def _reason_not_sent(source: str, url_source: str) -> str:
     )
 
 
-def _same_address(one: str, other: str | None) -> bool:
+def same_address(one: str, other: str | None) -> bool:
+    """Tell whether two addresses are the same, except for upper case, a default port and a slash at the end."""
     return bool(other) and _comparable(one) == _comparable(str(other))
 
 
@@ -166,14 +146,7 @@ def _comparable(url: str) -> tuple[str, str | None, int | None, str] | None:
 
 
 def is_loopback(host: str) -> bool:
-    """
-    Tell whether the host is this machine: localhost, 127.0.0.0/8 or ::1.
-
-    Examples
-    --------
-    >>> is_loopback("127.0.0.1"), is_loopback("127.0.0.example.com")
-    (True, False)
-    """
+    """Tell whether the host is this machine: localhost, 127.0.0.0/8 or ::1."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -214,10 +187,7 @@ def check_address(url: str, source: str) -> str:
     """
     Check an API's address, and return it without a slash at its end.
 
-    Raises
-    ------
-    ConfigError
-        It is not an address, or credentials would not be safe there. The message names the source.
+    Raise `ConfigError` if it is not an address, or credentials would not be safe there; the message names the source.
     """
     # The message does not show the text, because it may be a token that was given by mistake.
     if "@" in url:

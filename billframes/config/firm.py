@@ -22,16 +22,7 @@ from billframes.periods import MONTHS, DateLike, FiscalYear
 
 __all__ = ["FirmSettings", "Target", "Tax", "describe_settings"]
 
-_BY_USER = (
-    "user_hours",
-    "user_start",
-    "user_end",
-    "leave",
-    "targets",
-    "standard_rates",
-    "cost_rates",
-    "roles",
-)
+_BY_USER = ("user_hours", "user_start", "user_end", "leave", "targets", "standard_rates", "cost_rates", "roles")
 
 
 @suggest_settings
@@ -213,12 +204,9 @@ class FirmSettings:
             The file can't be read, is not TOML, or has an unknown key or an invalid value.
         """
         values = read_keys(path, "firm settings", [each.name for each in fields(cls)])
-        if isinstance(values.get("guidelines"), str):
-            values["guidelines"] = str(Path(path).parent / values["guidelines"])
-        if isinstance(values.get("report"), dict) and isinstance(values["report"].get("logo"), str):
-            values["report"]["logo"] = str(Path(path).parent / values["report"]["logo"])
-        if isinstance(values.get("ledger"), dict) and isinstance(values["ledger"].get("folder"), str):
-            values["ledger"]["folder"] = str(Path(path).parent / values["ledger"]["folder"])
+        for table, key in ((values, "guidelines"), (values.get("report"), "logo"), (values.get("ledger"), "folder")):
+            if isinstance(table, dict) and isinstance(table.get(key), str):
+                table[key] = str(Path(path).parent / table[key])
         try:
             settings = cls(**values)
         except ParameterError as error:
@@ -297,16 +285,7 @@ def check_settings(settings: object) -> None:
 
 
 def describe_settings(settings: FirmSettings | None) -> str:
-    """
-    Describe in a sentence the settings that figures are calculated with.
-
-    Examples
-    --------
-    >>> describe_settings(FirmSettings(hours_per_day=7.5, holidays=["2026-12-25"]))
-    'Firm settings: 7.5 hours a day, Mon to Fri; holidays.'
-    >>> describe_settings(None)
-    'No firm settings: 8 hours a day, Mon to Fri, without holidays, leave, part time, or people who joined or left.'
-    """
+    """Describe in a sentence the settings that figures are calculated with."""
     if settings is None:
         plain = _describe_day(FirmSettings())
         return f"No firm settings: {plain}, without holidays, leave, part time, or people who joined or left."

@@ -13,19 +13,12 @@ from typing import Any
 from billframes.config.firm import FirmSettings
 from billframes.days import FiscalYear
 
-__all__ = ["FirmCalendar"]
-
 
 class FirmCalendar:
     """
     The calendar of a firm. The clock and the client are only asked if a period depends on them.
 
-    Parameters
-    ----------
-    client : callable, optional
-        Returns the client, or a mirror, whose firm it is. By default there is none.
-    settings : FirmSettings, optional
-        Instead of the client's.
+    `client` returns the client, or a mirror, whose firm it is; `settings` take the place of the client's.
     """
 
     def __init__(self, client: Callable[[], Any] = lambda: None, settings: FirmSettings | None = None) -> None:

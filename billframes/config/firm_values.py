@@ -13,8 +13,6 @@ from billframes._names import closest
 from billframes.errors import ParameterError
 from billframes.periods import FiscalYear, resolve
 
-__all__ = ["FIRM", "READERS", "ROLES", "WEEKDAYS", "Target", "read_date", "read_list", "read_number"]
-
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 ROLES = ("principal", "attorney", "paralegal", "timekeeper", "operator", "accountant")
 _TARGET = {"hours", "fees", "period"}
@@ -145,14 +143,6 @@ def _floor(value: Any, key: str) -> float | None:
     return value if value is None else float(value)
 
 
-def _fiscal_year_start(value: Any, key: str) -> str | None:
-    return None if value is None else FiscalYear.read(value, key=key).text
-
-
-def _fiscal_year_name(value: Any, _key: str) -> str:
-    return FiscalYear.read(1, value).named
-
-
 def _weights(value: Any, key: str) -> dict[str, float]:
     weights = _mapping(_not_negative)(value, key)
     if not math.isclose(sum(weights.values()), 1.0, abs_tol=1e-9):
@@ -171,7 +161,7 @@ _LOGOS = (".png", ".jpg", ".jpeg", ".svg")
 
 
 def _report(value: Any, key: str) -> dict[str, str]:
-    looks = _mapping(lambda each, name: each if isinstance(each, str) else _not_text(each, name))(value, key)
+    looks = _mapping(_text)(value, key)
     for name, text in looks.items():
         if name not in _REPORT:
             raise ParameterError(f"{key} has no {name!r}; it takes {', '.join(_REPORT)}.{closest(name, _REPORT)}")
@@ -182,10 +172,6 @@ def _report(value: Any, key: str) -> dict[str, str]:
         if name == "paper" and text.lower() not in {"a4", "letter"}:
             raise ParameterError(f"{key}['paper']={text!r} is not a size of paper; it takes 'A4' or 'Letter'.")
     return {**looks, **({"paper": looks["paper"].capitalize()} if "paper" in looks else {})}
-
-
-def _not_text(value: Any, key: str) -> str:
-    raise ParameterError(f"{key}={value!r} is not a text; put it in quotes.")
 
 
 def read_list(value: Any, key: str) -> Iterable[Any]:
@@ -216,8 +202,8 @@ READERS: dict[str, Callable[[Any, str], Any]] = {
     "user_end": _mapping(read_date),
     "leave": _mapping(_leave),
     "targets": _mapping(_target),
-    "fiscal_year_start": _fiscal_year_start,
-    "fiscal_year_name": _fiscal_year_name,
+    "fiscal_year_start": lambda value, key: None if value is None else FiscalYear.read(value, key=key).text,
+    "fiscal_year_name": lambda value, _: FiscalYear.read(1, value).named,
     "realization_floor": _floor,
     "standard_rates": _mapping(_dated_rate),
     "cost_rates": _mapping(_not_negative),

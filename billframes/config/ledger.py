@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from billframes._names import closest
+from billframes._suggestions import check_keys
 from billframes.config.firm_values import read_list
 from billframes.errors import ParameterError
-
-__all__ = ["LEDGER_READERS", "LedgerSettings"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,17 +44,12 @@ class LedgerSettings:
     folder: str = ""
 
 
-_KEYS = tuple(each.name for each in fields(LedgerSettings))
-
-
 def _ledger(value: Any, key: str) -> LedgerSettings:
     if isinstance(value, LedgerSettings):
         return value
     if not isinstance(value, Mapping):
         raise ParameterError(f"{key}={value!r} is not a mapping such as {{'customers': {{'Acme Inc': 'client id'}}}}.")
-    for name in value:
-        if name not in _KEYS:
-            raise ParameterError(f"{key} has an unknown key {name!r}.{closest(name, _KEYS)} It takes {_KEYS}.")
+    check_keys(key, value, (each.name for each in fields(LedgerSettings)))
     return LedgerSettings(**{name: _read(each, name, f"{key}.{name}") for name, each in value.items()})
 
 

@@ -32,8 +32,6 @@ from billframes._names import closest
 from billframes.config.secret import hide, hide_headers
 from billframes.errors import BillframesWarning, ConfigError
 
-__all__ = ["LIMITS", "Limits", "config_file", "read_config", "read_profile", "save_select_names", "write_privately"]
-
 
 @dataclass(slots=True)
 class Limits:
@@ -64,14 +62,7 @@ class Limits:
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Limits:
-        """
-        Read the limits in a profile's settings, and ignore the other settings.
-
-        Raises
-        ------
-        ConfigError
-            A limit is not a number above 0.
-        """
+        """Read the limits in a profile's settings; raise `ConfigError` if one is not a number above 0."""
         given = {name: value for name, value in options.items() if name in LIMITS}
         for name, value in given.items():
             if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
@@ -93,20 +84,9 @@ def read_profile(
     """
     Return the profile's name and settings; None and an empty dict if no profile is used.
 
-    Parameters
-    ----------
-    given : str or None
-        The profile given to `connect`. None is `BILLFRAMES_PROFILE`, else the file's default profile. If it is an empty
-        text, no profile is used.
-    known_options : frozenset of str
-        The settings that a profile may have besides base_url and token.
-    default : bool
-        Whether the file's default profile may be used.
-
-    Raises
-    ------
-    ConfigError
-        The profile does not exist, the file can't be read, or a setting is unknown.
+    `given` is the profile given to `connect`: None is `BILLFRAMES_PROFILE`, else the file's default profile if
+    `default` allows it, and an empty text means none. Raise `ConfigError` if it does not exist, the file can't be
+    read, or a setting is not in `known_options`, base_url or token.
     """
     name = (os.environ.get("BILLFRAMES_PROFILE") or None) if given is None else given
     if name == "" or (name is None and not default):
@@ -135,10 +115,7 @@ def read_config(path: Path) -> dict[str, Any]:
     """
     Return the file's settings, with its credentials hidden; an empty dict if the file does not exist.
 
-    Raises
-    ------
-    ConfigError
-        The file can't be read, is not TOML, is too large for settings, or a profile in it is not a table.
+    Raise `ConfigError` if it can't be read, is not TOML, is too large for settings, or a profile in it is not a table.
     """
     try:
         config = read_toml(path)
@@ -181,19 +158,7 @@ def save_select_names(path: Path, profile: str | None, names: Mapping[str, Seque
     """
     Add a server's `select` names to its profile, unless `names` is empty or the profile has them already.
 
-    Parameters
-    ----------
-    path : Path
-        The settings file.
-    profile : str or None
-        The profile's name.
-    names : mapping of str to list of str
-        Alternate names by loader.
-
-    Raises
-    ------
-    ConfigError
-        `profile` is None, the profile has other names, or the file can't be changed.
+    Raise `ConfigError` if there is no profile, it has other names, or the file can't be changed.
     """
     if profile is None:
         raise ConfigError(

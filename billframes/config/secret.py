@@ -12,22 +12,13 @@ from typing import NoReturn
 
 from billframes.errors import ConfigError
 
-__all__ = ["Secret", "check_headers", "check_token", "hide", "hide_headers", "is_header_name"]
-
 # Shorter texts occur by chance, so masking them would only make messages unreadable.
 LEAST_MASKED = 4
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
 class Secret:
-    """
-    A text that only `reveal` returns.
-
-    Examples
-    --------
-    >>> Secret("abc")
-    Secret(***)
-    """
+    """A text that only `reveal` returns."""
 
     __slots__ = ("_text",)
 
@@ -39,14 +30,7 @@ class Secret:
         return self._text
 
     def mask_in(self, text: str) -> str:
-        """
-        Replace the secret in a text by `***`: servers and keyrings may repeat it in their messages.
-
-        Examples
-        --------
-        >>> Secret("t0ken").mask_in("The key t0ken has expired.")
-        'The key *** has expired.'
-        """
+        """Replace the secret in a text by `***`: servers and keyrings may repeat it in their messages."""
         return text.replace(self._text, "***") if len(self._text) >= LEAST_MASKED else text
 
     def __repr__(self) -> str:

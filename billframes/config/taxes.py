@@ -14,10 +14,9 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from billframes._names import closest, first_few
+from billframes._suggestions import check_keys
 from billframes.config.firm_values import read_date, read_list, read_number
 from billframes.errors import ParameterError
-
-__all__ = ["KINDS", "PARTS", "TAX_READERS", "PaymentOrder", "Tax", "read_payment_order"]
 
 KINDS = ("time", "fixed_fees", "expenses")
 PARTS = ("tax", "expenses", "fees")
@@ -77,9 +76,6 @@ class Tax:
             raise ParameterError(f"start={self.start} is after end={self.end}.")
 
 
-_KEYS = tuple(each.name for each in fields(Tax))
-
-
 def _kinds(value: Any) -> tuple[str, ...]:
     kinds = tuple(read_list(value, "on"))
     for kind in kinds:
@@ -102,9 +98,7 @@ def _tax(value: Any, key: str) -> Tax:
         return value
     if not isinstance(value, Mapping):
         raise ParameterError(f"{key}={value!r} is not a tax; it takes {{'name': 'GST', 'rate': 0.05, 'on': ['time']}}.")
-    for name in value:
-        if name not in _KEYS:
-            raise ParameterError(f"{key} has an unknown key {name!r}.{closest(name, _KEYS)} It takes {_KEYS}.")
+    check_keys(key, value, (each.name for each in fields(Tax)))
     if missing := [name for name in ("name", "rate") if name not in value]:
         raise ParameterError(f"{key} has no {missing[0]}; a tax needs a name and a rate.")
     for name in ("clients", "except_clients"):

@@ -12,20 +12,6 @@ from collections.abc import Iterable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 
-__all__ = [
-    "ZERO",
-    "exact_sum",
-    "money",
-    "money_text",
-    "number",
-    "number_text",
-    "product",
-    "rate_text",
-    "read_number",
-    "spread",
-    "to_cents",
-]
-
 _CENT = Decimal("0.01")
 _FOURTH = Decimal("0.0001")
 ZERO = Decimal("0.00")
@@ -35,26 +21,12 @@ _NUMBER = re.compile(r"-?0*(?:\d{1,12}(?:\.\d{0,10})?|\.\d{1,10})")
 
 
 def money(value: float | Decimal | None) -> Decimal | None:
-    """
-    Return an amount to the cent; None if it is missing or too large for the format.
-
-    Examples
-    --------
-    >>> money(114.015), money(-0.005), money(float("nan"))
-    (Decimal('114.02'), Decimal('-0.01'), None)
-    """
+    """Return an amount to the cent; None if it is missing or too large for the format."""
     return _exact(value, _CENT)
 
 
 def number(value: float | Decimal | None) -> Decimal | None:
-    """
-    Return hours or a rate with four decimals; None if it is missing or too large for the format.
-
-    Examples
-    --------
-    >>> number(1 / 3)
-    Decimal('0.3333')
-    """
+    """Return hours or a rate with four decimals; None if it is missing or too large for the format."""
     return _exact(value, _FOURTH)
 
 
@@ -70,14 +42,7 @@ def _exact(value: float | Decimal | None, unit: Decimal) -> Decimal | None:
 
 
 def product(units: Decimal, unit_cost: Decimal) -> Decimal:
-    """
-    Return units × unit cost to the cent.
-
-    Examples
-    --------
-    >>> product(Decimal("0.33"), Decimal("345.50"))
-    Decimal('114.02')
-    """
+    """Return units × unit cost to the cent."""
     return to_cents(units * unit_cost)
 
 
@@ -87,14 +52,7 @@ def to_cents(amount: Decimal) -> Decimal:
 
 
 def read_number(text: str) -> Decimal | None:
-    """
-    Read a number of a file; None if it is not a number, or too wide for any field to be calculated with.
-
-    Examples
-    --------
-    >>> read_number("630."), read_number(".5"), read_number("1,000"), read_number("")
-    (Decimal('630'), Decimal('0.5'), None, None)
-    """
+    """Read a number of a file; None if it is not a number, or too wide for any field to be calculated with."""
     return Decimal(text) if _NUMBER.fullmatch(text) else None
 
 
@@ -109,27 +67,13 @@ def exact_sum(amounts: Iterable[Decimal | None]) -> Decimal | None:
 
 
 def money_text(amount: Decimal | None) -> str:
-    """
-    Write an amount with two decimals; None is empty.
-
-    Examples
-    --------
-    >>> money_text(Decimal("-70")), money_text(None)
-    ('-70.00', '')
-    """
+    """Write an amount with two decimals; None is empty."""
     return "" if amount is None else f"{amount:.2f}"
 
 
 @lru_cache(maxsize=65_536)
 def number_text(value: Decimal | None) -> str:
-    """
-    Write hours or a rate with two to four decimals; None is empty.
-
-    Examples
-    --------
-    >>> number_text(Decimal("2")), number_text(Decimal("0.3330")), number_text(Decimal("0.3333"))
-    ('2.00', '0.333', '0.3333')
-    """
+    """Write hours or a rate with two to four decimals; None is empty."""
     if value is None:
         return ""
     whole, _, decimals = f"{value:.4f}".partition(".")
@@ -138,14 +82,7 @@ def number_text(value: Decimal | None) -> str:
 
 @lru_cache(maxsize=1024)
 def rate_text(rate: Decimal) -> str:
-    """
-    Write a tax rate without trailing zeros.
-
-    Examples
-    --------
-    >>> rate_text(Decimal("0.20")), rate_text(Decimal("0.000"))
-    ('0.2', '0')
-    """
+    """Write a tax rate without trailing zeros."""
     return f"{rate.normalize():f}"
 
 
@@ -154,11 +91,6 @@ def spread(amount: Decimal, weights: Sequence[Decimal]) -> list[Decimal]:
     Divide an amount in proportion to weights, in whole cents. The parts add up to the amount exactly.
 
     The remaining cents go to the parts with the largest remainders; if these are equal, to the first parts.
-
-    Examples
-    --------
-    >>> spread(Decimal("-1.00"), [Decimal("1.00")] * 3)
-    [Decimal('-0.34'), Decimal('-0.33'), Decimal('-0.33')]
     """
     cents, sign = abs(int(amount * 100)), -1 if amount < 0 else 1
     parts = [int(each * 100) for each in weights]

@@ -18,16 +18,8 @@ from billframes._limits import LEDES_BYTES, LEDES_FINDINGS
 from billframes.client import Client
 from billframes.config.firm import FirmSettings
 from billframes.ebilling.codes import read_codes
-from billframes.ebilling.findings import (
-    INVOICE_COLUMNS,
-    NOTE,
-    OFTEN,
-    Finding,
-    Problem,
-    findings_frame,
-    guideline_findings,
-)
-from billframes.ebilling.format import FIELDS
+from billframes.ebilling.findings import INVOICE_COLUMNS, Finding, Problem, findings_frame, guideline_findings
+from billframes.ebilling.format import FIELDS, NOTE, OFTEN
 from billframes.ebilling.invoice_amount import adjust_to_invoice
 from billframes.ebilling.item_codes import CODE_FIELDS, code_findings, needs_code
 from billframes.ebilling.line_taxes import LineTaxes
@@ -43,8 +35,6 @@ from billframes.periods import DateLike, Period, resolve
 
 if TYPE_CHECKING:
     from billframes.book import Book
-
-__all__ = ["CheckedBills", "check_invoices", "ledes_check"]
 
 Frames = Mapping[str, Any]
 # The fields with the invoice's total, and with a line's units, adjustment, total and unit cost.
@@ -339,7 +329,6 @@ def _invoice_findings(
 
 
 def _international_findings(bill: Bill, source: BillSource, profile: LedesProfile) -> Iterator[Finding]:
-    """Yield the findings about an invoice as 98BI."""
     if not profile.form.has_taxes:
         return
     currency = source.settings.currency if source.settings is not None else ""

@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from billframes.ebilling.findings import NOTE, OFTEN, REJECTED, Problem
-
-__all__ = ["code_problems", "tax_lines"]
+from billframes.ebilling.findings import Problem
+from billframes.ebilling.format import NOTE, OFTEN, REJECTED
 
 # Litigation, project, bankruptcy and counselling; patent, trade mark and government relations; Jackson's codes (JA to
 # JM); and the numbers of 2023 for patents.
@@ -33,16 +32,7 @@ _ARTICLES = {"task": "a task code", "activity": "an activity code", "expense": "
 
 
 def tax_lines(columns: Mapping[str, Sequence[str]], tax_codes: Collection[str] = ()) -> list[int]:
-    """
-    Return the lines of tax: those with the expense code E124 or a code of `tax_codes`, whose text names a tax.
-
-    Parameters
-    ----------
-    columns : mapping of str to sequence of str
-        One text per line.
-    tax_codes : collection of str
-        The client's own codes of taxes.
-    """
+    """Return the lines of tax: those with the expense code E124 or a code of `tax_codes`, whose text names a tax."""
     tasks, expenses = (columns[f"line_item_{name}_code"] for name in ("task", "expense"))
     own = {*tax_codes}
     if (own | {_TAX_CODE}).isdisjoint((*tasks, *expenses)):

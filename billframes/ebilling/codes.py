@@ -18,8 +18,6 @@ from billframes.ebilling.source import CODES, KINDS, BillItem
 from billframes.loading.connection import request_threads
 from billframes.loading.progress import Progress, progress_reporter
 
-__all__ = ["CodeStore", "ItemCodes", "ItemKey", "read_codes"]
-
 ItemKey = tuple[str, str, Any]
 """An item's kind, its id, and the instant of its last change."""
 ItemCodes = Mapping[str, str | None]
@@ -36,20 +34,8 @@ class CodeStore(Protocol):
         """Remember codes."""
 
 
-class _MemoryStore:
-    """Remembers codes as long as the client exists."""
-
-    def __init__(self) -> None:
-        self._codes: dict[ItemKey, ItemCodes] = {}
-
-    def read(self) -> Mapping[ItemKey, ItemCodes]:
-        return self._codes
-
-    def add(self, codes: Mapping[ItemKey, ItemCodes]) -> None:
-        self._codes.update(codes)
-
-
-_stores: weakref.WeakKeyDictionary[Client, _MemoryStore] = weakref.WeakKeyDictionary()
+# The codes that each client has read, as long as it exists.
+_read: weakref.WeakKeyDictionary[Client, dict[ItemKey, ItemCodes]] = weakref.WeakKeyDictionary()
 _lock = PerProcess(threading.Lock)
 
 
@@ -61,30 +47,18 @@ def read_codes(
     store: CodeStore | None = None,
 ) -> None:
     """
-    Fill in the codes of expenses and fixed fees. Without a client, only remembered codes are filled in.
+    Fill in the codes of expenses and fixed fees. Without a client, only codes remembered in `store` are filled in.
 
-    Parameters
-    ----------
-    items : iterable of BillItem
-    client : Client, optional
-        The client to read with.
-    progress : bool or callable, optional
-        As for the loaders.
-    store : CodeStore, optional
-        Remembers codes; by default the client's store in memory.
-
-    Raises
-    ------
-    ApiError
-        A record could not be read.
+    By default, `store` is the client's, in memory. An item that can't be read is an `ApiError`.
     """
-    uncoded = {_key(item): item for item in items if not item.has_codes}
+    uncoded = {(item.kind, item.id, item.modified_at): item for item in items if not item.has_codes}
     if not uncoded:
         return
-    if store is None and client is not None:
+    memory: dict[ItemKey, ItemCodes] = {}
+    if client is not None:
         with _lock.own:
-            store = _stores.setdefault(client, _MemoryStore())
-    codes = dict(store.read()) if store else {}
+            memory = _read.setdefault(client, memory)
+    codes = dict(store.read() if store else memory)
     unread = {key: item for key, item in uncoded.items() if key not in codes}
     if unread and client is not None:
         read: dict[ItemKey, ItemCodes] = {}
@@ -93,8 +67,8 @@ def read_codes(
         finally:
             # After an error, the items already read are not read again.
             dated = {key: found for key, found in read.items() if key[2] is not None}
-            if store and dated:
-                store.add(dated)
+            if dated:
+                (store.add if store else memory.update)(dated)
         codes |= read
     for key, item in uncoded.items():
         if key in codes:
@@ -111,16 +85,12 @@ def _read_all(
 ) -> None:
     progress = client._connection.progress if progress is None else progress
     with progress_reporter(progress, "codes") as report, request_threads(client._connection.concurrency) as pool:
-        keys = {pool.submit(_read, client, item): key for key, item in unread.items()}
+        keys = {pool.submit(_codes_of, client, item): key for key, item in unread.items()}
         for done, future in enumerate(as_completed(keys), start=1):
             found[keys[future]] = future.result()
             report(done, len(unread))
 
 
-def _key(item: BillItem) -> ItemKey:
-    return item.kind, item.id, item.modified_at
-
-
-def _read(client: Client, item: BillItem) -> dict[str, str | None]:
+def _codes_of(client: Client, item: BillItem) -> dict[str, str | None]:
     record = getattr(client, KINDS[item.kind]).get(item.id)
     return {name: getattr(record, name) for name in CODES[item.kind]}

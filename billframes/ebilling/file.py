@@ -17,8 +17,8 @@ from billframes.config.firm import FirmSettings
 from billframes.ebilling.amounts import ZERO
 from billframes.ebilling.check import check_invoices
 from billframes.ebilling.code_rules import tax_lines
-from billframes.ebilling.findings import INVOICE_COLUMNS, REJECTED, findings_frame, list_reasons
-from billframes.ebilling.format import END, LEDES_98BI, LEDES_1998B, LedesFormat
+from billframes.ebilling.findings import INVOICE_COLUMNS, findings_frame, list_reasons
+from billframes.ebilling.format import END, LEDES_98BI, LEDES_1998B, REJECTED, LedesFormat
 from billframes.ebilling.plain_text import is_plain
 from billframes.ebilling.profile import LedesProfile
 from billframes.ebilling.reading import lines_frame
@@ -28,8 +28,6 @@ from billframes.loading.progress import Progress
 
 if TYPE_CHECKING:
     from billframes.book import Book
-
-__all__ = ["LedesFile", "ledes"]
 
 _SHOWN = ["line_item_date", "exp_fee_inv_adj_type", "line_item_number_of_units", "line_item_unit_cost"]
 _SHOWN += ["line_item_adjustment_amount", "line_item_total", "line_item_task_code", "timekeeper_name"]

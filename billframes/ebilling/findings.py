@@ -11,20 +11,6 @@ import pandas as pd
 from billframes.ebilling.format import FIELDS, NOTE, OFTEN, REJECTED, Severity
 from billframes.errors import ParameterError
 
-__all__ = [
-    "FILE_COLUMNS",
-    "INVOICE_COLUMNS",
-    "NOTE",
-    "OFTEN",
-    "REJECTED",
-    "Finding",
-    "Problem",
-    "Severity",
-    "findings_frame",
-    "guideline_findings",
-    "list_reasons",
-]
-
 _COMMON = ("invoice_number", "item_id", "field", "severity", "problem", "value", "fix")
 INVOICE_COLUMNS = (*_COMMON, "item", "date", "matter_id", "matter_name", "responsible_id", "responsible_name")
 """Columns of findings in the firm's own data."""
@@ -48,19 +34,9 @@ class Finding:
     """
     One reason for which a portal would reject a bill.
 
-    Parameters
-    ----------
-    field : int
-        The field's number; 0 is the file as a whole.
-    severity : {"rejected", "often rejected", "note"}
-    problem, value, fix : str
-        The problem, the value, and the correction to make. Descriptions of work are not quoted.
-    invoice_number, item_id : str, optional
-        `item_id` is missing if the finding concerns a whole invoice, matter or person.
-    line : int, optional
-        The line of a file.
-    place : dict, optional
-        BillItem, date, matter and responsible lawyer.
+    `field` is the field's number; 0 is the file as a whole. `item_id` is missing if the finding concerns a whole
+    invoice, matter or person. `line` is that of a file, `place` has the item, date, matter and responsible lawyer.
+    Descriptions of work are not quoted.
     """
 
     field: int

@@ -12,24 +12,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-__all__ = [
-    "END",
-    "FIELDS",
-    "LEDES_98BI",
-    "LEDES_98BI_51",
-    "LEDES_1998B",
-    "LEDES_2000",
-    "NOTE",
-    "OFTEN",
-    "REJECTED",
-    "TAGS",
-    "TYPES",
-    "XML_ROOTS",
-    "LedesField",
-    "LedesFormat",
-    "Severity",
-]
-
 Severity = Literal["rejected", "often rejected", "note"]
 REJECTED: Severity = "rejected"
 OFTEN: Severity = "often rejected"
@@ -46,29 +28,12 @@ Subject = Literal["invoice", "matter", "item", "timekeeper"]
 @dataclass(frozen=True, slots=True)
 class LedesField:
     """
-    A field of the formats.
+    A field of the formats: its place in a line from 1, and its name in the file's second line.
 
-    Parameters
-    ----------
-    number : int
-        Its place in a line, from 1.
-    label : str
-        Its name in the file's second line.
-    kind : {"date", "text", "number", "money", "type", "rate"}
-        Numbers and money have up to four decimals, and rates up to ten.
-    width : int, optional
-        The largest number of characters of a text, or of digits before the point of a number; None is any.
-    needed : str
-        The types of lines that must have it, or "with tax": lines with tax.
-    subject : {"invoice", "matter", "item", "timekeeper"}
-        What the field describes.
-    source : str
-        Where `ledes` takes it from, in words.
-    lacking, wide, differs : {"rejected", "often rejected"}, optional
-        The severity if it is needed and empty; if it is too wide; and if it differs between the lines of an invoice or
-        of a matter, according to `same_on`.
-    same_on : {"invoice", "matter"}, optional
-        The lines on which it is the same.
+    `width` is the largest number of characters of a text, or of digits before the point of a number; None is any.
+    `needed` are the types of lines that must have it, or "with tax"; `subject` is what it describes, and `source` where
+    `ledes` takes it from. `lacking`, `wide` and `differs` are the severities if it is needed and empty, too wide, or
+    not the same on all lines of its invoice or matter, according to `same_on`.
     """
 
     number: int
@@ -162,21 +127,11 @@ FIELDS = (
 @dataclass(frozen=True, slots=True)
 class LedesFormat:
     """
-    A format.
+    A format: its name as `ledes_format` returns it, the usual first line (or root element), and others that are often
+    rejected.
 
-    Parameters
-    ----------
-    name : str
-        As `ledes_format` returns it.
-    first_line : str
-        The usual first line, or the root element of XML.
-    also : frozenset of str
-        Other first lines of the format, which are often rejected.
-    fields : tuple of LedesField
-    not_ascii : {"rejected", "often rejected"}, optional
-        The severity of characters that are not ASCII; None is none.
-    shortest : int
-        The least characters of a line that has the fields which the format requires.
+    `not_ascii` is the severity of characters that are not ASCII, and `shortest` the least characters of a line that has
+    the fields which the format requires.
     """
 
     name: str

@@ -13,12 +13,11 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from billframes.ebilling.amounts import ZERO, money, spread, to_cents
-from billframes.ebilling.findings import NOTE, Finding
+from billframes.ebilling.findings import Finding
+from billframes.ebilling.format import NOTE
 from billframes.ebilling.line_taxes import LineTaxes
 from billframes.ebilling.lines import Bill, Line
 from billframes.ebilling.profile import LedesProfile
-
-__all__ = ["adjust_to_invoice"]
 
 _CENT, _HALF_CENT = Decimal("0.01"), Decimal("0.005")
 _ONE = Decimal("1.0000")
@@ -33,15 +32,7 @@ def adjust_to_invoice(
     """
     Write the taxes, and the difference between the invoice's amount and its lines; yield a finding if that can't be.
 
-    Parameters
-    ----------
-    bill : Bill
-        The bill of an invoice, with the lines of its items.
-    profile : LedesProfile
-    incomplete : sequence of str
-        The reasons for which the frames may lack items, see `BillSource.incomplete_loads`.
-    taxes : LineTaxes
-        The taxes of the invoice.
+    `incomplete` are the reasons for which the frames may lack items, see `BillSource.incomplete_loads`.
     """
     assert bill.invoice is not None  # noqa: S101 - only invoices have an amount
     if bill.unpriced:
@@ -137,7 +128,6 @@ def _write_down(bill: Bill, difference: Decimal, profile: LedesProfile, taxes: L
 
 
 def _write_one(bill: Bill, difference: Decimal, profile: LedesProfile, taxes: LineTaxes) -> str | None:
-    """Add one adjustment of the invoice, with the tax of its fees."""
     assert bill.invoice is not None  # noqa: S101 - only invoices are written down
     matter = bill.invoice["matter_id"] or next((line.matter_id for line in bill.lines), None)
     line = Line("IF", None, matter, bill.invoice["day"], difference, None, None, difference, _ADJUSTMENT)

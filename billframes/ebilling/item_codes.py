@@ -13,8 +13,6 @@ from billframes.ebilling.profile import LedesProfile
 from billframes.ebilling.source import CODES, KINDS, OPEN_STATES, BillItem, BillSource
 from billframes.schema.records import LEDES_CODES
 
-__all__ = ["CODE_FIELDS", "code_findings", "needs_code"]
-
 CODE_FIELDS = {"task_code": 15, "expense_code": 16, "activity_code": 17}
 _TAKE_OFF = " It is on an invoice that is not final: take it off first, because billed items can't be changed."
 

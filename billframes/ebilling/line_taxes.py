@@ -17,25 +17,14 @@ from billframes.ebilling.lines import Line
 from billframes.ebilling.source import Row
 from billframes.ebilling.taxes import LedesTax, is_between
 
-__all__ = ["LineTaxes"]
-
 # The kinds of items in the firm's settings.
 _KINDS = {"time_entry": "time", "fixed_fee": "fixed_fees", "expense": "expenses"}
 
 
 class LineTaxes:
     """
-    The taxes on the lines of an invoice.
-
-    Parameters
-    ----------
-    taxes : sequence of LedesTax, optional
-        The taxes of the profile, of which the first that holds counts.
-    settings : FirmSettings, optional
-        The firm's settings, whose taxes count if the profile has none; several taxes on an item add up.
-    invoice : dict
-        With `client_id` and `day`.
-    matters : mapping of str to dict
+    The taxes on the lines of an invoice: those of the profile, of which the first that holds counts, else the
+    settings'.
     """
 
     def __init__(

@@ -18,8 +18,6 @@ from billframes.ebilling.findings import Finding
 from billframes.ebilling.format import FIELDS_1998B, LEDES_98BI, REJECTED, LedesFormat, Severity
 from billframes.errors import LedesFormatError
 
-__all__ = ["ParsedFile", "Part", "StopError", "unknown_format"]
-
 # Lines, and characters, that are packed at once.
 _LINES, _CHARACTERS = 10_000, 20_000_000
 # Of so many lines, the least average of characters, so that memory is in proportion to the file's size.

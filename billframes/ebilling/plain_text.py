@@ -14,8 +14,6 @@ from typing import NamedTuple
 
 from anyascii import anyascii
 
-__all__ = ["PlainText", "is_plain", "plain_text"]
-
 _REPLACED = {"[]": "()", "|": "/"}
 # anyascii would convert these signs to single letters.
 _STATUTES = {"§": "Sec.", "¶": "Para."}
@@ -28,18 +26,10 @@ _SPELLED_TWO_WAYS = frozenset("äöüåøæœþðđ")
 
 class PlainText(NamedTuple):
     """
-    A text converted to ASCII.
+    A text converted to ASCII, which is valid if `foreign` is empty: characters without a certain ASCII spelling.
 
-    Parameters
-    ----------
-    text : str
-        The text for the file, valid if `foreign` is empty.
-    foreign : str
-        Characters without a certain ASCII spelling.
-    unsure : str
-        Characters that some languages spell with two letters, such as ä.
-    replaced : str
-        Characters that a file can't have and that were replaced: `|`, `[]`, line breaks, control characters.
+    `unsure` are characters that some languages spell with two letters, such as ä, and `replaced` those that a file
+    can't have: `|`, `[]`, line breaks, control characters.
     """
 
     text: str
@@ -54,16 +44,7 @@ def is_plain(text: str) -> bool:
 
 
 def plain_text(text: str | None) -> PlainText:
-    r"""
-    Convert a text to ASCII on one line; None becomes an empty text.
-
-    Examples
-    --------
-    >>> plain_text("Café – “Zürich”\nbrief").text
-    'Cafe - "Zurich" brief'
-    >>> plain_text("Review [] of 法").foreign, plain_text("A|B").text
-    ('法', 'A/B')
-    """
+    """Convert a text to ASCII on one line; None becomes an empty text."""
     if not text or (is_plain(text) and text[0] != " " and text[-1] != " "):
         return PlainText(text or "")
     return _to_ascii(text)

@@ -14,14 +14,12 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from billframes._names import closest
-from billframes._suggestions import suggest_fields
+from billframes._suggestions import check_keys, suggest_fields
 from billframes.config import read_keys
 from billframes.ebilling.format import FIELDS, LEDES_98BI, LEDES_1998B, LedesFormat
 from billframes.ebilling.plain_text import is_plain
 from billframes.ebilling.taxes import LedesTax, read_taxes
 from billframes.errors import ConfigError, ParameterError
-
-__all__ = ["ADDRESS_KEYS", "REQUIREMENTS", "LedesProfile", "look_up"]
 
 Adjustments = Literal["refuse", "invoice", "lines"]
 FixedFees = Literal["IF", "F"]
@@ -251,14 +249,7 @@ class LedesProfile:
 
 
 def look_up(table: Mapping[str, str], *names: str | None) -> str:
-    """
-    Return the table's value for the first of the names that it has, or an empty text. Case does not matter.
-
-    Examples
-    --------
-    >>> look_up({"Ada@Firm.example": "A1"}, "u1", "ada@firm.example"), look_up({}, "u1")
-    ('A1', '')
-    """
+    """Return the table's value for the first of the names that it has, or an empty text. Case does not matter."""
     lowered = {key.casefold(): value for key, value in table.items()} if table else {}
     return next((lowered[name.casefold()] for name in names if name and name.casefold() in lowered), "")
 
@@ -281,10 +272,9 @@ def _check_table(key: str, value: Any) -> None:
 def _check_address(key: str, value: Any, names: tuple[str, ...]) -> None:
     if not isinstance(value, Mapping):
         raise ParameterError(f"{key}={value!r} is not a table of an address.")
+    check_keys(key, value, names)
     first = 34 if key == "firm" else 41
     for name, each in value.items():
-        if name not in names:
-            raise ParameterError(f"{key} has an unknown key {name!r}.{closest(str(name), names)} It takes {names}.")
         width = 20 if name == "tax_id" else FIELDS[first - 1 + ADDRESS_KEYS.index(name)].width
         _check_text(f"{key}.{name}", each, width)
     if value.get("country") and not _COUNTRY.fullmatch(value["country"]):

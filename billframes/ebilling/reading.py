@@ -10,17 +10,15 @@ from typing import BinaryIO
 import pandas as pd
 
 from billframes._limits import LEDES_BYTES, LEDES_FINDINGS, checked_limit, open_limited
-from billframes._messages import warn
-from billframes.ebilling.findings import FILE_COLUMNS, NOTE, Finding, findings_frame
-from billframes.ebilling.format import END, FIELDS, LEDES_1998B
+from billframes._messages import cut, warn
+from billframes.ebilling.findings import FILE_COLUMNS, Finding, findings_frame
+from billframes.ebilling.format import END, FIELDS, LEDES_1998B, NOTE
 from billframes.ebilling.parsed_file import ParsedFile, Part, StopError
 from billframes.ebilling.profile import LedesProfile
 from billframes.ebilling.rules import problems
 from billframes.ebilling.text_files import MARKS, parse_text
 from billframes.ebilling.xml_files import parse_xml
 from billframes.errors import IncompleteDataWarning, ParameterError
-
-__all__ = ["check_file", "ledes_format", "lines_frame", "read_ledes"]
 
 BillSource = str | bytes | os.PathLike[str]
 
@@ -179,17 +177,13 @@ def _check_part(part: Part, parsed: ParsedFile, profile: LedesProfile | None, *,
     for each in found_problems:
         if each.severity == NOTE and not notes:
             continue
-        found = Finding(each.field, each.severity, each.problem, _cut(each.value), "Correct it where the file is made.")
-        found.fix = "Nothing needs to be corrected." if each.severity == NOTE else found.fix
-        found.invoice_number = _cut(invoices[each.at]) or None
+        fix = "Nothing needs to be corrected." if each.severity == NOTE else "Correct it where the file is made."
+        found = Finding(each.field, each.severity, each.problem, cut(each.value, _LONGEST_VALUE), fix)
+        found.invoice_number = cut(invoices[each.at], _LONGEST_VALUE) or None
         found.line = part.numbers[places[each.at]]
         if FIELDS[each.field - 1].subject == "item":
-            found.item_id = _cut(items[each.at]) or None
+            found.item_id = cut(items[each.at], _LONGEST_VALUE) or None
         parsed.add(found)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"
 
 
 def _is_text(source: str) -> bool:

@@ -24,8 +24,6 @@ from billframes.loading.load_info import load_info
 from billframes.periods import Period
 from billframes.schema.records import LEDES_CODES
 
-__all__ = ["CODES", "KINDS", "OPEN_STATES", "BillItem", "BillSource", "Row"]
-
 Row = dict[str, Any]
 C = nw.col
 
@@ -105,16 +103,9 @@ class BillItem:
 
 class BillSource:
     """
-    Reads records from a book or from frames.
+    Reads records from a book, or from frames by their loader's name.
 
-    Parameters
-    ----------
-    given : Book or mapping of str to frame
-        Frames by their loader's name.
-    client : Client, optional
-        The client to read single records with; by default the book's client.
-    settings : FirmSettings, optional
-        The firm's settings; by default the book's.
+    `client`, by default the book's, reads single records; `settings` are the firm's, by default the book's.
     """
 
     def __init__(self, given: Any, client: Client | None, settings: FirmSettings | None = None) -> None:
@@ -250,14 +241,7 @@ class BillSource:
         return columns
 
     def find_invoice(self, number_or_id: str) -> Row:
-        """
-        Return the invoice with a number or an id.
-
-        Raises
-        ------
-        ParameterError
-            No invoice has it, or several have the number.
-        """
+        """Return the invoice with a number or an id; raise `ParameterError` if no invoice has it, or several do."""
         text = str(number_or_id)
         found = [row for row in self.invoices if text.lower() == str(row["invoice_id"]).lower()]
         found = found or [row for row in self.invoices if row["invoice_number"] == text]
@@ -288,7 +272,7 @@ class BillSource:
             values = value if isinstance(value, list | tuple | set) else [value]
             if harmless.get(argument, ...) not in values:
                 return f"{words} were loaded with {argument}="
-        if info.rows is not None and not _is_lazy(native) and len(native) < info.rows:
+        if info.rows is not None and not isinstance(nw.from_native(native), nw.LazyFrame) and len(native) < info.rows:
             return f"rows of {words} were removed after the load"
         return None
 
@@ -300,10 +284,6 @@ def _open(native: Any, name: str) -> Any:
         raise ParameterError(
             f"{name} is {type_in_words(native)}; it takes a pandas, Polars, Arrow, DuckDB or PySpark frame."
         ) from error
-
-
-def _is_lazy(native: Any) -> bool:
-    return isinstance(nw.from_native(native), nw.LazyFrame)
 
 
 def _rows(columns: Mapping[str, Sequence[Any]]) -> list[Row]:

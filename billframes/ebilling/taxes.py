@@ -9,11 +9,10 @@ from decimal import Decimal
 from typing import Any
 
 from billframes._names import closest
+from billframes._suggestions import check_keys
 from billframes.config.firm_values import read_date, read_list, read_number
 from billframes.ebilling.plain_text import is_plain
 from billframes.errors import ParameterError
-
-__all__ = ["LedesTax", "is_between", "read_taxes"]
 
 _ON = {"fees": ("time_entry", "fixed_fee"), "expenses": ("expense",), "both": ("time_entry", "fixed_fee", "expense")}
 _KEYS = ("type", "rate", "on", "codes", "matters", "from", "until")
@@ -48,14 +47,7 @@ def is_between(day: dt.date | None, start: dt.date | None, end: dt.date | None) 
 
 
 def read_taxes(value: Any) -> tuple[LedesTax, ...]:
-    """
-    Read the taxes of a profile.
-
-    Raises
-    ------
-    ParameterError
-        A value is invalid. The message names the key.
-    """
+    """Read the taxes of a profile; raise `ParameterError` with the key of a value that is invalid."""
     if isinstance(value, Mapping):
         raise ParameterError("tax is one table; write each tax as [[tax]], or as a table in a list.")
     return tuple(
@@ -67,9 +59,7 @@ def read_taxes(value: Any) -> tuple[LedesTax, ...]:
 def _read_tax(value: Any, key: str) -> LedesTax:
     if not isinstance(value, Mapping):
         raise ParameterError(f"{key}={value!r} is not a tax; it takes {{'type': 'VAT', 'rate': 0.2}}.")
-    for name in value:
-        if name not in _KEYS:
-            raise ParameterError(f"{key} has an unknown key {name!r}.{closest(str(name), _KEYS)} It takes {_KEYS}.")
+    check_keys(key, value, _KEYS)
     if missing := [name for name in ("type", "rate") if name not in value]:
         raise ParameterError(f"{key} has no {missing[0]}; a tax needs a type, such as 'VAT', and a rate.")
     kind, on = value["type"], value.get("on", "both")

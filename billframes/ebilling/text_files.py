@@ -13,12 +13,9 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import BinaryIO
 
-from billframes.ebilling.findings import OFTEN
-from billframes.ebilling.format import END, FIELDS, LEDES_98BI, LEDES_98BI_51, LEDES_1998B, LedesFormat
+from billframes.ebilling.format import END, FIELDS, LEDES_98BI, LEDES_98BI_51, LEDES_1998B, OFTEN, LedesFormat
 from billframes.ebilling.parsed_file import ParsedFile, unknown_format
 from billframes.errors import LedesFormatError
-
-__all__ = ["MARKS", "parse_text"]
 
 MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-sig"}
 """Byte-order marks, and their encodings."""
@@ -48,20 +45,9 @@ codecs.register_error(_LATIN_1, _keep_byte)
 
 def parse_text(stream: BinaryIO, parsed: ParsedFile, *, only_format: bool = False) -> LedesFormat:
     """
-    Read a file, and return its format.
+    Read a file into `parsed`, and return its format; `only_format` reads no further than to the first line of a bill.
 
-    Parameters
-    ----------
-    stream : binary file
-    parsed : ParsedFile
-        Takes the lines and the findings.
-    only_format : bool, default False
-        Whether to read no further than to the first line of a bill.
-
-    Raises
-    ------
-    LedesFormatError
-        It is not a LEDES file of a known format.
+    Raise `LedesFormatError` if it is not a LEDES file of a known format.
     """
     with io.TextIOWrapper(stream, *_encoding(stream, parsed), newline=None) as text:
         records = _records(text, parsed)
@@ -177,7 +163,6 @@ def _records(text: io.TextIOWrapper, parsed: ParsedFile) -> Iterator[_Record]:
 
 
 def _records_of(line: str, number: int, parsed: ParsedFile) -> list[str]:
-    """Return the records of a line."""
     if not line.strip():
         if line.endswith("\n"):
             parsed.report("the line is empty", number, "Leave it out.", OFTEN)

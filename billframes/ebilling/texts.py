@@ -8,14 +8,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from billframes.ebilling.amounts import ZERO, money_text, number_text, rate_text
-from billframes.ebilling.findings import OFTEN, REJECTED, Finding
+from billframes.ebilling.findings import Finding
+from billframes.ebilling.format import OFTEN, REJECTED
 from billframes.ebilling.lines import Bill, Line
-from billframes.ebilling.plain_text import PlainText, plain_text
+from billframes.ebilling.plain_text import plain_text
 from billframes.ebilling.profile import LedesProfile, look_up
 from billframes.ebilling.source import BillItem, BillSource, Row
 from billframes.errors import MissingColumnError
-
-__all__ = ["Texts"]
 
 _Texts = dict[str, str]
 _WIDTH = 20
@@ -27,15 +26,7 @@ class Texts:
     """
     The lines of bills as texts, with one column per field of the profile's format.
 
-    Parameters
-    ----------
-    source : BillSource
-    profile : LedesProfile
-
-    Raises
-    ------
-    MissingColumnError
-        The profile names a custom field that does not exist.
+    Raise `MissingColumnError` if the profile names a custom field that does not exist.
     """
 
     def __init__(self, source: BillSource, profile: LedesProfile) -> None:
@@ -74,7 +65,6 @@ class Texts:
         self._report_names(bill)
 
     def _head(self, bill: Bill) -> _Texts:
-        """Return the fields of the invoice and of the firm."""
         invoice, profile = bill.invoice, self._profile
         head = {"invoice_description": profile.invoice_description, "law_firm_id": profile.law_firm_id}
         head["invoice_currency"] = profile.currency or ""
@@ -121,13 +111,15 @@ class Texts:
         if line.item is None:
             return line.text
         text = plain_text(line.item.description)
-        if text.foreign or text.replaced:
-            self._report_description(bill, line.item, text)
+        if text.replaced:
+            self.changed.append((bill, line.item, text.replaced))
+        if text.foreign:
+            problem, fix = "has letters without a certain ASCII spelling", "Write the description in Latin letters."
+            self.findings.append(bill.rejection(19, problem, text.foreign, fix, line.item))
         return text.text
 
     @functools.cache  # noqa: B019 - lives as long as one check
     def _person(self, user_id: str | None) -> _Texts:
-        """Return a timekeeper's id, names and classification."""
         user = self._source.users.get(user_id or "")
         if user is None:
             return {}
@@ -182,13 +174,6 @@ class Texts:
             **self._profile.client_address,
         }
         return {f"client_{_COLUMNS.get(key, key)}": plain_text(text).text for key, text in address.items()}
-
-    def _report_description(self, bill: Bill, item: BillItem, text: PlainText) -> None:
-        if text.replaced:
-            self.changed.append((bill, item, text.replaced))
-        if text.foreign:
-            problem, fix = "has letters without a certain ASCII spelling", "Write the description in Latin letters."
-            self.findings.append(bill.rejection(19, problem, text.foreign, fix, item))
 
     def _report_names(self, bill: Bill) -> None:
         """Report the names and matter numbers of a bill that are missing or have no certain spelling, each once."""

@@ -15,12 +15,10 @@ from typing import BinaryIO, NamedTuple
 from xml.parsers import expat
 
 from billframes.ebilling.amounts import ZERO, exact_sum, money_text, product, read_number
-from billframes.ebilling.findings import NOTE, OFTEN, REJECTED, Finding, Severity
-from billframes.ebilling.format import LEDES_2000, TAGS, XML_ROOTS, LedesFormat
+from billframes.ebilling.findings import Finding
+from billframes.ebilling.format import LEDES_2000, NOTE, OFTEN, REJECTED, TAGS, XML_ROOTS, LedesFormat, Severity
 from billframes.ebilling.parsed_file import ParsedFile, unknown_format
 from billframes.errors import LedesFormatError
-
-__all__ = ["parse_xml"]
 
 _PIECE = 1 << 20
 _DEEPEST = 100
@@ -76,22 +74,10 @@ class _Matter:
 
 def parse_xml(stream: BinaryIO, parsed: ParsedFile, *, encoding: str | None, only_format: bool = False) -> LedesFormat:
     """
-    Read a file, and return its format.
+    Read a file into `parsed`, and return its format; `only_format` reads no further than to the root element.
 
-    Parameters
-    ----------
-    stream : binary file
-    parsed : ParsedFile
-        Takes the lines and the findings.
-    encoding : str, optional
-        The encoding; by default as the file declares it.
-    only_format : bool, default False
-        Whether to read no further than to the root element.
-
-    Raises
-    ------
-    LedesFormatError
-        It is not well-formed, could define entities, or is of another format.
+    The encoding is by default as the file declares it. Raise `LedesFormatError` if it is not well-formed, could define
+    entities, or is of another format.
     """
     reader = _Reader(parsed, stream.read(40), encoding, only_format=only_format)
     stream.seek(0)
@@ -110,8 +96,6 @@ def parse_xml(stream: BinaryIO, parsed: ParsedFile, *, encoding: str | None, onl
 
 
 class _Reader:
-    """Handles the elements of a file."""
-
     def __init__(self, parsed: ParsedFile, beginning: bytes, encoding: str | None, *, only_format: bool) -> None:
         self._parsed = parsed
         self._beginning = beginning.decode("latin-1")
@@ -230,7 +214,6 @@ class _Reader:
         sums.check_invoice()
 
     def _line(self, item: _Item, sums: _Sums) -> _Values:
-        """Return the fields of an item, with its tax and its total with tax."""
         values = item.values
         line = {**values, "line_item_number": str(self._numbered)}
         if not item.kind:

@@ -32,8 +32,6 @@ from billframes.periods import DateLike, Period, resolve
 if TYPE_CHECKING:
     from billframes.book import Book
 
-__all__ = ["COLUMNS", "guideline_check"]
-
 COLUMNS = (
     *("item", "item_id", "date", "client_id", "client_name", "matter_id", "matter_name", "user_id", "user_name"),
     *("responsible_id", "responsible_name", "invoice_number", "rule", "name", "severity", "problem", "value", "fix"),
@@ -150,7 +148,6 @@ def guideline_check(
 
 
 def _roles(settings: FirmSettings, source: BillSource) -> dict[str, str]:
-    """Return the roles of the settings by the user's id."""
     ids = {str(row.get("email")).lower(): id_ for id_, row in source.users.items() if row.get("email")}
     return {ids.get(user.lower(), user): role for user, role in settings.roles.items()}
 
@@ -165,7 +162,6 @@ def _as_of(given: DateLike | None, source: BillSource, settings: FirmSettings) -
 def _chosen(
     items: pd.DataFrame, source: BillSource, invoice: str | Iterable[str] | None, period: Period
 ) -> pd.Series[bool]:
-    """Mark the items to report."""
     if invoice is not None:
         numbers = [invoice] if isinstance(invoice, str) else list(invoice)
         return items["invoice_id"].isin([source.find_invoice(str(each))["invoice_id"] for each in numbers])
@@ -173,7 +169,6 @@ def _chosen(
 
 
 def _findings(work: Work) -> Iterator[pd.DataFrame]:
-    """Yield the findings of each rule of a file."""
     currency = work.settings.currency
     if work.file.currency and currency and currency != work.file.currency:
         yield _judge(GuidelineRule("currency", {"severity": "refused", "currency": work.file.currency}), CURRENCY, work)
@@ -222,14 +217,7 @@ def _at_risk(hits: pd.DataFrame, rule: GuidelineRule, kind: RuleKind) -> pd.Seri
 
 
 def _cents(amounts: pd.Series[Any]) -> pd.Series[Any]:
-    """
-    Round amounts half up to cents. Each amount is converted once, because that takes long.
-
-    Examples
-    --------
-    >>> _cents(pd.Series([318.745, float("nan")])).tolist()
-    [Decimal('318.75'), None]
-    """
+    """Round amounts half up to cents. Each amount is converted once, because that takes long."""
     codes, unique = pd.factorize(amounts.astype("float64"))
     exact = [Decimal(f"{amount:.6f}").quantize(_CENT, ROUND_HALF_UP) for amount in unique]
     return pd.Series(np.array([*exact, None], dtype=object)[codes], index=amounts.index, dtype=object)

@@ -14,8 +14,6 @@ import pandas as pd
 
 from billframes.guidelines.keys import Reader, choice, day, share, text, texts
 
-__all__ = ["BEYOND", "COMMON", "SEVERITIES", "WHOLE", "GuidelineRule", "Judge", "RuleKind", "found", "within"]
-
 SEVERITIES = ("refused", "cut", "review")
 # The keys that every rule can have.
 COMMON: dict[str, Reader] = {
@@ -53,38 +51,14 @@ Judge = Callable[[GuidelineRule, pd.DataFrame, Any], pd.DataFrame]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleKind:
     """
-    The declaration of a rule.
+    The declaration of a rule: its name if the file gives none, its keys, and the function that finds the rows.
 
-    Parameters
-    ----------
-    title : str
-        The rule's name if the file gives none.
-    keys : mapping of str to Reader
-        The keys beside those of every rule.
-    required : tuple of str
-        Keys that the file must have.
-    needs : tuple of str
-        Keys of which the file must have at least one.
-    on : tuple of str
-        Kinds of items that the rule looks at if the file does not have `on`.
-    judge : callable
-        Finds the rows beyond the limit.
-    problem, fix : str
-        The words, in which `{key}` is a value of the rule.
-    reads_text : bool
-        Whether narratives are judged, so that fixed-fee time can be included.
-    english : bool
-        Whether it uses word lists of the language in any case.
-    sums : bool
-        Whether it looks at all work for the client, not only at the items to report.
-    history : bool
-        Whether work before the first day of the guidelines counts, too; it is not reported.
-    by_invoice : bool
-        Whether the day of a billed item is that of its invoice.
-    refuses : {"whole", "beyond"}
-        What is at risk if the severity is "refused".
-    review_only : bool
-        Whether the severity must be "review", because the data can only give a hint.
+    The file must have the `required` keys, and one of those in `needs`. `on` are the kinds of items if the file does
+    not say, and `{key}` in `problem` and `fix` is a value of the rule. `reads_text` rules judge narratives, so that
+    fixed-fee time can be included; `english` ones use word lists of the language in any case. `sums` rules look at all
+    work for the client, not only at the items to report, and `history` ones also at work before the first day of the
+    guidelines. With `by_invoice`, the day of a billed item is that of its invoice. `refuses` is what is at risk if the
+    severity is "refused", which `review_only` rules can't have, because the data only give a hint.
     """
 
     title: str
@@ -106,18 +80,9 @@ class RuleKind:
 
 def found(rows: pd.DataFrame, where: Any, value: Any = "", excess: Any = float("nan"), **more: Any) -> pd.DataFrame:
     """
-    Return the rows beyond a limit.
+    Return the rows beyond a limit, with the `value` that was found and the amount beyond it; NaN is the whole item.
 
-    Parameters
-    ----------
-    rows : DataFrame
-    where : array of bool
-    value : str or Series
-        What was found, without the narrative.
-    excess : float or Series
-        The amount beyond the limit; missing if it is the whole item.
-    **more
-        `severity` or `problem`, if they differ from the rule's.
+    `more` is `severity` or `problem`, if they differ from the rule's.
     """
     hits: pd.DataFrame = pd.DataFrame({"value": value, "excess": excess, **more}, index=rows.index)[where]
     return hits

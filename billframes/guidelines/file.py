@@ -19,8 +19,6 @@ from billframes.guidelines.declare import COMMON, GuidelineRule
 from billframes.guidelines.keys import choice, day, flag, read_table, text, texts
 from billframes.guidelines.rules import RULES
 
-__all__ = ["Guidelines", "named_files", "read_guidelines"]
-
 _TOP = {
     **dict.fromkeys(("client", "title", "currency"), text),
     **dict.fromkeys(("effective", "until"), day),
@@ -133,16 +131,7 @@ def _rule(name: str, table: Mapping[str, Any], language: str | None) -> Guidelin
 
 
 def read_guidelines(given: Any) -> list[Guidelines]:
-    """
-    Return guidelines from a file, a folder of files, `Guidelines`, or a list of them.
-
-    Raises
-    ------
-    ConfigError
-        A file can't be read, or a folder has none.
-    ParameterError
-        It is something else.
-    """
+    """Return guidelines from a file, a folder of files, `Guidelines`, or a list of them; refuse anything else."""
     if isinstance(given, Guidelines):
         return [given]
     if isinstance(given, str | os.PathLike):
@@ -166,10 +155,7 @@ def named_files(
     """
     Replace the names in guidelines by ids, and return each with the ids of its matters.
 
-    Raises
-    ------
-    ConfigError
-        A name is unknown, or two files are for the same matter.
+    Raise `ConfigError` if a name is unknown, or two files are for the same matter.
     """
     names = _Names(source, roles)
     found = [names.of_file(each) for each in files]

@@ -14,22 +14,6 @@ from billframes.guidelines.narratives import hours_in_brackets, lacking_parts, s
 from billframes.guidelines.words import Phrases, guideline_words
 from billframes.guidelines.work import Work, look_for
 
-__all__ = [
-    "age",
-    "barred",
-    "block",
-    "calendar",
-    "codes",
-    "entry_hours",
-    "every_row",
-    "hours_text",
-    "increment",
-    "matter",
-    "recording",
-    "vague",
-    "wording",
-]
-
 # Hours and amounts that differ by less are equal.
 _LEAST = 1e-6
 # How much the hours in brackets may differ from the entry's.

@@ -7,27 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from billframes._names import closest
+from billframes._suggestions import check_keys
 from billframes.errors import ConfigError
 from billframes.guidelines.words import Phrases, guideline_words
-
-__all__ = [
-    "Reader",
-    "choice",
-    "day",
-    "each_of",
-    "flag",
-    "lists",
-    "number",
-    "phrases",
-    "read_table",
-    "role_numbers",
-    "rows",
-    "share",
-    "shares",
-    "text",
-    "texts",
-    "whole",
-]
 
 Reader = Callable[[Any], Any]
 """Returns the value, or raises ValueError with the words for what the key takes."""
@@ -47,32 +29,27 @@ def share(value: Any) -> float:
     return float(value)
 
 
-def whole(value: Any) -> int:
-    """Read a number of days, people, tasks or characters."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError("it takes a whole number of 0 or more")
-    return value
+def _reader(takes: str, fits: Callable[[Any], bool]) -> Reader:
+    def read(value: Any) -> Any:
+        if not fits(value):
+            raise ValueError(f"it takes {takes}")
+        return value
+
+    return read
 
 
-def flag(value: Any) -> bool:
-    """Read true or false."""
-    if not isinstance(value, bool):
-        raise ValueError("it takes true or false")  # noqa: TRY004
-    return value
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
 
 
-def text(value: Any) -> str:
-    """Read a text."""
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError("it takes a text in quotes")
-    return value
-
-
-def texts(value: Any) -> list[str]:
-    """Read a list of texts."""
-    if not isinstance(value, list) or not value or not all(isinstance(each, str) and each.strip() for each in value):
-        raise ValueError('it takes a list of texts, such as ["one", "two"]')
-    return value
+whole = _reader("a whole number of 0 or more", lambda each: type(each) is int and each >= 0)
+flag = _reader("true or false", lambda each: isinstance(each, bool))
+text = _reader("a text in quotes", _is_text)
+texts = _reader(
+    'a list of texts, such as ["one", "two"]',
+    lambda each: isinstance(each, list) and bool(each) and all(map(_is_text, each)),
+)
+day = _reader("a date without quotes, such as 2026-01-31", lambda each: type(each) is dt.date)
 
 
 def shares(value: Any) -> list[float]:
@@ -80,13 +57,6 @@ def shares(value: Any) -> list[float]:
     if not isinstance(value, list) or not value:
         raise ValueError("it takes a list of numbers, such as [0.75, 0.9]")
     return sorted(map(number, value))
-
-
-def day(value: Any) -> dt.date:
-    """Read a date without a time."""
-    if not isinstance(value, dt.date) or isinstance(value, dt.datetime):
-        raise ValueError("it takes a date without quotes, such as 2026-01-31")  # noqa: TRY004
-    return value
 
 
 def phrases(value: Any) -> list[str]:
@@ -146,19 +116,8 @@ def rows(readers: Mapping[str, Reader], needed: Sequence[str], one_of: Sequence[
 def read_table(
     table: Mapping[str, Any], readers: Mapping[str, Reader], needed: Sequence[str], where: str
 ) -> dict[str, Any]:
-    """
-    Read the values of a table.
-
-    Raises
-    ------
-    ConfigError
-        A key is unknown or lacking, or a value can't be read.
-    """
-    for key in table:
-        if key not in readers:
-            raise ConfigError(
-                f"{where} has an unknown key {key!r}.{closest(key, readers)} It takes {', '.join(readers)}."
-            )
+    """Read the values of a table; raise `ConfigError` if a key is unknown or lacking, or a value can't be read."""
+    check_keys(where, table, readers, ConfigError)
     for key in needed:
         if key not in table:
             raise ConfigError(f"{where} has no {key}.")

@@ -17,42 +17,11 @@ import pyarrow.compute as pc
 
 from billframes.guidelines.words import shipped
 
-__all__ = [
-    "EMPTY",
-    "ENGLISH",
-    "FOREIGN",
-    "UNCLEAR",
-    "hours_in_brackets",
-    "lacking_parts",
-    "languages",
-    "segments",
-    "tasks",
-]
-
 ENGLISH, FOREIGN, UNCLEAR, EMPTY = "English", "other language", "unclear language", "empty"
 
-_TITLES = (
-    "Mr",
-    "Mrs",
-    "Ms",
-    "Dr",
-    "No",
-    "Nos",
-    "Inc",
-    "Co",
-    "Corp",
-    "Ltd",
-    "Jr",
-    "Sr",
-    "St",
-    "v",
-    "vs",
-    r"e\.g",
-    r"i\.e",
-    "etc",
-)
+_TITLES = r"Mr Mrs Ms Dr No Nos Inc Co Corp Ltd Jr Sr St v vs e\.g i\.e etc [A-Z]"
 _BREAKS = re.compile(r"[;|\n\r]|\s-\s")
-_NOT_AFTER = "".join(rf"(?<!\b{each}\.)" for each in (*_TITLES, "[A-Z]"))
+_NOT_AFTER = "".join(rf"(?<!\b{each}\.)" for each in _TITLES.split())
 _POINTS = re.compile(rf"\.{_NOT_AFTER}\s+(?=[A-Z])")
 _TOKENS = re.compile(r"[^\W\d_][\w'’-]*|[,&]")
 _HOURS = re.compile(r"[(\[]\s*(\d*\.?\d+)\s*(?:h|hr|hrs|hours?)?\.?\s*[)\]]", re.IGNORECASE)
@@ -105,15 +74,7 @@ def _nouns() -> tuple[list[str], ...]:
 
 
 def languages(texts: pd.Series[Any]) -> pd.Series[Any]:
-    """
-    Return the language of each text: English, another one, unclear or empty.
-
-    Examples
-    --------
-    >>> texts = pd.Series(["Draft brief", "Call with client", "Entwurf der Klage mit dem Mandanten", "Deadlines", "-"])
-    >>> languages(texts).tolist()
-    ['English', 'English', 'other language', 'unclear language', 'empty']
-    """
+    """Return the language of each text: English, another one, unclear or empty."""
     words = shipped()["language"]
     column = pa.array(texts.fillna(""), pa.string())
     english = _count(column, words["english"], ignore_case=True)
@@ -150,14 +111,7 @@ def _opening(text: str) -> Iterator[str]:
 
 
 def segments(text: str) -> list[str]:
-    """
-    Split a text at semicolons, bars, line ends, dashes, and points before a capital.
-
-    Examples
-    --------
-    >>> segments("Call with Mr. Orr re lease. Draft reply; file it")
-    ['Call with Mr. Orr re lease', 'Draft reply', 'file it']
-    """
+    """Split a text at semicolons, bars, line ends, dashes, and points before a capital."""
     parts = [part for each in _BREAKS.split(text) for part in (_POINTS.split(each) if ". " in each else [each])]
     return [part.strip() for part in parts if any(map(str.isalnum, part))]
 
@@ -166,18 +120,7 @@ def tasks(text: str, *, verbs: bool) -> list[str]:
     """
     Return the words with which the tasks of an English text open; "…" for a first task without such a word.
 
-    Parameters
-    ----------
-    text : str
-    verbs : bool
-        Whether a verb after a comma, "and" or "then" can open a task, too.
-
-    Examples
-    --------
-    >>> tasks("Conduct employee interviews and draft declarations", verbs=True)
-    ['conduct', 'draft']
-    >>> tasks("Review, revise, and finalize motion; telephone call with J. Orr", verbs=True)
-    ['review', 'telephone call']
+    With `verbs`, a verb after a comma, "and" or "then" can open a task, too.
     """
     found: list[str] = []
     before = shipped()["tasks"]["before"]
@@ -220,28 +163,12 @@ def _later_verbs(words: Sequence[str]) -> Iterator[str]:
 
 
 def hours_in_brackets(text: str) -> list[Decimal]:
-    """
-    Return the hours that a text gives to its parts.
-
-    Examples
-    --------
-    >>> hours_in_brackets("Draft reply (.5); call with J. Orr [0.3 h]")
-    [Decimal('0.5'), Decimal('0.3')]
-    """
+    """Return the hours that a text gives to its parts, such as "(.5)" or "[0.3 h]"."""
     return [Decimal(each) for each in _HOURS.findall(text)]
 
 
 def lacking_parts(text: str, parts: Iterable[str]) -> tuple[str, list[str]]:
-    """
-    Return the words with which a text opens a call, message or meeting, and which parts it lacks.
-
-    Examples
-    --------
-    >>> lacking_parts("Telephone call with J. Orr", ["party", "subject"])
-    ('Telephone call', ['subject'])
-    >>> lacking_parts("Draft letter", ["party", "subject"])
-    ('', [])
-    """
+    """Return the words with which a text opens a call, message or meeting, and which parts it lacks."""
     opening = _CALL.match(text)
     if opening is None:
         return "", []

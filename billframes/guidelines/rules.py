@@ -22,8 +22,6 @@ from billframes.guidelines.keys import (
     whole,
 )
 
-__all__ = ["CURRENCY", "RULES", "rule_title"]
-
 _ON = {"on": choice("time", "expenses", "both")}
 _WORDS = {"words": lists, "own_words": phrases}
 _SELECT = {**_WORDS, "except": phrases, "codes": texts, **_ON}
@@ -288,12 +286,5 @@ CURRENCY = RuleKind(
 
 
 def rule_title(name: str) -> str:
-    """
-    Return a rule's title for readers; other words are returned unchanged.
-
-    Examples
-    --------
-    >>> rule_title("day_hours"), rule_title("All")
-    ('hours of one day', 'All')
-    """
+    """Return a rule's title for readers; other words are returned unchanged."""
     return RULES[name].title if name in RULES else name

@@ -16,20 +16,6 @@ from billframes.guidelines.item_rules import hours_text
 from billframes.guidelines.narratives import tasks
 from billframes.guidelines.work import Work
 
-__all__ = [
-    "agreed_rates",
-    "approval",
-    "budget",
-    "day_hours",
-    "duplicates",
-    "expense",
-    "invoice",
-    "meetings",
-    "rates",
-    "staff",
-    "travel",
-]
-
 _LEAST = 1e-6
 _NAMED = re.compile(r"\bapproved by\s+\w|\b[Pp]er\s+(?:(?:Mr|Ms|Mrs|Dr)\.?\s+)?[A-Z]")
 _YEAR = pd.Timedelta(days=365)

@@ -9,8 +9,6 @@ import pandas as pd
 
 from billframes.errors import MissingColumnError
 
-__all__ = ["guideline_summary"]
-
 
 def guideline_summary(findings: pd.DataFrame) -> pd.DataFrame:
     """

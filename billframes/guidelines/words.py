@@ -16,8 +16,6 @@ import pyarrow.compute as pc
 from billframes._names import closest
 from billframes.errors import ParameterError
 
-__all__ = ["Phrases", "guideline_words", "shipped"]
-
 # Up to three words between two others, without a comma, point or semicolon.
 _BETWEEN = r"(?:\s+[^\s,.;]+){0,3}?\s+"
 _WORD = re.compile(r"[^\W_][^\s*|~^$!]*\*?")
@@ -73,28 +71,11 @@ class _Phrase:
 @dataclass(frozen=True, slots=True)
 class Phrases:
     """
-    Phrases to find in narratives.
+    Phrases to find in narratives; one that can't be read is a `ValueError` that says why.
 
-    Parameters
-    ----------
-    phrases : iterable of str
-        Words in order; "x*" is any ending, "a|b" one of them, "~" up to three words between, "^" the start of the text
-        and "$" its end. A phrase that begins with "!" takes back a hit at the same place.
-    whole : bool
-        Whether a phrase must be the whole text.
-
-    Raises
-    ------
-    ValueError
-        A phrase can't be read. The message says why.
-
-    Examples
-    --------
-    >>> travel = Phrases(["travel*", "!travel policy"])
-    >>> travel.found_in("Travelled to court"), travel.found_in("Review travel policy")
-    (['Travelled'], [])
-    >>> Phrases(["schedul* ~ deposition*"]).found_in("Scheduling of the second deposition")
-    ['Scheduling … deposition']
+    They are words in order; "x*" is any ending, "a|b" one of them, "~" up to three words between, "^" the start of the
+    text and "$" its end. A phrase that begins with "!" takes back a hit at the same place. With `whole`, a phrase must
+    be the whole text.
     """
 
     phrases: Sequence[_Phrase]

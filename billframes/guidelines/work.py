@@ -25,8 +25,6 @@ from billframes.guidelines.narratives import EMPTY, FOREIGN, UNCLEAR, languages
 from billframes.guidelines.words import Phrases, guideline_words
 from billframes.loading.progress import Progress
 
-__all__ = ["Work", "read_work"]
-
 C = nw.col
 _SHARED = ("date", "matter_id", "description", "amount", "invoice_id")
 _TIME = ("hours", "billing_type", "user_id")
@@ -36,20 +34,7 @@ _CODES = ("task_code", "activity_code", "expense_code")
 
 
 class Work:
-    """
-    The items of one client.
-
-    Parameters
-    ----------
-    items : DataFrame
-        All items of the client, one row each. `chosen` marks those to report.
-    file : Guidelines
-    source : BillSource
-    as_of : date
-    settings : FirmSettings
-    progress : bool or callable, optional
-        Of reading codes.
-    """
+    """The items of one client, one row each; `chosen` marks those to report."""
 
     def __init__(
         self,
@@ -181,14 +166,7 @@ def read_work(source: BillSource, matter_ids: Collection[str], zone: str, roles:
     """
     Read all items on matters, billed or not: billable and fixed-fee time, expenses and fixed fees.
 
-    Parameters
-    ----------
-    source : BillSource
-    matter_ids : collection of str
-    zone : str
-        The firm's time zone, for the day on which an entry was made.
-    roles : mapping of str to str
-        Roles that take precedence over those of the users.
+    `zone` is the firm's, for the day on which an entry was made. `roles` take precedence over those of the users.
     """
     frames = Frames.of(**{name: source.native(name) for name in ITEMS})
     tables = [_items(frames, name, matter_ids) for name in ITEMS]

@@ -20,13 +20,7 @@ from billframes.loading.table_builder import build_table
 from billframes.paging.scheduler import ThreadTransport
 from billframes.schema.columns import Column, dictionary_encode, enum_column
 from billframes.schema.decode import decode_single, stated_total
-from billframes.schema.records import (
-    BALANCE_SETS,
-    ClientBalances,
-    CodeList,
-    CodeSet,
-    HealthCheckResponse,
-)
+from billframes.schema.records import BALANCE_SETS, ClientBalances, CodeList, CodeSet, HealthCheckResponse
 from billframes.schema.resources import CLIENTS, CODES, Resource
 from billframes.schema.sources import ColumnSource, sources_of
 from billframes.transport.request import Response

@@ -41,35 +41,15 @@ class LocalTables(Protocol):
 
 
 class ApiConnection(Protocol):
-    """A connection to one API, or to a local copy of it."""
+    """A connection to one API, or to a local copy of it, with the options that loads and single records use."""
 
-    @property
-    def page_size(self) -> int:
-        """The number of records to request at once."""
-
-    @property
-    def concurrency(self) -> int:
-        """The largest number of requests under way at once."""
-
-    @property
-    def progress(self) -> bool | Progress | None:
-        """How loads show their progress if a call does not say."""
-
-    @property
-    def health_path(self) -> str | None:
-        """Path of the health check."""
-
-    @property
-    def acting_user(self) -> str | None:
-        """The user on whose behalf time entries are created."""
-
-    @property
-    def acting_user_header(self) -> str:
-        """The header that names that user."""
-
-    @property
-    def select_names(self) -> SelectNames:
-        """The alternate `select` names that the server accepts, as far as loads have found out."""
+    page_size: int
+    concurrency: int
+    progress: bool | Progress | None
+    health_path: str | None
+    acting_user: str | None
+    acting_user_header: str
+    select_names: SelectNames
 
     @property
     def field_names(self) -> FieldNames:
@@ -109,9 +89,7 @@ class ApiConnection(Protocol):
 class WritingConnection(ApiConnection, Protocol):
     """A connection to a server whose address is known, unlike that of a mirror."""
 
-    @property
-    def base_url(self) -> str:
-        """The API's address."""
+    base_url: str
 
 
 class Connected(Protocol):

@@ -78,15 +78,7 @@ def convert(table: pa.Table, to: str) -> Any:
 
 
 def to_pandas(table: pa.Table) -> pd.DataFrame:
-    """
-    Convert an Arrow table to a pandas frame with a RangeIndex.
-
-    Examples
-    --------
-    >>> table = pa.table({"date": pa.array([None], pa.date32()), "billed": pa.array([None], pa.bool_())})
-    >>> [str(dtype) for dtype in to_pandas(table).dtypes]
-    ['datetime64[us]', 'boolean']
-    """
+    """Convert an Arrow table to a pandas frame with a RangeIndex."""
     series = {field.name: _pandas_array(table.column(field.name), field) for field in table.schema}
     return pd.DataFrame(series, index=pd.RangeIndex(table.num_rows), copy=False)
 
@@ -111,11 +103,7 @@ def to_polars(table: pa.Table) -> pl.DataFrame:
     return frame.with_columns([pl.col(name).cast(kind) for name, kind in enums.items()])
 
 
-FORMATS: dict[str, Callable[[pa.Table], Any]] = {
-    "pandas": to_pandas,
-    "arrow": lambda table: table,
-    "polars": to_polars,
-}
+FORMATS: dict[str, Callable[[pa.Table], Any]] = {"pandas": to_pandas, "arrow": lambda table: table, "polars": to_polars}
 
 
 def checked_format(to: str) -> str:

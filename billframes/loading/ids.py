@@ -52,14 +52,7 @@ def identifier(value: Any, name: str, column: str | None = None) -> str:
 
 
 def path_segment(id_: str, name: str) -> str:
-    """
-    Return an id as one segment of a URL's path; refuse it if a server or proxy could read the path as another record's.
-
-    Examples
-    --------
-    >>> path_segment("1b5c 2f", "id")
-    '1b5c%202f'
-    """
+    """Return an id as a segment of a URL's path; refuse it if the path could be read as that of another record."""
     # Quoting is not enough for slashes, because some servers and proxies unquote a path before they split it.
     if not id_.strip(".") or not id_.isprintable() or set(id_) & set("/\\%"):
         raise ParameterError(f"{name}={id_!r} is not an id; an id looks like {EXAMPLE!r}.")

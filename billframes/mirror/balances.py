@@ -33,16 +33,6 @@ from billframes.mirror.server_lists import ServerLists
 from billframes.mirror.stored_table import StoredTable
 from billframes.mirror.tables import to_stored, without
 
-__all__ = [
-    "UnchangedBalances",
-    "balances_equal",
-    "combine_balances",
-    "next_to_check",
-    "store_open_invoices",
-    "unchanged_balances",
-    "unreconciled_clients",
-]
-
 # Balances that differ by less are equal.
 CENT = 0.005
 # The least number of clients that are checked in turn by one refresh, and the number that are checked for each limit.
@@ -94,11 +84,7 @@ class UnchangedBalances:
     at_limits: tuple[Collection[str], ...]
 
     def clients_to_check(self, client_ids: Collection[str], turn: Collection[str], number: int) -> set[str]:
-        """
-        Return the clients to check: those in `turn`, and some at each limit.
-
-        `number` is the version's number; with each version, other clients at a limit are checked.
-        """
+        """Return the clients to check: those in `turn`, and at each limit some others with each version's `number`."""
         known = self.balances.keys() & set(client_ids)
         chosen = known & set(turn)
         for names in self.at_limits:
@@ -109,15 +95,7 @@ class UnchangedBalances:
 
 
 def next_to_check(client_ids: Collection[str], after: str, since: dt.timedelta) -> list[str]:
-    """
-    Return the clients to check in turn, those after the client that was checked last; more if the last refresh is long
-    ago.
-
-    Examples
-    --------
-    >>> next_to_check("abcdefghi", "g", dt.timedelta(hours=1))
-    ['h', 'i', 'a', 'b', 'c']
-    """
+    """Return the clients to check in turn, after the one checked last; more if the last refresh is long ago."""
     ids = sorted(client_ids)
     first = bisect_right(ids, after)
     number = max(CHECKED_CLIENTS, math.ceil(len(ids) * (since / CHECK_ALL_WITHIN)))
@@ -170,11 +148,7 @@ def balances_equal(frame: pa.Table, rows: Collection[Balance]) -> bool:
 def combine_balances(
     frame: pa.Table, unchanged: UnchangedBalances, client_ids: Collection[str], requested: Collection[str]
 ) -> pa.Table:
-    """
-    Return the requested and the unchanged balances in the order of `client_ids`.
-
-    A client in `requested` without a balance in `frame` was deleted, and is left out.
-    """
+    """Return the requested and the unchanged balances in the order of `client_ids`, without clients deleted since."""
     balances = {row["client_id"]: row for row in frame.to_pylist()}
     others = {id_: row for id_, row in unchanged.balances.items() if id_ not in requested}
     rows = [balances.get(id_) or others.get(id_) for id_ in client_ids]

@@ -18,8 +18,6 @@ from billframes._forks import check_library
 from billframes.config.secret import Secret
 from billframes.errors import MirrorError, ParameterError
 
-__all__ = ["BucketOptions"]
-
 # Without the prefix "aws_", which is optional.
 _HARMLESS = frozenset(
     {
@@ -33,14 +31,7 @@ _CREDENTIALS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN
 
 
 class BucketOptions:
-    """
-    Options of the object store, as deltalake takes them.
-
-    Examples
-    --------
-    >>> BucketOptions({"AWS_REGION": "eu-west-1", "AWS_SECRET_ACCESS_KEY": "wJalr"})
-    {'AWS_REGION': 'eu-west-1', 'AWS_SECRET_ACCESS_KEY': Secret(***)}
-    """
+    """Options of the object store, as deltalake takes them."""
 
     def __init__(self, given: Mapping[str, str | Secret] | None = None, *, left_out: tuple[str, ...] = ()) -> None:
         self._left_out = left_out
@@ -55,8 +46,8 @@ class BucketOptions:
 
     def reveal(self) -> dict[str, str]:
         """
-        Return the options as text, for an engine; raise `MirrorError` if a pickle left credentials out and there are no
-        others.
+        Return the options as text, for an engine; raise `MirrorError` if a pickle left out credentials that nothing
+        replaces.
         """
         if self._left_out and not all(os.environ.get(name.upper()) for name in self._left_out):
             raise MirrorError(

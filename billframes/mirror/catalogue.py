@@ -24,8 +24,6 @@ import pyarrow.compute as pc
 from billframes.errors import MirrorError, ParameterError
 from billframes.mirror.storage import Storage
 
-__all__ = ["FORMAT", "NAME", "Catalogue", "Version", "check_tag", "checked_span", "find_version", "format_span"]
-
 # Increased when the tables change in such a way that an older billframes would misread them.
 FORMAT = 1
 NAME = "versions"
@@ -276,14 +274,7 @@ def _damaged(location: str) -> MirrorError:
 
 
 def checked_span(name: str, given: str | dt.timedelta) -> dt.timedelta:
-    """
-    Convert a span of time from text; a number without a unit is refused, and so is a negative span.
-
-    Examples
-    --------
-    >>> checked_span("keep", "2 days")
-    datetime.timedelta(days=2)
-    """
+    """Convert a span of time from text; a number without a unit is refused, and so is a negative span."""
     span = given if isinstance(given, dt.timedelta) else _span(given)
     if span is None or span < dt.timedelta(0):
         raise ParameterError(f"{name}={given!r} is not a span of time such as '1 day'.")
@@ -302,13 +293,6 @@ def _span(text: Any) -> dt.timedelta | None:
 
 
 def format_span(span: dt.timedelta) -> str:
-    """
-    Return a span as text in hours, or in days if it is at least two days.
-
-    Examples
-    --------
-    >>> format_span(dt.timedelta(hours=47)), format_span(dt.timedelta(hours=60))
-    ('47.0 hours', '2.5 days')
-    """
+    """Return a span as text in hours, or in days if it is at least two days."""
     hours = span / dt.timedelta(hours=1)
     return f"{hours / 24:.1f} days" if hours >= 48 else f"{hours:.1f} hours"

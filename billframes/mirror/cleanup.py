@@ -32,8 +32,6 @@ from billframes.mirror.storage import Storage
 from billframes.mirror.storage_errors import FullDiskError, full_disk_error
 from billframes.mirror.tables import REFERENCES, TABLES
 
-__all__ = ["Freed", "is_due", "remove_versions", "undo_unfinished", "undone_if_it_fails", "versions_to_keep"]
-
 _DAY = dt.timedelta(days=1)
 _MARK = ".unfinished"
 _NAMES = (*TABLES, REFERENCES.name)
@@ -52,9 +50,8 @@ def versions_to_keep(
     versions: Sequence[Version], span: dt.timedelta, now: dt.datetime, *, month_ends: bool
 ) -> list[Version]:
     """
-    Return the versions with a tag, those that began within the span, the newest, and perhaps the last of each month.
-
-    The months are those of the server's time, in UTC.
+    Return the tagged versions, those that began within the span, the newest, and perhaps the last of each month, in
+    UTC.
     """
     last_of_month = {each.time.strftime("%Y-%m"): each.number for each in versions} if month_ends else {}
     numbers = {*last_of_month.values(), *(each.number for each in versions[-1:])}
@@ -110,9 +107,8 @@ def remove_versions(
     storage: Storage, catalogue: Catalogue, kept_of: Callable[[Sequence[Version]], Sequence[Version]]
 ) -> tuple[Sequence[Version], Freed]:
     """
-    Remove versions, and the files that no other version needs. Return the versions that `kept_of` keeps.
-
-    These are empty if there was only a first refresh that did not finish, which is removed.
+    Remove versions, and the files that no other version needs. Return those that `kept_of` keeps; none if it removes a
+    first refresh that did not finish.
     """
     unfinished = undo_unfinished(storage, catalogue)
     if unfinished and not catalogue.exists():

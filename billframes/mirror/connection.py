@@ -17,6 +17,7 @@ from billframes.errors import MirrorError, NotFoundError
 from billframes.loading.checks import check_rates
 from billframes.loading.connection import LocalTables
 from billframes.loading.load import custom_field_columns, finish
+from billframes.loading.progress import Progress
 from billframes.loading.query_args import ListRequest
 from billframes.loading.select_names import SelectNames
 from billframes.mirror.queries import count_rows, read_rows
@@ -29,8 +30,6 @@ from billframes.schema.sources import json_names
 from billframes.transport.connections import CancelScope
 from billframes.transport.request import QueryPairs, Response
 
-__all__ = ["MirrorConnection"]
-
 # The seconds that a load from the tables may take.
 _LOAD_SECONDS = 3600.0
 
@@ -40,9 +39,9 @@ class MirrorConnection:
 
     page_size = 1000
     concurrency = 1
-    progress = False
-    health_path = "/"
-    acting_user = None
+    progress: bool | Progress | None = False
+    health_path: str | None = "/"
+    acting_user: str | None = None
     acting_user_header = ""
 
     def __init__(self, snapshot: Callable[[], Snapshot]) -> None:

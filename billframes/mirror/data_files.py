@@ -20,8 +20,6 @@ import pyarrow as pa
 from billframes.errors import MirrorError
 from billframes.mirror.tables import PARTITION
 
-__all__ = ["DataFile", "check_folder", "check_protocol", "data_files"]
-
 _NAME = re.compile(r"(?:[\w=-][\w.=-]*/){0,3}[\w=-][\w.=-]*\.parquet", re.ASCII)
 # What deltalake declares for instants without a time zone.
 _FEATURES = frozenset({"timestampNtz"})
@@ -59,11 +57,7 @@ def check_protocol(folder: str, features: list[str] | None) -> None:
 
 
 def data_files(uri: str, folder: Path | None, actions: pa.Table) -> tuple[DataFile, ...]:
-    """
-    Return the files that a table's log names, in the order of their partitions; `folder` is None in a bucket.
-
-    A file outside of the table's folder is refused, and so is a log that does not say how many rows a file has.
-    """
+    """Return the files that a table's log names, by partition; refuse files outside its folder (None in a bucket)."""
     found = tuple(sorted(_files(uri, actions), key=lambda file: (file.partition or "", file.uri)))
     if folder:
         inside = os.path.realpath(folder) + os.sep

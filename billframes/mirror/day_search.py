@@ -15,8 +15,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-__all__ = ["DaySpan", "Days", "SpanRequest", "SpanResult", "Window", "search_days"]
-
 Window = tuple[dt.date | None, dt.date | None]
 """The first and last day of a period, inclusive; None is open."""
 # A page is requested, and not a total, if at least one in this many pages lacks a record.

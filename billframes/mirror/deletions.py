@@ -30,8 +30,6 @@ from billframes.mirror.stored_table import StoredTable, newest_rows
 from billframes.mirror.tables import Table, to_stored, within_days, without
 from billframes.mirror.windows import WINDOW_ROWS, cut_windows
 
-__all__ = ["SAMPLE", "check_vanished", "confirm_deleted", "find_missing", "reload_table", "sample_size"]
-
 # Nothing is removed if at least this share of a table, and at least this number of rows, seems to be deleted.
 _MOST_SHARE, _LEAST_ROWS = 0.1, 100
 # The least number of deletions to confirm.
@@ -157,14 +155,7 @@ class _DaySearch:
 
 
 def _join_spans(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """
-    Join spans of positions that follow each other.
-
-    Examples
-    --------
-    >>> _join_spans([(4, 4), (0, 1), (2, 2)])
-    [(0, 2), (4, 4)]
-    """
+    """Join spans of positions that follow each other."""
     together: list[tuple[int, int]] = []
     for first, last in sorted(spans):
         if together and together[-1][1] + 1 == first:

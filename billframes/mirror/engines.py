@@ -23,8 +23,6 @@ from billframes.mirror.snapshot import Snapshot
 from billframes.mirror.tables import POSITION, REFERENCES, TABLES, Table, TableReference
 from billframes.schema.sources import sources_of
 
-__all__ = ["ENGINES", "MEMORY_LIMIT", "scan"]
-
 # DuckDB's limit for memory; without a limit, it takes most of the machine's memory.
 MEMORY_LIMIT = "1GB"
 

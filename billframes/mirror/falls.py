@@ -15,8 +15,6 @@ from billframes.mirror.history import rows_of_changed_files, sorted_frame
 from billframes.mirror.storage import Storage
 from billframes.mirror.tables import TABLES
 
-__all__ = ["compare", "falls"]
-
 _RECEIPTS = {
     "invoice_id": "str",
     "invoice_number": "str",
@@ -31,16 +29,9 @@ _RECEIPTS = {
     "credited_amount": "float64",
     "implied_receipt_amount": "float64",
 }
-
-
 _BECAME_FINAL = {"invoice_id": "str", "final_since": "datetime64[us, UTC]"}
 
 Rows = list[dict[str, Any]]
-
-
-def falls(storage: Storage, versions: Sequence[Version], client_names: Mapping[str, str]) -> pd.DataFrame:
-    """Return the rows of `receipts` between these versions."""
-    return compare(storage, versions, client_names)[0]
 
 
 def compare(

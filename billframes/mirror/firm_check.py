@@ -10,8 +10,6 @@ from billframes.mirror.catalogue import Version
 from billframes.mirror.server_lists import ServerLists
 from billframes.mirror.storage import Storage
 
-__all__ = ["check_firm"]
-
 
 def check_firm(storage: Storage, server: ServerLists, previous: Version | None) -> Mapping[str, Any]:
     """Return the firm's address and whether rates are visible; raise `MirrorError` if the mirror holds other data."""

@@ -19,8 +19,6 @@ from billframes.mirror.catalogue import Version
 from billframes.mirror.storage import Storage
 from billframes.mirror.tables import POSITION, TABLES, Table
 
-__all__ = ["changes", "history", "rows_of_changed_files", "sorted_frame", "summary"]
-
 _CHANGES = {
     "resource": "str",
     "id": "str",

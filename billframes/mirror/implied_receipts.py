@@ -7,18 +7,13 @@ shown beside the fall, and only the rest is called an implied receipt.
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 
 from billframes.config.firm_calendar import FirmCalendar
 from billframes.errors import MirrorError
-from billframes.mirror.catalogue import Version
-from billframes.mirror.falls import falls
+from billframes.mirror.falls import compare
 from billframes.mirror.mirror import Mirror
 from billframes.periods import DateLike, resolve
-
-__all__ = ["receipts"]
 
 
 def receipts(mirror: Mirror, start: DateLike, end: DateLike | None = None) -> pd.DataFrame:
@@ -60,17 +55,12 @@ def receipts(mirror: Mirror, start: DateLike, end: DateLike | None = None) -> pd
     """
     span = resolve(start, end, calendar=FirmCalendar(lambda: mirror))
     versions = mirror._versions()
-    in_period = [each for each in versions if _is_within(each, span.start, span.end)]
-    before = [each for each in versions if span.start and each.time.date() < span.start][-1:]
-    chosen = [*before, *in_period]
+    until = [each for each in versions if span.end is None or each.time.date() <= span.end]
+    earlier = sum(span.start is not None and each.time.date() < span.start for each in until)
+    chosen = until[max(earlier - 1, 0) :]
     if len(chosen) < 2:
         raise MirrorError(
             f"The mirror {mirror.path} has no two versions to compare for this period; it has {len(chosen)}. "
             "Receipts are found by comparing a refresh before and a refresh after them."
         )
-    return falls(mirror._storage, chosen, mirror._client_names())
-
-
-def _is_within(version: Version, start: Any, end: Any) -> bool:
-    day = version.time.date()
-    return (start is None or day >= start) and (end is None or day <= end)
+    return compare(mirror._storage, chosen, mirror._client_names())[0]

@@ -25,8 +25,6 @@ from billframes.mirror.mirror import Mirror
 from billframes.mirror.storage import Storage
 from billframes.periods import Period
 
-__all__ = ["LEDGERS", "LedgerTable", "Restated", "keep_reports", "period_of", "restated"]
-
 LEDGERS = "ledgers"
 _TEXTS = ("file", "report", "company", "basis", "as_of", "start", "end", "stamp")
 _SCHEMA = pa.schema(

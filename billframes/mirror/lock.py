@@ -16,8 +16,6 @@ from pathlib import Path
 from billframes._forks import Process, hold_during_fork, in_each_child
 from billframes.errors import MirrorError
 
-__all__ = ["folder_lock", "private_files"]
-
 _PAUSE = 0.1
 _handles: set[int] = set()
 

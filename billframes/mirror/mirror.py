@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import pandas as pd
@@ -17,7 +17,7 @@ from billframes.loaders.loader_set import LoaderSet, Owner
 from billframes.loading.progress import Progress, check_progress
 from billframes.mirror.bucket import BucketOptions
 from billframes.mirror.catalogue import Catalogue, Version, check_tag, checked_span, find_version, format_span
-from billframes.mirror.cleanup import Freed, remove_versions, versions_to_keep
+from billframes.mirror.cleanup import remove_versions, versions_to_keep
 from billframes.mirror.connection import MirrorConnection
 from billframes.mirror.engines import MEMORY_LIMIT, scan
 from billframes.mirror.falls import compare
@@ -34,8 +34,6 @@ from billframes.periods import DateLike, resolve
 if TYPE_CHECKING:
     from billframes.client import Client
     from billframes.ebilling import CodeStore
-
-__all__ = ["Mirror"]
 
 # The seconds to wait for a refresh by another process.
 WAIT = 3600.0
@@ -265,19 +263,16 @@ class Mirror(LoaderSet):
         """
         span = checked_span("keep", keep)
         now = dt.datetime.now(dt.UTC)
-        kept, freed = self._remove_versions(lambda all_: versions_to_keep(all_, span, now, month_ends=month_ends))
-        frame = history(kept)
-        frame.attrs["vacuum"] = {"versions": freed.versions, "bytes": freed.bytes}
-        return frame
-
-    def _remove_versions(
-        self, kept_of: Callable[[Sequence[Version]], Sequence[Version]]
-    ) -> tuple[Sequence[Version], Freed]:
         if self._storage.local and not self._storage.local.exists():
             # Raises, and does not make the folder.
             self._catalogue.read()
         with folder_lock(self._storage.local, WAIT):
-            return remove_versions(self._storage, self._catalogue, kept_of)
+            kept, freed = remove_versions(
+                self._storage, self._catalogue, lambda all_: versions_to_keep(all_, span, now, month_ends=month_ends)
+            )
+        frame = history(kept)
+        frame.attrs["vacuum"] = {"versions": freed.versions, "bytes": freed.bytes}
+        return frame
 
     def scan(
         self,

@@ -29,8 +29,6 @@ from billframes.schema.custom_fields import CustomColumn
 from billframes.schema.decode import parse_instant
 from billframes.schema.sources import ColumnSource, sources_of
 
-__all__ = ["count_rows", "read_rows", "with_declared_types"]
-
 # Query parameters that are not filters by field.
 _NOT_FILTERS = frozenset({"startDate", "endDate", "select", "sort", "modifiedSince"})
 

@@ -42,8 +42,6 @@ from billframes.mirror.stored_table import StoredTable
 from billframes.mirror.tables import POSITION, REFERENCES, TABLES, Table, to_stored, without
 from billframes.mirror.windows import cut_windows, fill
 
-__all__ = ["OVERLAP", "Refresh", "checked_full"]
-
 OVERLAP = dt.timedelta(minutes=15)
 # The overlap if the server does not state its time.
 NO_DATE = dt.timedelta(days=1)
@@ -326,7 +324,6 @@ class Refresh:
         return before != stored.version
 
     def _changes_since(self) -> dt.datetime:
-        """Return the `modifiedSince` of this refresh."""
         if self._previous is not None:
             return dt.datetime.fromisoformat(self._previous.firm["mark"])
         return (self.server.time - OVERLAP) if self.server.time else dt.datetime.now(dt.UTC) - NO_DATE

@@ -23,8 +23,6 @@ from billframes.schema.decode import stated_total
 from billframes.schema.resources import CODES, CUSTOM_FIELDS
 from billframes.transport.request import QueryPairs, Response
 
-__all__ = ["ServerLists"]
-
 # The most times that balances are requested if a client is deleted between the list and its balance.
 _TRIES = 3
 # The number of invoices listed in addition to those that are open in the mirror, to find new ones.
@@ -97,6 +95,7 @@ class ServerLists:
 
     def __init__(self, client: Client, progress: bool | Progress | None = None) -> None:
         self.address = str(client.base_url)
+        self.concurrency = client._connection.concurrency
         self._connection = _CountingConnection(client._connection, progress)
         self._loaders = LoaderSet(lambda: cast("Connected", self))
 
@@ -113,11 +112,6 @@ class ServerLists:
     def page_size(self) -> int:
         """The number of records on a page."""
         return int(self._connection.page_size)
-
-    @property
-    def concurrency(self) -> int:
-        """The largest number of requests under way at once."""
-        return int(self._connection.concurrency)
 
     @property
     def time(self) -> dt.datetime | None:
@@ -166,8 +160,7 @@ class ServerLists:
 
     def _balances_from(self, sort: str, about: int, sign: int) -> pa.Table:
         # A few more rows than expected, to find the end of the open ones, but not an additional page.
-        page = self._connection.page_size
-        limit = min(about + EXTRA_INVOICES, (about // page + 1) * page)
+        limit = min(about + EXTRA_INVOICES, (about // self.page_size + 1) * self.page_size)
         while True:
             rows = self.load("invoices", invoice_state="final", sort=sort, limit=limit, progress=False)
             open_rows = rows.filter(pc.greater(pc.multiply(rows.column("balance"), sign), 0))

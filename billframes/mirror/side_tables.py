@@ -34,8 +34,6 @@ from billframes.mirror.tables import (
     without,
 )
 
-__all__ = ["ITEM_CODES", "ItemCodeTable", "ReferenceCollector"]
-
 
 class ReferenceCollector:
     """Collects the shown values of other records during a refresh, and stores those of records in no list."""
@@ -72,7 +70,10 @@ class ReferenceCollector:
 
     def commit(self, versions: dict[str, int]) -> int:
         """Store the values of records in no list, if they changed; return the table's Delta version."""
-        rows = {(row["table"], row["id"]): row for row in self._stored_rows()}
+        before = REFERENCE_SCHEMA.empty_table()
+        if self._version is not None:
+            before = self._storage.read(REFERENCES.name, self._version)
+        rows: dict[tuple[str, str], dict[str, Any]] = {(row["table"], row["id"]): row for row in before.to_pylist()}
         for name in {table for table, *_ in (*self._tables, *self._values)}:
             listed = self._storage.read(name, versions[name], [TABLES[name].id]).column(0)
             for id_, values in self._unlisted(name, listed).items():
@@ -95,12 +96,6 @@ class ReferenceCollector:
             if table == name and id_ not in ids:
                 found.setdefault(id_, {}).update(values)
         return found
-
-    def _stored_rows(self) -> list[dict[str, Any]]:
-        if self._version is None:
-            return []
-        rows: list[dict[str, Any]] = self._storage.read(REFERENCES.name, self._version).to_pylist()
-        return rows
 
     def _collect_lists(self, frame: pa.Table, reference: TableReference) -> None:
         """Collect the values of a reference whose columns have lists of ids and of values."""

@@ -17,8 +17,6 @@ from billframes.mirror.data_files import DataFile
 from billframes.mirror.storage import Storage
 from billframes.mirror.tables import POSITION, REFERENCES, TABLES, Table, TableReference, shown_columns, without
 
-__all__ = ["Snapshot"]
-
 
 class Snapshot:
     """The tables of one version."""
@@ -144,7 +142,6 @@ def _lists_as_shown(keys: pa.ChunkedArray, shown: pa.ChunkedArray) -> pa.Chunked
 
 
 def _look_up_lists(keys: pa.ChunkedArray, ids: pa.ChunkedArray, values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Look up the value of each id in a column of lists of ids."""
     lists = keys.combine_chunks()
     found = values.take(pc.index_in(pc.list_flatten(lists), value_set=ids)).combine_chunks()
     lengths = pc.fill_null(pc.list_value_length(lists), 0)

@@ -29,8 +29,6 @@ from billframes.mirror.data_files import DataFile, check_folder, check_protocol,
 from billframes.mirror.storage_errors import mirror_error
 from billframes.mirror.tables import PARTITION
 
-__all__ = ["Storage", "check_installed"]
-
 # Versions and their log are kept until `vacuum`. Checkpoints let a table open quickly.
 _CONFIGURATION = {
     "delta.logRetentionDuration": "interval 36500 days",

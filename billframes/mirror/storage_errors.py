@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import errno
 
-from billframes._messages import clean_text
+from billframes._messages import clean_text, cut
 from billframes.errors import MirrorError
-
-__all__ = ["FullDiskError", "full_disk_error", "mirror_error"]
 
 _ARROW = "↳"
 _LONGEST = 600
@@ -52,5 +50,4 @@ def mirror_error(location: str, error: BaseException, text: str) -> MirrorError:
 def _in_one_line(text: str) -> str:
     """Return a message's first line, and below it the causes that deltalake adds, each after an arrow."""
     first, *causes = (clean_text(each).strip() for each in text.split(_ARROW))
-    line = ": ".join([*first.splitlines()[:1], *causes])
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+    return cut(": ".join([*first.splitlines()[:1], *causes]), _LONGEST)

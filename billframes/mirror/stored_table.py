@@ -15,8 +15,6 @@ import pyarrow.compute as pc
 from billframes.mirror.storage import Storage
 from billframes.mirror.tables import PARTITION, POSITION, Table, partition_of, without
 
-__all__ = ["StoredTable", "newest_rows", "unchanged_mask"]
-
 # Rows of the partitions that are rewritten in one commit.
 BATCH_ROWS = 200_000
 
@@ -73,7 +71,9 @@ class StoredTable:
                 old = old.sort_by(POSITION)
             if old.equals(stored.select(old.column_names).cast(old.schema)):
                 return
-            self._count_changes(rows, old)
+            added = _rows_not_in(rows, old, self.table.key).num_rows
+            self.added += added
+            self.updated += rows.num_rows - added - _count_unchanged(rows, old, self.table.key)
         else:
             self.updated += rows.num_rows
         removed = _rows_not_in(old, rows, self.table.key)
@@ -82,10 +82,7 @@ class StoredTable:
         self.version = self.storage.write(self.table.name, self._sorted(rows))
 
     def upsert(self, rows: pa.Table, deleted_ids: Collection[str] = ()) -> set[str]:
-        """
-        Add new rows, update stored rows that differ, and remove the rows with deleted ids. Return the ids of updated
-        rows.
-        """
+        """Add new rows, update those that differ, and remove those with deleted ids; return the ids of updated rows."""
         id_ = self.table.id
         ids = pa.chunked_array([*rows.column(id_).chunks, pa.array(list(deleted_ids), pa.string())], pa.string())
         if not len(ids):
@@ -139,11 +136,6 @@ class StoredTable:
         newest = self._with_partition(newest_rows(rows, self.table.id))
         self._rewrite(newest, duplicated.to_pylist(), rows)
         self.added -= rows.num_rows - newest.num_rows
-
-    def _count_changes(self, rows: pa.Table, old: pa.Table) -> None:
-        added = _rows_not_in(rows, old, self.table.key).num_rows
-        self.added += added
-        self.updated += rows.num_rows - added - _count_unchanged(rows, old, self.table.key)
 
     def _rewrite(self, rows: pa.Table, ids: Collection[str], old: pa.Table) -> None:
         """Replace the stored rows with these ids, which are in `old`, by `rows`."""
@@ -227,7 +219,6 @@ def _keys(rows: pa.Table, key: Sequence[str]) -> pa.ChunkedArray:
 
 
 def _rows_not_in(rows: pa.Table, others: pa.Table, key: Sequence[str]) -> pa.Table:
-    """Return the rows whose keys are not in the other table."""
     return rows.filter(pc.invert(pc.is_in(_keys(rows, key), value_set=_keys(others, key))))
 
 

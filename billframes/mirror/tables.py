@@ -28,22 +28,6 @@ from billframes.schema.resources import (
 )
 from billframes.schema.sources import sources_of
 
-__all__ = [
-    "PARTITION",
-    "POSITION",
-    "REFERENCES",
-    "REFERENCE_SCHEMA",
-    "TABLES",
-    "Table",
-    "TableReference",
-    "as_stored",
-    "partition_of",
-    "shown_columns",
-    "to_stored",
-    "within_days",
-    "without",
-]
-
 PARTITION = "partition"
 # The column that keeps the server's order, for lists without an order of their own.
 POSITION = "position"
@@ -68,10 +52,7 @@ class TableReference:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """
-    One table of the mirror: the loader's name, the columns that identify a row, and the columns that are joined on
-    reading.
-    """
+    """A table of the mirror: the loader's name, the columns that identify a row, and those joined on reading."""
 
     name: str
     key: tuple[str, ...]
@@ -223,14 +204,7 @@ def to_stored(frame: pa.Table, table: Table) -> pa.Table:
 
 
 def partition_of(dates: pa.ChunkedArray, partition: str) -> pa.ChunkedArray:
-    """
-    Return the partition of each date.
-
-    Examples
-    --------
-    >>> partition_of(pa.chunked_array([pa.array(["2026-10-31"]).cast(pa.date32())]), "month").to_pylist()
-    ['2026-10']
-    """
+    """Return the partition of each date, such as "2026-10"."""
     return pc.utf8_slice_codeunits(dates.cast(pa.string()), 0, 7 if partition == "month" else 4)
 
 

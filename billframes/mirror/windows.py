@@ -17,8 +17,6 @@ from billframes.mirror.server_lists import ServerLists
 from billframes.mirror.stored_table import StoredTable
 from billframes.mirror.tables import Table, to_stored
 
-__all__ = ["WINDOW_ROWS", "cut_windows", "fill"]
-
 # The number of records in a window.
 WINDOW_ROWS = 50_000
 _DAY = dt.timedelta(days=1)

@@ -8,7 +8,6 @@ them.
 """
 
 from billframes.paging.list_schema import ListSchema
-from billframes.paging.scheduler import RawPage, Transport
 from billframes.paging.strategy import ListReader, LoadResult
 
-__all__ = ["ListReader", "ListSchema", "LoadResult", "RawPage", "Transport"]
+__all__ = ["ListReader", "ListSchema", "LoadResult"]

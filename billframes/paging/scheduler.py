@@ -1,7 +1,7 @@
 """Send the requests of one load side by side, and check their pages one at a time.
 
 Threads fetch the pages, and the caller's thread decodes them, because several decoding threads would compete for the
-interpreter lock. The threads belong to the `Transport`. The simulation replaces it to choose the order of requests and
+interpreter lock. The threads belong to the transport. The simulation replaces it to choose the order of requests and
 responses.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from billframes._forks import Process, check_own
 from billframes.errors import BillframesError, DecodeError, PagingError
@@ -22,37 +22,13 @@ from billframes.paging.page import Pack, Page, PageRequest, check_page
 from billframes.paging.record_store import RecordStore
 from billframes.schema.decode import ListBody
 from billframes.transport.connections import POLL_SECONDS
+from billframes.transport.request import Response
 
 Q = TypeVar("Q")
 A = TypeVar("A")
 # Requests given to the transport for each connection: one under way and one waiting, so that no connection is idle
 # while pages are processed.
 AHEAD = 2
-
-
-class RawPage(Protocol):
-    """A response: its body and, if stated, the server's time."""
-
-    @property
-    def body(self) -> bytes:
-        """The body's bytes."""
-
-    @property
-    def date(self) -> dt.datetime | None:
-        """The `Date` header."""
-
-
-class Transport(Protocol):
-    """Sends requests and returns responses."""
-
-    def send(self, ticket: int, query: Query) -> None:
-        """Send a query as soon as a connection is free; its response is returned with the same ticket."""
-
-    def receive(self) -> tuple[int, RawPage]:
-        """Return the next response to any of the requests, with its ticket; raise the error of a failed request."""
-
-    def close(self) -> None:
-        """Send no further request, and don't wait for responses."""
 
 
 class ThreadTransport(Generic[Q, A]):
@@ -116,7 +92,7 @@ class Scheduler:
 
     def __init__(
         self,
-        transport: Transport,
+        transport: ThreadTransport[Query, Response],
         decode: Callable[[bytes], ListBody[Any]],
         pack: Pack,
         schema: ListSchema,
@@ -203,7 +179,7 @@ class Scheduler:
         known = [date for date in dates if date is not None]
         return min(known) if known and len(known) == len(dates) else None
 
-    def _checked(self, request: PageRequest, raw: RawPage, tries: int) -> Page | None:
+    def _checked(self, request: PageRequest, raw: Response, tries: int) -> Page | None:
         """Return the page if it passes the checks; None if it should be requested again."""
         wrong: BillframesError | None
         try:

@@ -26,9 +26,10 @@ from billframes.paging.list_schema import ListSchema, Query
 from billframes.paging.offset_pages import read_pages
 from billframes.paging.page import Pack, Page, PageRequest
 from billframes.paging.record_store import RecordStore
-from billframes.paging.scheduler import RawPage, Scheduler, ThreadTransport, Transport
+from billframes.paging.scheduler import Scheduler, ThreadTransport
 from billframes.paging.undated import read_undated
 from billframes.schema.decode import ListBody
+from billframes.transport.request import Response
 
 OVERLAP = dt.timedelta(seconds=60)
 # Pages with fewer rows than this prove too little to make progress.
@@ -59,7 +60,7 @@ class ListReader:
     and the total; the number never decreases, and equals the total at the end.
     """
 
-    fetch: Callable[[Query], RawPage]
+    fetch: Callable[[Query], Response]
     decode: Callable[[bytes], ListBody[Any]]
     pack: Pack
     schema: ListSchema
@@ -67,7 +68,7 @@ class ListReader:
     concurrency: int
     progress: Callable[[int, int], None]
     overlap: dt.timedelta = OVERLAP
-    transport: Callable[[], Transport] | None = None
+    transport: Callable[[], ThreadTransport[Query, Response]] | None = None
 
     def read(self, queries: Sequence[Query], limit: int | None = None) -> LoadResult:
         """

@@ -20,27 +20,6 @@ from matplotlib.transforms import blended_transform_factory
 
 from billframes._format import MINUS, MISSING, format_number, format_rounded
 
-__all__ = [
-    "DARK",
-    "INK",
-    "MISSED",
-    "MUTED",
-    "NARROW",
-    "PALE",
-    "RAMP",
-    "SHORT",
-    "SIZE",
-    "add_legend",
-    "axes_for",
-    "fit_narrow",
-    "format_hours",
-    "format_money",
-    "format_percent",
-    "shorten_label",
-    "shorten_labels",
-    "style_axes",
-]
-
 # Shades of one blue differ in lightness, so they can be distinguished by colour-blind readers and in black and white.
 DARK = "#1f4e79"
 PALE = "#c9d7e4"
@@ -84,20 +63,7 @@ def axes_for(ax: Axes | None, *, height: float = 3.2) -> Axes:
 
 
 def style_axes(ax: Axes, title: str, *, values: str, unit: Any, name: str = "") -> Axes:
-    """
-    Set the title of axes and a plain style.
-
-    Parameters
-    ----------
-    ax : Axes
-    title : str
-    values : {"x", "y"}
-        The axis that values are read from.
-    unit : callable
-        Formats a value of that axis: `format_hours`, `format_money` or `format_percent`.
-    name : str
-        The title of that axis, which is the unit of its values.
-    """
+    """Set the title of axes and a plain style; `unit` formats the values of the axis `values`, titled `name`."""
     pad = 24 if ax.get_legend() else 10
     ax.set_title(title, loc="left", fontsize=SIZE + 1.5, color=INK, fontweight="bold", pad=pad)
     axis, other = (ax.xaxis, ax.yaxis) if values == "x" else (ax.yaxis, ax.xaxis)
@@ -136,18 +102,7 @@ def format_money(value: float, *, exact: bool = False) -> str:
     """
     Format money for an axis, large amounts in thousands or millions.
 
-    Parameters
-    ----------
-    value : float
-    exact : bool
-        Whether to show all digits. Ticks need them, because 1.25m and 1.3m rounded would have the same label.
-
-    Examples
-    --------
-    >>> [format_money(value) for value in (0, 950, 12_500, 240_000, -2_000, 1_500_000)]
-    ['0', '950', '12.5k', '240k', '−2k', '1.5m']
-    >>> [format_money(value, exact=True) for value in (2.5, 1_000_000, 1_250_000)]
-    ['2.5', '1m', '1.25m']
+    Ticks need the `exact` digits, because 1.25m and 1.3m rounded would have the same label.
     """
     if value != value:
         return MISSING
@@ -158,30 +113,14 @@ def format_money(value: float, *, exact: bool = False) -> str:
 
 
 def format_hours(value: float, *, exact: bool = False) -> str:
-    """
-    Format hours or days for an axis; `exact` as in `format_money`.
-
-    Examples
-    --------
-    >>> [format_hours(value) for value in (0, 2.5, 1250.4)], format_hours(22.5, exact=True)
-    (['0', '2.5', '1,250'], '22.5')
-    """
+    """Format hours or days for an axis; `exact` as in `format_money`."""
     if value != value:
         return MISSING
     return _digits(value, 1 if abs(value) < SMALL else 0, exact).replace("-", MINUS)
 
 
 def format_percent(value: float, *, exact: bool = False) -> str:
-    """
-    Format a ratio as a percentage, and a missing ratio as a dash; `exact` as in `format_money`.
-
-    Examples
-    --------
-    >>> [format_percent(value) for value in (0.745, 1.0, float("nan"))], format_percent(0.8825, exact=True)
-    (['74.5%', '100.0%', '–'], '88.25%')
-    >>> [format_percent(value, exact=True) for value in (0.0, 0.2, -0.05)]
-    ['0%', '20%', '−5%']
-    """
+    """Format a ratio as a percentage, and a missing ratio as a dash; `exact` as in `format_money`."""
     if not exact or value != value:
         return format_number(value, "ratio")
     return f"{_digits(value * 100, 0, exact).replace('-', MINUS)}%"
@@ -199,16 +138,7 @@ def _decimals(value: float, least: int) -> int:
 
 
 def shorten_label(label: str, longest: int = LONGEST) -> str:
-    """
-    Shorten a name that is too long for its place beside a bar; a reference at its end is kept, as names can repeat.
-
-    Examples
-    --------
-    >>> shorten_label("Stonebridge Development Corp.", 22)
-    'Stonebridge Developme…'
-    >>> shorten_label("Granite Mutual Insurance Company (1007)", 22)
-    'Granite Mutual… (1007)'
-    """
+    """Shorten a name that is too long for its place beside a bar; a reference at its end stays, as names can repeat."""
     if len(label) <= longest:
         return label
     reference = _REFERENCE.search(label)

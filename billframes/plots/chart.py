@@ -25,8 +25,6 @@ from billframes.errors import MissingColumnError, ParameterError
 from billframes.plots.axes import format_hours, format_money, format_percent
 from billframes.plots.drawing import KINDS, ChartData, axis_title
 
-__all__ = ["Chart", "Plot"]
-
 _FIELD = re.compile(r"\{(\w+)(:axis)?\}")
 _AXES = {
     "money": format_money,

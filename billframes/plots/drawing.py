@@ -30,8 +30,6 @@ from billframes.plots.axes import (
     style_axes,
 )
 
-__all__ = ["KINDS", "ChartData", "axis_title", "height_for"]
-
 # The most steps of a waterfall; more would be too small to see.
 MOST_STEPS = 12
 _LINE: dict[str, Any] = {"color": "#999999", "linewidth": 0.8}
@@ -73,14 +71,7 @@ class ChartData:
 
 
 def axis_title(unit: str, currency: str = "") -> str:
-    """
-    Name an axis by the unit of its values.
-
-    Examples
-    --------
-    >>> axis_title("money", "USD"), axis_title("rate", "USD"), axis_title("money"), axis_title("hours")
-    ('Amount (USD)', 'Rate (USD an hour)', 'Amount', 'Hours')
-    """
+    """Name an axis by the unit of its values, such as "Amount (USD)"."""
     title = {"money": "Amount", "rate": "Rate", "hours": "Hours", "days": "Days"}.get(unit, "")
     of = {"money": currency, "rate": f"{currency} an hour"}.get(unit, "") if currency else ""
     return f"{title} ({of})" if of else title

@@ -11,8 +11,6 @@ from billframes.analysis.declare.lookup import measure
 from billframes.analysis.results.figure_names import figure_columns, read_figures
 from billframes.plots.chart import Chart
 
-__all__ = ["figures"]
-
 _MOST_BARS, _LONGEST_TITLE = 3, 70
 
 

@@ -12,8 +12,6 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-__all__ = ["svg_address"]
-
 # The SVG keeps text as text in the page's typeface. Matplotlib measures with DejaVu Sans, which is wider.
 _TYPEFACE = "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', sans-serif"
 

@@ -18,7 +18,7 @@ from billframes.analysis.declare.lookup import measures
 from billframes.analysis.declare.metrics import BUCKET
 from billframes.analysis.model.capacity import share_of_target
 from billframes.mirror import Mirror, receipts
-from billframes.periods import CALENDAR_YEAR, months_between
+from billframes.periods import CALENDAR_YEAR, Period, months_between
 from billframes.report.figures import limits, targets
 from billframes.report.month import YEAR, Month
 
@@ -89,7 +89,8 @@ class Budget:
     """
     Fees billed in the year to date beside the budget of the whole year, of whose working days `elapsed` are over.
 
-    `year_end` is where the year ends at the present `pace`; NaN if too few months are known.
+    `year_end` is where the year ends at the present `pace`; NaN if too few months are known. If the data begin within
+    the year, on the day `since`, `target` is the budget from then on, a part of the `whole` one.
     """
 
     period: str
@@ -98,6 +99,8 @@ class Budget:
     elapsed: float
     year_end: float
     pace: str
+    whole: float
+    since: dt.date | None = None
 
     @property
     def reached(self) -> float:
@@ -109,15 +112,19 @@ class Budget:
         """The comparison in words."""
         gap = self.billed - self.elapsed * self.target
         side = "ahead of" if gap >= 0 else "behind"
+        days = f"working days since {long_date(self.since)}" if self.since else "year’s working days"
         words = (
             f"{format_number(abs(gap), 'money')} {side} the budget: {format_number(self.elapsed, 'ratio')} of the "
-            f"year’s working days are over, and {format_number(self.reached, 'ratio')} of the budget is billed."
+            f"{days} are over, and {format_number(self.reached, 'ratio')} of the budget is billed."
         )
+        if self.since:
+            words = f"The data begin within the year, whose budget is {format_number(self.whole, 'money')}. {words}"
         if not math.isfinite(self.year_end):
             return words
         miss = self.year_end / self.target - 1
         end = f"{format_number(abs(miss), 'ratio')} {'above' if miss >= 0 else 'short of'} the budget"
-        return f"{words} At {self.pace}, the year ends at {format_number(self.year_end, 'money')}, {end}."
+        reached = "the fees since then come to" if self.since else "the year ends at"
+        return f"{words} At {self.pace}, {reached} {format_number(self.year_end, 'money')}, {end}."
 
 
 def tiles(month: Month) -> list[Tile]:
@@ -289,19 +296,21 @@ def budget(month: Month) -> Budget | None:
     year = (month.settings.fiscal_year or CALENDAR_YEAR).year_of(month.last)
     if month.scope or not target.get("fees") or year.start is None or year.end is None:
         return None
-    settings = month.settings
-    kind = target["period"]
-    whole = target["fees"] * share_of_target(settings, year.start, year.end, kind)
-    elapsed = target["fees"] * share_of_target(settings, year.start, month.last, kind) / whole
+    # Nothing is known of the days before the first day of the data.
+    since = None if month.is_known(Period(year.start)) else month.first_of_year
+    spans = ((year.start, year.end), (since or year.start, year.end), (since or year.start, month.last))
+    whole, counted, over = (target["fees"] * share_of_target(month.settings, *each, target["period"]) for each in spans)
     billed = month.to_date().get("billed_amount", math.nan)
     year_end, pace = _year_end(month, billed, year.end)
-    return Budget(month.to_date_name(), billed, whole, elapsed, year_end, pace)
+    return Budget(month.to_date_name(), billed, counted, over / counted, year_end, pace, whole, since)
 
 
 def _year_end(month: Month, billed: float, last: dt.date) -> tuple[float, str]:
     """Return the fees of the year if each month to come has the mean of the last complete months."""
     rows = month.by_month["billed_amount"]
     complete = rows if month.is_over else rows.iloc[:-1]
+    # A month within which the data begin is not complete.
+    complete = complete[[month.is_known(Period(dt.date.fromisoformat(f"{name}-01"))) for name in complete.index]]
     if len(complete) < _PACE_MONTHS:
         return math.nan, ""
     pace = float(complete.iloc[-_PACE_MONTHS:].mean())

@@ -91,19 +91,8 @@ class Month:
         findings = firm.e_billing.for_matters(set(matters.loc[matters["ledes_enabled"].fillna(False), "matter_id"]))
         notes = Notes("page")
         notes.merge(firm.notes)
-        return Month(
-            self.first,
-            self.last,
-            self.as_of,
-            part,
-            notes=notes,
-            scope=scope,
-            e_billing=findings,
-            guidelines=firm.guidelines.for_matters(set(matters["matter_id"])),
-            ledgers=firm.ledgers,
-            _firm=firm,
-            _checked=firm._checked,
-        )
+        found = firm.guidelines.for_matters(set(matters["matter_id"]))
+        return replace(firm, book=part, notes=notes, scope=scope, e_billing=findings, guidelines=found, _firm=firm)
 
     @property
     def firm_book(self) -> Book:
@@ -157,9 +146,14 @@ class Month:
     def is_empty(self) -> bool:
         """Whether no work and no final invoice is dated in the month."""
         days = (pd.Timestamp(self.first), pd.Timestamp(self.last))
+        return not (self.has_invoices or self.book.time_entries["date"].between(*days).any())
+
+    @property
+    def has_invoices(self) -> bool:
+        """Whether a final invoice is dated in the month."""
         invoices = self.book.invoices
-        final = invoices["invoice_date"].between(*days) & (invoices["invoice_state"] == "final")
-        return not (final.any() or self.book.time_entries["date"].between(*days).any())
+        dated = invoices["invoice_date"].between(pd.Timestamp(self.first), pd.Timestamp(self.last))
+        return bool((dated & (invoices["invoice_state"] == "final")).any())
 
     def earlier(self, months: int) -> dt.date:
         """Return the first day of the month that many months earlier."""

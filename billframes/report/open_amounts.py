@@ -1,4 +1,4 @@
-"""Lists of the firm's open amounts, cut to the client or responsible lawyer that a report is about."""
+"""Lists of the firm's open amounts, cut to the client, practice area or lawyer that a report is about."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from typing import Any
 
 import pandas as pd
 
+from billframes.book.slices import keep_rows
 from billframes.report.month import Month
 
 __all__ = ["of_scope", "overdue_by_client"]
 
 
 def overdue_by_client(month: Month) -> pd.DataFrame:
-    """Return the clients with overdue invoices, the largest first, with their invoices and their responsible lawyer."""
+    """Return the clients with overdue invoices, largest first, with their responsible lawyer and unused credits."""
     rows = of_scope(month, "overdue_invoices", as_of=month.as_of)
     rows = rows.sort_values("balance", ascending=False, kind="stable")
-    return (
+    unused = month.only("").receivables("client").set_index("client_id")["credit_amount"]
+    rows = (
         rows.groupby("client_id", sort=False, dropna=False)
         .agg(
             client_name=("client_name", "first"),
@@ -25,14 +27,18 @@ def overdue_by_client(month: Month) -> pd.DataFrame:
             oldest=("days_overdue", "max"),
             hours=("hours_since_due", "max"),
         )
+        .reset_index()
         .sort_values("balance", ascending=False, kind="stable", ignore_index=True)
     )
+    return rows.assign(credit=-rows["client_id"].map(unused).astype("float64").fillna(0.0))
 
 
 def of_scope(month: Month, analysis: str, **options: Any) -> pd.DataFrame:
-    """Return the rows of a list of the firm that belong to the report's client or responsible lawyer."""
+    """Return the rows of a list of the firm that belong to the report's client, practice area or responsible lawyer."""
     rows = month.only("").result(analysis, **options)
     if month.scope and f"{month.scope.key}_id" in rows:
-        column = rows[f"{month.scope.key}_id"]
-        rows = rows[column.isna() if month.scope.id is None else column == month.scope.id]
+        rows = keep_rows(rows, {f"{month.scope.key}_id": month.scope.id})
+    elif month.scope:
+        # An invoice belongs to a practice area if one of its items does.
+        rows = rows[rows["invoice_id"].isin(month.book.invoices["invoice_id"])]
     return month.with_distinct_names(rows)

@@ -261,7 +261,7 @@ def _ledger(month: Month) -> Iterator[Point]:
 def _unbilled(month: Month) -> Iterator[Point]:
     """Say that nothing was billed, and what is still to be billed."""
     work = float(month.wip(None).iloc[0]["total"])
-    if month.result("reconcile", start=month.first, end=month.last).empty and work > 0:
+    if not month.has_invoices and work > 0:
         headline = f"Nothing was billed: no final invoice is dated from {month.first.day} to {month.last:%-d %B}."
         yield Point(headline, f"Work in progress is {_money(work)}.", "Work in progress and lock-up", 1.0)
 
@@ -273,7 +273,8 @@ def _missing_time(month: Month) -> Iterator[Point]:
     table = lists.missing_time(month)
     hours = format_number(float(table.total["missing_hours"].iloc[0]), "hours")
     headline = f"{hours} hours are missing in the time of {count_of(len(table.rows), 'person', 'people')}."
-    yield Point(headline, _most_of(table, "missing_hours", "hours"), table.title, 1.0)
+    away = "" if month.settings.leave else " Leave counts as missing: it is not in the firm’s settings."
+    yield Point(headline, f"{_most_of(table, 'missing_hours', 'hours')}{away}".strip(), table.title, 1.0)
 
 
 def _e_billing(month: Month) -> Iterator[Point]:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from billframes._format import count_of, format_number, short_date
 from billframes._names import first_few, join_names
+from billframes.analysis.model.capacity import working_days
 from billframes.report.client_guidelines import ClientGuidelines
 from billframes.report.lists import missing_time
 from billframes.report.month import Month
@@ -22,6 +23,8 @@ MOST = 10
 # Work in progress older than this number of days should be billed, or written down.
 _OLD_DAYS = 90
 _MOST_NAMES = 2
+# Smaller amounts are shown as 0.
+_A_UNIT = 0.5
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,8 @@ def _overdue(month: Month) -> Iterator[ToDo]:
     for row in overdue_by_client(month).to_dict("records"):
         oldest = f"{'the oldest ' if row['invoices'] > 1 else ''}{format_number(row['oldest'], 'count')} days overdue"
         detail = f"{count_of(row['invoices'], 'invoice')}, {oldest}"
+        if row["credit"] >= _A_UNIT:
+            detail += f"; {format_number(row['credit'], 'money')} of credits unused"
         yield ToDo(_person(row["responsible_name"]), f"Call {_names([row['client_name']])}", detail, row["balance"])
 
 
@@ -75,9 +80,8 @@ def _drafts(month: Month) -> Iterator[ToDo]:
 
 def _old_work(month: Month) -> Iterator[ToDo]:
     """Work in progress that is old and on no bill."""
-    keys = ["responsible", "matter"]
-    rows = month.result("wip", by=keys, as_of=month.as_of, include_prebill=False, buckets=(_OLD_DAYS,))
-    rows = month.with_distinct_names(rows)
+    keys = dict.fromkeys(["responsible", "matter", *([month.scope.key] if month.scope else [])])
+    rows = of_scope(month, "wip", by=[*keys], as_of=month.as_of, include_prebill=False, buckets=(_OLD_DAYS,))
     old = f"{_OLD_DAYS + 1}+"
     for person, mine in _by_person(rows[rows[old] > 0].sort_values(old, ascending=False, kind="stable")):
         what = f"Bill work older than {_OLD_DAYS} days"
@@ -108,10 +112,12 @@ def _guidelines(month: Month) -> Iterator[ToDo]:
 
 
 def _missing_time(month: Month) -> Iterator[ToDo]:
-    """People whose working days have less time than expected."""
+    """People whose working days have less time than expected, perhaps because they were away or work part time."""
+    days = len(working_days(month.settings, month.counted_from, month.last))
     for row in [] if month.scope else missing_time(month).rows.to_dict("records"):
-        days = count_of(row["short_days"], "working day")
-        yield ToDo(_person(row["user_name"]), "Enter missing time", days, float(row["missing_hours"]), "hours")
+        what = f"Enter missing time{', leave or part time' if 2 * row['short_days'] > days else ' or leave'}"
+        short = count_of(row["short_days"], "working day")
+        yield ToDo(_person(row["user_name"]), what, short, float(row["missing_hours"]), "hours")
 
 
 _KINDS: tuple[Callable[[Month], Iterator[ToDo]], ...] = (

@@ -192,14 +192,13 @@ def _update_client(edit: Edit) -> None:
     edit.update(row)
 
 
-def _delete_client(edit: Edit) -> None:
+def _refuse_client_deletion(edit: Edit) -> None:
     if edit.exists("SELECT 1 FROM matter WHERE client_id = ?", edit.id):
         raise refusal(
             "The client has associated matters, so it can't be deleted. Delete them first; archived matters count, too."
         )
     if edit.exists("SELECT 1 FROM invoice WHERE client_id = ?", edit.id):
         raise refusal("The client has invoices, from matters it used to have, so it can't be deleted.")
-    edit.delete()
 
 
 def _create_matter(edit: Edit) -> None:
@@ -220,7 +219,7 @@ def _conflict_column(edit: Edit, stored: str) -> Row:
     return {"conflict": None if sent is None else _merge(stored, sent)}
 
 
-def _delete_matter(edit: Edit) -> None:
+def _refuse_matter_deletion(edit: Edit) -> None:
     found = [
         kind
         for table, kind in _ACTIVITY.items()
@@ -228,7 +227,6 @@ def _delete_matter(edit: Edit) -> None:
     ]
     if found:
         raise refusal(f"The matter has activity ({', '.join(found)}), so it can't be deleted. Archive it instead.")
-    edit.delete()
 
 
 def _stored_object(edit: Edit, column: str) -> str:
@@ -246,29 +244,19 @@ CLIENT_WRITES = (
     Operation(
         method="POST", collection=CLIENT_COLLECTION, run=_create_client, returns_record=True, check=_check_contact
     ),
-    Operation(
-        method="PUT",
-        collection=CLIENT_COLLECTION,
-        run=_update_client,
-        returns_record=True,
-    ),
+    Operation(method="PUT", collection=CLIENT_COLLECTION, run=_update_client, returns_record=True),
     Operation(
         method="DELETE",
         collection=CLIENT_COLLECTION,
-        run=_delete_client,
+        refuse=_refuse_client_deletion,
         refused_if="The client has associated matters.",
     ),
     Operation(method="POST", collection=MATTER_COLLECTION, run=_create_matter, returns_record=True),
-    Operation(
-        method="PUT",
-        collection=MATTER_COLLECTION,
-        run=_update_matter,
-        returns_record=True,
-    ),
+    Operation(method="PUT", collection=MATTER_COLLECTION, run=_update_matter, returns_record=True),
     Operation(
         method="DELETE",
         collection=MATTER_COLLECTION,
-        run=_delete_matter,
+        refuse=_refuse_matter_deletion,
         refused_if="The matter has activity: time entries, expenses, fixed fees or invoices.",
     ),
 )

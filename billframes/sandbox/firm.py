@@ -73,10 +73,9 @@ def _update_area(edit: Edit) -> None:
     edit.set_columns(edit.columns())
 
 
-def _delete_area(edit: Edit) -> None:
+def _refuse_area_deletion(edit: Edit) -> None:
     if edit.exists("SELECT 1 FROM matter WHERE practice_area_id = ?", edit.id):
         raise refusal("The practice area has matters, so it can't be deleted. Give them another one, or none, first.")
-    edit.delete()
 
 
 def _clear_default(edit: Edit) -> None:
@@ -85,32 +84,23 @@ def _clear_default(edit: Edit) -> None:
         edit.connection.execute("UPDATE practice_area SET is_default = 0 WHERE is_default = 1")
 
 
-def _update_user(edit: Edit) -> None:
-    edit.update({})
-
-
 FIRM_WRITES = (
     Operation(
         method="POST", collection=PRACTICE_AREA_COLLECTION, run=_create_area, returns_record=True, remark=_ASSUMED
     ),
     Operation(
-        method="PUT",
-        collection=PRACTICE_AREA_COLLECTION,
-        run=_update_area,
-        returns_record=True,
-        remark=_ASSUMED,
+        method="PUT", collection=PRACTICE_AREA_COLLECTION, run=_update_area, returns_record=True, remark=_ASSUMED
     ),
     Operation(
         method="DELETE",
         collection=PRACTICE_AREA_COLLECTION,
-        run=_delete_area,
+        refuse=_refuse_area_deletion,
         refused_if="The practice area has matters.",
         remark=_ASSUMED,
     ),
     Operation(
         method="PUT",
         collection=USER_COLLECTION,
-        run=_update_user,
         returns_record=True,
         remark="; only custom fields can change",
     ),

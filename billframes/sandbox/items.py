@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -116,17 +117,17 @@ EXPENSE_COLLECTION = Collection(
 
 ACTING_USER = "x-service-userid"
 
-_IF_BILLED = "The item is billed (on an invoice)."
 
-
-def _refuse_if_billed(edit: Edit, change: str) -> None:
-    """Refuse a change that is not allowed for an item on an invoice in any state."""
+def _refuse_if_billed(edit: Edit) -> None:
+    """Refuse to change an item that is on an invoice in any state."""
     invoice_id = edit.stored()["invoice_id"]
     invoice = edit.first_row("SELECT invoice_number, invoice_state FROM invoice WHERE invoice_id = ?", invoice_id)
     if invoice:
         noun = edit.operation.collection.resource.noun
         number, state = invoice["invoice_number"], invoice["invoice_state"]
-        raise refusal(f"The {noun} is billed (on invoice {number}, which is {state}), so it can't be {change}.")
+        raise refusal(
+            f"The {noun} is billed (on invoice {number}, which is {state}), so it can't be {edit.operation.verb}d."
+        )
 
 
 def _check_new_time(edit: Edit) -> None:
@@ -170,7 +171,6 @@ def _create_time(edit: Edit) -> None:
 
 
 def _update_time(edit: Edit) -> None:
-    _refuse_if_billed(edit, "updated")
     stored = edit.stored()
     row = edit.columns()
     rate = edit.sent.get("rate", stored["rate"])
@@ -194,70 +194,38 @@ def _rate_and_amount(edit: Edit, row: Row, rate: Any) -> Row:
     return {"rate": rate, "amount": value_at_rate(row["hours"], rate)}
 
 
-def _create_cost(edit: Edit) -> None:
-    edit.create(edit.columns())
-
-
-def _update_cost(edit: Edit) -> None:
-    _refuse_if_billed(edit, "updated")
-    edit.update(edit.columns())
-
-
-def _delete_item(edit: Edit) -> None:
-    _refuse_if_billed(edit, "deleted")
-    edit.delete()
-
-
-def _update_fee(edit: Edit) -> None:
-    _refuse_if_billed(edit, "updated")
+def _refuse_fee_update(edit: Edit) -> None:
+    _refuse_if_billed(edit)
     elsewhere = "SELECT 1 FROM time_entry WHERE fixed_fee_id = ? AND matter_id <> ?"
     if "matterId" in edit.sent and edit.exists(elsewhere, edit.id, edit.sent["matterId"]):
         raise refusal("The fixed fee is assigned to time entries of its matter, so it can't move to another matter.")
-    edit.update(edit.columns())
 
 
-def _delete_fee(edit: Edit) -> None:
-    _refuse_if_billed(edit, "deleted")
+def _refuse_fee_deletion(edit: Edit) -> None:
+    _refuse_if_billed(edit)
     if edit.exists("SELECT 1 FROM time_entry WHERE fixed_fee_id = ?", edit.id):
         raise refusal("The fixed fee is assigned to time entries, so it can't be deleted. Remove it from them first.")
-    edit.delete()
 
+
+_IF_BILLED: dict[str, Any] = {"refused_if": "The item is billed (on an invoice).", "refuse": _refuse_if_billed}
+_create, _update, _delete = (partial(Operation, method=each) for each in ("POST", "PUT", "DELETE"))
 
 TIME_ENTRY_WRITES = (
-    Operation(
-        method="POST", collection=TIME_ENTRY_COLLECTION, run=_create_time, returns_record=True, check=_check_new_time
-    ),
-    Operation(
-        method="PUT",
-        collection=TIME_ENTRY_COLLECTION,
-        run=_update_time,
-        check=_check_changed_time,
-        refused_if=_IF_BILLED,
-    ),
-    Operation(method="DELETE", collection=TIME_ENTRY_COLLECTION, run=_delete_item, refused_if=_IF_BILLED),
+    _create(collection=TIME_ENTRY_COLLECTION, run=_create_time, returns_record=True, check=_check_new_time),
+    _update(collection=TIME_ENTRY_COLLECTION, run=_update_time, check=_check_changed_time, **_IF_BILLED),
+    _delete(collection=TIME_ENTRY_COLLECTION, **_IF_BILLED),
 )
 
 ITEM_WRITES = (
     *TIME_ENTRY_WRITES,
-    Operation(method="POST", collection=EXPENSE_COLLECTION, run=_create_cost),
-    Operation(
-        method="PUT",
-        collection=EXPENSE_COLLECTION,
-        run=_update_cost,
-        refused_if=_IF_BILLED,
-    ),
-    Operation(method="DELETE", collection=EXPENSE_COLLECTION, run=_delete_item, refused_if=_IF_BILLED),
-    Operation(method="POST", collection=FIXED_FEE_COLLECTION, run=_create_cost),
-    Operation(
-        method="PUT",
+    _create(collection=EXPENSE_COLLECTION),
+    _update(collection=EXPENSE_COLLECTION, **_IF_BILLED),
+    _delete(collection=EXPENSE_COLLECTION, **_IF_BILLED),
+    _create(collection=FIXED_FEE_COLLECTION),
+    _update(collection=FIXED_FEE_COLLECTION, **_IF_BILLED | {"refuse": _refuse_fee_update}),
+    _delete(
         collection=FIXED_FEE_COLLECTION,
-        run=_update_fee,
-        refused_if=_IF_BILLED,
-    ),
-    Operation(
-        method="DELETE",
-        collection=FIXED_FEE_COLLECTION,
-        run=_delete_fee,
         refused_if="The fixed fee is billed, or is assigned to time entries.",
+        refuse=_refuse_fee_deletion,
     ),
 )

@@ -124,13 +124,7 @@ def _write_operation(operation: Operation) -> _Json:
     if operation.returns_record:
         resource = operation.collection.resource
         schema = _object({"data": _ref(resource.detail or resource.record)})
-    described = _operation(
-        operation.name,
-        operation.summary,
-        schema,
-        parameters=parameters,
-        problems=sorted(problems),
-    )
+    described = _operation(operation.name, operation.summary, schema, parameters=parameters, problems=sorted(problems))
     if operation.body:
         content = {"application/json": {"schema": _ref(operation.body)}}
         described["requestBody"] = {"required": True, "content": content}
@@ -159,12 +153,7 @@ def _other_operations() -> dict[str, _Json]:
 
 
 def _operation(
-    name: str,
-    summary: str,
-    schema: _Json | None,
-    *,
-    parameters: Iterable[_Json] = (),
-    problems: Iterable[str] = (),
+    name: str, summary: str, schema: _Json | None, *, parameters: Iterable[_Json] = (), problems: Iterable[str] = ()
 ) -> _Json:
     success: _Json = {"description": "As asked." if schema else "Done; there is no body."}
     if schema:
@@ -172,12 +161,7 @@ def _operation(
     responses: _Json = {"200": success}
     for status in (*problems, "405"):
         responses[status] = {"$ref": f"#/components/responses/{_PROBLEMS[status][0]}"}
-    return {
-        "operationId": name,
-        "summary": summary,
-        "parameters": list(parameters),
-        "responses": responses,
-    }
+    return {"operationId": name, "summary": summary, "parameters": list(parameters), "responses": responses}
 
 
 def _filter_parameter(declared: Filter) -> _Json:

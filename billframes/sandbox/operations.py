@@ -32,24 +32,27 @@ class Operation:
     method : {"POST", "PUT", "DELETE"}
     collection : Collection
         The records that it writes.
-    run : callable
-        Writes, or refuses by raising a `refusal`.
     returns_record : bool
         Whether the response has the record. Otherwise it has no body.
     check : callable, optional
         Adds faults beyond those of types and references.
     refused_if : str
         The condition under which the response is 409.
+    refuse : callable, optional
+        Raises a `refusal` under this condition.
+    run : callable, optional
+        Writes, if that is more than writing the sent values.
     remark : str
         Added to the summary.
     """
 
     method: str
     collection: Collection
-    run: Callable[[Edit], None]
     returns_record: bool = False
     check: Callable[[Edit], None] | None = None
     refused_if: str = ""
+    refuse: Callable[[Edit], None] | None = None
+    run: Callable[[Edit], None] | None = None
     remark: str = ""
 
     @property
@@ -71,16 +74,17 @@ class Operation:
     @property
     def name(self) -> str:
         """The operation's name, such as "create_time_entry"."""
-        return f"{self._verb}_{self.collection.table}"
+        return f"{self.verb}_{self.collection.table}"
 
     @property
     def summary(self) -> str:
         """The operation in a few words."""
-        ending = "; what is not sent stays" if self._verb == "update" else ""
-        return f"{self._verb.capitalize()} {with_article(self.collection.resource.noun)}{ending}{self.remark}"
+        ending = "; what is not sent stays" if self.verb == "update" else ""
+        return f"{self.verb.capitalize()} {with_article(self.collection.resource.noun)}{ending}{self.remark}"
 
     @property
-    def _verb(self) -> str:
+    def verb(self) -> str:
+        """What the operation does: "create", "update" or "delete"."""
         return {"POST": "create", "PUT": "update", "DELETE": "delete"}[self.method]
 
 
@@ -207,8 +211,11 @@ def perform(edit: Edit) -> Row | None:
     if operation.check:
         operation.check(edit)
     edit.faults.raise_if_any()
-    edit.sent = {name: _null_if_removed(name, value) for name, value in edit.sent.items()}
-    operation.run(edit)
+    removed = {name for name, value in edit.sent.items() if value == ALL_ZERO_ID and name in REMOVABLE}
+    edit.sent = {**edit.sent, **dict.fromkeys(removed)}
+    if operation.refuse:
+        operation.refuse(edit)
+    (operation.run or _write)(edit)
     if not operation.returns_record:
         return None
     view = View(detail=True, rates=edit.caller.sees_rates)
@@ -220,5 +227,8 @@ def refusal(rule: str) -> HttpProblem:
     return HttpProblem(409, rule)
 
 
-def _null_if_removed(name: str, value: Any) -> Any:
-    return None if value == ALL_ZERO_ID and name in REMOVABLE else value
+def _write(edit: Edit) -> None:
+    if edit.operation.verb == "delete":
+        edit.delete()
+    else:
+        {"create": edit.create, "update": edit.update}[edit.operation.verb](edit.columns())

@@ -45,12 +45,7 @@ class HttpProblem(Exception):  # noqa: N818
     """An error response to a request, with a sentence for the caller and each fault of the request."""
 
     def __init__(
-        self,
-        status: int,
-        detail: str,
-        *,
-        errors: Sequence[Fault] = (),
-        headers: Mapping[str, str] | None = None,
+        self, status: int, detail: str, *, errors: Sequence[Fault] = (), headers: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(detail)
         self.status = status

@@ -33,11 +33,7 @@ NEVER_EMPTY = frozenset({"name", "description", "label"})
 PLACE = ""
 
 # The description gives no bounds. Within these, every product and the sum of any invoice are exact in 64 bits.
-BOUNDS = {
-    "money": (-1_000_000_000, 1_000_000_000),
-    "hours": (-100_000, 100_000),
-    "rate": (0, 100_000),
-}
+BOUNDS = {"money": (-1_000_000_000, 1_000_000_000), "hours": (-100_000, 100_000), "rate": (0, 100_000)}
 
 _HUGE = 10**300
 _TIME = re.compile(r"([0-9]{2}:[0-9]{2})(:[0-9]{2})?([.][0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})?", re.IGNORECASE)

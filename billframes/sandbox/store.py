@@ -293,8 +293,6 @@ def _fill_new(path: Path, fill: _Fill) -> None:
         connection.executescript(SCHEMA)
         connection.execute("BEGIN")
         fill(connection)
-        if not connection.in_transaction:
-            connection.execute("BEGIN")
         _start_clock(connection)
         connection.execute("COMMIT")
         connection.execute("ANALYZE")

@@ -10,14 +10,11 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from itertools import chain
+from functools import lru_cache
 from types import NoneType
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-import numpy as np
+from typing import Any
 
 from billframes._names import snake_case
 from billframes._notes import Rule, note
@@ -25,11 +22,6 @@ from billframes.errors import DecodeError, UnknownValueWarning
 from billframes.schema.columns import Column
 from billframes.schema.json_text import parse_day
 from billframes.schema.records import CustomFieldList, CustomFieldValue
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-Places: TypeAlias = "npt.NDArray[np.int64] | slice"
 
 _SAME_COLUMN = Rule(
     name="same_column",
@@ -46,7 +38,6 @@ _UNDEFINED = Rule(
     unit="fields",
     category=UnknownValueWarning,
 )
-_NO_PLACES = slice(0, 0)
 _KINDS = {"text": "text", "boolean": "flag", "number": "number", "date": "date", "enum": "enum"}
 _TYPES = {"text": str, "boolean": bool, "number": float, "date": str, "enum": str}
 
@@ -128,54 +119,28 @@ def read_values(
     records: Sequence[Any], columns: Sequence[CustomColumn], *, resource: str, id_attribute: str
 ) -> tuple[dict[str, list[Any]], set[str]]:
     """Return the values of each column, by its name, and the ids of fields that have values but no column."""
-    by_record = [_values_of(record)[1] for record in records]
-    sizes = np.fromiter(map(len, by_record), np.int64, len(by_record))
-    rows = np.repeat(np.arange(len(by_record)), sizes)
-    fields = list(chain.from_iterable(by_record))
-    values = np.empty(len(fields), object)
-    values[:] = [each.value for each in fields]
-    places = _places_by_id([each.id for each in fields], len(records))
-    columns_of: dict[str, list[Any]] = {}
-    for each in columns:
-        found = places.pop(each.definition.id, _NO_PLACES)
+    fields: dict[str, list[CustomFieldValue | None]] = {each.definition.id: [None] * len(records) for each in columns}
+    undefined: set[str] = set()
+    for row, record in enumerate(records):
+        for each in _values_of(record)[1]:
+            if each.id in fields:
+                fields[each.id][row] = each
+            else:
+                undefined.add(each.id)
+    columns_of = {}
+    for custom in columns:
+        found = fields[custom.definition.id]
         try:
-            typed = _typed(values[found].tolist(), each, partial(_options, fields, found))
+            columns_of[custom.column.name] = _typed(found, custom)
         except _MistypedError as error:
-            place = int(np.arange(len(fields))[found][error.place])
-            row = int(rows[place])
+            record, value = records[error.row], found[error.row]
+            path, values = _values_of(record)
+            place = next(place for place, each in enumerate(values) if each is value)
             raise DecodeError(
-                f"{resource}: record {getattr(records[row], id_attribute)} breaks the API's description at "
-                f"$.data[{row}].{_values_of(records[row])[0]}[{place - sizes[:row].sum()}].value: {error}, "
-                f"in custom field {each.definition.id}."
+                f"{resource}: record {getattr(record, id_attribute)} breaks the API's description at "
+                f"$.data[{error.row}].{path}[{place}].value: {error}, in custom field {custom.definition.id}."
             ) from None
-        columns_of[each.column.name] = _spread(typed, rows[found], len(records))
-    return columns_of, set(places)
-
-
-def _places_by_id(ids: list[str], size: int) -> dict[str, Places]:
-    """Return the positions of each id in `ids`, which are those of `size` records, one record after the other."""
-    width = len(ids) // max(size, 1)
-    if ids == ids[:width] * size and len(set(ids[:width])) == width:
-        # Most servers list the same fields in the same order for all records.
-        return {id_: slice(number, None, width) for number, id_ in enumerate(ids[:width])}
-    different = {id_: number for number, id_ in enumerate(dict.fromkeys(ids))}
-    numbers = np.fromiter(map(different.__getitem__, ids), np.int64, len(ids))
-    ends = np.cumsum(np.bincount(numbers))
-    return dict(zip(different, np.split(np.argsort(numbers, kind="stable"), ends[:-1]), strict=True))
-
-
-def _options(fields: list[CustomFieldValue], found: Places) -> list[str | None]:
-    return [fields[place].option_id for place in np.arange(len(fields))[found].tolist()]
-
-
-def _spread(values: list[Any], rows: npt.NDArray[np.int64], size: int) -> list[Any]:
-    """Return a column of `size` rows with these values in these rows; if a row occurs twice, its last value is used."""
-    if np.array_equal(rows, np.arange(size)):
-        return values
-    column: list[Any] = [None] * size
-    for row, value in zip(rows.tolist(), values, strict=True):
-        column[row] = value
-    return column
+    return columns_of, undefined
 
 
 def note_undefined(ids: Iterable[str], resource: str) -> None:
@@ -210,30 +175,33 @@ def _values_of(record: Any) -> tuple[str, Sequence[CustomFieldValue]]:
 
 
 class _MistypedError(ValueError):
-    """A value is not of its field's type; caught in this module."""
+    """The value in a row is not of its field's type; caught in this module."""
 
-    def __init__(self, place: int, message: str) -> None:
+    def __init__(self, row: int, message: str) -> None:
         super().__init__(message)
-        self.place = place
+        self.row = row
 
 
-def _typed(values: list[Any], custom: CustomColumn, options: Callable[[], list[str | None]]) -> list[Any]:
-    """Return one field's values as its column has them; `options` returns the ids of the selected options."""
+def _typed(fields: Sequence[CustomFieldValue | None], custom: CustomColumn) -> list[Any]:
+    """Return the values of one field, one per record, as its column has them."""
     kind = custom.definition.value_type.lower()
-    if kind == "enum" and None in values:
+    values = [None if each is None else each.value for each in fields]
+    if kind == "enum":
         labels = custom.labels
-        pairs = zip(values, options(), strict=True)
-        values = [labels.get(option or "") if value is None else value for value, option in pairs]
+        values = [
+            labels.get(each.option_id or "") if each is not None and value is None else value
+            for each, value in zip(fields, values, strict=True)
+        ]
     expected = _TYPES.get(kind)
     if expected is None:
         return [None if value is None else str(value) for value in values]
     if not {*map(type, values)} <= {expected, NoneType}:
-        place = next(place for place, value in enumerate(values) if type(value) not in {expected, NoneType})
-        raise _MistypedError(place, f"{kind} expected, got {type(values[place]).__name__}")
+        row = next(row for row, value in enumerate(values) if type(value) not in {expected, NoneType})
+        raise _MistypedError(row, f"{kind} expected, got {type(values[row]).__name__}")
     return _dates(values) if kind == "date" else values
 
 
-def _dates(texts: list[str | None]) -> list[dt.date | None]:
+def _dates(texts: Sequence[Any]) -> list[dt.date | None]:
     days: list[dt.date | None] = []
     try:
         days.extend(None if text is None else _date(text) for text in texts)

@@ -44,14 +44,7 @@ def read_instants(texts: Sequence[str | None]) -> pa.Array:
 
 
 def read_times(texts: Sequence[str | None]) -> pa.Array:
-    """
-    Parse times of day as time64[us]; parameters and errors are those of `read_instants`.
-
-    Examples
-    --------
-    >>> [str(each) for each in read_times(["00:00:01", "08:30", None])]
-    ['00:00:01', '08:30:00', 'None']
-    """
+    """Parse times of day as time64[us]; parameters and errors are those of `read_instants`."""
     return _one_by_one(texts, _microseconds_of_day).view(_TIME_OF_DAY)
 
 

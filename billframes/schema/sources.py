@@ -140,15 +140,7 @@ def fields_of(record: type[Struct]) -> tuple[Field, ...]:
 
 
 def json_path(record: type[Struct], source: ColumnSource) -> str:
-    """
-    Return the path of a column's values in a record's JSON.
-
-    Examples
-    --------
-    >>> from billframes.schema.records import ExpenseList
-    >>> json_path(ExpenseList, next(each for each in sources_of(ExpenseList) if each.column.name == "modified_at"))
-    'meta.modifiedAt'
-    """
+    """Return the path of a column's values in a record's JSON, such as "meta.modifiedAt"."""
     if source.parent is None:
         return json_name(record, source.attribute)
     kind = next(field.type for field in fields_of(record) if field.name == source.parent)

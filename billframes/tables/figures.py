@@ -19,8 +19,6 @@ from billframes.tables.table import TableOf
 if TYPE_CHECKING:
     from great_tables import GT
 
-__all__ = ["FiguresTable"]
-
 _A_CENT = 0.01
 
 

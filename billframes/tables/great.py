@@ -14,8 +14,6 @@ from billframes.errors import ConfigError
 if TYPE_CHECKING:
     from great_tables import GT
 
-__all__ = ["great_table"]
-
 # Texts up to this length, such as dates and invoice numbers, are not broken at their hyphens.
 SHORT = 12
 # A column with longer texts has a minimum width, also on a phone.

@@ -21,19 +21,10 @@ from billframes.tables.great import great_table
 if TYPE_CHECKING:
     from great_tables import GT
 
-__all__ = ["TableOf", "with_titles"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableOf(TableSpec):
-    """
-    The formatted table of one analysis; call it with a result.
-
-    Parameters
-    ----------
-    analysis : str
-        The name of the analysis. The other parameters are those of `TableSpec`.
-    """
+    """The formatted table of one analysis; call it with a result. Other parameters are those of `TableSpec`."""
 
     analysis: str
 
@@ -167,14 +158,7 @@ def _text(value: Any) -> str:
 
 
 def with_titles(text: str, find_measure: Callable[[str], Measure | None] = measure) -> str:
-    """
-    Replace the names of columns in a text by their titles.
-
-    Examples
-    --------
-    >>> with_titles("`unbilled_amount` is time without `billing_type`")
-    'unbilled is time without billing type'
-    """
+    """Replace the names of columns in a text by their titles."""
 
     def heading(name: re.Match[str]) -> str:
         found = find_measure(name[1])

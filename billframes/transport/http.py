@@ -20,12 +20,7 @@ from billframes.config.profiles import Limits
 from billframes.config.secret import Secret
 from billframes.errors import BillframesError, ConfigError, NotFoundError
 from billframes.schema.json_text import ends_early, json_flaw, not_json_error
-from billframes.transport.connections import (
-    CancelledError,
-    CancelScope,
-    DeadlineError,
-    deadline,
-)
+from billframes.transport.connections import CancelledError, CancelScope, DeadlineError, deadline
 from billframes.transport.http_errors import (
     connection_failure,
     failure_after_sending,
@@ -50,13 +45,7 @@ from billframes.transport.request import (
     outcome_of_write,
     read_body,
 )
-from billframes.transport.retry import (
-    LONGEST_RETRY_AFTER,
-    RETRIED_STATUSES,
-    backoff,
-    http_date,
-    retry_after,
-)
+from billframes.transport.retry import LONGEST_RETRY_AFTER, RETRIED_STATUSES, backoff, http_date, retry_after
 
 Auth = httpx.Auth
 BaseTransport = httpx.BaseTransport

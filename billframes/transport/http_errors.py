@@ -172,10 +172,7 @@ _EXPLAINED: dict[int, tuple[type[ApiError], str]] = {
         "{resource}: access denied (403).{said} The credential may lack permission; on some servers a wrong credential "
         "looks like this too.",
     ),
-    404: (
-        NotFoundError,
-        "{resource}: not found (404).{said} Check the id, and that the address is the API's own.",
-    ),
+    404: (NotFoundError, "{resource}: not found (404).{said} Check the id, and that the address is the API's own."),
     429: (
         RateLimitedError,
         "{resource}: too many requests (429){tried}.{said} Try later, or lower rate_limit= and concurrency=.",

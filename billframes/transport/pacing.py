@@ -64,14 +64,7 @@ MINUTE, GRANTED_PART = 60.0, 0.5
 
 
 def pause_after(refusals: int) -> float:
-    """
-    Return the seconds to wait after that many refusals in a row, with a small random addition.
-
-    Examples
-    --------
-    >>> [round(pause_after(number) / 1.05) for number in (1, 2, 3)]
-    [1, 3, 9]
-    """
+    """Return the seconds to wait after that many refusals in a row, with a small random addition."""
     return min(LONGEST_PAUSE, FIRST_PAUSE * 3.0 ** (refusals - 1)) * random.uniform(1.0, 1.1)  # noqa: S311 - no secret
 
 

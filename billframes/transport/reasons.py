@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from billframes._messages import clean_text
+from billframes._messages import clean_text, cut
 from billframes.transport.request import RawResponse
 
 LONGEST_REASON = 500
@@ -49,32 +49,16 @@ _TRACE_PLACES = (*_WRAPPERS, "meta", "metadata")
 
 
 def reason_of(response: RawResponse) -> str:
-    """
-    Return why a server refused a request, on one line; an empty text if it gives no reason.
-
-    Examples
-    --------
-    >>> reason_of(RawResponse(400, {}, b'{"error": {"message": "The matter is closed."}}'))
-    'The matter is closed.'
-    >>> reason_of(RawResponse(400, {}, b'{"errors": {"hours": ["Too many.", "Not a number."]}}'))
-    'hours: Too many. Not a number.'
-    """
+    """Return why a server refused a request, on one line; an empty text if it gives no reason."""
     found = _decoded(response.body)
     sentences = _from_text(response) if found is _NOT_JSON else _sentences(found)
     cleaned = filter(None, map(_on_one_line, islice(sentences, MOST_SENTENCES)))
     *others, last = _without_repetitions(cleaned) or [""]
-    return _shortened(" ".join([*map(end_sentence, others), last]), LONGEST_REASON)
+    return cut(" ".join([*map(end_sentence, others), last]), LONGEST_REASON)
 
 
 def end_sentence(text: str) -> str:
-    """
-    Return the text with a full stop, unless it ends with punctuation.
-
-    Examples
-    --------
-    >>> end_sentence("The matter is closed"), end_sentence("Is it closed?")
-    ('The matter is closed.', 'Is it closed?')
-    """
+    """Return the text with a full stop, unless it ends with punctuation."""
     return text if text.endswith(_SENTENCE_ENDS) else f"{text}."
 
 
@@ -89,16 +73,7 @@ def _without_repetitions(sentences: Iterable[str]) -> list[str]:
 
 
 def trace_id_of(response: RawResponse) -> str | None:
-    """
-    Return the server's own id of the request: from a header, or else from the body.
-
-    Examples
-    --------
-    >>> trace_id_of(RawResponse(500, {"x-acme-request-id": "r7"}, b""))
-    'r7'
-    >>> trace_id_of(RawResponse(500, {}, b'{"title": "Failed.", "traceId": "00-ab-cd"}'))
-    '00-ab-cd'
-    """
+    """Return the server's own id of the request: from a header, or else from the body."""
     found = _decoded(response.body)
     named = {_key(name): value for name, value in found.items()} if isinstance(found, dict) else {}
     places = (response.headers, found, *map(named.get, _TRACE_PLACES))
@@ -113,7 +88,7 @@ def _trace_in(fields: Any) -> str | None:
         for name, text in texts.items():
             # Neither a stack trace nor a W3C `tracestate` is an id.
             if wanted in name and text and "stack" not in name and name != "tracestate":
-                return _shortened(_on_one_line(text), LONGEST_TRACE)
+                return cut(_on_one_line(text), LONGEST_TRACE)
     return None
 
 
@@ -173,7 +148,3 @@ def _key(name: Any) -> str:
 
 def _on_one_line(text: str) -> str:
     return " ".join(clean_text(text[: 20 * LONGEST_REASON]).split())
-
-
-def _shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -40,11 +40,7 @@ class Credentials(httpx.Auth):
     def sync_auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
         """Send the copy."""
         signed = httpx.Request(
-            request.method,
-            request.url,
-            headers=request.headers,
-            stream=request.stream,
-            extensions=request.extensions,
+            request.method, request.url, headers=request.headers, stream=request.stream, extensions=request.extensions
         )
         for name, value in self._headers.items():
             if request.headers.get(name) == self._defaults.get(name):

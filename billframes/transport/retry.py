@@ -31,13 +31,6 @@ def retry_after(value: str | None, server_date: str | None = None) -> float | No
     Return the seconds to wait by a `Retry-After` header; None if it is missing or can't be parsed.
 
     A date is compared with the server's own `Date`, so that the clocks need not agree.
-
-    Examples
-    --------
-    >>> retry_after("7")
-    7.0
-    >>> retry_after("Sat, 31 Oct 2026 20:00:30 GMT", "Sat, 31 Oct 2026 20:00:00 GMT")
-    30.0
     """
     if value is None:
         return None
@@ -57,15 +50,7 @@ def http_date(text: str | None) -> dt.datetime | None:
 
 
 class RetryBudget:
-    """
-    Limits the retries of all requests of a client together.
-
-    Examples
-    --------
-    >>> budget = RetryBudget()
-    >>> sum(budget.spend(timed_out=False) for _ in range(200))
-    100
-    """
+    """Limits the retries of all requests of a client together."""
 
     FULL = 500
     RETRY = 5

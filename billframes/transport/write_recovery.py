@@ -57,16 +57,7 @@ def check_update(read_record: ReadRecord, body: bytes, resource: Resource, id_: 
 
 
 def has_values(sent: Any, record: Any) -> bool:
-    """
-    Return whether a record has the values that were sent.
-
-    Examples
-    --------
-    >>> has_values({"hours": 2, "activityCode": None}, {"hours": 2.0, "description": "Call"})
-    True
-    >>> has_values({"customFields": [{"id": "f1", "value": "7"}]}, {"meta": {"customFields": []}})
-    False
-    """
+    """Return whether a record has the values that were sent."""
     if sent is None or sent == ALL_ZERO_ID:
         return record is None
     if isinstance(sent, Mapping):

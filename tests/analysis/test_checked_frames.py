@@ -13,7 +13,10 @@ import pytest
 from billframes.analysis import utilization
 from billframes.analysis.frames import values
 from billframes.analysis.frames.checked_frames import CheckedFrames, KeptResults, share_checks
+from billframes.analysis.results.figures_side_by_side import figures
 from tests.analysis.calls import CALLS, edge_case_frames
+from tests.analysis.golden import ENGINES, frames_of
+from tests.firms import make_firm
 
 
 @pytest.fixture
@@ -60,6 +63,14 @@ COMPOSED = (
 @pytest.mark.parametrize("name", COMPOSED)
 def test_a_call_checks_each_frame_once_however_many_analyses_it_calls(name, checked_names, firm):
     CALLS[name](edge_case_frames(firm))
+    assert sorted(set(checked_names)) == sorted(checked_names)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_figures_of_several_analyses_check_each_frame_once(engine, checked_names):
+    frames = {name: each for name, each in frames_of(make_firm(), engine).items() if not name.startswith("code")}
+    figures("client_hours", "billed_amount", "wip", "receivables", by="client", start="2026-09", **frames)
+    assert {"time_entries", "invoices"} <= {*checked_names}
     assert sorted(set(checked_names)) == sorted(checked_names)
 
 

@@ -125,7 +125,7 @@ def test_rows_of_billed_work_have_the_declared_amounts_and_marks(pandas_firm):
     )
     grouping = FACT.grouping(["user", "month"], frames, None)
     periods = [Period(dt.date(2026, 10, 1), dt.date(2026, 10, 31)), Period(dt.date(2026, 10, 20), None)]
-    rows = FACT.rows(frames, BilledWork(analysis="contribution", grouping=grouping, periods=periods, typed=True))
+    rows = FACT.rows(frames, BilledWork(grouping=grouping, periods=periods, typed=True))
     declared = {*FACT.amounts, *FACT.marks}
     assert {*rows.columns} - {*grouping.base} <= declared
     assert {*FACT.amounts} <= {*rows.columns}

@@ -71,7 +71,7 @@ def test_other_analyses_refuse_frames_of_one_month_too(of_month, whole):
         IncompleteDataWarning, match="overdue_invoices: rows of time_entries were removed after the load"
     ):
         analysis.overdue_invoices(owed, time_entries=whole["pandas"]["time_entries"].head(100), as_of="2026-10-31")
-    with pytest.raises(ParameterError, match="wip needs all time entries up to 2026-10-31"):
+    with pytest.raises(ParameterError, match="stale needs all time entries up to 2026-10-31"):
         analysis.stale(**items, invoices=owed, matters=matters, as_of="2026-10-31")
     with pytest.raises(ParameterError, match="aging needs all work on the invoices counted"):
         aging(whole["pandas"]["invoices"], as_of="2026-10-31", by="matter", **items)

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 import billframes as bf
-from billframes.bulk.workbook import CellError, read_workbook
+from billframes.bulk.sheets import CellError
+from billframes.bulk.workbook import read_workbook
 
 MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 KINDS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"

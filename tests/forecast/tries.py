@@ -39,9 +39,9 @@ def _history(frames: dict[str, Any]) -> History:
     unset = dict.fromkeys(("payments", "became_final", "complete_from", "not_cash", "settings"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        whole = Frames.of(**named)
+        whole = Frames.of("cash_forecast", **named)
         # The longest horizon, because firms with few invoices are refused short ones; spans are passed later.
-        prepared = prepare("cash_forecast", whole, horizons=(13,), level=0.8, every=10**6, **options, **unset)
+        prepared = prepare(whole, horizons=(13,), level=0.8, every=10**6, **options, **unset)
     return prepared.history
 
 

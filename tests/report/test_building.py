@@ -12,8 +12,9 @@ import pytest
 from billframes._export import write
 from billframes.errors import AuthenticationError, BillframesError, ConfigError, ParameterError
 from billframes.report import building
-from billframes.report.building import build, chromium, print_pages
+from billframes.report.building import build
 from billframes.report.notebook import new_notebook
+from billframes.report.pdf import chromium, print_pages
 
 OTHER = "<title>Report</title><body>Another page"
 

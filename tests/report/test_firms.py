@@ -17,6 +17,7 @@ from billframes import FirmSettings
 from billframes.book import Book
 from billframes.periods import Period, month_end
 from billframes.report import section_spec
+from billframes.report.first_page import budget
 from billframes.report.month import Month
 from billframes.report.outline import OUTLINE
 from tests.firms import FIRMS, LAST, make_firm, on
@@ -165,3 +166,16 @@ def test_a_repeated_sentence_would_be_found():
     assert repeated("Fees. One two three four five six seven eight.\nOne two three four five six seven eight.") == [
         "One two three four five six seven eight."
     ]
+
+
+def test_a_budget_of_data_that_begin_within_the_year_counts_from_their_first_day():
+    """The firm has billed since 5 August: it is not behind for months of which nothing is known."""
+    settings = FirmSettings(targets={"firm": {"fees": 261_000.0, "period": "year"}})
+    found = budget(report_of(FIRMS["from August on"](), settings=settings))
+    # The year has 261 working days, 107 of them since 5 August, the first day with work; of these, 63 are over.
+    assert (found.whole, found.target, found.elapsed) == pytest.approx((261_000, 107_000, 63 / 107))
+    assert "261,000" in found.text
+    assert "since 5 August 2026" in found.text
+    whole = budget(report_of(make_firm(), settings=settings))
+    assert (whole.target, whole.since) == (261_000, None)
+    assert "The data begin" not in whole.text

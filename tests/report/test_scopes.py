@@ -15,6 +15,7 @@ from billframes.errors import ParameterError
 from billframes.report import report_tables, sections as sections_module
 from billframes.report.points import key_points
 from billframes.report.scope import Scope, all_scopes, file_names, find_scope
+from billframes.report.to_do import to_do
 
 FIGURES = {
     "hours": (lambda month: month.utilization_total, ("client_hours", "total_hours")),
@@ -157,3 +158,20 @@ def test_lock_up_counts_work_in_progress_and_shows_contingency_beside_it(october
     shown = report.work_in_progress(october)._repr_html_()
     for amount in (work["total"], work["contingent_amount"]):
         assert f">{format_number(amount, 'money')}<" in shown
+
+
+def test_the_first_page_of_a_part_of_the_firm_says_only_what_is_true_of_the_part(october):
+    invoices, matters = october.book.invoices, october.book.matters
+    for code in ("responsible:Miriam Harrow", "practice_area:Family", "practice_area:Litigation", "responsible:"):
+        month = october.only(code)
+        assert month.has_invoices
+        own = matters[matters[f"{month.scope.key}_id"] == month.scope.id] if month.scope.id else matters.iloc[:0]
+        mine = set(month.book.invoices["client_id"].dropna()) | set(own["client_id"])
+        clients = set(invoices[invoices["client_id"].isin(mine)]["client_name"])
+        called = [each.what.removeprefix("Call ") for each in to_do(month) if each.what.startswith("Call ")]
+        assert [each for each in called if each.partition(" (")[0] not in clients] == []
+        assert bool(called) == bool(month.scope.id)
+        assert not [each for each in key_points(month) if "Nothing was billed" in each.text]
+        if month.scope.key == "responsible":
+            assert {each.person for each in to_do(month)} <= {month.scope.name}
+        assert "To do" in report.page_one(month)._repr_html_()

@@ -50,7 +50,8 @@ def path_of(path: str) -> str:
 
 def seed_by_hand(connection) -> None:
     sql = (Path(__file__).parent / "firm.sql").read_text(encoding="utf-8")
-    connection.executescript(re.sub(r"\{([0-9a-f]\d)\}", lambda found: uid(found[1]), sql))
+    # It commits the open transaction first.
+    connection.executescript("BEGIN;" + re.sub(r"\{([0-9a-f]\d)\}", lambda found: uid(found[1]), sql))
 
 
 class Api:

@@ -1,4 +1,4 @@
-"""Write the sections Parameters, Returns, Raises and Warns of the analyses' docstrings, from what they declare.
+"""Write the sections Parameters, Returns and Raises of the analyses' docstrings, from what they declare.
 
     python -m tests.typing.make_docstrings
 
@@ -24,8 +24,8 @@ from billframes.analysis.declare.spec import Analysis
 WIDTH = 116
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 ENTRY = re.compile(r"^(?P<names>\w[\w, ]*?)(?: : (?P<kind>.*))?\n(?P<text>(?:    .*\n|\n)*)", re.MULTILINE)
-RAISES = "MissingColumnError, ParameterError\n    A frame lacks a column, or an argument or a frame is not valid."
-WARNS = "    The notes of the result say what was seen, how much, and what to do."
+RAISES = """MissingColumnError, ParameterError
+    A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes."""
 
 
 def docstring(analysis: Analysis) -> str:
@@ -37,16 +37,10 @@ def docstring(analysis: Analysis) -> str:
         "Parameters": "\n".join(_entries(analysis, own.get("Parameters", ""))),
         "Returns": own["Returns"] if "returns" in analysis.own else _returns(analysis),
         "Raises": own["Raises"] if "raises" in analysis.own else RAISES,
-        "Warns": _warns(own.get("Warns", ""), hand="warns" in analysis.own),
-        **{name: each for name, each in own.items() if name not in {"Parameters", "Returns", "Raises", "Warns"}},
+        **{name: each for name, each in own.items() if name not in {"Parameters", "Returns", "Raises"}},
     }
     sections = (f"{name}\n{'-' * len(name)}\n{each.strip()}" for name, each in made.items() if each)
     return "\n\n".join([head.strip(), *sections])
-
-
-def _warns(text: str, *, hand: bool) -> str:
-    categories = ", ".join(line for line in text.splitlines() if line and not line.startswith(" "))
-    return text if hand or not text else f"{categories}\n{WARNS}"
 
 
 def _entries(analysis: Analysis, own: str) -> Iterator[str]:
@@ -73,7 +67,7 @@ def _description(
     text = _frame_text(name) or OPTIONS[name]
     if name in {"start", "end"} and "start" in inspect.signature(analysis.function).parameters:
         first = inspect.signature(analysis.function).parameters["start"]
-        text = f"{text} None leaves an end open." if first.default is None else text
+        text = f"{text.removesuffix('.')}; None is open." if first.default is None else text
         kind = "str or date, optional" if first.default is None else "str or date"
         return kind, f"{text} {analysis.arguments.get('start', '')}".strip()
     return _kind(parameter), f"{text} {analysis.arguments.get(name, '')}".strip()
@@ -105,7 +99,7 @@ def _kind(parameter: inspect.Parameter) -> str:
 
 
 def _returns(analysis: Analysis) -> str:
-    names = ", ".join(f"`{name}`" for name in analysis.measure_names)
+    names = ", ".join(f"`{name}`" for name in dict.fromkeys((*analysis.keys, *analysis.measure_names)))
     text = f'Of the kind of the input, {analysis.rows} {names}. `bf.explain("{analysis.name}")` says what each is.'
     return "\n".join(["frame", *_wrapped(text)])
 

@@ -3,7 +3,7 @@
 A fact has its own module in `model`, with a class of what the rows are chosen by, such as `BilledWork`, the function
 `rows`, and `FACT`. An analysis is then a list of sums over the rows, and of ratios of these sums:
 
-    rows = FACT.rows(frames, BilledWork(analysis="contribution", grouping=grouping, periods=[period]))
+    rows = FACT.rows(frames, BilledWork(grouping=grouping, periods=[period]))
     result = add_up(rows, SUMS, grouping, ANALYSIS.measure_names)
 
 Two analyses have the same figure if they have the same `Sum` over the same fact.

@@ -263,7 +263,12 @@ SHARED: dict[str, Measure] = {
         _money("time_amount", "Time", "The part that is time."),
         _money("expense_amount", "Expenses", "The part that is expenses."),
         _money("fixed_fee_amount", "Fixed fees", "The part that is fixed fees."),
-        _money("fees_amount", "All fees", "Net billed time fees and fixed fees on final invoices."),
+        _money(
+            "fees_amount",
+            "All fees",
+            "Net billed time fees and fixed fees on final invoices.",
+            formula="billed_amount + fixed_fee_amount",
+        ),
         ratio_measure(
             "effective_rate",
             "Effective rate",

@@ -16,7 +16,7 @@ FRAMES = {
 
 OPTIONS = {
     "by": "Keys to group by; None gives one row.",
-    "start": 'First and last day, inclusive; or a whole period as `start`, such as "2026-Q3".',
+    "start": 'First and last day, inclusive, or a period such as "2026-Q3" as `start`.',
     "as_of": "The day to measure from; what is dated on it counts.",
     "settings": "The firm's settings.",
     "matter_types": "Types of matter that count; by default all but contingency, pro bono and internal.",

@@ -17,8 +17,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
+import pyarrow as pa
+
 from billframes._names import closest
-from billframes.analysis.declare.columns import IDS, ITEM_ID
+from billframes.analysis.declare.columns import DATES, IDS, ITEM_ID
 from billframes.analysis.declare.explanation import Explanation
 from billframes.analysis.declare.metrics import Measure, bucket_measure
 from billframes.analysis.declare.tabs import FilterKind, TabSpec
@@ -276,7 +278,9 @@ class Analysis(Explanation):
         The arguments that have a shared name and another meaning here, "returns" and "raises": what the docstring says
         about them is written by hand.
     rows : str
-        The order of the rows and the keys before the columns, for the docstring.
+        The order of the rows, for the docstring, and the keys before the columns if they are not in `keys`.
+    keys : tuple of str
+        The columns before the others, of an analysis that is a list.
     """
 
     columns: tuple[Measure, ...]
@@ -290,6 +294,7 @@ class Analysis(Explanation):
     arguments: Mapping[str, str] = field(default_factory=dict)
     own: tuple[str, ...] = ()
     rows: str = "sorted by label: the keys, then"
+    keys: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.table is not None and not self.table.columns:
@@ -317,6 +322,14 @@ class Analysis(Explanation):
     def measure_names(self) -> list[str]:
         """The names of the columns, in order."""
         return [each.name for each in self.columns]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of a list: its keys, which are dates or text, and the others, typed by their unit."""
+        units = dict.fromkeys(self.keys, "text") | {each.name: each.unit for each in self.columns}
+        dates = {name for name, unit in units.items() if name in DATES or unit == "date"}
+        kinds = {name: pa.string() if unit == "text" else pa.float64() for name, unit in units.items()}
+        return pa.schema(kinds | dict.fromkeys(dates, pa.timestamp("us")))
 
     def columns_with(self, buckets: Sequence[str]) -> list[str]:
         """Return the names of the columns, in order, with these buckets of days instead of the declared ones."""

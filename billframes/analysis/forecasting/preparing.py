@@ -93,7 +93,6 @@ def read_level(level: float) -> float:
 
 
 def prepare(
-    analysis: str,
     frames: Frames,
     *,
     receipts: Any,
@@ -111,14 +110,13 @@ def prepare(
     """Read the arguments and the frames of a forecast, refuse those that say too little, and note doubts."""
     day = read_date(as_of, "as_of")
     spans, level = read_horizons(horizons, day), read_level(level)
-    need_open_on(analysis, frames, ("invoices", "time_entries"), day)
+    need_open_on(frames, ("invoices", "time_entries"), day)
     _need_falls_since(frames, day, receipts if payments is None else payments, without_people(settings))
     invoices = read_invoices(frames, day)
     history, listed = read_history(
         frames,
         invoices,
         day,
-        analysis,
         receipts=receipts,
         payments=payments,
         became_final=became_final,
@@ -127,12 +125,12 @@ def prepare(
         not_cash=not_cash or (),
     )
     _need_enough(history, spans)
-    _check_old_balances(analysis, frames, history)
+    _check_old_balances(frames, history)
     past = list(past_forecasts(history, [each.span for each in spans], every)) if history.work else []
     prepared = Prepared(frames, history, listed, spans, past, level)
-    _note_record(analysis, prepared)
-    _note_season(analysis, prepared, months=horizons == "months")
-    _note_write_offs(analysis, prepared, None if payments is not None else receipts, not_cash or ())
+    _note_record(prepared)
+    _note_season(prepared, months=horizons == "months")
+    _note_write_offs(prepared, None if payments is not None else receipts, not_cash or ())
     return prepared
 
 
@@ -173,7 +171,7 @@ def _need_enough(history: History, horizons: Sequence[Horizon]) -> None:
         )
 
 
-def _check_old_balances(analysis: str, frames: Frames, history: History) -> None:
+def _check_old_balances(frames: Frames, history: History) -> None:
     """Refuse or note old invoices that are open: the data may begin with balances of another system."""
     known = history.at(history.last)
     old = (known.age >= _OLD) & (known.age < _OLDEST) & (history.week[known.place] >= history.complete)
@@ -185,29 +183,29 @@ def _check_old_balances(analysis: str, frames: Frames, history: History) -> None
             "begin with balances taken over from another system: pass complete_from=, the first invoice day since "
             "which they are complete."
         )
-    frames.notes.add(OLD_BALANCES, left if share > 1 - _WARN_SETTLED else 0.0, analysis, share=share)
+    frames.notes.add(OLD_BALANCES, left if share > 1 - _WARN_SETTLED else 0.0, share=share)
 
 
-def _note_record(analysis: str, prepared: Prepared) -> None:
+def _note_record(prepared: Prepared) -> None:
     """Note that no forecast could be checked, or that the last ones missed on the same side."""
     history, notes = prepared.history, prepared.frames.notes
-    notes.add(UNCHECKED, float(history.last - history.since < _CHECKED_WEEKS), analysis)
+    notes.add(UNCHECKED, float(history.last - history.since < _CHECKED_WEEKS))
     for nth, horizon in enumerate(prepared.horizons):
         last = [each for each in prepared.checked(nth) if each.received == each.received][-2:]
         for outcome, side, pace in (("below", "high", "more slowly"), ("above", "low", "faster")):
             words = {"weeks": round(horizon.weeks), "side": side, "pace": pace}
             missed = [each for each in last if each.outcome == outcome]
-            notes.add(MISSED, 2 if len(missed) == 2 else 0, analysis, **words)
+            notes.add(MISSED, 2 if len(missed) == 2 else 0, **words)
 
 
-def _note_season(analysis: str, prepared: Prepared, *, months: bool) -> None:
+def _note_season(prepared: Prepared, *, months: bool) -> None:
     known = (prepared.history.last - prepared.history.since) * 7
     named = [each.name for each in prepared.horizons if months and each.start.month in _SEASONS]
     if known < _SEEN_TWICE:
-        prepared.frames.notes.add(NO_SEASON, len(named), analysis, months=", ".join(named))
+        prepared.frames.notes.add(NO_SEASON, len(named), months=", ".join(named))
 
 
-def _note_write_offs(analysis: str, prepared: Prepared, receipts: Any, not_cash: Collection[str]) -> None:
+def _note_write_offs(prepared: Prepared, receipts: Any, not_cash: Collection[str]) -> None:
     """Note many old invoices that fell to 0 at one refresh."""
     if receipts is None or "balance_after" not in receipts.columns:
         return
@@ -226,4 +224,4 @@ def _note_write_offs(analysis: str, prepared: Prepared, receipts: Any, not_cash:
     days, counts = np.unique(until[known & to_zero & old], return_counts=True)
     if len(days) and counts.max() > _SEVERAL_OLD:
         words = {"day": days[counts.argmax()].item()}
-        prepared.frames.notes.add(WRITTEN_OFF, int(counts.max()), analysis, **words)
+        prepared.frames.notes.add(WRITTEN_OFF, int(counts.max()), **words)

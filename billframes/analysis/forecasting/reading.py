@@ -74,7 +74,6 @@ def read_history(
     frames: Frames,
     invoices: pa.Table,
     day: dt.date,
-    analysis: str,
     *,
     receipts: Any,
     payments: Any,
@@ -94,7 +93,7 @@ def read_history(
     kept = weeks.of(dates) >= 0
     old = invoices.filter(pa.array(~kept))
     invoices, dates = invoices.filter(pa.array(kept)), dates[kept]
-    falls, unseen = _read_falls_of(invoices, fallen, dates, weeks, frames, analysis)
+    falls, unseen = _read_falls_of(invoices, fallen, dates, weeks, frames)
     amount, balance, client = (invoices[name].to_numpy() for name in ("amount", "balance", "client"))
     # As first billed: the falls hold by how much amounts were reduced.
     billed = amount + add_by(falls.invoice, falls.adjusted, len(amount))
@@ -114,7 +113,7 @@ def read_history(
         credits=add_by(client, np.maximum(-balance, 0.0), clients),
         falls=_of_owed(falls, owed),
         unseen=unseen,
-        work=_read_work(frames, invoices, old["invoice_id"], week, final, billed, clients, weeks, analysis),
+        work=_read_work(frames, invoices, old["invoice_id"], week, final, billed, clients, weeks),
     )
     return history, pa.concat_tables([invoices.filter(pa.array(owed)), invoices.filter(pa.array(~owed)), old])
 
@@ -185,7 +184,7 @@ def _table(frame: Any, name: str, columns: Collection[str], optional: Collection
 
 
 def _read_falls_of(
-    invoices: pa.Table, falls: pa.Table, dates: Days, weeks: _Weeks, frames: Frames, analysis: str
+    invoices: pa.Table, falls: pa.Table, dates: Days, weeks: _Weeks, frames: Frames
 ) -> tuple[Falls, npt.NDArray[np.bool_]]:
     """Return the falls of invoices by week, and the weeks in gaps of the record; note both doubts."""
     place = pc.index_in(falls["invoice_id"], value_set=invoices["invoice_id"])
@@ -193,8 +192,8 @@ def _read_falls_of(
     spread, unseen = _spread(falls, dates, weeks)
     amount, balance = (invoices[name].to_numpy() for name in ("amount", "balance"))
     spread, overpaid = _within_amounts(spread, amount, balance)
-    frames.notes.add(OVERPAID, overpaid, analysis)
-    frames.notes.add(GAPS, int(unseen.sum()), analysis, days=_LONG)
+    frames.notes.add(OVERPAID, overpaid)
+    frames.notes.add(GAPS, int(unseen.sum()), days=_LONG)
     return spread, unseen
 
 
@@ -248,10 +247,9 @@ def _read_work(
     billed: Floats,
     clients: int,
     weeks: _Weeks,
-    analysis: str,
 ) -> Work | None:
     """Return the worth of work by week of the work and of its invoice; None without time entries or rates."""
-    rows = _read_items(frames, weeks.day, analysis)
+    rows = _read_items(frames, weeks.day)
     if rows is None:
         return None
     rows = rows.filter(pc.invert(pc.is_in(rows["invoice_id"], value_set=older)))
@@ -284,14 +282,14 @@ def _by_client(numbers: Any, worth: Floats, age: Ints, left: npt.NDArray[np.bool
     return add_by(place, worth[recent], clients * WORK_AGES).reshape(clients, WORK_AGES)
 
 
-def _read_items(frames: Frames, day: dt.date, analysis: str) -> pa.Table | None:
+def _read_items(frames: Frames, day: dt.date) -> pa.Table | None:
     """Return the items up to a day by day, invoice and client; None without time entries or rates."""
     if "time_entries" not in frames:
         return None
     rows = pa.concat_tables([_items(frames, name, day) for name in ITEMS if name in frames])
     hidden, priced = (pc.sum(rows[name]).as_py() or 0.0 for name in ("_hidden", "_priced"))
     consequence = "their cash is not in the forecast" if priced else "only the cash of open invoices can be forecast"
-    frames.notes.add(HIDDEN_RATES, hidden, analysis, consequence=consequence, which="")
+    frames.notes.add(HIDDEN_RATES, hidden, consequence=consequence, which="")
     return None if hidden and not priced else rows
 
 

@@ -55,7 +55,7 @@ Checked = tuple[Frame, Findings]
 
 
 class CheckedFrames:
-    """A cache of checked pandas frames, with the findings in them; an entry is dropped with its frame."""
+    """A cache of checked frames, with the findings in them; that of a pandas frame is dropped with the frame."""
 
     def __init__(self) -> None:
         self._checked: dict[int, dict[tuple[str, bool], Checked]] = {}
@@ -67,14 +67,15 @@ class CheckedFrames:
         return {name: each for name, each in found.items() if each is not None}
 
     def add(self, name: str, native: Any, checked: Checked, *, ids_only: bool) -> None:
-        """Add a checked frame; frames of other engines than pandas are not cached."""
-        if not isinstance(native, pd.DataFrame):
-            return
+        """Add a checked frame; frames of an engine that does not allow to keep track of them are not cached."""
         address = id(native)
         if address not in self._checked:
+            try:
+                # When a frame is deleted, a new one can get the same id.
+                self._references[address] = weakref.ref(native, lambda _deleted: self._drop(address))
+            except TypeError:
+                return
             self._checked[address] = {}
-            # When a frame is deleted, a new one can get the same id.
-            self._references[address] = weakref.ref(native, lambda _deleted: self._drop(address))
         self._checked[address][name, ids_only] = checked
 
     def _drop(self, address: int) -> None:
@@ -143,11 +144,7 @@ def share_checks(checked: CheckedFrames | None = None) -> Iterator[None]:
     """
     Let the analyses called in this block share their checks; each gives the same notes as without it.
 
-    Parameters
-    ----------
-    checked : CheckedFrames, optional
-        A cache for several blocks, between which the frames must not change. By default the cache of the enclosing
-        block, or a new one.
+    With `checked`, several blocks share a cache. The frames must not change between them.
     """
     token = _SHARED.set(checked or current_checks())
     try:

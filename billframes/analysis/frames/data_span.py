@@ -97,22 +97,7 @@ def read_bounded_period(
 
 
 def check_begun(start: dt.date | None, day: dt.date, meaning: str = "the day of the data") -> None:
-    """
-    Refuse a period that begins after the day of the data.
-
-    Parameters
-    ----------
-    start : date, optional
-        The first day of the period. None is open.
-    day : date
-    meaning : str
-        What `day` is, for the message.
-
-    Raises
-    ------
-    ParameterError
-        The period begins after the day.
-    """
+    """Refuse a period that begins after the day of the data; `meaning` is what the day is, for the message."""
     if start is not None and start > day:
         raise ParameterError(
             f"The period begins on {long_date(start)}, after {meaning}, {long_date(day)}. Choose a period that has "
@@ -178,16 +163,10 @@ def covers(first: dt.date | None, start: dt.date | None) -> bool:
 @dataclass(frozen=True, slots=True)
 class CountedDays:
     """
-    The days that a result counts.
+    The days that a result counts; None is open or unknown.
 
-    Parameters
-    ----------
-    start, end : date, optional
-        The period; None is open or unknown.
-    until : date, optional
-        The last day counted: the period's end, or the day of the load if that is earlier.
-    first_day : date, optional
-        The first day of the data; None if unknown.
+    `until` is the last day counted: the period's end, or the day of the load if that is earlier. `first_day` is the
+    first of the data.
     """
 
     start: dt.date | None = None

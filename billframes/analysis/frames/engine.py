@@ -71,16 +71,8 @@ def collect_values(*queries: tuple[Frame, Mapping[str, nw.Expr]]) -> dict[str, A
     """
     Compute values of whole frames, such as sums and the earliest date, in one query for all lazy frames.
 
-    Parameters
-    ----------
-    *queries : tuple of Frame and mapping of str to Expr
-        Each frame with the values to compute, by name. All names must differ, and all lazy frames must be of one
-        engine.
-
-    Returns
-    -------
-    dict of str to object
-        The values by name; None if missing.
+    Each query is a frame with the values to compute. All names must differ, and all lazy frames be of one engine. A
+    missing value is None.
     """
     rows = [frame.select(**values) for frame, values in queries if values]
     lazy_rows = [row for row in rows if isinstance(row, nw.LazyFrame)]

@@ -13,14 +13,15 @@ from functools import cache
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
+import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._notes import NOTES, Notes
-from billframes.analysis.declare.columns import Frame, as_arrow
+from billframes.analysis.declare.columns import IDS, Frame, as_arrow
 from billframes.analysis.frames.checked_frames import Findings
 from billframes.analysis.frames.data_span import counted_days, read_bounded_period, read_period
 from billframes.analysis.frames.distinct_names import attach_names_of
-from billframes.analysis.frames.engine import lazy
+from billframes.analysis.frames.engine import eager_from_arrow, lazy
 from billframes.analysis.frames.native import nan_to_null, select_columns, to_native, wrap_frames
 from billframes.analysis.frames.values import check_values
 from billframes.config.firm import FirmSettings
@@ -29,6 +30,8 @@ from billframes.loading.load_info import attach
 from billframes.periods import DateLike, Period
 
 __all__ = ["Frames"]
+
+_LISTS = frozenset((*IDS, "codes", "code_sets"))
 
 
 class Frames(dict[str, Frame]):
@@ -60,16 +63,28 @@ class Frames(dict[str, Frame]):
         self.natives, self.findings, self.notes, self.is_inner = dict(natives), findings, notes, is_inner
 
     @classmethod
-    def of(cls, *, ids_only: bool = False, **natives: Any) -> Frames:
+    def of(
+        cls,
+        analysis: str = "",
+        arguments: Mapping[str, Any] | None = None,
+        /,
+        *,
+        ids_only: bool = False,
+        **natives: Any,
+    ) -> Frames:
         """
         Convert users' frames to Narwhals, and check them.
 
         Parameters
         ----------
+        analysis : str
+            The name of the analysis, for notes and errors. In a call of another analysis, it is the other's.
+        arguments : mapping of str to object, optional
+            The `locals()` of an analysis: the arguments with names of a firm's lists are frames.
         ids_only : bool
             Whether to check ids only and leave all values unchanged, for analyses that return whole rows.
         **natives : frame, optional
-            The frames by the argument's name. From `call`, the argument of each is the calling analysis's `Frames`.
+            Frames by name. From `call`, each is the calling analysis's `Frames`.
 
         Raises
         ------
@@ -77,13 +92,14 @@ class Frames(dict[str, Frame]):
             An argument is not a frame or is another argument's frame, the frames are of different engines or write ids
             differently, or different rows of a frame have the same id.
         """
+        natives |= {name: each for name, each in (arguments or {}).items() if name in _LISTS}
         given = {name: native for name, native in natives.items() if native is not None}
         for outer in given.values():
             if isinstance(outer, Frames):
                 inner = outer.only(*given)
                 inner.is_inner = True
                 return inner
-        notes = Notes()
+        notes = Notes(subject=analysis)
         checked, findings = check_values(wrap_frames(given, ids_only=ids_only), given, notes, ids_only=ids_only)
         return cls(checked, given, findings, notes)
 
@@ -147,14 +163,26 @@ class Frames(dict[str, Frame]):
         return read_period(start, end, settings, *self._dated.values())
 
     def bounded_period(
-        self, start: DateLike, end: DateLike | None, needed_by: str, settings: FirmSettings | None
+        self, start: DateLike, end: DateLike | None, settings: FirmSettings | None
     ) -> tuple[dt.date, dt.date]:
         """Return both ends of a period; refuse an open end."""
-        return read_bounded_period(start, end, needed_by, settings, *self._dated.values())
+        return read_bounded_period(start, end, self.analysis, settings, *self._dated.values())
+
+    @property
+    def analysis(self) -> str:
+        """The name of the analysis that was called."""
+        return self.notes.subject
 
     @property
     def _dated(self) -> dict[str, Any]:
         return self.passed("time_entries", "invoices")
+
+    def list_to_native(
+        self, rows: Iterable[Mapping[str, Any]], schema: pa.Schema, like: IntoFrameT, *, as_of: dt.date | None = None
+    ) -> IntoFrameT:
+        """Convert the rows of a list, whose missing columns become null, as `to_native` does."""
+        table = pa.Table.from_pylist(list(rows), schema)
+        return self.to_native(eager_from_arrow(next(iter(self.values())), table), like, as_of=as_of)
 
     def to_native(
         self,

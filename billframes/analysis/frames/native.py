@@ -121,20 +121,9 @@ def _refuse_misplaced(frames: dict[str, Frame]) -> None:
 
 def wrap_frame(native: Any, name: str, otherwise: str) -> Frame:
     """
-    Convert a frame of any supported engine to Narwhals.
+    Convert a frame of any supported engine to Narwhals; refuse other values and engines.
 
-    Parameters
-    ----------
-    native : frame
-    name : str
-        The argument's name, for the error.
-    otherwise : str
-        What to pass instead, for the error: the end of a sentence such as "users is a list; …".
-
-    Raises
-    ------
-    ParameterError
-        It is not a frame, or it is a frame of an engine that is not supported, such as Dask or DuckDB before 2.0.
+    `name` is the argument, and `otherwise` the end of the error's sentence "users is a list; …": what to pass instead.
     """
     package = type(native).__module__.partition(".")[0]
     if package in _DUCKDB and int(version("duckdb").partition(".")[0]) < 2:

@@ -60,12 +60,7 @@ def is_unique(frame: nw.DataFrame[Any], native: Any, column: str) -> bool:
     """
     Tell whether the ids of a frame are certainly unique; False if the ids must be counted.
 
-    Parameters
-    ----------
-    frame : DataFrame
-    native : frame
-        The same frame as the user passed it, which may have information about its load.
-    column : str
+    `native` is the frame as the user passed it, which may have information about its load.
     """
     info = load_info(native)
     if (info is not None and info.rows == len(frame)) or len(frame) < 2:
@@ -176,17 +171,9 @@ def _comparable(frame: Frame) -> Frame:
 
 def repeated_span(frame: nw.DataFrame[Any]) -> tuple[str, int] | None:
     """
-    Find a year, month or day in which every row occurs an even number of times, in items without an id.
+    Find the first year, month or day in which every row of items without ids occurs an even number of times.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        With `date`. If it has over 50,000 rows, only the second Wednesday of each month is checked.
-
-    Returns
-    -------
-    tuple of str and int, or None
-        The first such year, month or day, and its number of repeated rows.
+    Also return the number of repeated rows. Of over 50,000 rows, only the second Wednesday of each month is checked.
     """
     if len(frame) < 2 * _MANY or frame.collect_schema()["date"] not in (nw.Date, nw.Datetime):
         return None

@@ -102,23 +102,9 @@ def check_values(
     """
     Check frames, and return them with unique ids and with enum values as declared, whichever case the frames have.
 
-    Also return what was found in them.
-
-    Parameters
-    ----------
-    frames : dict of str to Frame
-        The frames by the argument's name.
-    natives : mapping of str to frame
-        The same frames as the user passed them.
-    notes : Notes
-        The notes of the call. Equal rows of one id, which count once, are among them.
-    ids_only : bool
-        Whether to check ids only and leave all values unchanged, for analyses that return whole rows.
-
-    Raises
-    ------
-    ParameterError
-        Different rows have the same id, or two frames write ids differently.
+    Also return what was found in them. Equal rows of one id, which count once, are noted. With `ids_only`, only ids
+    are checked and all values stay unchanged, for analyses that return whole rows. Different rows with the same id,
+    and ids that two frames write differently, are refused.
     """
     refuse_unlike_ids(frames)
     _note_no_time_entries(frames, natives, notes)
@@ -141,19 +127,7 @@ def check_values(
 
 @dataclass(frozen=True, slots=True)
 class _FrameChecks:
-    """
-    The checks of one frame.
-
-    Parameters
-    ----------
-    name : str
-        The argument's name.
-    frame : Frame
-    id : str, optional
-        The id column, if the frame has it.
-    counted : dict of str to Expr
-        Counts of rows, by the check and its column, such as "missing hours".
-    """
+    """The checks of one frame: its id column, and counts of rows by check and column ("missing hours")."""
 
     name: str
     frame: Frame

@@ -56,10 +56,10 @@ C = nw.col
 
 def _rows(frames: Frames, of: BilledWork) -> Frame:
     for period in of.periods:
-        need_work_on_invoices(of.analysis, frames, period, dated=of.basis)
+        need_work_on_invoices(frames, period, dated=of.basis)
     if of.basis == "work_date":
         note_empty_months(frames, of.periods[0], "the figures lack the work of these days")
-    note_absent_items(of.analysis, frames)
+    note_absent_items(frames)
     work, invoices = allocated_work(frames, of)
     note_billed_work(frames, work, with_contingent(invoices, frames), of)
     return work
@@ -157,7 +157,7 @@ def _without_time(frames: Frames, counted: Frame, work: Frame, of: BilledWork) -
         parts = {name: fees * C(name) for name in of.settled}
         kinds["invoices"] = (rest, "_unallocated", {"_fees": fees, "_paid": fees * C("_settled"), **parts})
     sums = {name: functools.partial(_pair, rows, amount) for name, (rows, amount, _) in kinds.items()}
-    note_details_not_in_all(of.analysis, frames.notes, of.grouping, sums)
+    note_details_not_in_all(of.grouping, sums)
     types, found = work.collect_schema(), []
     for rows, _, amounts in kinds.values():
         typed = rows.with_columns(_type=nw.lit(UNKNOWN)) if of.typed else rows

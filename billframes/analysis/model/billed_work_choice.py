@@ -30,8 +30,6 @@ class BilledWork:
 
     Parameters
     ----------
-    analysis : str
-        The name of the analysis, for its notes.
     grouping : Grouping
     periods : sequence of Period
         Several can overlap: then a row has the mark `_periods` (`is_in_nth`).
@@ -54,7 +52,6 @@ class BilledWork:
         Whether rows have `invoice_id`.
     """
 
-    analysis: str
     grouping: Grouping
     periods: Sequence[Period]
     basis: str = "invoice_date"

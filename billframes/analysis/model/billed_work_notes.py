@@ -42,25 +42,25 @@ def note_billed_work(frames: Frames, work: Frame, invoices: Frame, of: BilledWor
         note_high_rates(notes, "standard", settings.standard_rates, found["priced"], found["hours"])
     for n in range(len(of.periods)):
         counts = {name.removeprefix(f"{n} "): each for name, each in found.items() if name.startswith(f"{n} ")}
-        note_unknown_invoices(frames, of.analysis, counts.get("on_unknown", 0.0))
+        note_unknown_invoices(frames, counts.get("on_unknown", 0.0))
         whole = is_whole(frames.natives)
-        note_work_not_passed(notes, of.analysis, counts, rows, taxed=bool(settings.taxes), whole=whole)
-        note_cancelled(notes, of.analysis, counts, of.grouping.base)
+        note_work_not_passed(notes, counts, rows, taxed=bool(settings.taxes), whole=whole)
+        note_cancelled(notes, counts, of.grouping.base)
     if not of.typed:
         so = "the fees of their invoices are allocated by hours, and the value of the time is missing"
-        notes.add(HIDDEN_RATES, found["hidden"], of.analysis, which="", consequence=so)
+        notes.add(HIDDEN_RATES, found["hidden"], which="", consequence=so)
         return
-    note_unknown_invoices(frames, of.analysis, found["unknown"], "counted in `unknown_amount`")
-    so = "worth and realization are missing in the rows in which they count"
-    notes.add(HIDDEN_RATES, found["hidden"], of.analysis, which="", consequence=so)
+    note_unknown_invoices(frames, found["unknown"], "counted in `unknown_amount`")
+    so = "the value of time and realization are missing in the rows in which they count"
+    notes.add(HIDDEN_RATES, found["hidden"], which="", consequence=so)
     types = of.matter_types
     if types is None or not types >= frozenset(MATTER_TYPES):
         words = {"one": "time entry", "several": "time entries"}
         words["counted"] = "counted" if types is None or UNKNOWN in types else "left out"
-        notes.add(UNKNOWN_TYPE, found["unknown_type"], of.analysis, **words)
+        notes.add(UNKNOWN_TYPE, found["unknown_type"], **words)
     if not frames.unknown_values("invoices", "due_date"):
-        notes.add(NO_DUE_DATE_OF_WORK, found["undated"], of.analysis)
-    notes.add(HIDDEN_BESIDE_FEES, found["unspread"], of.analysis)
+        notes.add(NO_DUE_DATE_OF_WORK, found["undated"])
+    notes.add(HIDDEN_BESIDE_FEES, found["unspread"])
 
 
 def _counts(of: BilledWork) -> dict[str, nw.Expr]:

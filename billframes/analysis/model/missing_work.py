@@ -77,15 +77,12 @@ _WORDS = {
 _OF_INVOICES = frozenset({"balance", "due_date"})
 
 
-def note_partial_frames(
-    analysis: str, frames: Frames, consequence: str, settings: FirmSettings | None, *more: str
-) -> None:
+def note_partial_frames(frames: Frames, consequence: str, settings: FirmSettings | None, *more: str) -> None:
     """
     Note that the frames seem to have only a part of the firm's records.
 
     Parameters
     ----------
-    analysis : str
     frames : Frames
     consequence : str
         The consequence for the figures: the end of a sentence after "so".
@@ -96,31 +93,31 @@ def note_partial_frames(
     """
     # If rows of both work and invoices were removed, the rest may be all records of one client.
     of_one = all(has_removed_rows(frames.natives.get(name)) for name in ("time_entries", "invoices"))
-    cut = not of_one and note_removed_rows(analysis, frames, consequence, *ITEMS, "invoices", *more)
+    cut = not of_one and note_removed_rows(frames, consequence, *ITEMS, "invoices", *more)
     if not cut and set(ITEMS) <= set(frames) and not is_whole(frames.natives):
         counts = collect_counts(_invoice_sums(frames), *(_item_sums(name, frames) for name in ITEMS))
         if not counts["hidden"]:
             worth = sum(counts[name] for name in ITEMS)
-            note_missing_work(frames.notes, analysis, counts["billed"], worth, consequence, settings)
+            note_missing_work(frames.notes, counts["billed"], worth, consequence, settings)
 
 
 def note_matters_not_passed(
-    analysis: str, frames: Frames, worked: Collection[str | None], passed: Collection[str | None], consequence: str
+    frames: Frames, worked: Collection[str | None], passed: Collection[str | None], consequence: str
 ) -> None:
     """Note that many matters with work are not among those passed; `loads` checks matters that remember their load."""
     ids = set(worked) - {None}
     missing = len(ids - set(passed))
     if are_many(missing, len(ids)):
-        frames.notes.add(UNKNOWN_MATTERS, missing, analysis, all=len(ids), consequence=consequence)
+        frames.notes.add(UNKNOWN_MATTERS, missing, all=len(ids), consequence=consequence)
 
 
 def note_missing_work(
-    notes: Notes, analysis: str, billed: float, worth: float, consequence: str, settings: FirmSettings | None = None
+    notes: Notes, billed: float, worth: float, consequence: str, settings: FirmSettings | None = None
 ) -> None:
     """Note invoices whose amounts are far above the value of the items on them, with the taxes of the settings."""
     rates = [float(each.rate) for each in settings.taxes if isinstance(each, Tax)] if settings else []
     if billed - worth * (1.0 + sum(rates)) * _WRITE_UP > 1.0:
-        notes.add(MISSING_WORK, billed - worth, analysis, billed=billed, worth=worth, consequence=consequence)
+        notes.add(MISSING_WORK, billed - worth, billed=billed, worth=worth, consequence=consequence)
 
 
 def count_work_not_passed(rates: Frame, counted: nw.Expr) -> tuple[Frame, dict[str, nw.Expr]]:
@@ -161,7 +158,7 @@ def count_work_not_passed(rates: Frame, counted: nw.Expr) -> tuple[Frame, dict[s
 
 
 def note_work_not_passed(
-    notes: Notes, figure: str, counts: Mapping[str, float], invoices: Frame, *, taxed: bool, whole: bool
+    notes: Notes, counts: Mapping[str, float], invoices: Frame, *, taxed: bool, whole: bool
 ) -> None:
     """
     Note invoices whose fees are too high for the work that was passed.
@@ -169,8 +166,6 @@ def note_work_not_passed(
     Parameters
     ----------
     notes : Notes
-    figure : str
-        The name of the analysis.
     counts, invoices
         From `count_work_not_passed`.
     taxed : bool
@@ -178,12 +173,12 @@ def note_work_not_passed(
     whole : bool
         Whether all items were loaded (`loads.is_whole`): then no work is missing.
     """
-    if note_other_units(notes, figure, counts):
+    if note_other_units(notes, counts):
         return
     if note_same_share(notes, counts, invoices, taxed=taxed, whole=whole) or whole:
         return
     if counts["excess"] > max(1.0, _NEGLIGIBLE * counts["fees"]):
-        notes.add(WORK_NOT_PASSED, counts["excess"], figure, invoices=int(counts["over"]))
+        notes.add(WORK_NOT_PASSED, counts["excess"], invoices=int(counts["over"]))
 
 
 def with_contingent(rates: Frame, frames: Frames) -> Frame:
@@ -210,11 +205,11 @@ def count_on_unknown_invoices(rates: Frame, period: Period) -> nw.Expr:
     return value_if(counts, C("_rows").fill_null(0.0)).sum()
 
 
-def note_unknown_invoices(frames: Frames, figure: str, count: float, consequence: str = "left out") -> None:
+def note_unknown_invoices(frames: Frames, count: float, consequence: str = "left out") -> None:
     """Note entries whose invoice was not passed; `consequence` ends the sentence "they are …"."""
     entries = f"{round(count):,} billable time {'entry' if count == 1 else 'entries'}"
     about = {"items": entries, "reasons": unknown_state_reasons(frames), "consequence": consequence}
-    frames.notes.add(UNKNOWN_INVOICE, count, figure, **about)
+    frames.notes.add(UNKNOWN_INVOICE, count, **about)
 
 
 def unknown_state_reasons(frames: Frames, *, types: bool = False) -> str:
@@ -226,15 +221,14 @@ def unknown_state_reasons(frames: Frames, *, types: bool = False) -> str:
     return states + kinds
 
 
-def note_absent_items(analysis: str, frames: Frames, names: Sequence[str] = NOT_TIME) -> None:
+def note_absent_items(frames: Frames, names: Sequence[str] = NOT_TIME) -> None:
     """Note items that were not passed; an empty frame of items gives no note."""
     absent = [f"`{name}`" for name in names if name not in frames]
     arguments = join_names([f"{each}=" for each in absent])
-    frames.notes.add(ABSENT_FROM_INVOICES, len(absent), analysis, absent=join_names(absent), arguments=arguments)
+    frames.notes.add(ABSENT_FROM_INVOICES, len(absent), absent=join_names(absent), arguments=arguments)
 
 
 def note_late_start(
-    analysis: str,
     frames: Frames,
     work: tuple[Frame, str],
     counted: tuple[Frame, str],
@@ -248,7 +242,6 @@ def note_late_start(
 
     Parameters
     ----------
-    analysis : str
     frames : Frames
         If the time entries have information about their load, `loads` uses that instead.
     work, counted : tuple of Frame and str
@@ -267,14 +260,14 @@ def note_late_start(
     )
     begin, first = as_day(values["begin"]), as_day(values["first"])
     if begin and first and values["rows"] >= _MANY and (first - begin).days < _MONTH:
-        _note_if_others_are_older(frames.notes, analysis, begin, others, consequence)
+        _note_if_others_are_older(frames.notes, begin, others, consequence)
 
 
-def note_missing_old_work(analysis: str, frames: Frames, others: Frame, consequence: str) -> None:
+def note_missing_old_work(frames: Frames, others: Frame, consequence: str) -> None:
     """Note that several invoices are older than all time entries, by `invoice_date` and `date`."""
     begin = as_day(collect_values((_days(frames["time_entries"], "date"), {"begin": C("_day").min()}))["begin"])
     if begin:
-        _note_if_others_are_older(frames.notes, analysis, begin, _days(others, "invoice_date"), consequence)
+        _note_if_others_are_older(frames.notes, begin, _days(others, "invoice_date"), consequence)
 
 
 def _days(frame: Frame, column: str) -> Frame:
@@ -283,10 +276,10 @@ def _days(frame: Frame, column: str) -> Frame:
     return days.filter(~C("_day").is_null())
 
 
-def _note_if_others_are_older(notes: Notes, analysis: str, begin: dt.date, others: Frame, consequence: str) -> None:
+def _note_if_others_are_older(notes: Notes, begin: dt.date, others: Frame, consequence: str) -> None:
     earlier = collect_counts((others, {"earlier": count_if(C("_day") < midnight(begin))}))["earlier"]
     if earlier >= _SEVERAL:
-        notes.add(EARLIER_WORK, earlier, analysis, begin=begin, consequence=consequence)
+        notes.add(EARLIER_WORK, earlier, begin=begin, consequence=consequence)
 
 
 def note_inner_merge(frames: Frames) -> None:
@@ -299,16 +292,12 @@ def note_inner_merge(frames: Frames) -> None:
         frames.notes.add(INNER_MERGE, counts["rows"], "time_entries")
 
 
-def note_details_not_in_all(
-    analysis: str, notes: Notes, grouping: Grouping, amounts: Mapping[str, Callable[[], tuple[Frame, str]]]
-) -> None:
+def note_details_not_in_all(grouping: Grouping, amounts: Mapping[str, Callable[[], tuple[Frame, str]]]) -> None:
     """
     Note keys that only some of the frames have, such as a client's custom field joined to the time entries only.
 
     Parameters
     ----------
-    analysis : str
-    notes : Notes
     grouping : Grouping
     amounts : mapping of str to callable
         For frames of items, and for the invoices, a function that returns the rows that count, and their column of
@@ -321,7 +310,7 @@ def note_details_not_in_all(
         about = {"column": f"`{column}`", "frames": join_names([f"`{each}`" for each in lacking]), "supplier": supplier}
         if parts:
             amount = sum(abs(sums[name]) for name in lacking)
-            notes.add(DETAILS_NOT_IN_ALL, amount, analysis, about=column, parts=join_names(parts), **about)
+            grouping.notes.add(DETAILS_NOT_IN_ALL, amount, about=column, parts=join_names(parts), **about)
 
 
 def _sum_of_known(name: str, rows: Frame, amount: str, supplier: str) -> tuple[Frame, dict[str, nw.Expr]]:

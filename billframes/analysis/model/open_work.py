@@ -91,10 +91,10 @@ def open_items(frames: Frames, options: WipOptions) -> Frame:
     """Return the rows of `wip`."""
     items = collect(_with_type(_sum_items(frames, options), options))
     absent = [f"`{kind}`" for kind in ITEMS if kind not in frames]
-    frames.notes.add(ABSENT_WORK, len(absent), "wip", absent=join_names(absent))
+    frames.notes.add(ABSENT_WORK, len(absent), absent=join_names(absent))
     hidden = _note(items, frames, options)
     open_of = {kind: functools.partial(_open_amounts, frames, kind, options) for kind in ITEMS if kind in frames}
-    note_details_not_in_all("wip", frames.notes, options.grouping, open_of)
+    note_details_not_in_all(options.grouping, open_of)
     sums, least = _sums(options, hidden=hidden), ("oldest_date",)
     unknown = {} if options.grouping.type_key else {"contingent_amount": null_column(nw.Float64)}
     items = items.filter(options.shown).with_columns(_counted=options.counted)
@@ -240,7 +240,7 @@ def _note(items: Frame, frames: Frames, options: WipOptions) -> bool:
     young = counts["oldest"] > options.day.toordinal() - _TWO_MONTHS
     if young and counts["time"] >= _MANY and not options.load_known:
         invoices = frames["invoices"].filter(C("invoice_state").cast(nw.String) == "final")
-        note_missing_old_work("wip", frames, invoices, "older work in progress is not counted")
+        note_missing_old_work(frames, invoices, "older work in progress is not counted")
     if not counts["unbilled"]:
         note_inner_merge(frames)
     # `stale` asks for every type, to show work on contingency apart.
@@ -248,12 +248,12 @@ def _note(items: Frame, frames: Frames, options: WipOptions) -> bool:
     if types is None or UNKNOWN not in types:
         words = {"one": "item in progress", "several": "items in progress"}
         words["counted"] = "counted, and may be on contingency" if types is None else "not counted"
-        notes.add(UNKNOWN_TYPE, counts.get("untyped", 0.0), "wip", **words)
+        notes.add(UNKNOWN_TYPE, counts.get("untyped", 0.0), **words)
     if counts["hidden"] and (counts["priced"] or _has_any_amount(frames)):
         _note_unpriced(frames, options)
         return False
     so = "amounts that include them are missing"
-    notes.add(HIDDEN_RATES, counts["hidden"], "wip", which=" in progress", consequence=so)
+    notes.add(HIDDEN_RATES, counts["hidden"], which=" in progress", consequence=so)
     return bool(counts["hidden"])
 
 
@@ -266,7 +266,7 @@ def _note_unknown_invoices(counts: Mapping[str, float], frames: Frames, options:
             "reasons": f"{example}{unknown_state_reasons(frames, types=True)}",
         }
         count, so = sum(counts[kind] for kind in ITEMS), "counted in `unknown_amount`"
-        frames.notes.add(UNKNOWN_INVOICE, count, "wip", consequence=so, **words)
+        frames.notes.add(UNKNOWN_INVOICE, count, consequence=so, **words)
 
 
 def _unknown_invoice(kind: str, frames: Frames, options: WipOptions) -> str:
@@ -303,14 +303,14 @@ def _note_no_prebills(frames: Frames, day: dt.date) -> None:
     prebills = {"prebills": as_float((C("_then") > 0) & (C("_then") < 2)).sum()}
     counts = collect_counts((on_invoices, named), (_invoice_states(frames, day), prebills))
     if not counts["named"]:
-        frames.notes.add(NO_PREBILLS, counts["prebills"], "wip", day=day)
+        frames.notes.add(NO_PREBILLS, counts["prebills"], day=day)
 
 
 def _note_no_worth(frames: Frames) -> None:
     billable = frames.select("time_entries", ("billing_type", "amount", "hours"))
     billable = billable.filter((C("billing_type") == "billable") & (C("hours") != 0))
     sums = {"rows": nw.len(), "worth": nw.coalesce(C("amount"), nw.lit(1.0)).abs().sum()}
-    note_no_worth(frames.notes, "wip", **collect_counts((billable, sums)))
+    note_no_worth(frames.notes, **collect_counts((billable, sums)))
 
 
 def _has_any_amount(frames: Frames) -> bool:
@@ -328,4 +328,4 @@ def _note_unpriced(frames: Frames, options: WipOptions) -> None:
     ids = sorted(str(row["time_entry_id"]) for row in rows if row.get("time_entry_id") is not None)
     named = f" (`time_entry_id` {first_few(ids)})" if ids else ""
     hours = sum(row["hours"] for row in rows)
-    frames.notes.add(UNPRICED, len(rows), "wip", ids=named, hours=hours)
+    frames.notes.add(UNPRICED, len(rows), ids=named, hours=hours)

@@ -69,7 +69,6 @@ def spread_payments(payments: pd.DataFrame, frames: Frames, grouping: Grouping, 
     work, invoices = allocated_work(
         frames,
         BilledWork(
-            analysis="collected",
             grouping=of_items,
             periods=[Period(None, None)],
             basis="payment_date",

@@ -150,7 +150,7 @@ class RecordedTime:
         found = to_dicts(rows.filter(wrong).group_by("user_id").agg(C("hours").sum()))
         hours = sum(row["hours"] for row in found)
         names = self._names(row["user_id"] for row in found)
-        self.frames.notes.add(DAYS_OUTSIDE, hours, "utilization", people=len(found), names=names)
+        self.frames.notes.add(DAYS_OUTSIDE, hours, people=len(found), names=names)
 
     def note_later_joiners(self, client_hours: Mapping[str, float]) -> None:
         """
@@ -179,7 +179,7 @@ class RecordedTime:
         known = client_hours.keys() - self.settings.user_start.keys()
         joined = {user: day for user, day in firsts.items() if begin < day <= last and user in known}
         words = {"names": self._names(joined), "ratios": self._ratios(joined, client_hours)} if joined else {}
-        self.frames.notes.add(LATER_JOINERS, len(joined), "utilization", **words)
+        self.frames.notes.add(LATER_JOINERS, len(joined), **words)
 
     def _ratios(self, joined: Mapping[str, dt.date], client_hours: Mapping[str, float]) -> str:
         starts = {**self.settings.user_start, **joined}
@@ -200,7 +200,7 @@ class RecordedTime:
         if others > 0:
             have = "1 person has" if others == 1 else f"{others} people have"
             known = f"; {have} entries in other periods only"
-        self.frames.notes.add(NO_USERS, people, "utilization", known=known)
+        self.frames.notes.add(NO_USERS, people, known=known)
 
     def _dated(self) -> Frame:
         rows = self.frames.select("time_entries", ("date", "user_id", "hours"), lazily=True)

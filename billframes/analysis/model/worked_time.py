@@ -129,14 +129,14 @@ def _note(work: Frame, listed: Frame | None, grouping: Grouping, options: Utiliz
     counts = collect_counts(*queries)
     notes, people = grouping.notes, int(counts["people"])
     words = {"one": "time entry", "several": "time entries", "counted": "counted as client work"}
-    notes.add(UNKNOWN_TYPE, counts["unknown"], "utilization", **words)
+    notes.add(UNKNOWN_TYPE, counts["unknown"], **words)
     if not counts["not_billable"]:
         note_billable_only(options.recorded.frames, "total hours, client hours and ratios are too low")
     if counts["hours"] > 24.0 * days * people:
         notes.add(MINUTES, counts["hours"], "time_entries", people=people, days=days)
     # In the first days of a month, few people have any entries yet.
     if days >= _A_WEEK and counts.get("listed", 0.0) >= _SEVERAL and 0 < people * 3 < counts["listed"]:
-        notes.add(FEW_PEOPLE, counts["listed"], "utilization", people=people)
+        notes.add(FEW_PEOPLE, counts["listed"], people=people)
     if listed is not None and grouping.capacity_known and not options.users_filtered:
         _note_people_not_passed(work, listed, notes)
 

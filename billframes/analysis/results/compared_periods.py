@@ -105,7 +105,7 @@ class Comparison:
             passed = [each for each in whole if each in self.days]
             if self.is_cut(label) and passed:
                 words = {"label": label, "until": self.until(label), "others": join_names(passed)}
-                notes.add(UNEQUAL_PERIODS, len(passed), "compare", about=label, **words)
+                notes.add(UNEQUAL_PERIODS, len(passed), about=label, **words)
 
     def _end(self, label: str) -> dt.date | None:
         """Return the last day of a period; None if the days of its result are not known."""

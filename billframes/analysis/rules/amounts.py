@@ -90,16 +90,8 @@ def count_other_units(invoices: Frame) -> tuple[Frame, dict[str, nw.Expr]]:
     """
     Count invoices that seem to be in another unit than the items on them, for `note_other_units`.
 
-    Parameters
-    ----------
-    invoices : Frame
-        From `allocation_rates`, with `_counted`, whether the analysis counts the invoice, and `_known`, whether the
-        value of its time is known.
-
-    Returns
-    -------
-    Frame, dict of str to Expr
-        The invoices with columns that several counts need, and the counts.
+    The invoices are from `allocation_rates`, with `_counted`, whether the analysis counts them, and `_known`, whether
+    the value of their time is known. They are returned with columns that several counts need.
     """
     net, worth = C("_net"), C("_worth").fill_null(0.0)
     on = {name: f"_on{name}" for name in ("_expenses", "_fixed_fees")}
@@ -125,16 +117,16 @@ def count_other_units(invoices: Frame) -> tuple[Frame, dict[str, nw.Expr]]:
     return invoices, counts
 
 
-def note_other_units(notes: Notes, figure: str, counts: Mapping[str, float]) -> bool:
+def note_other_units(notes: Notes, counts: Mapping[str, float]) -> bool:
     """
     Note invoices that seem to be in another unit than the items on them.
 
     Returns True if the invoices bill about a hundred times the value of their time.
     """
-    note_no_worth(notes, figure, counts["rows"], counts["gross"])
+    note_no_worth(notes, counts["rows"], counts["gross"])
 
     def note(invoices: float, observation: str, frame: str) -> None:
-        notes.add(_OTHER_UNIT, invoices, figure, about=frame, observation=observation, frame=frame)
+        notes.add(_OTHER_UNIT, invoices, about=frame, observation=observation, frame=frame)
 
     if counts["low"] >= _SEVERAL and counts["low_worth"] * 2 > counts["worth"]:
         seen = f"{int(counts['low'])} invoices bill about a hundredth of the value of their time"
@@ -152,24 +144,17 @@ def note_other_units(notes: Notes, figure: str, counts: Mapping[str, float]) -> 
     return True
 
 
-def note_no_worth(notes: Notes, figure: str, rows: float, worth: float) -> None:
+def note_no_worth(notes: Notes, rows: float, worth: float) -> None:
     """Note that the value of all billable time is 0: hidden amounts are missing values, and were probably filled in."""
     if rows >= _MANY and worth == 0:
-        notes.add(_NO_WORTH, rows, figure)
+        notes.add(_NO_WORTH, rows)
 
 
 def note_high_rates(notes: Notes, kind: str, rates: Rates, worth: float, hours: float) -> None:
     """
-    Note rates far above the value of an hour, such as a year's pay, or a rate in cents.
+    Note rates of the settings far above the value of an hour, such as a year's pay, or a rate in cents.
 
-    Parameters
-    ----------
-    notes : Notes
-    kind : {"cost", "standard"}
-    rates : mapping of user to rate
-        The rates in the settings.
-    worth, hours : float
-        The sums for billable time with known value, for the comparison.
+    `worth` and `hours` are the sums for billable time with known value.
     """
     if not (worth > 0 and hours > 0):
         return

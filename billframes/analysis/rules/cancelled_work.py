@@ -36,7 +36,7 @@ def count_cancelled(counted: nw.Expr) -> dict[str, nw.Expr]:
     return {"cancelled": count_if(found), "cancelled_fees": value_if(found, "_net").sum()}
 
 
-def note_cancelled(notes: Notes, figure: str, counts: Mapping[str, float], keys: Collection[str]) -> None:
+def note_cancelled(notes: Notes, counts: Mapping[str, float], keys: Collection[str]) -> None:
     """Note the invoices of `count_cancelled`, if one of the keys is not of the client."""
     if any(not key.startswith(("client_", "_")) for key in keys):
-        notes.add(_CANCELLED, counts["cancelled"], figure, fees=counts["cancelled_fees"])
+        notes.add(_CANCELLED, counts["cancelled"], fees=counts["cancelled_fees"])

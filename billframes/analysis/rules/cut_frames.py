@@ -50,7 +50,6 @@ _CUT_FRAMES = Rule(
 
 
 def note_cut_frames(
-    analysis: str,
     frames: Frames,
     day: dt.date | None,
     consequence: str,
@@ -62,20 +61,8 @@ def note_cut_frames(
     Note that the work and the invoices begin within a year before a day, although the firm seems to be older.
 
     Matters that were opened earlier, or first invoices whose numbers are not those that firms begin with, show it. An
-    analysis that calls others notes it for them.
-
-    Parameters
-    ----------
-    analysis : str
-    frames : Frames
-    day : date, optional
-        By default the last day with a record.
-    consequence : str
-        The consequence for the figures: the end of a sentence after "and".
-    dated : collection of str
-        The frames whose records count.
-    start : date, optional
-        The first day that counts: records that begin within a month after it are enough.
+    analysis that calls others notes it for them. By default `day` is the last day with a record. `consequence` ends a
+    sentence after "and". Records of the frames `dated` that begin within a month after `start` are enough.
     """
     columns = {name: DATE_OF[name] for name in dated if DATE_OF[name] in _columns_of(frames.get(name))}
     if frames.is_inner or not columns or any(load_info(each) is not None for each in frames.passed(*columns).values()):
@@ -90,10 +77,10 @@ def note_cut_frames(
     if seen := list(_signs_of_age(frames, begin, margin)):
         names = join_names([name.replace("_", " ") for name in columns])
         about = {"frames": names, "begin": begin, "signs": join_names(seen), "consequence": consequence}
-        frames.notes.add(_CUT_FRAMES, len(seen), analysis, **about)
+        frames.notes.add(_CUT_FRAMES, len(seen), **about)
 
 
-def note_cut_invoices(analysis: str, frames: Frames, day: dt.date, consequence: str) -> None:
+def note_cut_invoices(frames: Frames, day: dt.date, consequence: str) -> None:
     """
     Note that time of the same clients is on several invoices that were not passed, and all are older than the others.
 
@@ -121,7 +108,7 @@ def note_cut_invoices(analysis: str, frames: Frames, day: dt.date, consequence: 
     )
     if counts["invoices"] >= _SEVERAL:
         items = f"{counts['rows']:,.0f} time entries"
-        frames.notes.add(UNKNOWN_INVOICE, counts["rows"], analysis, items=items, reasons="", consequence=consequence)
+        frames.notes.add(UNKNOWN_INVOICE, counts["rows"], items=items, reasons="", consequence=consequence)
 
 
 def _columns_of(frame: Frame | None) -> list[str]:

@@ -64,27 +64,22 @@ _REMOVED_ROWS = Rule(
 )
 
 
-def need_period(analysis: str, natives: Mapping[str, Any], period: Period, harmless: Collection[str] = ()) -> None:
-    """
-    Refuse loaded frames that lack records dated in a period.
-
-    `natives` are the frames as the user passed them, by the argument's name; None is ignored. `harmless` are filters of
-    the load that the analysis accepts.
-    """
-    for name, info in _infos(natives):
-        _refuse_filters(analysis, name, info, dict.fromkeys(harmless))
+def need_period(frames: Frames, names: Collection[str], period: Period, harmless: Collection[str] = ()) -> None:
+    """Refuse loads that lack records dated in a period; `harmless` are filters of the load that are accepted."""
+    for name, info in _infos(frames.passed(*names)):
+        _refuse_filters(frames, name, info, dict.fromkeys(harmless))
         late = info.start is not None and period.start is not None and info.start > period.start
         early = info.end is not None and period.end is not None and info.end < period.end
         if late or early:
             _refuse(
-                analysis,
+                frames,
                 f"needs all {_words(name)} from {_day(period.start)} to {_day(period.end)}, but {name} was loaded "
                 f"for {_span(info)} only",
                 f"Load {name}({_call(period)}), or use bf.book({_call(period)})",
             )
 
 
-def need_work_on_invoices(analysis: str, frames: Frames, period: Period, *, dated: str = "invoice_date") -> None:
+def need_work_on_invoices(frames: Frames, period: Period, *, dated: str = "invoice_date") -> None:
     """
     Refuse loaded items that lack work on the invoices that an analysis counts.
 
@@ -92,31 +87,30 @@ def need_work_on_invoices(analysis: str, frames: Frames, period: Period, *, date
     date that must be in the period: "invoice_date" or "work_date".
     """
     natives = frames.natives
-    invoices = {"invoices": natives.get("invoices")}
-    items = {name: natives.get(name) for name in ITEMS}
+    items = frames.passed(*ITEMS)
     if dated == "work_date":
-        need_period(analysis, items, period, (*_ON_INVOICES, "client_id", "invoice_id"))
+        need_period(frames, ITEMS, period, (*_ON_INVOICES, "client_id", "invoice_id"))
     else:
-        need_period(analysis, invoices, period, _OF_INVOICES)
+        need_period(frames, ("invoices",), period, _OF_INVOICES)
     clients = _load_argument(natives.get("invoices"), "client_id")
     harmless = {"billing_type": "billable", "invoice_id": None} | ({"client_id": clients} if clients else {})
     harmless |= {"billed": True} if dated == "invoice_date" else {}
     known = [(name, info) for name, info in _infos(items)]
     for name, info in known:
-        _refuse_filters(analysis, name, info, harmless)
+        _refuse_filters(frames, name, info, harmless)
     bounded = [(name, info) for name, info in known if info.start or info.end]
     if bounded:
         frame, column = ("invoices", "invoice_date") if dated == "invoice_date" else ("time_entries", "date")
         first, last = _counted_days(natives.get(frame), column, period)
         which = "the invoices counted" if dated == "invoice_date" else "invoices with the work counted"
-        short = [name for name, info in bounded if _is_short(analysis, items[name], name, info, first, last, which)]
+        short = [name for name, info in bounded if _is_short(frames, items[name], name, info, first, last, which)]
         spans = dict.fromkeys(_span(info) for name, info in bounded if name in short)
         words = {"frames": join_names([_words(name) for name in short]), "spans": join_names(list(spans))}
-        frames.notes.add(SHORT_WORK, len(short), analysis, invoices=which, **words)
+        frames.notes.add(SHORT_WORK, len(short), invoices=which, **words)
 
 
 def need_open_on(
-    analysis: str, frames: Frames, names: Collection[str], day: dt.date, harmless: Mapping[str, Any] | None = None
+    frames: Frames, names: Collection[str], day: dt.date, harmless: Mapping[str, Any] | None = None
 ) -> None:
     """
     Refuse loaded frames that lack records that may have been open on a day.
@@ -131,12 +125,10 @@ def need_open_on(
         return bool(info.end and info.end < day) or begin > day - A_YEAR, begin > day - TWO_YEARS
 
     needed = f" up to {day}, because older ones may still be open"
-    _need_past(analysis, frames, names, harmless, reach, needed, "that are still open ")
+    _need_past(frames, names, harmless, reach, needed, "that are still open ")
 
 
-def need_all_dates(
-    analysis: str, frames: Frames, names: Collection[str], harmless: Mapping[str, Any] | None = None
-) -> None:
+def need_all_dates(frames: Frames, names: Collection[str], harmless: Mapping[str, Any] | None = None) -> None:
     """
     Refuse loaded frames that lack records of some dates: loads of less than a year.
 
@@ -147,11 +139,10 @@ def need_all_dates(
         last = info.end or (info.time.date() if info.time else None)
         return info.start is not None and (last is None or last - info.start < A_YEAR), info.start is not None
 
-    _need_past(analysis, frames, names, harmless, reach, ", whenever they were made", "")
+    _need_past(frames, names, harmless, reach, ", whenever they were made", "")
 
 
 def _need_past(
-    analysis: str,
     frames: Frames,
     names: Collection[str],
     harmless: Mapping[str, Any] | None,
@@ -163,11 +154,11 @@ def _need_past(
     late: list[str] = []
     natives = frames.passed(*names)
     for name, info in _infos(natives):
-        _refuse_filters(analysis, name, info, harmless or {})
+        _refuse_filters(frames, name, info, harmless or {})
         too_short, may_be = reach(info)
         if too_short:
             _refuse(
-                analysis,
+                frames,
                 f"needs all {_words(name)}{needed}, but {name} was loaded for {_span(info)} only",
                 f"Load {name}() without dates, or use bf.book",
             )
@@ -175,7 +166,7 @@ def _need_past(
             late.append(name)
     starts = [info.start for _, info in _infos(frames.passed(*late)) if info.start]
     words = {"frames": join_names([_words(name) for name in late]), "day": min(starts, default=None), "which": which}
-    frames.notes.add(LATE_START, len(late), analysis, **words)
+    frames.notes.add(LATE_START, len(late), **words)
 
 
 def _may_lack_older(native: Any, name: str, start: dt.date) -> bool:
@@ -184,15 +175,15 @@ def _may_lack_older(native: Any, name: str, start: dt.date) -> bool:
     return first is None or first <= start + A_MONTH
 
 
-def note_later_day(analysis: str, frames: Frames, day: dt.date, settings: FirmSettings) -> None:
+def note_later_day(frames: Frames, day: dt.date, settings: FirmSettings) -> None:
     """Note a `day` long after a load: the frame lacks the work and the invoices since the load."""
     local = load_day(frames.natives["time_entries"], settings.time_zone)
     if local is not None and day - local > A_MONTH and not frames.is_inner:
-        frames.notes.add(LATER_DAY, (day - local).days, analysis, day=day, loaded=local)
+        frames.notes.add(LATER_DAY, (day - local).days, day=day, loaded=local)
 
 
 def note_unfinished_period(
-    analysis: str, frames: Frames, last: dt.date, settings: FirmSettings, consequence: str, advice: str
+    frames: Frames, last: dt.date, settings: FirmSettings, consequence: str, advice: str
 ) -> None:
     """
     Note a period that ends after the load: the frame lacks the work and the invoices of the days after it.
@@ -202,7 +193,7 @@ def note_unfinished_period(
     day = load_day(frames.natives["time_entries"], settings.time_zone)
     if day is not None and last > day and not frames.is_inner:
         words = {"last": last, "day": day, "consequence": consequence, "advice": advice.format(day=day)}
-        frames.notes.add(UNFINISHED_PERIOD, (last - day).days, analysis, **words)
+        frames.notes.add(UNFINISHED_PERIOD, (last - day).days, **words)
 
 
 def people_loaded(time_entries: Any) -> tuple[str, ...] | None:
@@ -224,26 +215,26 @@ def is_whole(natives: Mapping[str, Any]) -> bool:
     return len(infos) == len(ITEMS) and all(unbounded) and not any(has_removed_rows(natives[name]) for name in ITEMS)
 
 
-def note_removed_rows(analysis: str, frames: Frames, consequence: str, *names: str) -> bool:
+def note_removed_rows(frames: Frames, consequence: str, *names: str) -> bool:
     """
     Note frames from which rows were removed after their load; return whether there are any.
 
     `names` are the frames that need all their rows, and `consequence` ends a sentence after "so".
     """
     cut = [f"`{name}`" for name, native in frames.passed(*names).items() if has_removed_rows(native)]
-    frames.notes.add(_REMOVED_ROWS, len(cut), analysis, frames=join_names(cut), consequence=consequence)
+    frames.notes.add(_REMOVED_ROWS, len(cut), frames=join_names(cut), consequence=consequence)
     return bool(cut)
 
 
 def _infos(natives: Mapping[str, Any]) -> Iterable[tuple[str, LoadInfo]]:
     """Yield the frames that have information about their load, by name."""
     for name, native in natives.items():
-        info = load_info(native) if native is not None else None
+        info = load_info(native)
         if info is not None:
             yield name, info
 
 
-def _refuse_filters(analysis: str, name: str, info: LoadInfo, harmless: Mapping[str, Any]) -> None:
+def _refuse_filters(frames: Frames, name: str, info: LoadInfo, harmless: Mapping[str, Any]) -> None:
     """Refuse a load with filters that are not harmless, or with a limit that was reached."""
     filters = [
         argument
@@ -254,7 +245,7 @@ def _refuse_filters(analysis: str, name: str, info: LoadInfo, harmless: Mapping[
     if filters:
         named = join_names([f"{argument}=" for argument in filters])
         _refuse(
-            analysis,
+            frames,
             f"needs all {_words(name)}, but {name} was loaded with {named}",
             f"Load {name} without {named} and group or filter the result instead (by=), or use bf.book",
         )
@@ -269,7 +260,7 @@ def _as_set(value: Any) -> set[Any]:
 
 
 def _is_short(
-    analysis: str,
+    frames: Frames,
     native: Any,
     name: str,
     info: LoadInfo,
@@ -282,7 +273,7 @@ def _is_short(
     is_short = may_lack_older and info.start is not None and (last is None or info.start > last - A_YEAR)
     if first and info.start and info.start > first - A_MONTH and is_short:
         _refuse(
-            analysis,
+            frames,
             f"needs all work on {invoices}, whenever it was done. Invoices from {first} on also bill older work, but "
             f"{name} was loaded for {_span(info)} only",
             f"Load {name}() without dates, or use bf.book",
@@ -315,8 +306,8 @@ def _load_argument(native: Any, name: str) -> Any:
     return info.arguments.get(name) if info else None
 
 
-def _refuse(analysis: str, reason: str, advice: str) -> NoReturn:
-    raise ParameterError(f"{analysis} {reason}. {advice}.")
+def _refuse(frames: Frames, reason: str, advice: str) -> NoReturn:
+    raise ParameterError(f"{frames.analysis} {reason}. {advice}.")
 
 
 def _words(name: str) -> str:

@@ -113,18 +113,8 @@ def note_same_share(notes: Notes, counts: Mapping[str, float], invoices: Frame, 
     Note that most invoices are above their items by one and the same share; return whether they are.
 
     With taxes in the settings, note instead that many of the invoices that have them are just the sum of their items.
-
-    Parameters
-    ----------
-    notes : Notes
-    counts : mapping of str to float
-        The counts of `count_above_items`.
-    invoices : Frame
-        The invoices with the columns of `above_items`.
-    taxed : bool
-        Whether the settings have taxes.
-    whole : bool
-        Whether all items of the invoices were loaded.
+    `counts` are from `count_above_items`, and the invoices have the columns of `above_items`. `whole` tells whether all
+    items of the invoices were loaded.
     """
     net, of = counts["net"], counts["taxed"]
     if net * 2 > of >= _SEVERAL or (net >= _MANY and net * _QUARTER >= of):

@@ -35,24 +35,18 @@ def seed_database(connection: sqlite3.Connection, *, seed: int = 0, size: str = 
     Parameters
     ----------
     connection : sqlite3.Connection
-        A database with the sandbox's tables, all empty. Everything is inserted in one transaction. If a transaction is
-        open already, it is used and left open.
+        A database with the sandbox's tables, all empty, in a transaction, which stays open. Its cache becomes larger.
     seed : int
         The same seed and size give the same rows.
     size : {"small", "medium", "large"}
         About 25,000, 250,000 or 2,500,000 time entries: more people, clients and matters, not more years.
-
-    Raises
-    ------
-    ValueError
-        `size` is not one of the three.
     """
     # The import reads the data files, which are only needed here.
     from billframes.sandbox.seed.simulation import Simulation
 
-    if size not in SIZES:
-        raise ValueError(f"size is {size!r}; expected one of {', '.join(SIZES)}")
-    with _transaction(connection), _fast_settings(connection):
+    connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+    connection.execute("PRAGMA threads = 4")
+    with _without_garbage_collector():
         indexes = _drop_indexes(connection)
         # A time entry can be inserted before its fixed fee.
         connection.execute("PRAGMA defer_foreign_keys = ON")
@@ -84,34 +78,12 @@ def _files_hash() -> str:
 
 
 @contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Run the block in one transaction, the caller's if one is open."""
-    if connection.in_transaction:
-        yield
-        return
-    connection.execute("BEGIN")
-    try:
-        yield
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
-
-
-@contextmanager
-def _fast_settings(connection: sqlite3.Connection) -> Iterator[None]:
-    """Use a large page cache and several threads for sorting, and pause the garbage collector."""
-    (cached,) = connection.execute("PRAGMA cache_size").fetchone()
-    (threads,) = connection.execute("PRAGMA threads").fetchone()
+def _without_garbage_collector() -> Iterator[None]:
     collecting = gc.isenabled()
-    connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
-    connection.execute("PRAGMA threads = 4")
     gc.disable()
     try:
         yield
     finally:
-        connection.execute(f"PRAGMA cache_size = {cached}")
-        connection.execute(f"PRAGMA threads = {threads}")
         if collecting:
             gc.enable()
 

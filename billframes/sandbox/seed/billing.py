@@ -35,12 +35,7 @@ _STATES = ("final", "approved", "review", "draft")
 _STATE_WEIGHTS = {0: (0, 10, 28, 62), 1: (83, 6, 7, 4), 2: (97, 0, 2, 1)}
 
 # Fewest and most days from the invoice date to payment, and the share of invoices that are paid only in part.
-_PAYMENTS = {
-    "prompt": (7, 34, 0.003),
-    "average": (22, 76, 0.012),
-    "slow": (55, 130, 0.06),
-    "dragging": (75, 200, 0.12),
-}
+_PAYMENTS = {"prompt": (7, 34, 0.003), "average": (22, 76, 0.012), "slow": (55, 130, 0.06), "dragging": (75, 200, 0.12)}
 # From this day on, clients with the habit "never" do not pay.
 _NEVER_FROM = day("2025-03-01")
 

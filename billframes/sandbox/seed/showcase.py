@@ -12,16 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from billframes.sandbox.schema import CENT
-from billframes.sandbox.seed.basics import (
-    FIRST_MONTH,
-    LAST_MONTH,
-    Invoice,
-    SeededRandom,
-    day,
-    iso,
-    money,
-    month_days,
-)
+from billframes.sandbox.seed.basics import FIRST_MONTH, LAST_MONTH, Invoice, SeededRandom, day, iso, money, month_days
 from billframes.sandbox.seed.billing import SeedBill
 from billframes.sandbox.seed.clients import FIRM_NAME, SeedClient
 from billframes.sandbox.seed.data_files import AREA_BY_KEY, load_toml

@@ -10,15 +10,7 @@ from operator import attrgetter
 from typing import Any
 
 from billframes.sandbox.credentials import credential_rows
-from billframes.sandbox.seed.basics import (
-    FIRST_MONTH,
-    LAST_MONTH,
-    Expense,
-    FixedFee,
-    Invoice,
-    SeededRandom,
-    TimeEntry,
-)
+from billframes.sandbox.seed.basics import FIRST_MONTH, LAST_MONTH, Expense, FixedFee, Invoice, SeededRandom, TimeEntry
 from billframes.sandbox.seed.billing import SeedBill, bill_month
 from billframes.sandbox.seed.clients import SeedClient, client_rows, draw_clients
 from billframes.sandbox.seed.custom_fields import draw_options, draw_value_rows, field_rows, option_rows

@@ -131,8 +131,7 @@ class CustomFieldList(ApiRecord):
     name: Annotated[Label, note("The name.")]
     value_type: Annotated[ValueType, note("What kind of value it holds.")]
     options: Annotated[
-        list[CustomFieldOption] | None,
-        note("The choices in display order.", missing="the field is not an enum"),
+        list[CustomFieldOption] | None, note("The choices in display order.", missing="the field is not an enum")
     ] = None
 
 

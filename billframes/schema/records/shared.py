@@ -120,8 +120,7 @@ class CustomFieldValue(ApiRecord):
     name: Annotated[Label, note("The custom field's name.")]
     value_type: Annotated[ValueType, note("What kind of value the field holds.")]
     value: Annotated[
-        str | float | bool | None,
-        note("The value; for an enum the selected option's label, for a date ISO text."),
+        str | float | bool | None, note("The value; for an enum the selected option's label, for a date ISO text.")
     ]
     option_id: Annotated[Id | None, note("The selected option, for enum fields.")] = None
 
@@ -191,8 +190,7 @@ class UserReference(Reference, frozen=True):
 
     user_id: Annotated[Id | None, note("The user.", hidden=True)] = None
     name: Annotated[
-        Text | None,
-        note("The user's name; if the server sends no full name, first and last name.", reads="full_name"),
+        Text | None, note("The user's name; if the server sends no full name, first and last name.", reads="full_name")
     ] = None
     first_name: Annotated[Hint | None, note("First name.", hidden=True, reads="first")] = None
     last_name: Annotated[Hint | None, note("Last name.", hidden=True, reads="last")] = None

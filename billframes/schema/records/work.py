@@ -105,10 +105,9 @@ class CreateTimeEntry(WriteBody):
         note("The timekeeper. If omitted, the user of the acting-user header, or else of the credential."),
     ] = UNSET
     time: Annotated[TimeOfDay | UnsetType | None, note("Time of day.")] = UNSET
-    rate: Annotated[
-        Rate | UnsetType | None,
-        note("Money an hour. Normally omitted: then it is the user's rate."),
-    ] = UNSET
+    rate: Annotated[Rate | UnsetType | None, note("Money an hour. Normally omitted: then it is the user's rate.")] = (
+        UNSET
+    )
     billing_type: Annotated[BillingType | UnsetType, note("How the time is billed.")] = UNSET
     fixed_fee_id: Annotated[Id | UnsetType | None, note("The fixed fee that covers the time.")] = UNSET
     activity_code: Annotated[Text | UnsetType | None, note("LEDES activity code.")] = UNSET
@@ -127,8 +126,7 @@ class UpdateTimeEntry(WriteBody):
     rate: Annotated[Rate | UnsetType | None, note("Money an hour.")] = UNSET
     billing_type: Annotated[BillingType | UnsetType | None, note("How the time is billed.")] = UNSET
     fixed_fee_id: Annotated[
-        Id | UnsetType | None,
-        note("The fixed fee that covers the time; null keeps it, the all-zero UUID removes it."),
+        Id | UnsetType | None, note("The fixed fee that covers the time; null keeps it, the all-zero UUID removes it.")
     ] = UNSET
     activity_code: Annotated[Text | UnsetType | None, note("LEDES activity code.")] = UNSET
     task_code: Annotated[Text | UnsetType | None, note("LEDES task code.")] = UNSET

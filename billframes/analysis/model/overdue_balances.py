@@ -65,7 +65,7 @@ def note_joined_matters(frames: Frames, grouping: Grouping) -> None:
         rows = frames.select("invoices", ("invoice_state", "balance"))
         final = value_if(C("invoice_state") == "final", "balance")
         amount = collect_counts((rows, {"balance": final.sum()}))["balance"]
-        grouping.notes.add(JOINED_MATTERS, amount, "aging", column=f"`{joined[0]}`")
+        grouping.notes.add(JOINED_MATTERS, amount, column=f"`{joined[0]}`")
 
 
 def needs_items(grouping: Grouping) -> bool:
@@ -158,9 +158,9 @@ def _note(owed: Frame, frames: Frames, hidden: Frame | None = None) -> None:
     counts = collect_counts((rows, {"undated": C("_undated").sum(), "hidden": C("_hidden").sum()}))
     # Due dates that stand for no date have their own note.
     if not frames.unknown_values("invoices", "due_date"):
-        frames.notes.add(NO_DUE_DATE, counts["undated"], "aging")
+        frames.notes.add(NO_DUE_DATE, counts["undated"])
     so = "the balances of these invoices are allocated to their time by hours"
-    frames.notes.add(HIDDEN_RATES, counts["hidden"], "aging", which=" on open invoices", consequence=so)
+    frames.notes.add(HIDDEN_RATES, counts["hidden"], which=" on open invoices", consequence=so)
 
 
 def _allocated_to_items(owed: Frame, frames: Frames, grouping: Grouping, measures: Sequence[str]) -> Frame:
