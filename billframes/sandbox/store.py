@@ -5,10 +5,9 @@ A forked process opens connections of its own, and leaves its parent's open: SQL
 Readers see one snapshot and never wait. Writers take turns, and each gets an instant later than any before it. When a
 write has been acknowledged, it is on the disk, unless the file is a temporary one.
 
-The tables are filled in one transaction, which ends by storing the clock, so a file without a clock is incomplete. If
-filling fails, the new file is removed. If the process is killed meanwhile, the next start finds no clock and refuses
-the file. A path that can't hold a database (a folder, a device, a read-only place) is refused before anything is
-written.
+A new firm is made in a file of its own, which is moved to its path when it is complete. A file without a clock, which
+is stored last, is refused. So is a path that can't hold a database (a folder, a device, a read-only place), before
+anything is written.
 """
 
 from __future__ import annotations
@@ -240,39 +239,33 @@ def _check_writable(path: Path) -> None:
 
 
 def _create(path: Path, fill: _Fill, template: Path | None) -> None:
-    """Create a new firm. If that fails, remove the file, or empty it if it existed before."""
-    existed = path.exists()
+    """Create a new firm beside the path, by copying a template or anew, and move it there when it is complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    if template is not None and not existed and _copy_template(template, path):
-        return
+    made = Path(f"{path}.new")
+    made.unlink(missing_ok=True)
+    # An empty file may be for its owner only.
+    made.touch(path.stat().st_mode & 0o777 if path.exists() else 0o666)
     try:
-        _fill_new(path, fill)
-    except BaseException:
-        for ending in ("-journal", "-wal", "-shm"):
-            Path(f"{path}{ending}").unlink(missing_ok=True)
-        if existed:
-            os.truncate(path, 0)
-        else:
-            path.unlink(missing_ok=True)
-        raise
-    if template is not None:
-        _save_template(path, template)
+        if template is None or not _copy_template(template, made):
+            made.write_bytes(b"")
+            _fill_new(made, fill)
+            if template is not None:
+                _save_template(made, template)
+        made.replace(path)
+    finally:
+        for ending in ("", "-journal", "-wal", "-shm"):
+            Path(f"{made}{ending}").unlink(missing_ok=True)
 
 
 def _copy_template(template: Path, path: Path) -> bool:
     """Copy a template, with a clock that starts now; return False if there is no template or it can't be copied."""
-    copy = Path(f"{path}.copy")
     try:
-        shutil.copyfile(template, copy)
-        with closing(_connect(copy)) as connection:
+        shutil.copyfile(template, path)
+        with closing(_connect(path)) as connection:
             _start_clock(connection)
-        copy.replace(path)
     except (OSError, sqlite3.DatabaseError):
         return False
-    else:
-        return True
-    finally:
-        copy.unlink(missing_ok=True)
+    return True
 
 
 def _save_template(path: Path, template: Path) -> None:

@@ -203,12 +203,14 @@ def test_an_unwritable_temporary_folder_is_one_sentence(monkeypatch, tmp_path):
         Sandbox().start()
 
 
-def test_a_failed_start_leaves_an_empty_file_empty(tmp_path):
-    """An empty file is filled with a firm. If that fails, the file is empty again."""
+def test_a_failed_start_leaves_an_empty_file_empty(tools, tmp_path):
+    """An empty file is filled with a firm, for the same people. If that fails, the file is still empty."""
     (tmp_path / "firm.db").touch(0o600)
     with pytest.raises(RuntimeError):
         Store(tmp_path / "firm.db", _interrupted)
     assert [(each.name, each.stat().st_size) for each in tmp_path.iterdir()] == [("firm.db", 0)]
+    Store(tmp_path / "firm.db", tools.seed_by_hand).close()
+    assert [(each.name, each.stat().st_mode & 0o777) for each in tmp_path.iterdir()] == [("firm.db", 0o600)]
 
 
 def test_a_database_that_is_being_written_opens_all_the_same(firm, tmp_path):
