@@ -255,14 +255,7 @@ class EmbeddedReference:
 
 def columns(names: str, **others: str) -> dict[str, str]:
     """
-    Return the SQL expression of each property.
-
-    Parameters
-    ----------
-    names : str
-        Properties that are columns of the same name in snake_case, separated by blanks.
-    **others
-        The SQL expressions of other properties.
+    Return the SQL expression of each property: `names` are columns of the same name in snake_case.
 
     Examples
     --------

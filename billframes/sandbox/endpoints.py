@@ -94,16 +94,16 @@ def write_endpoint(
     def work(request: Request, raw: bytes, at: str | None) -> Response:
         with store.write_transaction(at) as (connection, instant):
             edit = _prepare_edit(connection, operation, request, raw, instant)
-            edit.sets_modified_date = not injector.keeps_modified_date()
+            edit.sets_modified_date = not injector.happens(injector.trouble.still_edits)
             edit.replaces_objects = injector.trouble.replaced_objects
             record = perform(edit)
         return Response() if record is None else json_response({"data": record})
 
     async def endpoint(request: Request) -> Response:
         raw, at = await _read_raw_body(request), None
-        if delay := injector.commit_delay():
+        if injector.happens(injector.trouble.late_commits):
             at = instant_text(store.clock.now())
-            await anyio.sleep(delay)
+            await anyio.sleep(injector.trouble.late_seconds)
         try:
             return await anyio.to_thread.run_sync(work, request, raw, at, limiter=turn)
         except sqlite3.OperationalError as error:

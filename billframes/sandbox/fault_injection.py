@@ -160,14 +160,6 @@ class FaultInjector:
         with self._lock:
             return self._random.choice(self.trouble.fault_kinds)
 
-    def commit_delay(self) -> float:
-        """Return the seconds between a write's instant and its commit."""
-        return self.trouble.late_seconds if self.happens(self.trouble.late_commits) else 0.0
-
-    def keeps_modified_date(self) -> bool:
-        """Draw whether this update leaves the modified date unchanged."""
-        return self.happens(self.trouble.still_edits)
-
     def used_parameters(self, pairs: list[tuple[str, str]], resource: Resource) -> list[tuple[str, str]]:
         """Return the query parameters without those that the server ignores."""
         used = [(name, value) for name, value in pairs if name not in self.trouble.ignored]

@@ -108,10 +108,11 @@ class Admin:
         with self._store.write_transaction() as (connection, at):
             matters = _matter_ids(connection, client_id, matter_ids)
             last = _check_date("through", through) or "9999-12-31"
-            billed = [each for each in matters if _has_unbilled(connection, each, last)]
+            amounts = {each: _unbilled_amounts(connection, each, last) for each in matters}
+            billed = [each for each, found in amounts.items() if found]
             if not billed:
                 raise ParameterError(f"There is nothing unbilled for client {client_id} through {last}.")
-            total = sum(_unbilled_total(connection, each, last) for each in billed) - _to_units(write_down)
+            total = sum(map(sum, amounts.values())) - _to_units(write_down)
             date = _check_date("invoice_date", invoice_date) or str(self._store.clock.today())
             id_ = str(uuid.uuid4())
             row = (id_, client_id, _next_number(connection), date, "draft", None, total, total, at, at)
@@ -202,20 +203,10 @@ def _matter_ids(connection: sqlite3.Connection, client_id: str, requested: Itera
     return chosen
 
 
-def _has_unbilled(connection: sqlite3.Connection, matter_id: str, last: str) -> bool:
-    return any(
-        connection.execute(f"SELECT 1 FROM {table} {_UNBILLED}", (matter_id, last)).fetchone()  # noqa: S608
-        for table in _ITEM_TABLES
-    )
-
-
-def _unbilled_total(connection: sqlite3.Connection, matter_id: str, last: str) -> int:
-    """Return the total of a matter's unbilled items; time that is not billable has no amount."""
-    total = 0
-    for table in _ITEM_TABLES:
-        sql = f"SELECT coalesce(sum(amount), 0) FROM {table} {_UNBILLED}"  # noqa: S608
-        total += connection.execute(sql, (matter_id, last)).fetchone()[0]
-    return total
+def _unbilled_amounts(connection: sqlite3.Connection, matter_id: str, last: str) -> list[int]:
+    """Return the amount of each of a matter's unbilled items: 0 for time that is not billable."""
+    items = " UNION ALL ".join(f"SELECT coalesce(amount, 0) FROM {table} {_UNBILLED}" for table in _ITEM_TABLES)  # noqa: S608
+    return [row[0] for row in connection.execute(items, (matter_id, last) * len(_ITEM_TABLES))]
 
 
 def _bill_items(connection: sqlite3.Connection, invoice_id: str, matter_id: str, last: str, at: str) -> None:

@@ -27,23 +27,9 @@ class Operation:
     """
     A create, update or delete of the API. Its path, body and texts follow from the resource.
 
-    Parameters
-    ----------
-    method : {"POST", "PUT", "DELETE"}
-    collection : Collection
-        The records that it writes.
-    returns_record : bool
-        Whether the response has the record. Otherwise it has no body.
-    check : callable, optional
-        Adds faults beyond those of types and references.
-    refused_if : str
-        The condition under which the response is 409.
-    refuse : callable, optional
-        Raises a `refusal` under this condition.
-    run : callable, optional
-        Writes, if that is more than writing the sent values.
-    remark : str
-        Added to the summary.
+    The response has the record if `returns_record`, otherwise no body. `check` adds faults beyond those of types and
+    references. `refuse` raises a `refusal` under the condition `refused_if`. `run` writes, if that is more than writing
+    the sent values. `remark` is added to the summary.
     """
 
     method: str
@@ -91,28 +77,13 @@ class Operation:
 @dataclass(slots=True, kw_only=True)
 class Edit:
     """
-    One call of an operation, with the statements that write its record.
+    One call of an operation, with the statements that write its record, in a write transaction of its own.
 
-    Parameters
-    ----------
-    operation : Operation
-    connection : sqlite3.Connection
-        In the edit's own write transaction.
-    caller : Caller
-    at : str
-        The edit's instant, later than that of any edit before it.
-    id : str
-        The id in the path; a new id for a create.
-    sent : mapping
-        The body's checked values by property name. `perform` removes nulls that change nothing.
-    faults : Faults
-        The faults of the body and the header.
-    acting_user : str, optional
-        The header `x-service-userid`.
-    sets_modified_date : bool
-        Whether an update sets the record's modified date.
-    replaces_objects : bool
-        Whether a nested object that is sent replaces the stored one. Otherwise fields of it that are not sent stay.
+    `at` is the edit's instant, later than that of any edit before it. `id` is the id in the path; a new id for a
+    create. `sent` are the body's checked values by property name, without nulls that change nothing. `faults` are those
+    of the body and the header `x-service-userid`, which `acting_user` is. A server may leave the modified date of an
+    update unchanged (`sets_modified_date`), and replace a nested object, so that fields of it that are not sent are
+    lost (`replaces_objects`).
     """
 
     operation: Operation
