@@ -239,7 +239,7 @@ def _check_writable(path: Path) -> None:
 
 
 def _create(path: Path, fill: _Fill, template: Path | None) -> None:
-    """Create a new firm beside the path, by copying a template or anew, and move it there when it is complete."""
+    """Create a new firm beside the path, from a template if there is one, and move it there when it is complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
     made = Path(f"{path}.new")
     made.unlink(missing_ok=True)
