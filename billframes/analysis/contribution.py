@@ -19,7 +19,8 @@ from billframes.analysis.frames.engine import collect
 from billframes.analysis.frames.expressions import RESIDUE
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.frames.native import nan_to_null
-from billframes.analysis.model.billed_work import FACT, BilledWork
+from billframes.analysis.model.billed_work import FACT
+from billframes.analysis.model.billed_work_choice import BilledWork
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
 from billframes.analysis.model.sums import Sum, add_up

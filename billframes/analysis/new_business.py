@@ -29,8 +29,8 @@ from billframes.analysis.frames.engine import from_arrow, sum_by, to_dicts
 from billframes.analysis.frames.expressions import RESIDUE, as_float, is_in_period, null_column, value_if
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import read_whole_number
-from billframes.analysis.model.billed_work import FACT, BilledWork
-from billframes.analysis.model.billed_work_choice import is_in_nth
+from billframes.analysis.model.billed_work import FACT
+from billframes.analysis.model.billed_work_choice import BilledWork, is_in_nth
 from billframes.analysis.model.formulas import with_formulas
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By, names_in

@@ -8,7 +8,8 @@ from billframes.analysis.contribution import FEES
 from billframes.analysis.declare.metrics import of_all_types, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.model.billed_work import FACT, BilledWork
+from billframes.analysis.model.billed_work import FACT
+from billframes.analysis.model.billed_work_choice import BilledWork
 from billframes.analysis.model.keys import By, names_in
 from billframes.analysis.model.sums import Sum, add_up
 from billframes.config.firm import FirmSettings

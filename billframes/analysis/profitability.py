@@ -20,7 +20,8 @@ from billframes.analysis.frames.engine import collect, collect_counts, sum_by
 from billframes.analysis.frames.expressions import as_float, in_period, value_at_rates, value_if
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import MATTER_TYPES, check_choice, note_missing_rates
-from billframes.analysis.model.billed_work import FACT, BilledWork
+from billframes.analysis.model.billed_work import FACT
+from billframes.analysis.model.billed_work_choice import BilledWork
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
 from billframes.analysis.model.recorded_time import note_billable_only

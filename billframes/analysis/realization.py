@@ -20,7 +20,7 @@ from billframes.analysis.declare.spec import (
 )
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import check_choice, read_date, read_matter_types
-from billframes.analysis.model.billed_work import BilledWork
+from billframes.analysis.model.billed_work_choice import BilledWork
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
 from billframes.analysis.model.paid_fees import settled_fees

@@ -11,7 +11,8 @@ from billframes.analysis import budget_burn, contribution, effective_rates, orig
 from billframes.analysis.frames.engine import to_dicts
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import MATTER_TYPES
-from billframes.analysis.model.billed_work import FACT, BilledWork
+from billframes.analysis.model.billed_work import FACT
+from billframes.analysis.model.billed_work_choice import BilledWork
 from billframes.config.firm import FirmSettings
 from billframes.errors import IncompleteDataWarning, MissingColumnError, ParameterError, RatesHiddenWarning
 from billframes.periods import Period

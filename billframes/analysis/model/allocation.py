@@ -25,20 +25,6 @@ from billframes.analysis.model.invoice_parts import (
 )
 from billframes.config.firm import FirmSettings
 
-__all__ = [
-    "NOT_TIME",
-    "ON_INVOICE",
-    "PREBILL",
-    "allocated_fee",
-    "allocation_rates",
-    "billable_time",
-    "billing_state",
-    "is_nearly_cancelled",
-    "open_shares",
-    "time_on_invoices",
-    "unknown_time",
-]
-
 C = nw.col
 
 PREBILL = ("draft", "review", "approved")

@@ -21,19 +21,6 @@ from billframes.config.firm import FirmSettings, check_settings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, resolve
 
-__all__ = [
-    "MATTER_TYPES",
-    "bucket_names",
-    "check_choice",
-    "note_missing_rates",
-    "note_unknown_ids",
-    "read_date",
-    "read_matter_types",
-    "read_whole_number",
-    "resolve_users",
-    "without_people",
-]
-
 C = nw.col
 
 MATTER_TYPES = (*ENUMS["matter_type"], UNKNOWN)

@@ -13,8 +13,6 @@ from billframes.analysis.frames.expressions import is_in_period, rate_days
 from billframes.analysis.model.grouping import Grouping
 from billframes.periods import Period
 
-__all__ = ["DUE", "MIXED", "OF_TIME", "UNDATED", "UNSPREAD", "BilledWork", "has_mark", "is_in_nth"]
-
 C = nw.col
 
 OF_TIME = ("worth", "hours", "_fees", "_paid", "_hidden", "_rows")

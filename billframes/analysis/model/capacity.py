@@ -18,18 +18,6 @@ from billframes.config.firm import FirmSettings
 from billframes.config.firm_values import WEEKDAYS
 from billframes.periods import CALENDAR_YEAR, FiscalYear, month_end, months_between
 
-__all__ = [
-    "PARTIAL_HOURS",
-    "DateRange",
-    "available_hours",
-    "days_at_firm",
-    "note_missing_holidays",
-    "prorated_targets",
-    "share_of_target",
-    "split_dates",
-    "working_days",
-]
-
 PARTIAL_HOURS = (
     "If the filters select only a part of people’s hours, figures that need all hours are missing: available and idle "
     "hours, utilization, targets, pace and missing days."

@@ -14,8 +14,6 @@ from billframes.analysis.declare.columns import Frame, column_names
 from billframes.analysis.declare.lookup import measure
 from billframes.analysis.frames.expressions import ratio
 
-__all__ = ["with_formulas"]
-
 C = nw.col
 
 _SUM = re.compile(r"\w+(?: [+-] \w+)+")

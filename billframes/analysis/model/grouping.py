@@ -47,8 +47,6 @@ from billframes.analysis.rules.people import UNMATCHED
 from billframes.config.firm import FirmSettings
 from billframes.periods import CALENDAR_YEAR
 
-__all__ = ["Grouping", "known_type", "sum_by_type"]
-
 C = nw.col
 
 

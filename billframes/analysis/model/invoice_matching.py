@@ -15,8 +15,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["MATCHED_BY", "ClientNames", "Item", "exact_number", "match_invoices", "plain_number"]
-
 MATCHED_BY = ("number", "similar number", "client and amount")
 """What a pair can be matched by."""
 

@@ -34,8 +34,6 @@ from billframes.analysis.frames.expressions import RESIDUE, midnight, value_if
 from billframes.config.firm import FirmSettings
 from billframes.config.taxes import KINDS, Tax
 
-__all__ = ["columns_for_taxes", "has_time", "with_net_fees", "with_open_shares", "with_settled_fees", "with_tax_rates"]
-
 C = nw.col
 
 # The part of the invoice that each kind of item belongs to.

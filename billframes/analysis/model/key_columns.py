@@ -11,8 +11,6 @@ from billframes.analysis.frames.expressions import null_column, period_numbers
 from billframes.analysis.model.keys import Key
 from billframes.periods import FiscalYear
 
-__all__ = ["key_columns", "label_of_key", "own_labels", "period_name", "period_number"]
-
 C = nw.col
 
 

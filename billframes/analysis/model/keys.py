@@ -13,23 +13,6 @@ from billframes.analysis.frames.frames import Frames
 from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError, ParameterError
 
-__all__ = [
-    "FIGURES",
-    "ITEM_IDS",
-    "JOINED",
-    "PEOPLE_AND_MATTERS",
-    "TIMES",
-    "UNASSIGNED",
-    "UNKNOWN",
-    "By",
-    "Key",
-    "Sources",
-    "columns_of",
-    "find_keys",
-    "matter_type_key",
-    "names_in",
-]
-
 UNASSIGNED = "Unassigned"
 UNKNOWN = "Unknown"
 

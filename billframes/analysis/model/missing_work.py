@@ -39,23 +39,6 @@ from billframes.config.taxes import Tax
 from billframes.loading.load_info import load_info
 from billframes.periods import Period
 
-__all__ = [
-    "count_on_unknown_invoices",
-    "count_work_not_passed",
-    "note_absent_items",
-    "note_details_not_in_all",
-    "note_inner_merge",
-    "note_late_start",
-    "note_matters_not_passed",
-    "note_missing_old_work",
-    "note_missing_work",
-    "note_partial_frames",
-    "note_unknown_invoices",
-    "note_work_not_passed",
-    "unknown_state_reasons",
-    "with_contingent",
-]
-
 C = nw.col
 
 # A new client or a small matter can have fewer rows.

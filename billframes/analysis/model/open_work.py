@@ -38,8 +38,6 @@ from billframes.analysis.rules.amounts import HIDDEN_RATES, UNPRICED, note_no_wo
 from billframes.analysis.rules.invoices import ABSENT_WORK, NO_PREBILLS, UNKNOWN_INVOICE
 from billframes.analysis.rules.people import UNKNOWN_TYPE
 
-__all__ = ["WipOptions", "open_items"]
-
 C = nw.col
 
 _ITEM = ("_time", "_expense", "_fee", "hours", "fixed_fee_hours", "unpriced_hours", "_hidden", "_priced", "_rows")

@@ -10,8 +10,6 @@ from billframes.analysis.declare.columns import Frame
 from billframes.analysis.frames.engine import collect, eager_from_arrow, to_arrow
 from billframes.analysis.model.keys import Sources
 
-__all__ = ["shares_of_originators"]
-
 C = nw.col
 
 

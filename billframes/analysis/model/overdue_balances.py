@@ -32,8 +32,6 @@ from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.invoices import JOINED_MATTERS, NO_DUE_DATE
 from billframes.config.firm import FirmSettings
 
-__all__ = ["bucket_limits", "invoice_grouping", "needs_items", "note_joined_matters", "open_balances"]
-
 C = nw.col
 
 # The beginnings of columns that belong to matters; those of matters' own names are excluded anyway.

@@ -20,8 +20,6 @@ from billframes.analysis.model.payment_split import InvoiceParts
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 
-__all__ = ["INVOICE", "InvoiceIndex", "OwedInvoice", "OwedInvoices", "owed_invoices"]
-
 INVOICE = ("invoice_id", "invoice_number", "invoice_date", "client_id", "client_name")
 """The columns of its invoice that a payment has."""
 

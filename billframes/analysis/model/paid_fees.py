@@ -17,11 +17,10 @@ from billframes.analysis.declare.columns import Frame
 from billframes.analysis.frames.engine import collect, from_arrow, join_by_id, to_arrow
 from billframes.analysis.frames.expressions import RESIDUE, columns_or_null
 from billframes.analysis.frames.frames import Frames
-from billframes.analysis.model.billed_work import BilledWork, allocated_work
+from billframes.analysis.model.billed_work import allocated_work
+from billframes.analysis.model.billed_work_choice import BilledWork
 from billframes.analysis.model.grouping import Grouping
 from billframes.periods import Period
-
-__all__ = ["FEE_KINDS", "payments_table", "settled_fees", "spread_payments"]
 
 C = nw.col
 

@@ -21,8 +21,6 @@ from billframes.analysis.model.owed_invoices import InvoiceIndex, OwedInvoice, O
 from billframes.config.ledger import LedgerSettings
 from billframes.errors import LedgerError, ParameterError
 
-__all__ = ["PaymentEvent", "credit_events", "payment_events"]
-
 
 @dataclass(slots=True)
 class PaymentEvent:

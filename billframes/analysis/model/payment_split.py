@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 
 from billframes.config.taxes import PARTS, PaymentOrder
 
-__all__ = ["InvoiceParts", "spread"]
-
 
 def spread(total: int, weights: Mapping[str, int]) -> dict[str, int]:
     """

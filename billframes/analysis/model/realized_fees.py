@@ -13,8 +13,6 @@ from billframes.analysis.model.billed_work import FACT
 from billframes.analysis.model.billed_work_choice import DUE, MIXED, UNSPREAD, BilledWork, has_mark
 from billframes.analysis.model.sums import Sum, add_up
 
-__all__ = ["realized_fees"]
-
 C = nw.col
 
 LEFT_OUT = ("contingency", "probono", "internal")

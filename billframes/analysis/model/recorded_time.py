@@ -33,8 +33,6 @@ from billframes.days import month_end, months_between
 from billframes.loading.load_info import load_day, load_info
 from billframes.periods import Period
 
-__all__ = ["RecordedTime", "note_billable_only", "note_cut_dates", "note_empty_months"]
-
 C = nw.col
 
 # People can have no entry in their first days; with fewer entries, all of them may be billable.

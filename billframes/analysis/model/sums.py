@@ -12,8 +12,6 @@ from billframes.analysis.frames.expressions import value_if
 from billframes.analysis.model.formulas import with_formulas
 from billframes.analysis.model.grouping import Grouping
 
-__all__ = ["Sum", "add_up"]
-
 C = nw.col
 
 

@@ -10,8 +10,6 @@ import pandas as pd
 from billframes.analysis.model.invoice_matching import MATCHED_BY
 from billframes.analysis.model.tie_out_rows import REASONS, TieOutRow
 
-__all__ = ["TOTALS", "add_up_reasons", "tie_out_frame"]
-
 _DIFFERENCES = ("difference_amount", "billed_difference_amount", "settled_difference_amount")
 _MONEY = ("amount", "ledger_amount", "balance", "ledger_balance", *_DIFFERENCES)
 TOTALS = ("balance", "ledger_balance", "difference_amount")

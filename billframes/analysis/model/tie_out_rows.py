@@ -14,8 +14,6 @@ from typing import Any
 from billframes.analysis.model.invoice_matching import MATCHED_BY, ClientNames, Item, match_invoices, plain_number
 from billframes.errors import ParameterError
 
-__all__ = ["REASONS", "UNEXPLAINED", "TieOutRow", "add_control", "compare_rows", "group_unapplied"]
-
 REASONS = (
     "agrees",
     "paid_in_ledger",

@@ -24,8 +24,6 @@ from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError
 from billframes.periods import Period
 
-__all__ = ["TIMEKEEPERS", "UtilizationOptions", "client_hours"]
-
 C = nw.col
 
 TIMEKEEPERS = ("principal", "attorney", "paralegal", "timekeeper")

@@ -16,8 +16,6 @@ from billframes.analysis.model.formulas import with_formulas
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import TIMES
 
-__all__ = ["YEARLY_COLUMNS", "is_by_year", "rates_by_year"]
-
 C = nw.col
 
 YEARLY_COLUMNS = (

@@ -22,8 +22,6 @@ from billframes.analysis.rules.periods import UNEQUAL_PERIODS
 from billframes.errors import ParameterError
 from billframes.periods import CALENDAR_YEAR, FiscalYear, Period, parse_period, period_before, year_before
 
-__all__ = ["Comparison", "aligned_parts", "fiscal_year_of", "known_days", "label_of", "time_of", "whole_period"]
-
 _LABELS = {
     "month": r"\d{4}-\d{2}",
     "quarter": r"\d{4}-Q[1-4]",

@@ -20,24 +20,6 @@ from billframes.analysis.model.keys import PEOPLE_AND_MATTERS, TIMES, By, names_
 from billframes.analysis.results.result_rows import identifying_keys, key_columns, refuse_total
 from billframes.errors import ParameterError
 
-__all__ = [
-    "COLUMNS",
-    "ENDS",
-    "PERIODS_PER_YEAR",
-    "REST",
-    "WHOLE",
-    "FiguresByPeriod",
-    "Group",
-    "Pair",
-    "analyses_of_period",
-    "common_keys",
-    "earlier_period",
-    "key_types",
-    "pair_results",
-    "periods_as_columns",
-    "result_frame",
-]
-
 ENDS = ("before", "after")
 REST, WHOLE = -1, 0
 """In `FiguresByPeriod.instead`: the rest of twelve months, and the result to add up in place of a period's own."""

@@ -23,8 +23,6 @@ from billframes.analysis.results.figure_names import Figure, figure_names, find_
 from billframes.analysis.results.figure_source import HORIZON
 from billframes.errors import ParameterError
 
-__all__ = ["Explanations", "FigureExplanation", "FigureList", "explain", "meaning", "plain_words"]
-
 
 class Explanations(tuple[Analysis, ...]):
     """All analyses, each with the question that it answers."""

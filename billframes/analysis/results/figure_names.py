@@ -17,17 +17,6 @@ from billframes.analysis.frames.native import wrap_frame
 from billframes.analysis.results.result_rows import ResultRows, read_result
 from billframes.errors import ParameterError
 
-__all__ = [
-    "Figure",
-    "figure_columns",
-    "figure_names",
-    "find_figure",
-    "find_figures",
-    "name_to_write",
-    "read_figures",
-    "same_name",
-]
-
 # The analyses whose figures can stand side by side. A figure of several is calculated by the first.
 _ANALYSES = (
     *("utilization", "realization", "contribution", "wip", "aging", "timekeeping_lag", "billing_lag", "write_downs"),

@@ -25,8 +25,6 @@ from billframes.analysis.results.figure_source import NOT_BY, Source
 from billframes.analysis.results.result_rows import identifying_keys, key_columns, totals_of
 from billframes.errors import MissingColumnError, ParameterError
 
-__all__ = ["FigureRows"]
-
 _OTHERS = "Others ({})"
 _NOT_ADDED = "That of several rows can't be calculated from theirs."
 Places = NDArray[Any]

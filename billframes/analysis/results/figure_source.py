@@ -28,8 +28,6 @@ from billframes.errors import ParameterError
 from billframes.loading.load_info import attached
 from billframes.periods import DateLike, Period
 
-__all__ = ["HORIZON", "NOT_BY", "Source"]
-
 HORIZON = 13
 """The weeks of the forecast."""
 NOT_BY = "A forecast of cash is known in total and by client only."

@@ -33,8 +33,6 @@ from billframes.periods import DateLike
 if TYPE_CHECKING:
     from billframes.analysis.results._figure_names import FigureName
 
-__all__ = ["FIGURES", "MISSING", "TOTAL", "figures", "figures_of"]
-
 FIGURES, MISSING, TOTAL = "figures", "missing", "total"
 """The names under which a result keeps the analysis of each column, why columns are missing, and its total."""
 

@@ -16,8 +16,6 @@ from billframes.analysis.declare.metrics import Measure, ratio_measure, sum_meas
 from billframes.analysis.frames.expressions import RESIDUE, quotient
 from billframes.analysis.results.compared_results import ENDS, Group, Pair
 
-__all__ = ["BILLED", "PARTS", "FeeSplit", "RatioSplit", "Split", "split_columns"]
-
 BILLED = "billed_amount"
 PARTS = ("part", "whole")
 NAN = math.nan

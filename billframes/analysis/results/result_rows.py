@@ -30,18 +30,6 @@ from billframes.analysis.frames.native import wrap_frame
 from billframes.analysis.model.keys import TIMES, UNASSIGNED
 from billframes.errors import MissingColumnError, ParameterError
 
-__all__ = [
-    "MEASURE",
-    "ResultRows",
-    "identifying_keys",
-    "key_columns",
-    "present_columns",
-    "read_result",
-    "refuse_total",
-    "total_of",
-    "totals_of",
-]
-
 # Fewer clients can have the same name.
 _SEVERAL = 3
 # Rounded rows differ from their rounded total by less.

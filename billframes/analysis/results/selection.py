@@ -15,8 +15,6 @@ from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import TIMES, By, names_in
 from billframes.errors import ParameterError
 
-__all__ = ["refuse_periods", "selected"]
-
 
 def selected(frames: Frames, grouping: Grouping, analysis: Analysis, names: Sequence[str], **options: Any) -> Frame:
     """
