@@ -97,6 +97,15 @@ def file_name(words: str, ending: str) -> str:
     return f"{f'billframes-{stem}' if stem in _RESERVED else stem or 'billframes'}.{ending}"
 
 
+def check_marks(decimal: str, delimiter: str) -> None:
+    """Raise `ParameterError` if a CSV file can't have this decimal mark and this delimiter."""
+    if decimal not in {".", ","} or delimiter not in {",", ";", "\t"} or decimal == delimiter:
+        raise ParameterError(
+            f"decimal={decimal!r} and delimiter={delimiter!r} don't fit together. A decimal mark is '.' or ','; a "
+            "delimiter is ',', ';' or a tab, and not the decimal mark."
+        )
+
+
 def to_csv(frame: pd.DataFrame, *, decimal: str = ".", delimiter: str = ",") -> bytes:
     """
     Write a frame as CSV in UTF-8 with the byte order mark that Excel needs. The index is not written.
@@ -104,11 +113,7 @@ def to_csv(frame: pd.DataFrame, *, decimal: str = ".", delimiter: str = ",") -> 
     Texts and dates are in quotes. A missing value is an empty field without quotes. The decimal mark and the delimiter
     must differ.
     """
-    if decimal not in {".", ","} or delimiter not in {",", ";", "\t"} or decimal == delimiter:
-        raise ParameterError(
-            f"decimal={decimal!r} and delimiter={delimiter!r} don't fit together. A decimal mark is '.' or ','; a "
-            "delimiter is ',', ';' or a tab, and not the decimal mark."
-        )
+    check_marks(decimal, delimiter)
     missing = token_hex() if len(frame.columns) > 1 else ""
     text: str = _safe(frame, _neutralize_inside).to_csv(
         index=False,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from billframes._export import check_output, to_csv, to_excel, write
+from billframes._export import check_marks, check_output, to_csv, to_excel, write
 from billframes._find_named import find_named
 from billframes._messages import say
 from billframes._names import closest, snake_case
@@ -83,6 +83,7 @@ def run(args: argparse.Namespace) -> int:
     check_output(args.out)
     if out.suffix.lower() != ".csv" and (args.decimal, args.delimiter) != (".", ","):
         raise ParameterError(f"--decimal and --delimiter are for CSV files; {out.name} is none.")
+    check_marks(args.decimal, args.delimiter)
     _check_filters(args, resource)
     with connected(args) as client:
         filters = {f"{name}_id": _ids(client, name, words) for name in _NAMED if (words := getattr(args, name))}

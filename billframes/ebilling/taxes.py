@@ -75,4 +75,6 @@ def _read_tax(value: Any, key: str) -> LedesTax:
         tuple(map(str, read_list(value.get(name, ()), f"{key}: {name}"))) for name in ("codes", "matters")
     )
     days = [read_date(value[name], f"{key}: {name}") if name in value else None for name in ("from", "until")]
+    if days[0] and days[1] and days[0] > days[1]:
+        raise ParameterError(f"{key} has from={days[0]}, which is after until={days[1]}.")
     return LedesTax(kind, Decimal(repr(value["rate"])), on, codes, matters, *days)

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
+from numbers import Real
 from pathlib import Path
 from typing import Any, Self
 
@@ -226,11 +227,8 @@ class _Names:
             }
         matters, users = self.source.matters, self.source.users
         for key, records in (("field", matters), ("closed_field", matters), ("start_field", users)):
-            columns = list(next(iter(records.values()), {}))
-            if key in values and records and values[key] not in columns:
-                fields = [each for each in columns if each.startswith("cf_")]
-                hint = closest(values[key], columns) or f" Custom fields are {', '.join(fields) or 'none'}."
-                raise ConfigError(f"{where} has {key} = {values[key]!r}, which is not a column.{hint}")
+            if key in values and records:
+                _check_field(f"{where} has {key} = {values[key]!r}", values[key], records, amounts=key == "field")
         return values
 
     def _id(self, kind: str, name: str, where: str) -> str:
@@ -251,6 +249,18 @@ _NAMED = {
     "users_allowed": "user",
     "roles": "role",
 }
+
+
+def _check_field(which: str, name: str, records: Mapping[str, Mapping[str, Any]], *, amounts: bool) -> None:
+    """Raise `ConfigError` if a field is not a column, or has values that can't be compared."""
+    columns = list(next(iter(records.values())))
+    if name not in columns:
+        fields = [each for each in columns if each.startswith("cf_")]
+        hint = closest(name, columns) or f" Custom fields are {', '.join(fields) or 'none'}."
+        raise ConfigError(f"{which}, which is not a column.{hint}")
+    for value in (row[name] for row in records.values()):
+        if value is not None and value == value and not isinstance(value, Real if amounts else dt.date):
+            raise ConfigError(f"{which}, with values such as {value!r}, not {'amounts' if amounts else 'dates'}.")
 
 
 def _by_name(rows: Iterable[Iterable[Any]]) -> dict[str, dict[str, str]]:

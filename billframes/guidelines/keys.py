@@ -127,4 +127,7 @@ def read_table(
             found[key] = readers[key](value)
         except ValueError as error:
             raise ConfigError(f"{where} has {key} = {value!r}; {error}.") from error
+    for first in {"from", "effective"} & found.keys() if "until" in found else ():
+        if found[first] > found["until"]:
+            raise ConfigError(f"{where} has {first} = {found[first]}, which is after until = {found['until']}.")
     return found

@@ -196,6 +196,10 @@ def test_unbilled_work_is_checked_for_the_profiles_format():
         ({"tax": [{"type": "MwSt. für alles", "rate": 0.2}]}, "it takes at most 20 ASCII"),
         ({"tax": {"type": "VAT", "rate": 0.2}}, "write each tax as"),
         ({"tax": [0.2]}, r"tax\[0\]=0.2 is not a tax"),
+        (
+            {"tax": [{"type": "VAT", "rate": 0.2, "from": "2027-01-01", "until": "2026-01-01"}]},
+            r"tax\[0\] has from=2027-01-01, which is after until=2026-01-01",
+        ),
         ({"credit_notes": "yes"}, "credit_notes='yes' is neither true nor false"),
         ({"format": "98BI V2", "currency": "GBP", "account_type": "O", "tax_lines": "E124"}, "Keep one of the two"),
     ],

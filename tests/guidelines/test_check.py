@@ -428,6 +428,18 @@ def test_hidden_rates_leave_amounts_missing_and_say_so(tmp_path):
         ),
         (("[increment]\nhours", "increment = 5\n[x]\nhours"), "unknown key 'x'"),
         (("[increment]", "[[increment"), "can't be read as billing guidelines"),
+        (
+            ("[increment]", "[increment]\nfrom = 2026-02-01\nuntil = 2026-01-31"),
+            "from = 2026-02-01, which is after until",
+        ),
+        (
+            ("effective = 2026-01-01", "effective = 2026-02-01\nuntil = 2026-01-31"),
+            "effective = 2026-02-01, which is after",
+        ),
+        (
+            ('{ role = "paralegal", rate = 150', '{ role = "paralegal", until = 2020-01-01, rate = 150'),
+            "a row has from = 2025-01-01, which is after until = 2020-01-01",
+        ),
     ],
 )
 def test_a_mistake_in_a_file_is_one_sentence_before_any_work(change, said, tmp_path):
@@ -457,6 +469,19 @@ def test_an_unknown_name_is_refused_with_the_nearest(change, said, tmp_path):
     path.write_text(TERN.read_text("utf-8").replace(*change, 1), "utf-8")
     with pytest.raises(ConfigError, match=said):
         bf.guideline_check(frames(), guidelines=path, as_of=AS_OF)
+
+
+@pytest.mark.parametrize(
+    ("rule", "keys", "said"),
+    [
+        ("budget", 'field = "reference"', "with values such as '2026-014', not amounts"),
+        ("matter", 'closed_field = "name"', "with values such as 'Lease dispute', not dates"),
+        ("staff", 'start_field = "initials"', "with values such as 'U1', not dates"),
+    ],
+)
+def test_a_field_with_values_of_another_kind_is_refused(rule, keys, said, tmp_path):
+    with pytest.raises(ConfigError, match=said):
+        one_rule(tmp_path, rule, f'{keys}\nseverity = "review"', [{}])
 
 
 def test_two_files_for_one_client_need_matters_of_their_own(tmp_path):
