@@ -20,7 +20,6 @@ import pyarrow.parquet as pq
 
 from billframes._messages import warn
 from billframes.errors import BillframesWarning, MirrorError
-from billframes.mirror.lock import private_files
 from billframes.mirror.mirror import Mirror
 from billframes.mirror.storage import Storage
 from billframes.periods import Period
@@ -53,22 +52,14 @@ class LedgerTable:
 
     def read(self) -> list[pd.DataFrame]:
         """Return the reports that were kept, as `read_ledger` returned them, in the order in which they were read."""
-        if not self._storage.exists(LEDGERS):
-            return []
-        rows = self._storage.read(LEDGERS, self._storage.version(LEDGERS)).to_pylist()
-        return [_frame(row) for row in rows]
+        return [_frame(row) for row in self._storage.rows(LEDGERS)]
 
     def add(self, ledger: pd.DataFrame) -> None:
         """Keep a report, if the same one is not kept already."""
         row = _row(ledger)
-        if self._storage.exists(LEDGERS):
-            columns = [*_TEXTS, "amount", "open_balance", "rows"]
-            kept = self._storage.read(LEDGERS, self._storage.version(LEDGERS), columns).to_pylist()
-            if any(all(each[name] == row[name] for name in columns) for each in kept):
-                return
-        with private_files:
-            rows = pa.Table.from_pylist([row], _SCHEMA)
-            self._storage.write(LEDGERS, rows, append=self._storage.exists(LEDGERS))
+        columns = [*_TEXTS, "amount", "open_balance", "rows"]
+        if {name: row[name] for name in columns} not in self._storage.rows(LEDGERS, columns):
+            self._storage.add_rows(LEDGERS, [row], _SCHEMA)
 
 
 def keep_reports(client: object, reports: Iterable[pd.DataFrame]) -> None:

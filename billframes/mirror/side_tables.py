@@ -20,7 +20,6 @@ import pyarrow.compute as pc
 from billframes._messages import warn
 from billframes.ebilling import ItemCodes, ItemKey
 from billframes.errors import BillframesWarning, MirrorError
-from billframes.mirror.lock import private_files
 from billframes.mirror.storage import Storage
 from billframes.mirror.stored_table import StoredTable
 from billframes.mirror.tables import (
@@ -136,18 +135,13 @@ class ItemCodeTable:
 
     def read(self) -> Mapping[ItemKey, ItemCodes]:
         """Return the stored codes by record and the instant of its last change."""
-        if not self._storage.exists(ITEM_CODES):
-            return {}
-        rows = self._storage.read(ITEM_CODES, self._storage.version(ITEM_CODES)).to_pylist()
+        rows = self._storage.rows(ITEM_CODES)
         return {(row["kind"], row["id"], row["modified_at"]): {name: row[name] for name in _CODES} for row in rows}
 
     def add(self, codes: Mapping[ItemKey, ItemCodes]) -> None:
         """Store codes; if the mirror can't be written, only warn, because they can be requested again."""
         rows = [dict(zip(_KEY, key, strict=True)) | dict(found) for key, found in codes.items()]
         try:
-            with private_files:
-                self._storage.write(
-                    ITEM_CODES, pa.Table.from_pylist(rows, _SCHEMA), append=self._storage.exists(ITEM_CODES)
-                )
+            self._storage.add_rows(ITEM_CODES, rows, _SCHEMA)
         except MirrorError as error:
             warn(f"The codes of {len(rows):,} items were read but not stored. {error}", BillframesWarning)

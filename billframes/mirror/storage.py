@@ -26,6 +26,7 @@ from billframes._forks import check_library
 from billframes.errors import MirrorError
 from billframes.mirror.bucket import BucketOptions
 from billframes.mirror.data_files import DataFile, check_folder, check_protocol, data_files
+from billframes.mirror.lock import private_files
 from billframes.mirror.storage_errors import mirror_error
 from billframes.mirror.tables import PARTITION
 
@@ -120,6 +121,15 @@ class Storage:
             partition_by=[PARTITION] if partitioned else None,
             configuration=None if exists else _CONFIGURATION,
         )
+
+    def rows(self, name: str, columns: Sequence[str] | None = None) -> list[dict[str, Any]]:
+        """Return the rows of a table that belongs to no version; none if it does not exist."""
+        return self.read(name, self.version(name), columns).to_pylist() if self.exists(name) else []
+
+    def add_rows(self, name: str, rows: list[dict[str, Any]], schema: pa.Schema) -> None:
+        """Add rows to a table that belongs to no version."""
+        with private_files:
+            self.write(name, pa.Table.from_pylist(rows, schema), append=self.exists(name))
 
     def replace_partitions(self, name: str, rows: pa.Table, partitions: Collection[str]) -> int:
         """Replace some partitions of a table by these rows; return its new version."""
