@@ -20,6 +20,7 @@ from billframes.analysis.forecasting.from_book import OF_BOOK, RANGE
 from billframes.analysis.forecasting.horizons import Horizons
 from billframes.analysis.forecasting.preparing import Prepared, prepare
 from billframes.analysis.forecasting.ranges import limits
+from billframes.analysis.forecasting.reading import Given
 from billframes.analysis.forecasting.rows import of_clients, of_firm, of_invoices, schema
 from billframes.analysis.frames.engine import eager_from_arrow
 from billframes.analysis.frames.frames import Frames
@@ -129,19 +130,8 @@ def cash_forecast(
     if by is not None:
         check_choice(by, "by", ("client", "invoice"))
     frames = Frames.of("cash_forecast", locals())
-    prepared = prepare(
-        frames,
-        receipts=receipts,
-        payments=payments,
-        became_final=became_final,
-        as_of=as_of,
-        since=since,
-        complete_from=complete_from,
-        not_cash=not_cash,
-        horizons=horizons,
-        level=level,
-        settings=settings,
-    )
+    given = Given(receipts, payments, became_final, since, complete_from, not_cash)
+    prepared = prepare(frames, given, as_of, horizons, level, settings)
     found = forecast(prepared.history, prepared.history.last, [each.span for each in prepared.horizons])
     rows = {None: of_firm, "client": of_clients, "invoice": of_invoices}[by](prepared, found)
     _note_doubts(prepared, found)

@@ -17,6 +17,7 @@ from billframes.analysis.forecasting.from_book import OF_BOOK, RANGE
 from billframes.analysis.forecasting.history import History
 from billframes.analysis.forecasting.horizons import Horizon, Horizons
 from billframes.analysis.forecasting.preparing import Checked, prepare
+from billframes.analysis.forecasting.reading import Given
 from billframes.analysis.frames.engine import eager_from_arrow
 from billframes.analysis.frames.expressions import midnight
 from billframes.analysis.frames.frames import Frames
@@ -136,20 +137,8 @@ def cash_forecast_record(
     if isinstance(horizons, str):
         raise ParameterError(f"horizons={horizons!r}: the record takes whole numbers of weeks, such as (4, 8, 13).")
     frames = Frames.of("cash_forecast_record", locals())
-    prepared = prepare(
-        frames,
-        receipts=receipts,
-        payments=payments,
-        became_final=became_final,
-        as_of=as_of,
-        since=since,
-        complete_from=complete_from,
-        not_cash=not_cash,
-        horizons=horizons,
-        level=level,
-        every=every,
-        settings=settings,
-    )
+    given = Given(receipts, payments, became_final, since, complete_from, not_cash)
+    prepared = prepare(frames, given, as_of, horizons, level, settings, every)
     if prepared.history.work is None:
         raise ParameterError(
             "The record needs time entries with rates: without them, only the cash of open invoices can be forecast."

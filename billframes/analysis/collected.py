@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from typing import Literal
 
 import pandas as pd
@@ -16,11 +15,12 @@ from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
 from billframes.analysis.model.missing_work import note_absent_items
 from billframes.analysis.model.paid_fees import spread_payments
+from billframes.analysis.model.payment_days import note_short_payments, payments_in
 from billframes.analysis.payments import check_payments
 from billframes.config.firm import FirmSettings
-from billframes.periods import DateLike, Period
+from billframes.periods import DateLike
 
-__all__ = ["ANALYSIS", "collected", "in_period"]
+__all__ = ["ANALYSIS", "collected"]
 
 _CASH = ("collected_amount", "collected_expense_amount", "collected_tax_amount", "unallocated_amount")
 _OTHERS = ("credited_amount", "written_off_amount", "from_trust_amount")
@@ -116,23 +116,11 @@ def collected(
     paid = check_payments(payments)
     grouping = Grouping.of(by, frames, settings)
     note_absent_items(frames)
-    counted = in_period(paid, period, basis, day)
+    note_short_payments(frames, paid, period, day, settings or FirmSettings())
+    counted = payments_in(paid, period, basis, day)
     rows = spread_payments(counted, frames, grouping, (*_CASH, *_OTHERS))
     totals = grouping.finish(grouping.add_up(rows, (*_CASH, *_OTHERS)), ANALYSIS.measure_names)
     return frames.to_native(totals, time_entries, period, settings)
-
-
-def in_period(payments: pd.DataFrame, period: Period, basis: str, day: dt.date | None) -> pd.DataFrame:
-    """Return the payments of a period."""
-    dates = payments[basis]
-    counted = pd.Series(True, index=payments.index)
-    if period.start is not None:
-        counted &= dates >= pd.Timestamp(period.start)
-    if period.end is not None:
-        counted &= dates <= pd.Timestamp(period.end)
-    if day is not None:
-        counted &= payments["payment_date"] <= pd.Timestamp(day)
-    return payments[counted]
 
 
 ANALYSIS = Analysis(

@@ -6,7 +6,6 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.collected import in_period
 from billframes.analysis.declare.metrics import Measure, Unit, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
 from billframes.analysis.frames.engine import collect, from_arrow, join_by_id
@@ -15,6 +14,7 @@ from billframes.analysis.model.arguments import read_date, without_people
 from billframes.analysis.model.grouping import Grouping
 from billframes.analysis.model.keys import By
 from billframes.analysis.model.paid_fees import payments_table
+from billframes.analysis.model.payment_days import note_short_payments, payments_in
 from billframes.analysis.model.sums import Sum, add_up
 from billframes.analysis.payments import check_payments
 from billframes.config.firm import FirmSettings
@@ -97,7 +97,9 @@ def days_to_pay(
     period = frames.period(start, end, settings)
     whole = [name for name in frames["invoices"].collect_schema().names() if not name.startswith(("matter_", "user_"))]
     grouping = Grouping.of(by, frames.only("clients"), firm, whole)
-    cash = in_period(check_payments(payments), period, "payment_date", day)
+    paid = check_payments(payments)
+    note_short_payments(frames, paid, period, day, firm)
+    cash = payments_in(paid, period, "payment_date", day)
     cash = cash[(cash["kind"] == "cash") & cash["invoice_id"].notna()]
     table = cash.groupby(["invoice_id", "payment_date"])["amount"].sum().rename("paid_amount").reset_index()
     table["last_date"] = table.groupby("invoice_id")["payment_date"].transform("max")

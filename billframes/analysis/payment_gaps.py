@@ -8,8 +8,10 @@ from narwhals.stable.v2.typing import IntoFrame
 from billframes.analysis.frames.engine import collect, to_dicts
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import read_date
+from billframes.analysis.model.payment_days import note_short_payments
 from billframes.analysis.payments import check_payments
-from billframes.periods import DateLike
+from billframes.config.firm import FirmSettings
+from billframes.periods import DateLike, Period
 
 __all__ = ["payment_gaps"]
 
@@ -35,6 +37,11 @@ def payment_gaps(payments: pd.DataFrame, invoices: IntoFrame, *, as_of: DateLike
         `client_name`, `settled_amount` (of the payments), `expected_amount` (amount - balance) and `gap_amount`
         (expected - settled), as float64.
 
+    Warns
+    -----
+    IncompleteDataWarning
+        The payments begin after the first invoice, or end before `as_of`.
+
     Examples
     --------
     >>> invoices = pd.DataFrame({
@@ -54,6 +61,9 @@ def payment_gaps(payments: pd.DataFrame, invoices: IntoFrame, *, as_of: DateLike
     rows = to_dicts(collect(frames.select("invoices", needed, ("invoice_number",))))
     counted = payments[(payments["payment_date"] <= day) & payments["invoice_id"].notna()]
     settled = (counted["amount"].astype(float) * 100).round().groupby(counted["invoice_id"]).sum().to_dict()
+    dates = [row["invoice_date"] for row in rows if row["invoice_state"] == "final" and row["invoice_date"] is not None]
+    first = min(dates, default=None)
+    note_short_payments(frames, payments, Period(first and first.date(), day.date()), None, FirmSettings())
     gaps = []
     for row in rows:
         if row["invoice_state"] != "final" or row["invoice_date"] is None or row["invoice_date"] > day:
@@ -64,6 +74,7 @@ def payment_gaps(payments: pd.DataFrame, invoices: IntoFrame, *, as_of: DateLike
             money = {"settled_amount": paid, "expected_amount": expected, "gap_amount": expected - paid}
             gaps.append(columns | {name: each / 100 for name, each in money.items()})
     gaps.sort(key=lambda row: (-abs(row["gap_amount"] or 0.0), row["invoice_date"], row["invoice_id"]))
+    frames.notes.finish()
     names = [*("invoice_id", "invoice_number", "invoice_date", "client_name"), "settled_amount", "expected_amount"]
     frame = pd.DataFrame(gaps, columns=[*names, "gap_amount"])
     types = dict.fromkeys(("invoice_id", "invoice_number", "client_name"), "str") | {"invoice_date": "datetime64[us]"}

@@ -20,7 +20,13 @@ from billframes.analysis.model.arguments import check_choice
 from billframes.analysis.model.invoice_matching import ClientNames
 from billframes.analysis.model.owed_invoices import INVOICE, OwedInvoice, OwedInvoices, owed_invoices
 from billframes.analysis.model.payment_events import PaymentEvent, credit_events, payment_events
-from billframes.analysis.rules.ledger import ABOVE_ITEMS, PAID_ELSEWHERE, UNKNOWN_CUSTOMERS
+from billframes.analysis.rules.ledger import (
+    ABOVE_ITEMS,
+    LOOSE_CREDITS,
+    PAID_ELSEWHERE,
+    PAID_IN_CURRENCY,
+    UNKNOWN_CUSTOMERS,
+)
 from billframes.config.firm import FirmSettings, check_settings
 from billframes.config.ledger import LedgerSettings
 from billframes.config.taxes import PaymentOrder, read_payment_order
@@ -146,7 +152,7 @@ def payments(
     found = OwedInvoices(owed, clients)
     events = list(payment_events(ledger, names, found))
     if credits is not None:
-        events += credit_events(credits, names, found)
+        events += credit_events(credits, ledger, names, found)
     events.sort(key=lambda each: each.date)
     for event in events:
         event.invoice = found.by_number(event.number, event.customer) if event.number else None
@@ -155,7 +161,7 @@ def payments(
     if names.tax_items == ():
         _add_sales_tax(events)
     rows = [row for event in events for row in _settle(event, parts_order, found, allocate)]
-    _note_unknown(rows, clients, frames.notes)
+    _note_unknown(rows, clients, firm.currency, frames.notes)
     frame = _frame(rows, clients, ledger, names)
     frame.attrs[NOTES] = frames.notes.data()
     frames.notes.finish()
@@ -198,7 +204,7 @@ def _settle(event: PaymentEvent, order: PaymentOrder, found: OwedInvoices, alloc
         yield event.of(rest, how, None, {})
 
 
-def _note_unknown(rows: Sequence[PaymentEvent], clients: ClientNames, notes: Notes) -> None:
+def _note_unknown(rows: Sequence[PaymentEvent], clients: ClientNames, currency: str, notes: Notes) -> None:
     strangers = [each for each in rows if each.invoice is None and clients.key(each.customer) not in clients]
     customers = {each.customer for each in strangers}
     amount = sum(each.amount for each in strangers) / 100
@@ -206,6 +212,12 @@ def _note_unknown(rows: Sequence[PaymentEvent], clients: ClientNames, notes: Not
     lost = [each for each in rows if each.matched_by == "none" and each.number]
     amount = sum(each.amount for each in lost) / 100
     notes.add(PAID_ELSEWHERE, amount, payments=len(lost))
+    loose = [each for each in rows if each.invoice is None and each.kind != "cash" and not each.number]
+    notes.add(LOOSE_CREDITS, sum(each.amount for each in loose) / 100, credits=len(loose))
+    foreign = [each for each in rows if currency and each.row["currency"] not in (None, currency)]
+    amount = sum(each.amount for each in foreign) / 100
+    currencies = ", ".join(sorted({each.row["currency"] for each in foreign}))
+    notes.add(PAID_IN_CURRENCY, amount, payments=len(foreign), currencies=currencies, currency=currency)
 
 
 def _frame(

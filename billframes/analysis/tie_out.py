@@ -14,7 +14,6 @@ import pandas as pd
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrame
 
-from billframes._names import type_in_words
 from billframes._notes import NOTES, Notes
 from billframes.analysis.aging import note_later_balances
 from billframes.analysis.declare.columns import Frame
@@ -26,14 +25,15 @@ from billframes.analysis.frames.frames import Frames
 from billframes.analysis.frames.native import to_native, without_attrs
 from billframes.analysis.model.arguments import check_choice, read_date
 from billframes.analysis.model.invoice_matching import ClientNames
+from billframes.analysis.model.ledger_frames import ledger_rows, same_company, stated_about
 from billframes.analysis.model.tie_out_frame import TOTALS, add_up_reasons, tie_out_frame
 from billframes.analysis.model.tie_out_rows import TieOutRow, add_control, compare_rows, group_unapplied
 from billframes.analysis.rules.ledger import ABSENT_FROM_LEDGER, NO_LEDGER_DAY, OTHER_CURRENCY, UNKNOWN_CUSTOMERS
 from billframes.analysis.rules.loads import need_open_on
 from billframes.config.firm import FirmSettings, check_settings
-from billframes.errors import LedgerError, ParameterError
+from billframes.errors import LedgerError
 from billframes.loading.load_info import attach
-from billframes.periods import DateLike
+from billframes.periods import DateLike, Period
 
 __all__ = ["ANALYSIS", "tie_out"]
 
@@ -65,7 +65,8 @@ def tie_out(
     as_of : str or date
         The day of the comparison, inclusive. The report must be as of that day.
     history : DataFrame, optional
-        From `read_ledger`: Invoice List by Date for all dates. It tells paid, voided and missing invoices apart.
+        From `read_ledger`: Invoice List by Date for all dates. It tells paid, voided and missing invoices apart, of the
+        days that it covers.
     control : float, optional
         Accounts receivable in the balance sheet on that day. What is in no customer's account becomes a row.
     by : {"invoice", "reason", "client"}
@@ -97,7 +98,7 @@ def tie_out(
     Raises
     ------
     LedgerError
-        The report has no open balances, or is of another day.
+        The report has no open balances, or is of another day; or the history is another report, or of another company.
     MissingColumnError, ParameterError
         A frame lacks a column, or an argument or a frame is not valid. Doubtful data give warnings, also kept as notes.
 
@@ -127,7 +128,9 @@ def tie_out(
     check_choice(by, "by", ("invoice", "reason", "client"))
     day, firm = read_date(as_of, "as_of"), settings or FirmSettings()
     frames = Frames.of("tie_out", locals())
-    about = _check_ledger(ledger, day, frames.notes)
+    about, listed = _check_ledger(ledger, day, frames.notes), None
+    if history is not None:
+        listed = _days_listed(history, about)
     need_open_on(frames, ("invoices",), day)
     note_later_balances(frames, day, firm)
     selected = frames.select("invoices", _OURS, _OPTIONAL)
@@ -137,8 +140,8 @@ def tie_out(
         {(each["client_id"], each["client_name"], each.get("client_reference")) for each in ours},
         firm.books.customers,
     )
-    theirs = _records(ledger)
-    rows = compare_rows(ours, theirs, _records(history), names, firm.currency, has_history=history is not None)
+    theirs, past = ([] if each is None else ledger_rows(each) for each in (ledger, history))
+    rows = compare_rows(ours, theirs, past, names, firm.currency, listed)
     group_unapplied(rows, names)
     if control is not None:
         add_control(rows, control)
@@ -160,12 +163,9 @@ def _as_kind_of(invoices: IntoFrame, like: Frame, result: pd.DataFrame) -> Any:
     return to_native(eager_from_arrow(like, pa.Table.from_pandas(without_attrs(plain), preserve_index=False)), invoices)
 
 
-def _check_ledger(ledger: pd.DataFrame | None, day: dt.date, notes: Notes) -> dict[str, Any]:
+def _check_ledger(ledger: Any, day: dt.date, notes: Notes) -> dict[str, Any]:
     """Refuse a frame that is not a report of what is open on the day; return what is known about the report."""
-    if not isinstance(ledger, pd.DataFrame) or "ledger" not in ledger.attrs:
-        given = "missing" if ledger is None else type_in_words(ledger)
-        raise ParameterError(f"ledger is {given}; pass the frame that bf.read_ledger returns.")
-    about = ledger.attrs["ledger"]
+    about = stated_about(ledger, "ledger")
     file, known = about["file"], about["as_of"]
     if not about["open_items"]:
         raise LedgerError(
@@ -177,22 +177,24 @@ def _check_ledger(ledger: pd.DataFrame | None, day: dt.date, notes: Notes) -> di
         raise LedgerError(
             f"{file} is as of {known}, not {day}; export it as of that day, with the aging method 'Report date'."
         )
-    return dict(about)
+    return about
+
+
+def _days_listed(history: Any, ledger: dict[str, Any]) -> Period:
+    """Refuse a frame that does not list all invoices of the ledger's company; return the days of its invoices."""
+    about = stated_about(history, "history")
+    if not about["history"]:
+        raise LedgerError(
+            f"{about['file']} is {about['report']}, which does not list all invoices; export Invoice List by Date."
+        )
+    same_company(ledger, about)
+    return Period.stated(about)
 
 
 def _counts(invoice: Mapping[str, Any], day: dt.datetime) -> bool:
     """Return whether an invoice is dated on or before the day, or is a draft without a date."""
     date = invoice["invoice_date"]
     return bool(date <= day if date is not None else invoice["invoice_state"] != "final")
-
-
-def _records(ledger: pd.DataFrame | None) -> list[dict[str, Any]]:
-    """Return the rows of a ledger frame; None is missing."""
-    if ledger is None:
-        return []
-    names = ["row", "kind", "date", "number", "customer", "amount", "open_balance", "currency", "voided"]
-    rows: list[dict[str, Any]] = pa.Table.from_pandas(without_attrs(ledger)[names], preserve_index=False).to_pylist()
-    return rows
 
 
 def _note(

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import argparse
+import datetime as dt
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from billframes._export import check_output, to_csv, to_excel, write
 from billframes._format import enum_label, format_number
 from billframes._messages import say, say_error
+from billframes.analysis.model.arguments import read_date
 from billframes.analysis.model.tie_out_frame import add_up_reasons
 from billframes.book import Book
 from billframes.commands import add_connection, connected
 from billframes.config.firm import FirmSettings
 from billframes.errors import LedgerError, ParameterError
 from billframes.ledger import read_ledger
+from billframes.ledger.values import ORDERS, cents
+from billframes.mirror import Mirror
+from billframes.mirror.closing import version_of_day
 from billframes.mirror.ledgers import keep_reports
 from billframes.periods import Period
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from billframes.client import Client
 
 EXAMPLES = (
     'billframes tie-out "A_R Aging Detail.csv" -o october.xlsx',
@@ -33,12 +41,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="A/R Aging Detail, or another report of open invoices")
     parser.add_argument("--as-of", metavar="DATE", help="the day of the comparison (default: the report's)")
     parser.add_argument("--history", metavar="FILE", help="Invoice List by Date, which has invoices that are not open")
-    parser.add_argument("--control", metavar="AMOUNT", type=float, help="accounts receivable in the balance sheet")
+    parser.add_argument("--control", metavar="AMOUNT", type=amount, help="accounts receivable in the balance sheet")
+    parser.add_argument("--dates", choices=ORDERS, help="read 5/6/2026 as 5 June (dmy) or 6 May (mdy)")
     parser.add_argument("--settings", metavar="FILE", help="the firm's settings (default: the profile's)")
     parser.add_argument(
         "-o", "--out", metavar="FILE", help="write a row per invoice to this .csv or .xlsx file (default: reasons only)"
     )
     add_connection(parser)
+
+
+def amount(text: str) -> float:
+    """Return an amount such as 8605.49 or $8,605.49."""
+    try:
+        return cents(text, "point") / 100
+    except ValueError:
+        return float(text)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -49,13 +66,14 @@ def run(args: argparse.Namespace) -> int:
             raise ParameterError(f"--out {out.name} must end with .csv or .xlsx.")
         check_output(out)
     try:
-        ledger = read_ledger(args.file)
-        history = None if args.history is None else read_ledger(args.history)
+        ledger = read_ledger(args.file, dates=args.dates)
+        history = None if args.history is None else read_ledger(args.history, dates=args.dates)
+        day = args.as_of or _stated_day(ledger.attrs["ledger"])
         with connected(args) as client:
             settings = FirmSettings.load(args.settings) if args.settings else client.settings
-            book = Book(Period(), settings=settings, client=client)
-            as_of = args.as_of or ledger.attrs["ledger"]["as_of"]
-            rows = book.tie_out(ledger, as_of=as_of, history=history, control=args.control)
+            of_day = _at(client, read_date(day, "as_of"), settings or FirmSettings())
+            book = Book(Period(), settings=settings, client=of_day)
+            rows = book.tie_out(ledger, as_of=day, history=history, control=args.control)
             keep_reports(client, [each for each in (ledger, history) if each is not None])
     except (LedgerError, ParameterError) as error:
         say_error(error, args)
@@ -65,6 +83,19 @@ def run(args: argparse.Namespace) -> int:
         say(out)
     _say_reasons(rows)
     return 0
+
+
+def _stated_day(about: Mapping[str, Any]) -> str:
+    day: str | None = about["as_of"] or about["end"]
+    if day is None:
+        raise LedgerError(f"{about['file']} does not say as of which day it is; pass the day as --as-of.")
+    return day
+
+
+def _at(client: Client, day: dt.date, settings: FirmSettings) -> Client:
+    """Return the version of a mirror that has the balances of a day; the client itself if there is none."""
+    found = version_of_day(client, day, settings.time_zone) if isinstance(client, Mirror) else None
+    return cast("Client", cast("Mirror", client).as_of(found[0])) if found else client
 
 
 def _say_reasons(rows: pd.DataFrame) -> None:

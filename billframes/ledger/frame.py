@@ -51,6 +51,7 @@ COLUMNS = (
 """The columns of a ledger frame."""
 
 _VOIDED = {"memo": re.compile("void", re.IGNORECASE), "status": re.compile("void|deleted", re.IGNORECASE)}
+_PAY = ("payment", "refund")
 # Xero writes "Payment: " before the contact.
 _CONTACT = re.compile(r"^(Payment|Refund|Credit note): ")
 
@@ -91,7 +92,8 @@ def _row(report: Report, transaction: Transaction, about: Mapping[str, Any]) -> 
     if report.payments_positive and amount:
         amount = -amount if kind == "payment" else -abs(amount) if kind == "credit" else amount
     number = _text(cells.get("number"))
-    states_invoice = about["basis"] == "cash" and kind == "invoice" if report.payments == "line" else kind != "invoice"
+    # A credit note has its own number.
+    states_invoice = kind == "invoice" and about["basis"] == "cash" if report.payments == "line" else kind in _PAY
     return {
         "row": transaction.row,
         "kind": kind,

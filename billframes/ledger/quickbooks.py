@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from billframes._names import type_in_words
 from billframes.analysis.model.payment_split import spread
 from billframes.errors import LedgerError
 from billframes.ledger.frame import frame_of
@@ -43,7 +44,7 @@ def ledger_from_quickbooks(
     Raises
     ------
     LedgerError
-        The lines of a payment don't add up to its amount and credits, or an invoice is missing.
+        The lines of a payment don't add up to its amount and credits, an invoice is missing, or an object lacks a part.
 
     Examples
     --------
@@ -58,12 +59,18 @@ def ledger_from_quickbooks(
     0  payment           1001  -600.0
     1  payment            NaN   -50.0
     """
-    numbers = {each["Id"]: each.get("DocNumber") for each in map(_as_dict, invoices)}
-    memos = {each["Id"]: each for each in map(_as_dict, (*credit_memos, *journal_entries))}
+    numbers = {each.get("Id"): each.get("DocNumber") for each in map(_as_dict, invoices)}
+    memos = {each.get("Id"): each for each in map(_as_dict, (*credit_memos, *journal_entries))}
     rows: list[dict[str, Any]] = []
     shared: list[int] = []
     for payment in map(_as_dict, payments):
-        for row, is_shared in _rows(payment, numbers, memos):
+        try:
+            found = list(_rows(payment, numbers, memos))
+        except LedgerError:
+            raise
+        except (KeyError, TypeError, ValueError) as error:
+            raise LedgerError(f"Payment {payment.get('Id')} can't be read: {type(error).__name__}: {error}.") from error
+        for row, is_shared in found:
             rows.append({"row": len(rows) + 1, "voided": False, **row})
             shared += [len(rows)] if is_shared else []
     days = [row["date"] for row in rows]
@@ -76,6 +83,8 @@ def ledger_from_quickbooks(
         "end": max(days, default=None),
         "basis": None,
         "open_items": False,
+        "history": False,
+        "by_account": False,
         "payments": "link",
         "shared": shared,
     }
@@ -83,7 +92,11 @@ def ledger_from_quickbooks(
 
 
 def _as_dict(thing: Any) -> dict[str, Any]:
-    return dict(thing) if isinstance(thing, Mapping) else thing.to_dict()
+    if isinstance(thing, Mapping):
+        return dict(thing)
+    if not hasattr(thing, "to_dict"):
+        raise LedgerError(f"The objects have {type_in_words(thing)}; pass dicts, or objects with to_dict().")
+    return dict(thing.to_dict())
 
 
 def _cents(value: Any) -> int:
@@ -91,7 +104,7 @@ def _cents(value: Any) -> int:
 
 
 def _rows(
-    payment: Mapping[str, Any], numbers: Mapping[str, str | None], memos: Mapping[str, Mapping[str, Any]]
+    payment: Mapping[str, Any], numbers: Mapping[Any, str | None], memos: Mapping[Any, Mapping[str, Any]]
 ) -> Iterator[tuple[dict[str, Any], bool]]:
     """Yield the rows of a payment, and whether cash and credits on several invoices were divided in proportion."""
     owed, applied = _links(payment)
@@ -134,13 +147,18 @@ def _row(payment: Mapping[str, Any], kind: str, name: str, cents: int, invoice: 
         "type": name,
         "date": dt.date.fromisoformat(payment["TxnDate"]),
         "number": payment.get("PaymentRefNum"),
-        "customer": (payment.get("CustomerRef") or {}).get("name"),
+        "customer": _name(payment.get("CustomerRef")),
         "amount": cents / 100,
         "invoice_number": invoice,
-        "account": (payment.get("DepositToAccountRef") or {}).get("name"),
+        "account": _name(payment.get("DepositToAccountRef")),
         "currency": (payment.get("CurrencyRef") or {}).get("value"),
         "transaction_id": payment["Id"],
     }
+
+
+def _name(reference: Mapping[str, Any] | None) -> str | None:
+    """Return the name that a reference has, or else the id; the API leaves out some names."""
+    return (reference or {}).get("name") or (reference or {}).get("value")
 
 
 def _item(credit: Mapping[str, Any]) -> str | None:

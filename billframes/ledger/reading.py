@@ -94,7 +94,8 @@ def read_ledger(
 
         `attrs["ledger"]` has `report`, `file` (the name only), `company`, `as_of`, `start` and `end` (ISO text),
         `basis` ("cash", "accrual" or None), `stamp`, `dates`, `dates_from`, `totals_checked`, `open_items` (whether it
-        lists everything open on a day) and `payments` (how it states the invoices that payments pay).
+        lists everything open on a day), `history` (whether it lists all invoices), `by_account` and `payments` (how it
+        states the invoices that payments pay).
 
     Raises
     ------
@@ -181,7 +182,8 @@ def _read_file(
             "Enable Editing, and save it.",
             IncompleteDataWarning,
         )
-    about |= {"open_items": report.open_items, "payments": report.payments}
+    about |= {"open_items": report.open_items, "history": report.history, "by_account": report.groups == "account"}
+    about |= {"payments": report.payments}
     about |= {"report": report.kind, "dates": order, "dates_from": source_of_order, "totals_checked": body.checked}
     return _File(report, body.transactions, about)
 

@@ -14,10 +14,6 @@ __all__ = ["BY_TITLE", "HEADINGS", "KINDS", "MONEY", "NOT_READ", "REPORTS", "ROW
 MONEY = ("amount", "open_balance", "debit", "credit")
 """The columns that totals add up."""
 
-ROW_KINDS = ("invoice", "payment", "credit", "journal", "deposit", "refund", "sales_receipt", "other")
-
-_QUICKBOOKS_ONLY = "A/R Aging Detail"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
@@ -60,6 +56,9 @@ class Report:
     payments: str = ""
 
 
+# The columns of what is open, and of what was booked.
+_OPEN, _BOOKED = ("date", "type", "open_balance"), ("date", "type", "amount")
+
 REPORTS = (
     Report(
         kind="ar_aging_detail",
@@ -68,23 +67,12 @@ REPORTS = (
         groups="age",
         open_items=True,
     ),
-    Report(
-        kind="open_invoices",
-        titles=("Open Invoices",),
-        needs=("date", "type", "open_balance"),
-        groups="customer",
-        open_items=True,
-    ),
-    Report(
-        kind="collections",
-        titles=("Collections",),
-        needs=("date", "type", "open_balance"),
-        groups="customer",
-    ),
+    Report(kind="open_invoices", titles=("Open Invoices",), needs=_OPEN, groups="customer", open_items=True),
+    Report(kind="collections", titles=("Collections",), needs=_OPEN, groups="customer"),
     Report(
         kind="customer_balance_detail",
         titles=("Customer Balance Detail",),
-        needs=("date", "type", "open_balance"),
+        needs=_OPEN,
         groups="customer",
         open_items=True,
     ),
@@ -97,14 +85,14 @@ REPORTS = (
     Report(
         kind="transaction_list",
         titles=("Transaction List by Date",),
-        needs=("date", "type", "amount"),
+        needs=_BOOKED,
         payments_positive=True,
         payments="group",
     ),
     Report(
         kind="transaction_list",
         titles=("Transaction List by Customer",),
-        needs=("date", "type", "amount"),
+        needs=_BOOKED,
         groups="customer",
         payments_positive=True,
         payments="group",
@@ -112,25 +100,16 @@ REPORTS = (
     Report(
         kind="invoices_and_payments",
         titles=("Invoices and Received Payments",),
-        needs=("date", "type", "amount"),
+        needs=_BOOKED,
         groups="customer",
         totals=False,
         payments_positive=True,
         payments="group",
     ),
     Report(
-        kind="sales_detail",
-        titles=("Sales by Customer Detail",),
-        needs=("date", "type", "amount"),
-        groups="customer",
-        payments="line",
+        kind="sales_detail", titles=("Sales by Customer Detail",), needs=_BOOKED, groups="customer", payments="line"
     ),
-    Report(
-        kind="account_detail",
-        titles=("Transaction Detail by Account",),
-        needs=("date", "type", "amount"),
-        groups="account",
-    ),
+    Report(kind="account_detail", titles=("Transaction Detail by Account",), needs=_BOOKED, groups="account"),
     Report(
         kind="xero_aged_receivables",
         titles=("Aged Receivables Detail",),
@@ -158,69 +137,50 @@ REPORTS = (
 BY_TITLE = {title.casefold(): report for report in REPORTS for title in report.titles}
 KINDS = tuple(dict.fromkeys(report.kind for report in REPORTS))
 
-NOT_READ = {
-    "a/r aging summary": _QUICKBOOKS_ONLY,
-    "a/r ageing summary": _QUICKBOOKS_ONLY,
-    "a/p aging detail": _QUICKBOOKS_ONLY,
-    "a/p ageing detail": _QUICKBOOKS_ONLY,
-    "a/p aging summary": _QUICKBOOKS_ONLY,
-    "customer balance summary": "Customer Balance Detail",
-    "sales by customer summary": "Sales by Customer Detail",
-    "aged receivables summary": "Aged Receivables Detail",
-    "aged receivables": "Aged Receivables Detail",
-    "aged payables detail": "Aged Receivables Detail",
+_KNOWN_AS: dict[str, tuple[str, ...]] = {
+    "date": ("date", "transaction date", "invoice date"),
+    "type": ("transaction type", "type"),
+    "number": ("num", "no.", "number", "transaction number", "invoice number"),
+    "customer": ("customer full name", "client full name", "customer", "client", "name"),
+    "due_date": ("due date",),
+    "amount": ("amount",),
+    "open_balance": ("open balance",),
+    "debit": ("debit",),
+    "credit": ("credit",),
+    "memo": ("memo", "memo/description"),
+    "description": ("description",),
+    "account": ("account name", "account full name"),
+    "split": ("split", "item split account"),
+    "item": ("product/service full name", "product/service"),
+    "class": ("class",),
+    "location": ("location",),
+    "currency": ("currency",),
+    "status": ("status",),
 }
-"""Reports that are refused, and the report to export instead."""
-
-HEADINGS = {
-    "date": "date",
-    "transaction date": "date",
-    "invoice date": "date",
-    "transaction type": "type",
-    "type": "type",
-    "num": "number",
-    "no.": "number",
-    "number": "number",
-    "transaction number": "number",
-    "invoice number": "number",
-    "customer full name": "customer",
-    "client full name": "customer",
-    "customer": "customer",
-    "client": "customer",
-    "name": "customer",
-    "due date": "due_date",
-    "amount": "amount",
-    "open balance": "open_balance",
-    "debit": "debit",
-    "credit": "credit",
-    "memo": "memo",
-    "memo/description": "memo",
-    "description": "description",
-    "account name": "account",
-    "account full name": "account",
-    "split": "split",
-    "item split account": "split",
-    "product/service full name": "item",
-    "product/service": "item",
-    "class": "class",
-    "location": "location",
-    "currency": "currency",
-    "status": "status",
-}
+HEADINGS = {heading: column for column, headings in _KNOWN_AS.items() for heading in headings}
 """The column of each heading in lower case. Other columns of a report are ignored."""
 
-TYPES = {
-    "invoice": "invoice",
-    "receivable invoice": "invoice",
-    "payment": "payment",
-    "receivable payment": "payment",
-    "credit memo": "credit",
-    "credit note": "credit",
-    "receivable credit note": "credit",
-    "journal entry": "journal",
-    "manual journal": "journal",
-    "deposit": "deposit",
-    "refund": "refund",
-    "sales receipt": "sales_receipt",
+_CALLED = {
+    "invoice": ("invoice", "receivable invoice"),
+    "payment": ("payment", "receivable payment"),
+    "credit": ("credit memo", "credit note", "receivable credit note"),
+    "journal": ("journal entry", "manual journal"),
+    "deposit": ("deposit",),
+    "refund": ("refund",),
+    "sales_receipt": ("sales receipt",),
 }
+TYPES = {name: kind for kind, names in _CALLED.items() for name in names}
 """The kind of each transaction type in lower case; others are "other"."""
+ROW_KINDS = (*_CALLED, "other")
+
+_IN_PLACE_OF = {
+    "A/R Aging Detail": (
+        *("a/r aging summary", "a/r ageing summary", "a/p aging detail", "a/p ageing detail", "a/p aging summary"),
+        "a/p ageing summary",
+    ),
+    "Customer Balance Detail": ("customer balance summary",),
+    "Sales by Customer Detail": ("sales by customer summary",),
+    "Aged Receivables Detail": ("aged receivables summary", "aged receivables", "aged payables detail"),
+}
+NOT_READ = {title: right for right, titles in _IN_PLACE_OF.items() for title in titles}
+"""Reports that are refused, and the report to export instead."""

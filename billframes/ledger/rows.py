@@ -161,6 +161,9 @@ class Body:
                 due = read_date(self._cell(row, "due_date"), self._order)
         except (TypeError, ValueError) as error:
             raise LedgerError(f"{file}, row {number} has an amount or a date that can't be read: {error}.") from error
+        if not self._report.totals and not any(value is not None for value in money.values()):
+            # No total would show that an amount was deleted.
+            raise LedgerError(f"{file}, row {number} has no amount; {_AGAIN}.")
         for name, value in money.items():
             self._open[-1].sums[name] += value or 0
             if len(self._open) == 1:

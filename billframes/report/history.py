@@ -11,13 +11,10 @@ from billframes.book.kept import KeptBook
 from billframes.book.slices import BookSlice, SlicedBook
 from billframes.config.firm import FirmSettings
 from billframes.mirror import Mirror
-from billframes.periods import local_day
+from billframes.mirror.closing import version_of_day
 from billframes.report.scope import Scope
 
 __all__ = ["Balances", "balance_figures", "earlier_balances"]
-
-# A refresh up to this many days after a month's end is used for it. Payments of these days are already deducted.
-_DAYS_AFTER = 7
 
 
 @dataclass(frozen=True)
@@ -48,16 +45,11 @@ def balance_figures(book: Book | BookSlice | KeptBook, day: dt.date) -> dict[str
 
 
 def earlier_balances(book: Book, scope: Scope | None, last: dt.date) -> Balances | None:
-    """
-    Return the balances at the end of an earlier month; None without a mirror that has them.
-
-    The version is one whose tag contains the month ("2026-09 close"), else the last refresh on the month's last day,
-    else the first refresh in the week after it. An older version would lack the month's last invoices.
-    """
+    """Return the balances at the end of an earlier month; None without a mirror that has them (`version_of_day`)."""
     mirror = book.client
     if not isinstance(mirror, Mirror):
         return None
-    found = _version(mirror, last, book.settings or FirmSettings())
+    found = version_of_day(mirror, last, (book.settings or FirmSettings()).time_zone)
     if found is None:
         return None
     number, day = found
@@ -65,16 +57,3 @@ def earlier_balances(book: Book, scope: Scope | None, last: dt.date) -> Balances
         book = Book(book.period, settings=book.settings, client=then)
         part = SlicedBook(book, scope.key).slice(scope.id) if scope else book
         return Balances(day, balance_figures(part, last))
-
-
-def _version(mirror: Mirror, last: dt.date, settings: FirmSettings) -> tuple[int, dt.date] | None:
-    history = mirror.history()
-    rows = [
-        (int(row["version"]), local_day(row["time"].to_pydatetime(), settings.time_zone), str(row["tags"]))
-        for row in history.to_dict("records")
-    ]
-    tagged = [(number, day) for number, day, tags in rows if f"{last:%Y-%m}" in tags and day >= last]
-    on_the_day = [(number, day) for number, day, _ in rows if day == last]
-    after = [(number, day) for number, day, _ in rows if last < day <= last + dt.timedelta(days=_DAYS_AFTER)]
-    found = [*tagged[-1:], *on_the_day[-1:], *after[:1]]
-    return found[0] if found else None

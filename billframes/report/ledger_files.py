@@ -18,7 +18,6 @@ from billframes._names import join_names
 from billframes.book import Book
 from billframes.errors import ConfigError, LedgerError
 from billframes.ledger import read_ledger
-from billframes.ledger.reports import REPORTS
 from billframes.mirror.ledgers import keep_reports
 from billframes.periods import Period
 from billframes.report.ledger_memory import join_kept, kept_reports
@@ -28,7 +27,6 @@ from billframes.report.month import Month
 __all__ = ["check_payments_among", "ledger_paths", "read_ledgers", "read_payments"]
 
 _ENDINGS = (".csv", ".xlsx")
-_HISTORY = {each.kind for each in REPORTS if each.history}
 _CREDITS = "account_detail"
 
 
@@ -53,10 +51,10 @@ def read_ledgers(month: Month, paths: Sequence[Path], *, must_fit: bool) -> Ledg
     _check_companies([frame for _, frame in reports])
     opened = [frame for _, frame in reports if _about(frame)["open_items"]]
     paid = _with_payments(reports)
-    listed = [frame for _, frame in reports if _about(frame)["report"] in _HISTORY]
+    listed = [frame for _, frame in reports if _about(frame)["history"]]
     for _, frame in reports:
         about = _about(frame)
-        if not (about["open_items"] or about["payments"] or about["report"] in {*_HISTORY, _CREDITS}):
+        if not (about["open_items"] or about["payments"] or about["history"] or about["report"] == _CREDITS):
             raise LedgerError(
                 f"{about['file']} is {about['report']}, which the report does not use; export A/R Aging Detail or "
                 "Sales by Customer Detail."

@@ -14,13 +14,13 @@ import pandas as pd
 
 import billframes as bf
 from billframes import FirmSettings
-from billframes.analysis import tie_out
+from billframes.analysis import collected, tie_out
 from billframes.analysis.payments import payments
 from tests.analysis.calls import Frames
 from tests.conftest import FakeServer, entry, paged
 from tests.guidelines import sample
 from tests.ledger.made_up import AGING
-from tests.ledger.test_payments import ENTRIES, GIVEN, paid
+from tests.ledger.test_payments import ENTRIES, GIVEN, paid, sold
 from tests.ledger.test_reading import SAMPLES
 from tests.ledger.test_tie_out import DAY, LEDGER, OURS, report
 
@@ -98,8 +98,12 @@ def tied(ledger: Any = LEDGER, ours: pd.DataFrame = OURS, **options: Any) -> Cal
     return lambda _firm: tie_out(ours, ledger=ledger, as_of=DAY, **options)
 
 
-def paying(**changes: Any) -> Call:
-    return lambda _firm: paid("qbo_sales_by_customer_detail_cash.csv", **changes)
+def paying(ledger: Any = "qbo_sales_by_customer_detail_cash.csv", **changes: Any) -> Call:
+    return lambda _firm: paid(ledger, **changes)
+
+
+def _collected(start: str) -> Call:
+    return lambda _firm: collected(paid(_SOLD), **{**GIVEN, "settings": None}, by=None, start=start)
 
 
 def _of_strangers() -> pd.DataFrame:
@@ -122,6 +126,11 @@ def _above(rate: float) -> Call:
     return lambda _firm: payments(ledger, **{**GIVEN, **frames, "invoices": ours, "settings": None})
 
 
+def _sold_in(currency: str) -> pd.DataFrame:
+    headings = ("Transaction date", "Transaction type", "Num", "Amount", "Currency")
+    return sold(("Invoice", "1002", 12_000, currency), headings=headings)
+
+
 def judged(**narratives: str) -> Call:
     """Return a check of the sample's work by the client's guidelines."""
     rows = sample.ENTRIES.assign(**narratives)
@@ -131,6 +140,7 @@ def judged(**narratives: str) -> Call:
 
 _EUR = {"headings": (*AGING, "Currency")}
 _US = FirmSettings(currency="USD")
+_SOLD = sold(("Invoice", "1002", 12_000))
 _DENIED = httpx.Response(403, json={"title": "Forbidden"})
 
 LOAD_MISTAKES: dict[str, tuple[Call, str, Call]] = {
@@ -192,9 +202,16 @@ LOAD_MISTAKES: dict[str, tuple[Call, str, Call]] = {
     "above_items": (_above(0.13), "6 invoices are", _above(0.0)),
     "paid_elsewhere": (
         paying(invoices=OURS[OURS["invoice_number"] != "1002"]),
-        "1 payment names an invoice that was not passed, 1,000.00 in all",
-        paying(),
+        "1 payment names an invoice that was not passed, or is another client's, 1,000.00 in all",
+        paying(_SOLD),
     ),
+    "loose_credits": (paying(), "1 credit or write-off is on no invoice, 25.00 in all", paying(_SOLD)),
+    "paid_in_other_currency": (
+        paying(_sold_in("EUR"), settings=_US),
+        "1 payment is in EUR, 120.00 in all, and added up as if it were in USD",
+        paying(_sold_in("USD"), settings=_US),
+    ),
+    "short_payments": (_collected("2026"), "The payments are those of 1 October 2026 to 31", _collected("2026-10")),
     "not_judged": (
         judged(),
         "3 of 27 narratives were not judged",

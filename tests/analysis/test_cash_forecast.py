@@ -293,6 +293,8 @@ def test_hidden_rates_leave_the_cash_of_open_invoices(frames):
         ({"level": 1.0}, "level=1.0 takes a share of cases"),
         ({"by": "matter"}, "by='matter' is not known"),
         ({"receipts": 3}, "receipts is an int; pass the frame that bf.receipts returns"),
+        ({"not_cash": "i5"}, "not_cash='i5' is one text; it takes a list of invoice ids"),
+        ({"not_cash": ["1005"]}, "not_cash names none of the invoices"),
     ],
 )
 def test_other_arguments_are_refused(frames, change, sentence):
@@ -303,6 +305,8 @@ def test_other_arguments_are_refused(frames, change, sentence):
 def test_receipts_without_a_column_are_refused(frames):
     with pytest.raises(MissingColumnError, match="receipts lacks until"):
         run(frames, receipts=frames["receipts"].drop(columns="until"))
+    with pytest.raises(ParameterError, match="receipts: fall_amount is missing in some rows"):
+        run(frames, receipts=frames["receipts"].assign(fall_amount=np.nan))
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from billframes.analysis.forecasting.forecasts import Forecast, Span, _curves, _
 from billframes.analysis.forecasting.history import History
 from billframes.analysis.forecasting.horizons import read_horizons
 from billframes.analysis.forecasting.preparing import prepare
+from billframes.analysis.forecasting.reading import Given
 from billframes.analysis.frames.frames import Frames
 from tests.forecast.firms import FIRST_DAY, WEEKS, Array, Firm, make_firm
 
@@ -35,13 +36,12 @@ Rows = Iterator[dict[str, Any]]
 def _history(frames: dict[str, Any]) -> History:
     """Read frames, without the record of earlier forecasts."""
     named = {name: frames[name] for name in ("invoices", "time_entries")}
-    options = {name: frames[name] for name in ("as_of", "since", "receipts")}
-    unset = dict.fromkeys(("payments", "became_final", "complete_from", "not_cash", "settings"))
+    given = Given(frames["receipts"], None, None, frames["since"], None, None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         whole = Frames.of("cash_forecast", **named)
         # The longest horizon, because firms with few invoices are refused short ones; spans are passed later.
-        prepared = prepare(whole, horizons=(13,), level=0.8, every=10**6, **options, **unset)
+        prepared = prepare(whole, given, frames["as_of"], (13,), 0.8, None, every=10**6)
     return prepared.history
 
 

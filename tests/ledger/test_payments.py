@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import random
+import warnings
 
 import pandas as pd
 import pyarrow as pa
@@ -22,6 +23,7 @@ from billframes.analysis.payments import _settle, payments
 from billframes.errors import IncompleteDataWarning, LedgerError, ParameterError
 from billframes.ledger import read_ledger
 from billframes.ledger.quickbooks import ledger_from_quickbooks
+from billframes.ledger.writing import write_report
 
 from .test_reading import SAMPLES
 from .test_tie_out import OURS
@@ -95,7 +97,10 @@ def rows_of(frame, *columns):
 
 
 def test_a_cash_report_gives_the_paid_part_of_each_invoice_with_its_tax():
-    frame = paid("qbo_sales_by_customer_detail_cash.csv")
+    with pytest.warns(
+        IncompleteDataWarning, match="1 credit or write-off is on no invoice, 25.00 in all; it counts in"
+    ):
+        frame = paid("qbo_sales_by_customer_detail_cash.csv")
     assert rows_of(frame, "kind", "invoice_number", "amount", "fee_amount", "expense_amount", "tax_amount") == [
         ("cash", "1001", 600.0, 424.78, 106.19, 69.03),
         ("write_off", None, 25.0, None, None, None),
@@ -111,11 +116,91 @@ def test_a_credit_that_pays_an_invoice_is_not_cash():
     row = ",10/20/2026,Credit Memo,CM-9,Bad debts,,,,{},\n"
     text = text.replace("Total for Osprey", row.format('"-1,000.00"') + "Total for Osprey")
     text = text.replace('8.00,,"$1,000.00"', '8.00,,"$0.00"').replace("1,505.97", "505.97")
-    assert rows_of(paid(read_ledger(text.encode())), "kind", "invoice_number", "amount")[2] == (
-        "write_off",
-        "1002",
-        1000.0,
+    with pytest.warns(IncompleteDataWarning, match="is on no invoice, 25.00"):
+        assert ("write_off", "1002", 1000.0) in rows_of(
+            paid(read_ledger(text.encode())), "kind", "invoice_number", "amount"
+        )
+
+
+def sold(*rows, headings=("Transaction date", "Transaction type", "Num", "Amount"), customer="Osprey Ridge LLC"):
+    """Return a report of sales on cash basis with rows of one customer, on 20 October."""
+    day = dt.date(2026, 10, 20)
+    groups = {customer: [[day, *row] for row in rows]}
+    report = ("Sales by Customer Detail", "October 1-31, 2026", headings, groups)
+    return read_ledger(write_report(*report, basis="Cash Basis"))
+
+
+def test_a_credit_beside_a_payment_of_the_same_day_is_not_cash():
+    """In the report, the invoice's rows have both."""
+    frame = paid(sold(("Invoice", "1002", 60_000), ("Credit Memo", "CM-9", -10_000)))
+    assert rows_of(frame, "kind", "invoice_number", "amount") == [("cash", "1002", 500.0), ("credit", "1002", 100.0)]
+
+
+def test_a_number_that_is_another_clients_and_a_cash_sale_pay_no_invoice():
+    with pytest.warns(
+        IncompleteDataWarning, match="1 payment names an invoice that was not passed, or is another client"
+    ):
+        frame = paid(sold(("Invoice", "1010", 12_000), customer="Marlow & Finch"))
+    assert rows_of(frame, "invoice_number", "client_name", "amount") == [(None, "Marlow & Finch", 120.0)]
+    for sale in (sold(("Sales Receipt", "1002", 12_000)), "qbo_transaction_list_by_date_payments.csv"):
+        ledger = read_ledger(SAMPLES / sale).replace("Payment", "Sales Receipt") if isinstance(sale, str) else sale
+        ledger["kind"] = ledger["kind"].replace("payment", "sales_receipt")
+        ledger["amount"] = ledger["amount"].abs()
+        frame = paid(ledger)
+        assert frame["invoice_id"].isna().all()
+        assert frame["amount"].sum() == ledger["amount"].sum()
+
+
+def test_payments_in_another_currency_are_named():
+    ledger = sold(
+        ("Invoice", "1002", 12_000, "EUR"),
+        headings=("Transaction date", "Transaction type", "Num", "Amount", "Currency"),
     )
+    with pytest.warns(
+        IncompleteDataWarning, match="1 payment is in EUR, 120.00 in all, and added up as if it were in USD"
+    ):
+        paid(ledger, settings=FirmSettings(currency="USD"))
+
+
+def test_of_a_report_of_several_accounts_only_receivables_count():
+    text = (SAMPLES / "qbo_transaction_detail_by_account_ar.csv").read_text(encoding="utf-8")
+    row = ",09/30/2026,Journal Entry,JE-12,Tern Valley Trust,,Accounts Receivable (A/R),45.00,45.00"
+    more = f"Bad Debts,,,,,,,,\n{row}\nTotal for Bad Debts,,,,,,,$45.00,\nTOTAL,,,,,,,$450.00,"
+    both = text.replace("TOTAL,,,,,,,$405.00,", more)
+    payments_of = "qbo_invoices_and_received_payments.csv"
+    alone = paid(payments_of, credits=read_ledger(text.encode()))
+    pd.testing.assert_frame_equal(paid(payments_of, credits=read_ledger(both.encode())), alone)
+    with pytest.raises(LedgerError, match="lists 2 accounts, and none is called receivable"):
+        paid(
+            payments_of,
+            credits=read_ledger(
+                both.replace("Accounts Receivable (A/R),,", "Debtors,,")
+                .replace("for Accounts Receivable (A/R)", "for Debtors")
+                .encode()
+            ),
+        )
+    other = read_ledger(text.replace("Larkspur", "Another").encode())
+    for report, reason in (
+        (other, "two companies"),
+        (read_ledger(SAMPLES / "qbo_ar_aging_detail.csv"), "lists what is open"),
+    ):
+        with pytest.raises(LedgerError, match=reason):
+            paid(payments_of, credits=report)
+
+
+def test_cash_outside_the_days_of_the_payments_is_missing_with_a_word(demo):
+    book, frame = demo
+    late = frame.copy()
+    late.attrs["payments"] = frame.attrs["payments"] | {"start": "2026-10-01"}
+    for call in (book.collected, book.days_to_pay, book.realization):
+        options = {"payments": late, "by": None}
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            call(**options)
+        with pytest.warns(IncompleteDataWarning, match="those of 1 October 2026 to 31 October 2026, not of the whole"):
+            call(**options, start="2026-09")
+    with pytest.warns(IncompleteDataWarning, match="not of the whole period"):
+        book.payment_gaps(late)
 
 
 def test_an_unlinked_payment_is_tied_only_to_the_only_invoice_or_the_only_one_of_its_amount():
@@ -181,8 +266,13 @@ def test_links_of_quickbooks_are_kept_and_shared_credits_are_divided():
     assert shared.attrs["ledger"]["shared"] == [1, 2, 3, 4]
     with pytest.raises(LedgerError, match="Payment 9 applies 400.00 to invoices, but has 310.00 in cash and 100.00"):
         ledger_from_quickbooks([{**payment, "TotalAmt": 310}], [{"Id": "1"}, {"Id": "2"}])
-    with pytest.raises(LedgerError, match="pays the invoice 1, which was not passed"):
-        ledger_from_quickbooks([payment], [])
+    for objects, reason in (
+        ([payment], "pays the invoice 1, which was not passed"),
+        ([{"Id": "3"}], "Payment 3 can't be read: K"),
+        (["x"], "The objects have a str; pass dicts"),
+    ):
+        with pytest.raises(LedgerError, match=reason):
+            ledger_from_quickbooks(objects, [])
 
 
 def test_tax_that_nobody_named_is_warned_of_and_arguments_are_checked():
@@ -359,8 +449,10 @@ def test_realization_adds_up_when_invoices_are_paid_in_several_parts_credited_an
 
 
 def test_payments_of_invoices_that_were_not_passed_count_for_the_client_and_are_noted():
-    with pytest.warns(IncompleteDataWarning, match="names an invoice that was not passed, 1,000.00 in all") as said:
-        frame = paid("qbo_sales_by_customer_detail_cash.csv", invoices=OURS[OURS["invoice_number"] != "1002"])
+    with pytest.warns(
+        IncompleteDataWarning, match="names an invoice that was not passed, or is another client's, 1,000.00 in"
+    ) as said:
+        frame = paid(sold(("Invoice", "1002", 100_000)), invoices=OURS[OURS["invoice_number"] != "1002"])
     assert frame.attrs["notes"][0]["rule"] == "paid_elsewhere"
     assert len(said) == 1
     assert frame.loc[frame["amount"] == 1000.0, "invoice_id"].isna().all()

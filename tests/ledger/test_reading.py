@@ -118,6 +118,7 @@ REFUSED = {
     "rows after the total": (AGING + AGING, "there are rows after the end, so files were joined"),
     "no total of a group": (AGING.replace("Total for CURRENT", ",,"), "neither a transaction nor a heading"),
     "no heading": (AGING.replace("CURRENT,,,,,,,\r\n", "", 1), "a total closes a group that is not open"),
+    "a payment without an amount": (PAYMENTS.replace(",,,600.00", ",,,"), "row 7 has no amount"),
     "no stamp": (PAYMENTS.partition("\n\n\n")[0], "has no time stamp at its end"),
     "a text in the middle": (AGING.replace("CURRENT,,,,,,,", ",,checked by Ann,,,,,"), "row 25 is neither a transac"),
     "a day that is not": (AGING.replace("06/15/2026", "02/30/2026", 1), "row 7 has an amount or a date that can't"),

@@ -90,11 +90,42 @@ def test_without_history_nobody_can_tell_what_became_of_an_invoice():
 def test_customers_in_the_settings_are_clients_and_others_are_counted_in_a_warning():
     renamed = LEDGER.replace({"customer": {"Marlow & Finch": "M&F (2019) LLP"}})
     renamed.attrs = LEDGER.attrs
-    with pytest.warns(IncompleteDataWarning, match="1 customer matches no client, 40.00 in all; name them in the set"):
+    with pytest.warns(IncompleteDataWarning, match="1 customer matches no client, 40.00 in all. Name them in the set"):
         tie_out(OURS, ledger=renamed, as_of=DAY)
     settings = FirmSettings(ledger={"customers": {"M&F (2019) LLP": "c-marlow"}})
     rows = tie_out(OURS, ledger=renamed, as_of=DAY, settings=settings)
     assert rows["client_name"].eq("Marlow & Finch").sum() == 4
+
+
+def test_a_history_is_of_the_same_company_and_tells_only_of_its_days():
+    for other, reason in (
+        (LEDGER, "is ar_aging_detail, which does not list all invoices; export Invoice List by Date"),
+        (HISTORY.pipe(of_company, "Another LLP"), "are of two companies"),
+    ):
+        with pytest.raises(LedgerError, match=reason):
+            compared(history=other)
+    with pytest.raises(ParameterError, match="history is a DataFrame; pass the frame that bf.read_ledger returns"):
+        compared(history=OURS)
+    october = HISTORY[HISTORY["date"] >= "2026-10-01"]
+    october.attrs = {"ledger": HISTORY.attrs["ledger"] | {"start": "2026-10-01"}}
+    rows = compared(history=october).set_index("invoice_number")
+    assert rows.loc[["1005", "1006", "1013"], "reason"].to_list() == [
+        "not_in_report",
+        "missing_in_ledger",
+        "not_in_report",
+    ]
+
+
+def test_an_invoice_sent_again_is_the_one_that_was_paid_and_not_the_one_that_was_voided():
+    again = pd.concat([HISTORY, HISTORY[HISTORY["number"] == "1005"].assign(amount=3200.0, voided=False)])
+    again.attrs = HISTORY.attrs
+    assert compared(history=again).set_index("invoice_number").loc["1005", "reason"] == "paid_in_ledger"
+
+
+def of_company(ledger, company):
+    other = ledger.copy()
+    other.attrs = {"ledger": ledger.attrs["ledger"] | {"company": company}}
+    return other
 
 
 def report(*rows, title="A/R Aging Detail Report", period="As of Oct 31, 2026", headings=AGING):
@@ -108,8 +139,9 @@ def test_reports_that_can_not_be_compared_are_refused():
         tie_out(OURS, ledger=HISTORY, as_of=DAY)
     with pytest.raises(ParameterError, match="pass the frame that bf.read_ledger returns"):
         tie_out(OURS, ledger=OURS, as_of=DAY)
-    with pytest.raises(ParameterError, match="control='8,605' is not an amount"):
-        compared(control="8,605")
+    for control in ("8,605", float("nan")):
+        with pytest.raises(ParameterError, match=r"control=.* is not an amount"):
+            compared(control=control)
     day = pd.Timestamp("2026-10-01").date()
     undated = report([day, "Invoice", "1", "Tern", day, 100, 100], period="All Dates")
     with pytest.warns(IncompleteDataWarning) as said:
@@ -194,6 +226,12 @@ def test_the_command_prints_the_reasons_writes_the_rows_and_keeps_the_report_or_
     assert f"0.00  Agrees ({len(rows)})" in capsys.readouterr().out
     assert len(pd.read_csv(out)) == len(rows)
     assert [len(each) for each in LedgerTable(m._storage).read()] == [len(rows)]
+    undated = tmp_path / "undated.csv"
+    undated.write_bytes(file.read_bytes().replace(b'"As of Oct 31, 2026"', b"All Dates"))
+    assert main(["tie-out", str(undated), "--mirror", m.path]) == 1
+    assert "undated.csv does not say as of which day it is; pass the day as --as-of" in capsys.readouterr().err
+    assert main(["tie-out", str(file), "--mirror", m.path, "--control", "$1,000.00"]) == 0
+    assert "Not in any customer (1)" in capsys.readouterr().out
     file.write_bytes(file.read_bytes()[:900])
     assert main(["tie-out", str(file), "--demo"]) == 1
     assert "so it is cut off" in capsys.readouterr().err

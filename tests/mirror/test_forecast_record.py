@@ -1,7 +1,8 @@
-"""The record of cash forecasts takes from a mirror which invoices were still drafts on a day."""
+"""The record of cash forecasts and the tie-out take from a mirror what was known on a day."""
 
 from __future__ import annotations
 
+import datetime as dt
 import sqlite3
 from contextlib import closing
 
@@ -9,8 +10,11 @@ import pandas as pd
 import pytest
 
 import billframes as bf
+from billframes.cli import main
+from billframes.ledger.writing import write_report
 from billframes.mirror import Mirror
 from billframes.sandbox import replay
+from tests.ledger.made_up import AGING
 
 DAYS = {"as_of": "2026-10-28", "horizons": (4,)}
 pytestmark = pytest.mark.filterwarnings("ignore::billframes.errors.IncompleteDataWarning")
@@ -51,3 +55,13 @@ def test_only_invoices_that_were_drafts_after_their_date_are_listed(mirrored):
     assert (before["invoice_state"] == "review").all()
     assert (before["invoice_date"].dt.date <= first).all()
     assert set(finals["final_since"]) == {pd.Timestamp(mirrored.time)}
+
+
+def test_the_tie_out_of_an_earlier_day_reads_the_balances_of_that_day(mirrored, tmp_path, capsys):
+    file, day = tmp_path / "aging.csv", dt.date(2026, 9, 30)
+    rows = {"CURRENT": [[day, "Invoice", "1", "Nobody", day, 100, 100]]}
+    file.write_bytes(write_report("A/R Aging Detail Report", "As of Sep 30, 2026", AGING, rows))
+    invoices = mirrored.as_of("2026-09-30").invoices(invoice_state="final")
+    then = invoices.loc[invoices["invoice_date"] <= "2026-09-30", "balance"].sum()
+    assert main(["tie-out", str(file), "--mirror", mirrored.path]) == 0
+    assert f"Receivables on 2026-09-30: {then:,.2f} here, 1.00 in the books" in capsys.readouterr().out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from billframes.analysis.forecasting.forecasts import FEWEST_INVOICES, FEWEST_WE
 from billframes.analysis.forecasting.history import History
 from billframes.analysis.forecasting.horizons import Horizon, Horizons, read_horizons
 from billframes.analysis.forecasting.ranges import limits, widening
-from billframes.analysis.forecasting.reading import read_history, read_invoices
+from billframes.analysis.forecasting.reading import Given, read_history, read_invoices
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import read_date, without_people
 from billframes.analysis.rules.forecasts import MISSED, NO_SEASON, OLD_BALANCES, UNCHECKED, WRITTEN_OFF
@@ -94,43 +94,27 @@ def read_level(level: float) -> float:
 
 def prepare(
     frames: Frames,
-    *,
-    receipts: Any,
-    payments: Any,
-    became_final: Any,
+    given: Given,
     as_of: DateLike,
-    since: DateLike | None,
-    complete_from: DateLike | None,
-    not_cash: Collection[str] | None,
     horizons: Horizons,
     level: float,
-    every: int = 4,
     settings: FirmSettings | None,
+    every: int = 4,
 ) -> Prepared:
     """Read the arguments and the frames of a forecast, refuse those that say too little, and note doubts."""
     day = read_date(as_of, "as_of")
     spans, level = read_horizons(horizons, day), read_level(level)
     need_open_on(frames, ("invoices", "time_entries"), day)
-    _need_falls_since(frames, day, receipts if payments is None else payments, without_people(settings))
+    _need_falls_since(frames, day, given.falls, without_people(settings))
     invoices = read_invoices(frames, day)
-    history, listed = read_history(
-        frames,
-        invoices,
-        day,
-        receipts=receipts,
-        payments=payments,
-        became_final=became_final,
-        since=None if since is None else read_date(since, "since"),
-        complete_from=None if complete_from is None else read_date(complete_from, "complete_from"),
-        not_cash=not_cash or (),
-    )
+    history, listed = read_history(frames, invoices, day, given)
     _need_enough(history, spans)
     _check_old_balances(frames, history)
     past = list(past_forecasts(history, [each.span for each in spans], every)) if history.work else []
     prepared = Prepared(frames, history, listed, spans, past, level)
     _note_record(prepared)
     _note_season(prepared, months=horizons == "months")
-    _note_write_offs(prepared, None if payments is not None else receipts, not_cash or ())
+    _note_write_offs(prepared, given)
     return prepared
 
 
@@ -205,15 +189,16 @@ def _note_season(prepared: Prepared, *, months: bool) -> None:
         prepared.frames.notes.add(NO_SEASON, len(named), months=", ".join(named))
 
 
-def _note_write_offs(prepared: Prepared, receipts: Any, not_cash: Collection[str]) -> None:
+def _note_write_offs(prepared: Prepared, given: Given) -> None:
     """Note many old invoices that fell to 0 at one refresh."""
-    if receipts is None or "balance_after" not in receipts.columns:
+    receipts = given.receipts
+    if receipts is None or given.payments is not None or "balance_after" not in receipts.columns:
         return
     names = ("invoice_id", "after", "until", "balance_after", "implied_receipt_amount")
     rows = nw.from_native(receipts, eager_only=True).select(*names).to_arrow()
     ids = rows["invoice_id"].cast(pa.string())
     place = pc.index_in(ids, value_set=prepared.invoices["invoice_id"].cast(pa.string()))
-    known = np.array(place.is_valid()) & ~np.array(pc.is_in(ids, pa.array([*not_cash], pa.string())))
+    known = np.array(place.is_valid()) & ~given.written_off(ids)
     after, until, made = (
         each.to_numpy().astype("datetime64[D]")
         for each in (rows["after"], rows["until"], prepared.invoices["invoice_date"].take(place.fill_null(0)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -20,18 +20,22 @@ from billframes.analysis.forecasting.history import Drafts, Falls, History, Work
 from billframes.analysis.frames.engine import collect, sum_by, to_arrow
 from billframes.analysis.frames.expressions import as_float, midnight
 from billframes.analysis.frames.frames import Frames
+from billframes.analysis.model.arguments import read_date
 from billframes.analysis.rules.amounts import HIDDEN_RATES
 from billframes.analysis.rules.forecasts import GAPS, OVERPAID
 from billframes.errors import MissingColumnError, ParameterError
+from billframes.periods import DateLike
 
-__all__ = ["read_history", "read_invoices"]
+__all__ = ["Given", "read_history", "read_invoices"]
 
 C = nw.col
 
 Days = npt.NDArray[np.datetime64]
 
 _INVOICE = ("invoice_id", "invoice_date", "invoice_state", "amount", "balance", "client_id", "client_name")
-_FALLS = ("invoice_id", "after", "until", "fall_amount", "adjusted_amount", "implied_receipt_amount")
+_RECEIPTS = ("invoice_id", "after", "until", "fall_amount", "adjusted_amount", "implied_receipt_amount")
+_FALLEN = {"invoice_id": pa.string(), "after": pa.date32(), "until": pa.date32()}
+_FALLEN |= dict.fromkeys(("fall", "adjusted", "cash"), pa.float64())
 _PAYMENTS = ("invoice_id", "payment_date", "amount")
 # Falls between two refreshes this many days apart are dated to the later one; after a longer gap they aren't used.
 _SOON, _LONG = 7, 35
@@ -70,20 +74,38 @@ class _Weeks:
         return days
 
 
-def read_history(
-    frames: Frames,
-    invoices: pa.Table,
-    day: dt.date,
-    *,
-    receipts: Any,
-    payments: Any,
-    became_final: Any,
-    since: dt.date | None,
-    complete_from: dt.date | None,
-    not_cash: Collection[str],
-) -> tuple[History, pa.Table]:
+@dataclass(frozen=True)
+class Given:
+    """What is passed to a forecast beside invoices and work."""
+
+    receipts: Any
+    payments: Any
+    became_final: Any
+    since: DateLike | None
+    complete_from: DateLike | None
+    not_cash: Collection[str] | None
+
+    @property
+    def falls(self) -> Any:
+        """What shows when balances fell, if anything does."""
+        return self.receipts if self.payments is None else self.payments
+
+    def written_off(self, ids: Any) -> npt.NDArray[np.bool_]:
+        """Tell which invoices' falls are not cash."""
+        if isinstance(self.not_cash, str):
+            raise ParameterError(f"not_cash={self.not_cash!r} is one text; it takes a list of invoice ids.")
+        return np.array(pc.is_in(ids.cast(pa.string()), pa.array([*(self.not_cash or ())], pa.string())), bool)
+
+
+def read_history(frames: Frames, invoices: pa.Table, day: dt.date, given: Given) -> tuple[History, pa.Table]:
     """Return the history up to a day, and all invoices with `client` as a number, those of the history first."""
-    fallen, first = _read_falls(receipts, payments, set(not_cash))
+    since, complete = (
+        None if value is None else read_date(value, name)
+        for value, name in ((given.since, "since"), (given.complete_from, "complete_from"))
+    )
+    if given.not_cash and not given.written_off(invoices["invoice_id"]).any():
+        raise ParameterError("not_cash names none of the invoices; it takes values of their invoice_id.")
+    fallen, first = _read_falls(given)
     since = min([day, *(each for each in (since, first) if each)]) if len(fallen) else day
     today, dates = np.datetime64(day), _days(invoices["invoice_date"])
     earliest = max(dates.min() if len(dates) else today, np.datetime64(since) - 7 * _BEFORE)
@@ -98,13 +120,13 @@ def read_history(
     # As first billed: the falls hold by how much amounts were reduced.
     billed = amount + add_by(falls.invoice, falls.adjusted, len(amount))
     week = weeks.of(dates)
-    final = _final_since(invoices, became_final, week, weeks)
+    final = _final_since(invoices, given.became_final, week, weeks)
     owed = billed > _CENT
     history = History(
         day=day,
         last=weeks.last,
         since=int(weeks.of(since)),
-        complete=0 if complete_from is None else int(weeks.of(complete_from)),
+        complete=0 if complete is None else int(weeks.of(complete)),
         week=week[owed],
         final=final[owed],
         amount=amount[owed],
@@ -142,35 +164,29 @@ def _final_since(invoices: pa.Table, became_final: Any, week: Ints, weeks: _Week
     return final
 
 
-def _read_falls(receipts: Any, payments: Any, not_cash: set[str]) -> tuple[pa.Table, dt.date | None]:
+def _read_falls(given: Given) -> tuple[pa.Table, dt.date | None]:
     """Return the falls with their days, and the first day that they are about."""
-    if payments is not None:
-        rows = _table(payments, "payments", _PAYMENTS, ("kind",))
+    if given.falls is None:
+        return pa.schema(_FALLEN).empty_table(), None
+    if given.payments is not None:
+        rows = _table(given.payments, "payments", _PAYMENTS, ("kind",))
         rows = rows.filter(pc.is_valid(rows["invoice_id"]))
         kind = rows["kind"] if "kind" in rows.column_names else pa.array(["cash"] * len(rows))
-        day, amount = _days(rows["payment_date"]), rows["amount"].to_numpy().astype(float)
-        is_cash = np.array(pc.equal(kind, "cash"), bool)
-        first, before, adjusted = day, day - 1, np.zeros(len(rows))
-        cash = amount * is_cash
-    elif receipts is not None:
-        rows = _table(receipts, "receipts", _FALLS)
-        before, day = _days(rows["after"]), _days(rows["until"])
-        first, amount = before, rows["fall_amount"].to_numpy().astype(float)
-        adjusted, cash = (rows[name].to_numpy().astype(float) for name in _FALLS[4:])
+        first = day = _days(rows["payment_date"])
+        before, amount, adjusted = day - 1, rows["amount"].to_numpy().astype(float), np.zeros(len(rows))
+        cash = amount * np.array(pc.equal(kind, "cash"), bool)
     else:
-        none = pa.array([], pa.float64())
-        days = {name: pa.array([], pa.date32()) for name in ("after", "until")}
-        parts = dict.fromkeys(("fall", "adjusted", "cash"), none)
-        return pa.table({"invoice_id": pa.array([], pa.string()), **days, **parts}), None
+        rows = _table(given.receipts, "receipts", _RECEIPTS)
+        first = before = _days(rows["after"])
+        day = _days(rows["until"])
+        amount, adjusted, cash = (rows[name].to_numpy().astype(float) for name in _RECEIPTS[3:])
     ids = rows["invoice_id"].cast(pa.string())
-    if not_cash:
-        cash = np.where(np.array(pc.is_in(ids, pa.array(sorted(not_cash), pa.string())), bool), 0.0, cash)
-    parts = {"fall": amount, "adjusted": adjusted, "cash": cash}
-    table = pa.table({"invoice_id": ids, "after": before, "until": day, **parts})
+    cash = np.where(given.written_off(ids), 0.0, cash)
+    table = pa.table([ids, before, day, amount, adjusted, cash], names=[*_FALLEN])
     return table, cast("dt.date", first.min().item()) if len(table) else None
 
 
-def _table(frame: Any, name: str, columns: Collection[str], optional: Collection[str] = ()) -> pa.Table:
+def _table(frame: Any, name: str, columns: Sequence[str], optional: Collection[str] = ()) -> pa.Table:
     """Return columns of a frame of any kind, such as the one of `bf.receipts`."""
     try:
         rows = nw.from_native(frame, eager_only=True)
@@ -180,7 +196,11 @@ def _table(frame: Any, name: str, columns: Collection[str], optional: Collection
     absent = [each for each in columns if each not in rows.columns]
     if absent:
         raise MissingColumnError(f"{name} lacks {join_names(absent)}; pass {_SOURCES[name]}.")
-    return rows.select(*columns, *(each for each in optional if each in rows.columns)).to_arrow()
+    table = rows.select(*columns, *(each for each in optional if each in rows.columns)).to_arrow()
+    for each in columns[1:]:
+        if pc.any(pc.is_null(table[each], nan_is_null=True)).as_py():
+            raise ParameterError(f"{name}: {each} is missing in some rows; fill it in, or remove them.")
+    return table
 
 
 def _read_falls_of(

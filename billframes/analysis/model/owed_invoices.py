@@ -112,15 +112,14 @@ class OwedInvoices:
         return self._index.only(self.clients.key(customer), date, amount)
 
     def by_number(self, number: str | None, customer: str | None) -> OwedInvoice | None:
-        """Return the only invoice with a number; of several, the customer's."""
+        """Return the only invoice of a customer with a number; that of another client only if the customer is none."""
+        client = self.clients.key(customer)
         for key in (f"={exact_number(number)}", plain_number(number)):
             listed = self._numbers.get(key, [])
-            own = [
-                each for each in listed if self.clients.key(each.columns["client_name"]) == self.clients.key(customer)
-            ]
-            for candidates in (listed, own):
-                if len(candidates) == 1:
-                    return candidates[0]
+            own = [each for each in listed if self.clients.key(each.columns["client_name"]) == client]
+            candidates = own if own or client in self.clients else listed
+            if len(candidates) == 1:
+                return candidates[0]
         return None
 
     def open_invoices(self, customer: str | None, until: dt.datetime) -> Iterator[OwedInvoice]:

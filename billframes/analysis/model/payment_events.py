@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 
-from billframes._names import type_in_words
-from billframes.analysis.frames.native import without_attrs
+from billframes.analysis.model.ledger_frames import ledger_rows, same_company, stated_about
 from billframes.analysis.model.owed_invoices import InvoiceIndex, OwedInvoice, OwedInvoices
 from billframes.config.ledger import LedgerSettings
-from billframes.errors import LedgerError, ParameterError
+from billframes.errors import LedgerError
+
+_CASH = ("payment", "refund", "sales_receipt")
 
 
 @dataclass(slots=True)
@@ -42,24 +42,19 @@ class PaymentEvent:
         return PaymentEvent(*known, invoice, parts)
 
 
-def _records(ledger: pd.DataFrame) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = pa.Table.from_pandas(without_attrs(ledger), preserve_index=False).to_pylist()
-    for row in rows:
-        row["cents"] = round((row["amount"] or 0.0) * 100)
-    return rows
+def _rows(ledger: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{**row, "cents": round((row["amount"] or 0.0) * 100)} for row in ledger_rows(ledger)]
 
 
 def payment_events(ledger: pd.DataFrame, names: LedgerSettings, found: OwedInvoices) -> Iterator[PaymentEvent]:
     """Yield the payments and credits of a report."""
-    if not isinstance(ledger, pd.DataFrame) or "ledger" not in ledger.attrs:
-        raise ParameterError(f"ledger is {type_in_words(ledger)}; pass the frame that bf.read_ledger returns.")
-    about = ledger.attrs["ledger"]
+    about = stated_about(ledger, "ledger")
     how = about["payments"]
     if not how:
         raise LedgerError(
             f"{about['file']} is {about['report']}, which has no payments; export Sales by Customer Detail."
         )
-    rows = _records(ledger)
+    rows = _rows(ledger)
     if how == "line":
         if about["basis"] != "cash":
             basis = f"of the {about['basis']} basis" if about["basis"] else "of an unknown basis"
@@ -71,15 +66,17 @@ def payment_events(ledger: pd.DataFrame, names: LedgerSettings, found: OwedInvoi
     shared = {*about.get("shared", ())}
     listed = _listed_invoices(rows)
     for row in rows:
-        if row["kind"] not in ("payment", "refund") and (row["kind"] == "invoice" or how == "group"):
+        if row["kind"] not in _CASH and (row["kind"] == "invoice" or how == "group"):
             continue
-        kind = "cash" if row["kind"] in ("payment", "refund") else _kind_of_credit(row, names)
-        event = PaymentEvent(row["date"], kind, row["customer"], -row["cents"], row["invoice_number"], how, row)
+        kind = "cash" if row["kind"] in _CASH else _kind_of_credit(row, names)
+        # What was sold for cash never was a receivable.
+        amount = abs(row["cents"]) if row["kind"] == "sales_receipt" else -row["cents"]
+        event = PaymentEvent(row["date"], kind, row["customer"], amount, row["invoice_number"], how, row)
         if how == "link" and row["row"] in shared:
             event.matched_by = "link, shared"
         if event.number is None:
             event.matched_by = "unapplied" if how == "link" else "none"
-        if how == "group":
+        if how == "group" and row["kind"] != "sales_receipt":
             event.number, event.matched_by = (listed or found).only(event.customer, event.date, event.amount)
         yield event
 
@@ -89,21 +86,31 @@ def _lines(rows: Sequence[Mapping[str, Any]], names: LedgerSettings) -> Iterator
     groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
         groups[row["date"], row["kind"], row["customer"], row["number"]].append(row)
-    events = []
-    memos: dict[tuple[Any, ...], list[PaymentEvent]] = defaultdict(list)
+    paid: dict[tuple[Any, ...], list[PaymentEvent]] = defaultdict(list)
+    credited = []
     for (date, kind, customer, number), lines in groups.items():
         amount = sum(line["cents"] for line in lines)
-        if kind == "invoice" or kind == "sales_receipt":
-            events.append(PaymentEvent(date, "cash", customer, amount, number, "line", lines[0]))
+        if kind == "invoice":
+            event = PaymentEvent(date, "cash", customer, amount, number, "line", lines[0])
+            paid[date, customer].append(event)
+            yield event
+        elif kind == "sales_receipt":
+            yield PaymentEvent(date, "cash", customer, amount, None, "none", lines[0])
         else:
-            credit = PaymentEvent(date, _kind_of_credit(lines[0], names), customer, -amount, None, "none", lines[0])
-            memos[date, customer, -amount].append(credit)
-    # A credit memo that pays an invoice is a negative row beside the invoice's row of that day.
-    for event in events:
-        if matching := memos.get((event.date, event.customer, event.amount)):
-            event.kind = matching.pop().kind
-    yield from events
-    yield from (each for left in memos.values() for each in left)
+            how = _kind_of_credit(lines[0], names)
+            credited.append(PaymentEvent(date, how, customer, -amount, None, "none", lines[0]))
+    for credit in credited:
+        # A credit that pays an invoice is a negative row beside the invoice's row, which has the day's payment, too.
+        beside = [each for each in paid[credit.date, credit.customer] if each.kind == "cash"]
+        equal = [each for each in beside if each.amount == credit.amount]
+        larger = [each for each in beside if each.amount > credit.amount > 0]
+        if equal:
+            equal[-1].kind = credit.kind
+            continue
+        if len(larger) == 1:
+            larger[0].amount -= credit.amount
+            credit.number, credit.matched_by = larger[0].number, "line"
+        yield credit
 
 
 def _kind_of_credit(row: Mapping[str, Any], names: LedgerSettings) -> str:
@@ -116,9 +123,17 @@ def _kind_of_credit(row: Mapping[str, Any], names: LedgerSettings) -> str:
     return "journal" if row["kind"] == "journal" else "credit"
 
 
-def credit_events(report: pd.DataFrame, names: LedgerSettings, found: OwedInvoices) -> Iterator[PaymentEvent]:
-    """Yield the credit memos and journal entries of a second report."""
-    for row in _records(report):
+def credit_events(
+    report: pd.DataFrame, ledger: pd.DataFrame, names: LedgerSettings, found: OwedInvoices
+) -> Iterator[PaymentEvent]:
+    """Yield the credit memos and journal entries of a second report of the ledger's company."""
+    about = stated_about(report, "credits")
+    if about["open_items"]:
+        raise LedgerError(
+            f"{about['file']} is {about['report']}, which lists what is open; export Transaction Detail by Account."
+        )
+    same_company(stated_about(ledger, "ledger"), about)
+    for row in _rows(report):
         if row["kind"] in ("credit", "journal") and row["cents"]:
             event = PaymentEvent(
                 row["date"], _kind_of_credit(row, names), row["customer"], -row["cents"], None, "none", row

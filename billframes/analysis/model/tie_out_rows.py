@@ -6,6 +6,8 @@ settled less what we have.
 
 from __future__ import annotations
 
+import datetime as dt
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +15,7 @@ from typing import Any
 
 from billframes.analysis.model.invoice_matching import MATCHED_BY, ClientNames, Item, match_invoices, plain_number
 from billframes.errors import ParameterError
+from billframes.periods import Period
 
 REASONS = (
     "agrees",
@@ -81,10 +84,9 @@ def compare_rows(
     history: Sequence[Mapping[str, Any]],
     names: ClientNames,
     currency: str,
-    *,
-    has_history: bool,
+    listed: Period | None,
 ) -> list[TieOutRow]:
-    """Pair the rows of both sides, and give each its reason."""
+    """Pair the rows of both sides, and give each its reason; `listed` are the days of the history, if there is one."""
     items = [_item(each, names.key(each["client_name"]), ours=True) for each in ours]
     comparable = [at for at, each in enumerate(theirs) if each["kind"] in _INVOICES]
     others = [_item(theirs[at], names.key(theirs[at]["customer"]), ours=False) for at in comparable]
@@ -98,12 +100,17 @@ def compare_rows(
             other, how = pairs[at]
             rows.append(_paired(invoice, item, theirs[comparable[other]], others[other], how, currency))
         elif invoice["invoice_state"] == "final" and _cents(invoice["balance"]):
-            found = _in_history(item, past, names) if has_history else None
-            rows.append(_only_here(invoice, found, has_history=has_history))
+            is_known = listed is not None and _is_within(item.date, listed)
+            rows.append(_only_here(invoice, _in_history(item, past, names), known=is_known))
     used = {comparable[other] for other, _ in pairs.values()}
     known = {plain_number(item.number) for item in items} - {""}
     rows += [_only_there(each, known, names) for at, each in enumerate(theirs) if at not in used and _is_open(each)]
     return rows
+
+
+def _is_within(date: dt.datetime | None, days: Period) -> bool:
+    day = None if date is None else date.date()
+    return day is None or (days.start or day) <= day <= (days.end or day)
 
 
 def _is_open(row: Mapping[str, Any]) -> bool:
@@ -148,12 +155,12 @@ def _set_parts(row: TieOutRow, amount: int, ledger_amount: int) -> None:
         row.reason, row.also = reasons[0], row.also + reasons[1:]
 
 
-def _only_here(invoice: Mapping[str, Any], found: Mapping[str, Any] | None, *, has_history: bool) -> TieOutRow:
+def _only_here(invoice: Mapping[str, Any], found: Mapping[str, Any] | None, *, known: bool) -> TieOutRow:
     """Return the row of an open invoice that the report does not have, with what became of it in the books."""
     amount, balance = _cents(invoice["amount"]) or 0, _cents(invoice["balance"]) or 0
     row = TieOutRow(ours=invoice, amount=amount, balance=balance)
     if found is None:
-        row.reason, row.billed = ("missing_in_ledger" if has_history else "not_in_report"), balance
+        row.reason, row.billed = ("missing_in_ledger" if known else "not_in_report"), balance
     elif found["voided"]:
         row.reason, row.ledger_amount, row.billed, row.settled = "voided_in_ledger", 0, amount, balance - amount
     else:
@@ -165,15 +172,13 @@ def _only_here(invoice: Mapping[str, Any], found: Mapping[str, Any] | None, *, h
 def _in_history(
     item: Item, past: Mapping[str, list[Mapping[str, Any]]], names: ClientNames
 ) -> Mapping[str, Any] | None:
-    """Find an invoice in the list of all invoices; client, amount or date must agree, too."""
-    found = [
-        each
-        for each in past.get(plain_number(item.number), ())
-        if names.key(each["customer"]) == item.client
-        or _cents(each["amount"]) == item.amount
-        or each["date"] == item.date
-    ]
-    return next((each for each in found if each["voided"]), found[0] if found else None)
+    """Find the most alike invoice of a number in the list of all invoices: client, amount or date must agree, too."""
+
+    def alike(row: Mapping[str, Any]) -> tuple[bool, ...]:
+        return names.key(row["customer"]) == item.client, _cents(row["amount"]) == item.amount, row["date"] == item.date
+
+    found = max(past.get(plain_number(item.number), ()), key=alike, default=None)
+    return found if found is not None and any(alike(found)) else None
 
 
 def _only_there(row: Mapping[str, Any], known: set[str], names: ClientNames) -> TieOutRow:
@@ -208,7 +213,7 @@ def group_unapplied(rows: Sequence[TieOutRow], names: ClientNames) -> None:
 
 def add_control(rows: list[TieOutRow], control: float) -> None:
     """Add the row of what the general ledger has beside the customers' accounts."""
-    if isinstance(control, bool) or not isinstance(control, int | float):
+    if isinstance(control, bool) or not isinstance(control, int | float) or not math.isfinite(control):
         raise ParameterError(f"control={control!r} is not an amount such as 8605.49.")
     gap = (_cents(control) or 0) - sum(row.ledger_balance for row in rows)
     if gap:

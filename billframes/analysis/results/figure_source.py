@@ -14,18 +14,17 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from billframes._format import long_span
 from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.frames.data_span import covers
 from billframes.analysis.frames.engine import to_arrow
 from billframes.analysis.model.arguments import read_date
 from billframes.analysis.model.keys import TIMES
+from billframes.analysis.model.payment_days import short_payments
 from billframes.analysis.results.figure_names import find_figure
 from billframes.analysis.results.result_rows import key_columns
 from billframes.config.firm import FirmSettings
 from billframes.days import CALENDAR_YEAR, FiscalYear, period_before, year_before
 from billframes.errors import ParameterError
-from billframes.loading.load_info import attached
 from billframes.periods import DateLike, Period
 
 HORIZON = 13
@@ -146,10 +145,8 @@ class Source:
 
     def _unpaid(self) -> str:
         """Say that the payments don't cover the period; empty if they do, or if their days are not known."""
-        days, end = Period.stated(attached(self.payments, "payments") or {}), self._until(self.period.end)
-        begun = self.period.start is None or covers(days.start, self.period.start)
-        late = days.end is not None and end is not None and end > days.end
-        return f"The payments are those of {long_span(days)}." if late or not begun else ""
+        span = short_payments(self.payments, self.period.start, self._until(self.period.end))
+        return f"The payments are those of {span}." if span else ""
 
     def _result(self, analysis: Analysis, by: Sequence[str], **days: Any) -> pd.DataFrame:
         # Some analyses take one key only, and not as a list.

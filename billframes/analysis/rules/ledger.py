@@ -7,10 +7,13 @@ from billframes._notes import Rule
 __all__ = [
     "ABOVE_ITEMS",
     "ABSENT_FROM_LEDGER",
+    "LOOSE_CREDITS",
     "NO_LEDGER_DAY",
     "OTHER_CURRENCY",
     "PAID_ELSEWHERE",
+    "PAID_IN_CURRENCY",
     "RESTATED",
+    "SHORT_PAYMENTS",
     "UNKNOWN_CUSTOMERS",
 ]
 
@@ -37,19 +40,42 @@ OTHER_CURRENCY = Rule(
 )
 UNKNOWN_CUSTOMERS = Rule(
     name="unknown_customers",
-    seen="{customers} {customers:customer matches|customers match} no client, {amount:,.2f} in all; name them in the "
-    "settings.",
+    seen="{customers} {customers:customer matches|customers match} no client, {amount:,.2f} in all.",
+    remedy="Name them in the settings, under ledger.customers.",
     page="Ask whoever keeps the firm's settings to name them there.",
-    book="Name them under ledger.customers in the settings.",
+    book="Name them in the settings, under ledger.customers.",
     unit="money",
 )
 PAID_ELSEWHERE = Rule(
     name="paid_elsewhere",
-    seen="{payments} {payments:payment names|payments name} an invoice that was not {passed}, {amount:,.2f} in all; "
-    "this money counts for the client only.",
+    seen="{payments} {payments:payment names|payments name} an invoice that was not {passed}, or is another client's, "
+    "{amount:,.2f} in all; this money counts for the client only.",
     remedy="Pass all invoices, also those of earlier years.",
     page="Compare the invoices of the books with those of the billing system.",
     unit="money",
+)
+LOOSE_CREDITS = Rule(
+    name="loose_credits",
+    seen="{credits} {credits:credit or write-off is|credits or write-offs are} on no invoice, {amount:,.2f} in all; "
+    "{credits:it counts|they count} in no figure.",
+    remedy="Look at the rows whose kind is not cash and that have no invoice_id.",
+    page="Ask the bookkeeper which invoices they are for.",
+    unit="money",
+)
+PAID_IN_CURRENCY = Rule(
+    name="paid_in_other_currency",
+    seen="{payments} {payments:payment is|payments are} in {currencies}, {amount:,.2f} in all, and added up as if "
+    "{payments:it were|they were} in {currency}.",
+    remedy="Export the report in the firm's currency.",
+    page="Export the report in the firm's currency.",
+    unit="money",
+)
+SHORT_PAYMENTS = Rule(
+    name="short_payments",
+    seen="The payments are those of {span}, not of the whole period: cash of other days is not counted.",
+    remedy="Export the report for the whole period, or choose a period within.",
+    page="Export the payments of the whole period.",
+    unit="frames",
 )
 ABOVE_ITEMS = Rule(
     name="above_items",
