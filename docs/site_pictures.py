@@ -160,19 +160,14 @@ def _draw(
 def _served(environment: Mapping[str, str | None], settings: str) -> Iterator[str]:
     """Serve a page with the dashboard and each widget by the dashboard's server, and yield its address."""
     token = secrets.token_urlsafe(16)
-    variables = {
-        **environment,
-        dashboard.PERIOD_VARIABLE: "2026",
-        dashboard.TITLE_VARIABLE: DEMO_FIRM,
-        dashboard.REMARK_VARIABLE: DEMO_REMARK,
-        dashboard.SETTINGS_VARIABLE: settings,
-    }
+    shown = {"period": "2026", "title": DEMO_FIRM, "remark": DEMO_REMARK, "settings": settings}
+    start = {"variables": dict(environment), "shown": shown}
     with private_folder() as folder, (folder / "log").open("w") as log:
         notebook, port, frames = folder / "pictures.ipynb", folder / dashboard.PORT_FILE, folder / "frames"
         cells = [nbformat.v4.new_code_cell(each) for each in (_DASHBOARD, *WIDGETS.values())]
         nbformat.write(nbformat.v4.new_notebook(cells=cells), notebook)
         frames.mkdir(mode=0o700)
-        (frames / dashboard.VARIABLES_FILE).write_text(json.dumps(variables), encoding="utf-8")
+        (frames / dashboard.START_FILE).write_text(json.dumps(start), encoding="utf-8")
         command = [sys.executable, "-c", _SERVER, str(notebook), "0"]
         own = {**os.environ, "JUPYTER_PREFER_ENV_PATH": "1", dashboard.FOLDER_VARIABLE: str(frames)}
         with subprocess.Popen(command, env=own, cwd=folder, stdin=subprocess.PIPE, stdout=log, stderr=log) as server:  # noqa: S603
