@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, urlencode
 from billframes._names import join_names
 from billframes.errors import ParameterError
 from billframes.widgets.describe import name_of_period
-from billframes.widgets.fields import FilterField
+from billframes.widgets.filter_fields import FilterField
 from billframes.widgets.filters import Filters
 from billframes.widgets.state import Criterion, FilterState, Range, Value, read_state
 

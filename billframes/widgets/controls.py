@@ -19,7 +19,7 @@ from ipywidgets.widgets.widget_bool import CheckboxStyle
 
 from billframes.periods import FixedCalendar, parse_period
 from billframes.widgets.describe import describe_range
-from billframes.widgets.fields import FilterField
+from billframes.widgets.filter_fields import FilterField
 from billframes.widgets.html import button, escape_text, html_widget, set_visible
 from billframes.widgets.options import ColumnOptions, Positions
 from billframes.widgets.state import Criterion, Range, Value

@@ -10,7 +10,7 @@ import pandas as pd
 
 from billframes._format import long_date, month_name
 from billframes.periods import parse_period
-from billframes.widgets.fields import FilterField
+from billframes.widgets.filter_fields import FilterField
 from billframes.widgets.filters import Filters
 from billframes.widgets.state import Criterion, FilterState, Range, Values
 

@@ -15,7 +15,7 @@ import pandas as pd
 from billframes.analysis.declare.columns import IDS
 from billframes.analysis.frames.native import without_attrs
 from billframes.errors import ParameterError
-from billframes.widgets.fields import filter_fields
+from billframes.widgets.filter_fields import filter_fields
 from billframes.widgets.options import ColumnOptions, Mask, Positions, options_of
 from billframes.widgets.state import Criterion, FilterState, Range
 

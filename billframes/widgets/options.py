@@ -17,7 +17,7 @@ import pandas as pd
 from billframes._format import enum_label
 from billframes._names import distinct_names
 from billframes.analysis.model.keys import UNASSIGNED
-from billframes.widgets.fields import FilterField
+from billframes.widgets.filter_fields import FilterField
 from billframes.widgets.state import Value, Values
 
 __all__ = ["ColumnOptions", "options_of"]

@@ -15,7 +15,7 @@ import pandas as pd
 
 from billframes.widgets.controls import Choices, Control, PeriodControl, RangeControl
 from billframes.widgets.describe import code, describe
-from billframes.widgets.fields import FilterField
+from billframes.widgets.filter_fields import FilterField
 from billframes.widgets.filters import Filters
 from billframes.widgets.groups import FilterGroups
 from billframes.widgets.html import button, escape_text, html_widget, set_visible, stylesheet

@@ -16,7 +16,7 @@ from typing import Any
 from billframes._names import closest
 from billframes.errors import ParameterError
 from billframes.periods import FixedCalendar, resolve
-from billframes.widgets.fields import FilterField
+from billframes.widgets.filter_fields import FilterField
 
 __all__ = ["Criterion", "FilterState", "Range", "Value", "Values", "read_state"]
 
