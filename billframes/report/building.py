@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
 from billframes import errors
 from billframes._export import check_output, write
 from billframes.errors import BillframesError, ConfigError
+from billframes.report.html import templates
 from billframes.report.kernel import (
     NO_PRIVATE_SOCKETS,
     check_private_kernels,
@@ -37,7 +37,6 @@ _NEXT_SCOPE = "billframes_next_scope"
 # Seconds after which a cell is stopped. Loading a big firm takes minutes, not hours.
 CELL_TIMEOUT = 3600
 _HEADING = re.compile(r'<section[^>]* id="([^"]+)"[^>]*>\s*<h2[^>]*>(.*?)</h2>', re.DOTALL)
-_KEY_POINTS = "key-points"
 _DEFINED = re.compile(r'<th scope="col"[^>]* title="([^"]+)">([^<]+?) *<')
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -127,7 +126,6 @@ def check_extras(format: str = "html", *, extra: str = "report") -> None:  # noq
     try:
         import ipykernel  # noqa: F401
         import jinja2  # noqa: F401
-        import nbconvert  # noqa: F401
         import papermill  # noqa: F401
     except ModuleNotFoundError as error:
         raise ConfigError(
@@ -195,34 +193,13 @@ def _original_error(error: Any) -> BillframesError:
 
 
 def _render(notebook: Any, title: str) -> str:
-    from nbconvert.exporters.templateexporter import TemplateExporter
-
-    with resources.as_file(resources.files("billframes.report")) as folder:
-        exporter = TemplateExporter(  # type: ignore[no-untyped-call]
-            template_name="page", extra_template_basedirs=[str(folder)], template_file="index.html.j2"
-        )
-        html, _ = exporter.from_notebook_node(notebook, resources={"metadata": {"name": title}})
-    return _with_contents(str(html))
-
-
-def _with_contents(html: str) -> str:
-    """Insert a list of the page's sections after the key points, or after the cover if there are none."""
-    found = [(id_, title) for id_, title in _HEADING.findall(html) if id_ != _KEY_POINTS]
-    links = "".join(f'<li><a href="#{id_}">{title}</a></li>' for id_, title in found)
-    contents = f'<nav class="contents" aria-label="Contents"><ol>{links}</ol></nav>'
-    points = html.find(f'id="{_KEY_POINTS}"')
-    end = "</section>" if points >= 0 else "</header>"
-    place = html.find(end, max(points, 0)) + len(end)
-    html = html[:place] + contents + html[place:] if found and place >= len(end) else html
-    return _with_definitions(html)
-
-
-def _with_definitions(html: str) -> str:
-    """Append what the columns mean, which a screen shows beside a heading, for readers on paper."""
-    meanings = {title: meaning for meaning, title in _DEFINED.findall(html)}
-    rows = "".join(f"<dt>{title}</dt><dd>{meanings[title]}</dd>" for title in sorted(meanings))
-    section = f'<section class="definitions" aria-hidden="true"><h2>Definitions</h2><dl>{rows}</dl></section>'
-    return html.replace("</main>", f"{section}</main>") if rows else html
+    """Return the page with what the cells show, one after the other, and no code."""
+    outputs = [output.data for cell in notebook.cells for output in cell.get("outputs", ()) if "data" in output]
+    sections = [str(each["text/html"]) for each in outputs if "text/html" in each]
+    text = "".join(sections)
+    definitions = {name: meaning for meaning, name in _DEFINED.findall(text)}
+    page = templates().get_template("page.html")
+    return page.render(title=title, sections=sections, contents=_HEADING.findall(text), definitions=definitions)
 
 
 # The first one has no window and starts in a third of the time.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -187,6 +188,7 @@ def _is_below(value: float) -> bool:
     return bool(value <= -0.0005)
 
 
+@functools.cache
 def templates() -> jinja2.Environment:
     """Return the package's templates, which escape every value."""
     import jinja2

@@ -39,7 +39,7 @@ def test_any_other_error_in_the_notebook_is_one_sentence_without_the_original_me
     assert str(error) == "The report's notebook stopped with KeyError; --debug shows where and why."
 
 
-@pytest.mark.parametrize("name", ["papermill", "nbconvert", "ipykernel", "jinja2"])
+@pytest.mark.parametrize("name", ["papermill", "ipykernel", "jinja2"])
 def test_the_message_about_a_missing_package_names_the_extra(monkeypatch, out, name):
     monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ConfigError, match=rf"needs {name}.*pip install 'billframes\[report\]'"):
