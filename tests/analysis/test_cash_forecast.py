@@ -356,6 +356,15 @@ def test_a_day_before_the_load_needs_receipts(frames):
         run(frames, invoices=invoices, receipts=None)
 
 
+def test_a_day_long_after_the_load_lacks_work_and_invoices(frames):
+    entries, day = frames["time_entries"].copy(), pd.Timestamp(frames["as_of"])
+    load = {"rows": len(entries), "arguments": {}, "period": {}}
+    for days in (7, 8):
+        entries.attrs["load"] = load | {"time": f"{day - pd.Timedelta(days=days):%Y-%m-%d}T12:00:00+00:00"}
+        rows = run(frames, time_entries=entries, horizons=(8,))
+        assert [each["rule"] for each in rows.attrs["notes"]] == ["after_load"] * (days == 8)
+
+
 def test_the_record_needs_receipts(frames):
     with pytest.raises(ParameterError, match="today's invoices don't show what came in"):
         cash_forecast_record(**{**frames, "receipts": None})

@@ -22,7 +22,7 @@ from billframes.analysis.forecasting.reading import Given, read_history, read_in
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import read_date, without_people
 from billframes.analysis.rules.forecasts import MISSED, NO_SEASON, OLD_BALANCES, UNCHECKED, WRITTEN_OFF
-from billframes.analysis.rules.loads import need_open_on
+from billframes.analysis.rules.loads import need_open_on, note_later_day
 from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.loading.load_info import load_day
@@ -105,6 +105,7 @@ def prepare(
     day = read_date(as_of, "as_of")
     spans, level = read_horizons(horizons, day), read_level(level)
     need_open_on(frames, ("invoices", "time_entries"), day)
+    note_later_day(frames, day, without_people(settings), dt.timedelta(days=_NIGHTLY))
     _need_falls_since(frames, day, given.falls, without_people(settings))
     invoices = read_invoices(frames, day)
     history, listed = read_history(frames, invoices, day, given)
