@@ -169,7 +169,8 @@ def _known(*days: dt.datetime | None) -> Iterator[dt.datetime]:
 def note_short_history(frames: Frames, clients: Mapping[str, ClientDays], periods: NewBusinessPeriods) -> None:
     """Note that no record is older than twelve months, or no work or invoice is as old as the year before."""
     first = min(_known(*(days.first for days in clients.values())), default=None)
-    whole = all(_is_loaded_from_the_start(frames.natives[name]) for name in ("time_entries", "invoices", "matters"))
+    loads = [load_info(frames.natives[name]) for name in ("time_entries", "invoices", "matters")]
+    whole = all(info is not None and info.start is None for info in loads)
     if first is not None and first >= midnight(periods.year_start) and not whole:
         frames.notes.add(NEW_CLIENTS, len(clients), first=first.date(), last=periods.last)
     if first is None or first >= midnight(periods.year_start):
@@ -188,11 +189,6 @@ def note_short_history(frames: Frames, clients: Mapping[str, ClientDays], period
     ]
     if late and older >= _SEVERAL:
         frames.notes.add(LATE_HISTORY, older, late=join_names(late), begin=begin.date())
-
-
-def _is_loaded_from_the_start(native: Any) -> bool:
-    info = load_info(native)
-    return info is not None and info.start is None
 
 
 def table_of_clients(clients: Mapping[str, ClientDays], periods: NewBusinessPeriods) -> pa.Table:

@@ -127,7 +127,10 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
     groups = pair_results(tables, keys, split.columns)
     _note(groups, split, frames.notes)
     rows = [{**each.keys, **figures} for each, figures in zip(groups, split.rows(groups), strict=True)]
-    rows.sort(key=lambda row: (-_change_size(row[split.change]), *(_label_order(row[name]) for name in reversed(keys))))
+    order = [*reversed(keys)]
+    rows.sort(
+        key=lambda row: (-_change_size(row[split.change]), *((row[name] is None, str(row[name])) for name in order))
+    )
     types = key_types(tables, keys) | dict.fromkeys(split.results, pa.float64())
     return frames.to_native(result_frame(frames["after"], rows, types), after)
 
@@ -135,10 +138,6 @@ def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realiz
 def _change_size(value: float) -> float:
     """Return the size of a change, rounded so that all engines sort alike; a missing change is the smallest."""
     return -1.0 if math.isnan(value) else round(abs(value), 9)
-
-
-def _label_order(value: Any) -> tuple[bool, str]:
-    return value is None, str(value)
 
 
 def _split_of(measure: str, frames: Mapping[str, Frame]) -> Split:
@@ -258,11 +257,7 @@ _SHOWN = tuple(
 )
 
 _STEPS = (
-    "change_ratio",
-    "change_rate",
-    "hours_change_amount",
-    "rate_change_amount",
-    "realization_change_amount",
+    *("change_ratio", "change_rate", "hours_change_amount", "rate_change_amount", "realization_change_amount"),
     "mix_change_amount",
 )
 

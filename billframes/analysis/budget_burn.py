@@ -15,7 +15,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes._names import first_few
 from billframes.analysis.declare.columns import ITEMS, Frame, column_names
-from billframes.analysis.declare.metrics import Measure, ratio_measure, retitled, shared_measures, sum_measure
+from billframes.analysis.declare.metrics import Measure, money, ratio_measure, retitled, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.frames.engine import collect, collect_counts, eager_from_arrow, join_by_id, sum_by, to_arrow
 from billframes.analysis.frames.expressions import RESIDUE, as_float, columns_or_null, map_values, null_column, value_if
@@ -271,33 +271,28 @@ ANALYSIS = Analysis(
     rows="one row per matter with a budget, sorted by label then id:",
     keys=_KEYS,
     columns=(
-        sum_measure("budget_amount", "Budget", "money", "The matter’s budget in the firm’s settings."),
+        money("budget_amount", "Budget", "The matter’s budget in the firm’s settings."),
         retitled("billed_amount", "Fees billed to date", "Net billed time fees of the matter, whatever their date."),
         *shared_measures("fixed_fee_amount", "prebill_amount"),
         retitled("unbilled_amount", "Unbilled time", "Value of the time on no invoice."),
         *shared_measures("unknown_amount"),
-        sum_measure(
+        money(
             "used_amount",
             "Used",
-            "money",
             "Fees billed, fixed fees, draft bills, unbilled time and what is on unknown invoices, together.",
             formula="billed_amount + fixed_fee_amount + prebill_amount + unbilled_amount + unknown_amount or "
             "billed_amount + fixed_fee_amount + prebill_amount + unbilled_amount",
         ),
-        sum_measure("remaining_amount", "Remaining", "money", "Budget − used.", formula="budget_amount - used_amount"),
+        money("remaining_amount", "Remaining", "Budget − used.", formula="budget_amount - used_amount"),
         ratio_measure(
             "budget_burn",
             "Budget used",
             "used_amount / budget_amount",
-            "Used ÷ budget.",
             below="credits exceed what is used",
             above="more used than budgeted",
         ),
-        sum_measure(
-            "unbilled_fixed_fee_amount",
-            "Unbilled fixed fees",
-            "money",
-            "Fixed fees on no invoice; they do not count as used.",
+        money(
+            "unbilled_fixed_fee_amount", "Unbilled fixed fees", "Fixed fees on no invoice; they do not count as used."
         ),
         Measure("unbudgeted_matters", "Matters without budget", "count", "Number of matters with fees and no budget."),
         Measure(

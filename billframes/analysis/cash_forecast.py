@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 import pyarrow as pa
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.declare.metrics import Measure, shared_measures, sum_measure
+from billframes.analysis.declare.metrics import Measure, money, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec, TabSpec
 from billframes.analysis.forecasting.forecasts import Forecast, forecast
 from billframes.analysis.forecasting.from_book import OF_BOOK, RANGE
@@ -227,17 +227,11 @@ ANALYSIS = Analysis(
     columns=(
         Measure("start", "From", "date", "The first day on which cash counts."),
         *RANGE,
-        sum_measure("open_cash_amount", "On open invoices", "money", "The part on invoices that are open."),
-        sum_measure(
-            "unbilled_cash_amount", "On unbilled work", "money", "The part from work done and not billed, or on drafts."
-        ),
-        sum_measure(
-            "future_cash_amount", "On work to come", "money", "The part from work not done, at the last year’s pace."
-        ),
+        money("open_cash_amount", "On open invoices", "The part on invoices that are open."),
+        money("unbilled_cash_amount", "On unbilled work", "The part from work done and not billed, or on drafts."),
+        money("future_cash_amount", "On work to come", "The part from work not done, at the last year’s pace."),
         *shared_measures("receivable_amount"),
-        sum_measure(
-            "never_amount", "Not expected", "money", "The part of the open balance not expected within two years."
-        ),
+        money("never_amount", "Not expected", "The part of the open balance not expected within two years."),
         Measure("speed", "Speed", "multiple", "0.7 is a client that pays at 0.7 times the firm’s rate."),
         *shared_measures("contingent_amount"),
     ),

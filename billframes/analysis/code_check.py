@@ -85,14 +85,9 @@ def code_check(
     """
     Find LEDES codes that are required and missing, unknown, outside the matter's code sets or not selectable.
 
-    Checks items of every billing type on matters with LEDES billing. An item has at most one finding per field, the
-    first that applies of:
-
-    - `missing`: the matter requires a code, and the item has no code
-    - `unknown`: no code set has this code for this type
-    - `outside the code sets`: the matter's code sets do not have the code; if the matter has an empty list of code
-      sets, no code is accepted
-    - `not selectable`: the code is a heading and can't be assigned
+    Checks items of every billing type on matters with LEDES billing. An item has at most one finding per field: a
+    required code is `missing`; it is `unknown` to all code sets, or `outside the code sets` of the matter, of which an
+    empty list accepts none; or it is a heading, and `not selectable`.
 
     Parameters
     ----------

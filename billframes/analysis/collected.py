@@ -7,7 +7,7 @@ from typing import Literal
 import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.declare.metrics import shared_measures, sum_measure
+from billframes.analysis.declare.metrics import money, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec, TabSpec
 from billframes.analysis.frames.frames import Frames
 from billframes.analysis.model.arguments import check_choice, read_date
@@ -149,15 +149,15 @@ ANALYSIS = Analysis(
     ),
     columns=(
         *shared_measures("collected_amount"),
-        sum_measure("collected_expense_amount", "Expenses collected", "money", "Expenses paid in cash."),
-        sum_measure("collected_tax_amount", "Tax collected", "money", "Tax paid in cash."),
-        sum_measure("unallocated_amount", "Cash on no invoice", "money", "Cash that the books have on no invoice."),
+        money("collected_expense_amount", "Expenses collected", "Expenses paid in cash."),
+        money("collected_tax_amount", "Tax collected", "Tax paid in cash."),
+        money("unallocated_amount", "Cash on no invoice", "Cash that the books have on no invoice."),
         sum_measure(
             *("cash_amount", "Cash", "money", "All cash: fees, expenses, tax and cash on no invoice."),
             formula=" + ".join(_CASH),
         ),
         *shared_measures("credited_amount", "written_off_amount"),
-        sum_measure("from_trust_amount", "Cash from trust", "money", "The part of the cash from trust accounts."),
+        money("from_trust_amount", "Cash from trust", "The part of the cash from trust accounts."),
     ),
     table=TableSpec(
         title="Collected",

@@ -6,7 +6,7 @@ import narwhals.stable.v2 as nw
 import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.declare.metrics import Measure, Unit, sum_measure
+from billframes.analysis.declare.metrics import Measure, Unit, money
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
 from billframes.analysis.frames.engine import collect, from_arrow, join_by_id
 from billframes.analysis.frames.frames import Frames
@@ -148,7 +148,7 @@ ANALYSIS = Analysis(
     left_out=("Credits and write-offs, and cash on no invoice.", "What is not paid yet: see aging for that."),
     cannot_tell=("When the invoice was sent; its date is used.",),
     columns=(
-        sum_measure("paid_amount", "Cash on invoices", "money", "Cash paid on invoices in the period."),
+        money("paid_amount", "Cash on invoices", "Cash paid on invoices in the period."),
         _weighed("days_to_pay", "Days to pay", "_paid_days", "Days from the invoice to the payment."),
         _weighed("days_past_due", "Days paid after due date", "_late_days", "Days from the due date."),
         _weighed("days_to_last_payment", "Days to last payment", "_last_days", "Days to the last one."),

@@ -121,16 +121,12 @@ def _suspects(entries: Frame, columns: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _numbers(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> dict[str, int]:
-    """Give each group of more than one entry a number, and return it by the ids of the entries."""
-    ordered = sorted(_groups(rows, columns), key=lambda group: min(map(_sort_key, group)))
-    return {row["time_entry_id"]: number for number, group in enumerate(ordered, start=1) for row in group}
-
-
-def _groups(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> list[list[dict[str, Any]]]:
-    groups: dict[Hashable, list[dict[str, Any]]] = {}
-    for row in rows:
-        groups.setdefault(tuple(_normalized(name, row[name]) for name in columns), []).append(row)
-    return [group for group in groups.values() if len(group) > 1]
+    """Give each group of more than one entry a number, in order of date and id; return it by the entries' ids."""
+    groups: dict[Hashable, list[str]] = {}
+    for row in sorted(rows, key=lambda row: (row["date"] is None, row["date"], row["time_entry_id"])):
+        groups.setdefault(tuple(_normalized(name, row[name]) for name in columns), []).append(row["time_entry_id"])
+    several = (ids for ids in groups.values() if len(ids) > 1)
+    return {id_: number for number, ids in enumerate(several, start=1) for id_ in ids}
 
 
 def _normalized(name: str, value: Any) -> Hashable:
@@ -139,10 +135,6 @@ def _normalized(name: str, value: Any) -> Hashable:
     if isinstance(value, float):
         return round(value, _DIGITS)
     return tuple(value) if isinstance(value, list) else cast("Hashable", value)
-
-
-def _sort_key(row: dict[str, Any]) -> tuple[Any, ...]:
-    return row["date"] is None, row["date"], row["time_entry_id"]
 
 
 ANALYSIS = Analysis(

@@ -202,15 +202,8 @@ ANALYSIS = Analysis(
     table=TableSpec(
         title="Effective rates",
         columns=(
-            "billable_hours",
-            "worked_amount",
-            "worked_rate",
-            "worked_rate_growth",
-            "billed_amount",
-            "effective_rate",
-            "effective_rate_growth",
-            *_STANDARD_COLUMNS,
-            "standard_rate_growth",
+            *("billable_hours", "worked_amount", "worked_rate", "worked_rate_growth", "billed_amount"),
+            *("effective_rate", "effective_rate_growth", *_STANDARD_COLUMNS, "standard_rate_growth"),
             *YEARLY_COLUMNS[3:],
         ),
         optional=(*_STANDARD_COLUMNS, *YEARLY_COLUMNS),

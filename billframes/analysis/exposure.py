@@ -16,7 +16,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 from billframes.analysis.activity import final_invoices
 from billframes.analysis.aging import ANALYSIS as AGING
 from billframes.analysis.declare.columns import ITEMS, Frame
-from billframes.analysis.declare.metrics import Measure, bucket_measures, shared_measures, sum_measure
+from billframes.analysis.declare.metrics import Measure, bucket_measures, money, shared_measures
 from billframes.analysis.declare.spec import BUCKETS, Analysis, ChartSpec, FromBook, RecordsSpec, TableSpec, TabSpec
 from billframes.analysis.frames.engine import collect, join_by_id
 from billframes.analysis.frames.expressions import day_number, midnight
@@ -212,10 +212,9 @@ ANALYSIS = Analysis(
         *shared_measures("unbilled_amount", "prebill_amount", "wip_amount", "current"),
         *bucket_measures("1-30", "31-60", "61-90", "91+", of="receivables"),
         *shared_measures("credit_amount", "receivable_amount", "overdue"),
-        sum_measure(
+        money(
             "exposure_amount",
             "Exposure",
-            "money",
             "Work in progress and receivables together.",
             formula="wip_amount + receivable_amount",
         ),
@@ -223,10 +222,9 @@ ANALYSIS = Analysis(
         Measure("days_since_work", "Days since work", "count", "Days since the last time entry."),
         Measure("days_since_invoice", "Days since invoice", "count", "Days since the last invoice."),
         *shared_measures("contingent_amount", "unknown_amount"),
-        sum_measure(
+        money(
             "unknown_balance_amount",
             "Balances of unknown state",
-            "money",
             "Balances of invoices whose state is missing or unknown; they are not in receivables.",
         ),
     ),

@@ -6,7 +6,7 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.declare.columns import Frame, column_names
-from billframes.analysis.declare.metrics import ratio_measure, retitled, sum_measure
+from billframes.analysis.declare.metrics import money, ratio_measure, retitled, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.frames.engine import collect, collect_counts, join_by_id, sum_by
 from billframes.analysis.frames.expressions import (
@@ -211,9 +211,7 @@ ANALYSIS = Analysis(
         "settings": "Without `standard_rates`, the columns that need them are missing.",
     },
     columns=(
-        sum_measure(
-            "fee_amount", "Fixed fees with hours", "money", "Fixed fees that have linked time, invoiced or not."
-        ),
+        money("fee_amount", "Fixed fees with hours", "Fixed fees that have linked time, invoiced or not."),
         sum_measure("linked_hours", "Linked hours", "hours", "Hours of the time linked to these fees, of any date."),
         retitled("effective_rate", "Effective rate of fixed fees", "Fixed fees with hours ÷ linked hours."),
         retitled(
@@ -228,7 +226,7 @@ ANALYSIS = Analysis(
             "Fixed fees with hours ÷ these hours at standard rates.",
         ),
         sum_measure("unrated_hours", "Hours without rate", "hours", "Linked hours of people without a standard rate."),
-        sum_measure("unlinked_fee_amount", "Fixed fees without hours", "money", "Fixed fees without linked time."),
+        money("unlinked_fee_amount", "Fixed fees without hours", "Fixed fees without linked time."),
         sum_measure("unlinked_hours", "Unlinked hours", "hours", "Fixed-fee time of the period without a fee."),
     ),
     table=TableSpec(title="Fixed-fee realization", without=("unrated_hours",)),

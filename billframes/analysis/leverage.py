@@ -178,7 +178,6 @@ ANALYSIS = Analysis(
             "hours_leverage",
             "Leverage in hours",
             "non_principal_hours / principal_hours",
-            "Non-principals’ hours ÷ principals’ hours.",
             unit="multiple",
         ),
         Measure("principals", "Principals", "count", "Principals with client hours in the row."),
@@ -197,14 +196,8 @@ ANALYSIS = Analysis(
     table=TableSpec(
         title="Leverage",
         columns=(
-            "principal_hours",
-            "non_principal_hours",
-            "hours_leverage",
-            "principals",
-            "non_principals",
-            "heads_leverage",
-            "unknown_role_hours",
-            "unknown_role_people",
+            *("principal_hours", "non_principal_hours", "hours_leverage", "principals", "non_principals"),
+            *("heads_leverage", "unknown_role_hours", "unknown_role_people"),
         ),
     ),
     chart=ChartSpec(

@@ -23,7 +23,7 @@ from billframes.analysis.activity import (
     table_of_clients,
 )
 from billframes.analysis.declare.columns import Frame, column_names
-from billframes.analysis.declare.metrics import Measure, ratio_measure, shared_measures, sum_measure
+from billframes.analysis.declare.metrics import Measure, money, ratio_measure, shared_measures, sum_measure
 from billframes.analysis.declare.spec import Analysis, ChartSpec, FromBook, TableSpec
 from billframes.analysis.frames.engine import from_arrow, sum_by, to_dicts
 from billframes.analysis.frames.expressions import RESIDUE, as_float, is_in_period, null_column, value_if
@@ -290,42 +290,24 @@ ANALYSIS = Analysis(
             "Matters without the day on which they were opened.",
         ),
         *shared_measures("fees_amount"),
-        sum_measure(
+        money(
             "new_client_amount",
             "Fees of new clients",
-            "money",
             "Fees of clients whose first matter, work or invoice is within twelve months.",
         ),
-        ratio_measure(
-            "new_client_share",
-            "Share of new clients",
-            "new_client_amount / fees_amount",
-            "Fees of new clients ÷ all fees.",
-        ),
-        sum_measure(
-            "largest_amount",
-            "Fees of the largest clients",
-            "money",
-            "Fees of the firm’s largest clients of the period.",
-        ),
-        ratio_measure(
-            "largest_share",
-            "Share of the largest clients",
-            "largest_amount / fees_amount",
-            "Fees of the largest clients ÷ all fees.",
-        ),
-        sum_measure("fees_before_amount", "All fees a year before", "money", "All fees of the period a year before."),
-        sum_measure(
+        ratio_measure("new_client_share", "Share of new clients", "new_client_amount / fees_amount"),
+        money("largest_amount", "Fees of the largest clients", "Fees of the firm’s largest clients of the period."),
+        ratio_measure("largest_share", "Share of the largest clients", "largest_amount / fees_amount"),
+        money("fees_before_amount", "All fees a year before", "All fees of the period a year before."),
+        money(
             "largest_before_amount",
             "Fees of the largest clients a year before",
-            "money",
             "Fees of the clients that were the firm’s largest a year before.",
         ),
         ratio_measure(
             "largest_share_before",
             "Share of the largest clients a year before",
             "largest_before_amount / fees_before_amount",
-            "Fees of the largest clients a year before ÷ all fees a year before.",
         ),
         Measure(
             "largest_share_change",

@@ -60,9 +60,11 @@ class OpenMatters:
         by_fee = _work_by_fee(frames, day, limit, settings)
         balances = frames.call(aging, as_of=day, by="matter", buckets=(1,), settings=settings)
         work = by_fee.group_by("matter_id").agg(C("total", "old", "hours").sum(), C("oldest_date").min())
+        columns = ("matter_id", "name", "archived", "client_id", "client_name", "responsible_id", "responsible_name")
+        matters = frames.select("matters", columns, ("opened", "matter_type"))
         return cls(
             day=day,
-            matters=_matters(frames),
+            matters={row["matter_id"]: row for row in to_dicts(matters)},
             work={row["matter_id"]: row for row in to_dicts(work)},
             receivables={row["matter_id"]: or_nan(row["total"]) for row in to_dicts(balances)},
             activity=activity_of_matters(frames, day),
@@ -138,11 +140,6 @@ def _work_by_fee(frames: Frames, day: dt.date, limit: int, settings: FirmSetting
     names = ("total", "hours", "fixed_fee_amount")
     work = rows.select("matter_id", "fixed_fee_id", *names, "oldest_date", old=C(f"{limit + 1}+"))
     return work.filter(~C("oldest_date").is_null()).with_columns(C(*names, "old").fill_null(math.nan))
-
-
-def _matters(frames: Frames) -> dict[str, dict[str, Any]]:
-    columns = ("matter_id", "name", "archived", "client_id", "client_name", "responsible_id", "responsible_name")
-    return {row["matter_id"]: row for row in to_dicts(frames.select("matters", columns, ("opened", "matter_type")))}
 
 
 def _open_fees(frames: Frames, work: Frame, day: dt.date, settings: FirmSettings) -> Iterator[_Row]:

@@ -14,7 +14,14 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.contribution import FEES
 from billframes.analysis.declare.columns import Frame
-from billframes.analysis.declare.metrics import of_all_types, ratio_measure, retitled, shared_measures, sum_measure
+from billframes.analysis.declare.metrics import (
+    money,
+    of_all_types,
+    ratio_measure,
+    retitled,
+    shared_measures,
+    sum_measure,
+)
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.frames.engine import collect, collect_counts, sum_by
 from billframes.analysis.frames.expressions import as_float, in_period, value_at_rates, value_if
@@ -69,13 +76,9 @@ def profitability(
     """
     Fees billed less the cost of the hours worked, and the margin.
 
-    Fees are the net billed time fees of `realization` (for matters of every type) and the fixed fees, both on final
-    invoices only. Cost is the hours dated in the period times each person's cost rate; hours of every billing type and
-    matter count, also non-billable and internal ones. Expenses are neither fees nor cost.
-
-    By invoice date, fees and hours are of different work: fees are those of the invoices dated in the period, hours
-    are those of the work done in it. `basis="work_date"` compares the period's work with its own fees, as far as it is
-    billed; `unbilled_amount` is the value of the work that is on no invoice yet.
+    Fees are the net billed time fees of `realization`, for matters of every type, and the fixed fees on final invoices.
+    Cost is all hours dated in the period, also non-billable and internal ones, times each person's cost rate. So by
+    invoice date, fees and hours are of different work, while `basis="work_date"` compares work with its own fees.
 
     Parameters
     ----------
@@ -92,10 +95,9 @@ def profitability(
         Keys to group by; None gives one row. A fixed fee counts for its own matter, client and user, not for the people
         who did the work under it.
     basis : {"invoice_date", "work_date"}
-        "invoice_date": fees on final invoices dated in the period, and all hours worked in the period. "work_date":
-        hours worked in the period, their fees on final invoices of any date, and fixed fees dated in the period. By
-        work date, fees of invoices without time (such as credit notes) are left out; without `start` and `end`, this is
-        the only difference.
+        "invoice_date": fees on final invoices dated in the period, and all hours worked in it. "work_date": these
+        hours, their fees on final invoices of any date, without invoices without time, and fixed fees dated in the
+        period.
     start, end : str or date, optional
         First and last day, inclusive, or a period such as "2026-Q3" as `start`; None is open.
     settings : FirmSettings, optional
@@ -225,11 +227,9 @@ ANALYSIS = Analysis(
     columns=(
         *of_all_types("billed_amount"),
         *shared_measures("fixed_fee_amount", "fees_amount", "total_hours"),
-        sum_measure(
-            "cost_amount", "Cost", "money", "Hours × cost rates; missing if a person with hours has no cost rate."
-        ),
-        sum_measure("profit_amount", "Profit", "money", "All fees − cost.", formula="fees_amount - cost_amount"),
-        ratio_measure("margin_ratio", "Margin", "profit_amount / fees_amount", "Profit ÷ all fees."),
+        money("cost_amount", "Cost", "Hours × cost rates; missing if a person with hours has no cost rate."),
+        money("profit_amount", "Profit", "All fees − cost.", formula="fees_amount - cost_amount"),
+        ratio_measure("margin_ratio", "Margin", "profit_amount / fees_amount"),
         sum_measure("uncosted_hours", "Hours without cost", "hours", "Hours of people without a cost rate."),
         retitled(
             "unbilled_amount",

@@ -8,7 +8,7 @@ from typing import Literal
 import pandas as pd
 from narwhals.stable.v2.typing import IntoFrameT
 
-from billframes.analysis.declare.metrics import BILLED_HOURS, ratio_measure, retitled, shared_measures, sum_measure
+from billframes.analysis.declare.metrics import BILLED_HOURS, money, ratio_measure, retitled, shared_measures
 from billframes.analysis.declare.spec import (
     Analysis,
     BookArgument,
@@ -220,7 +220,6 @@ ANALYSIS = Analysis(
             "billing_realization",
             "Billing realization",
             "billed_amount / worked_amount",
-            "Fees billed ÷ value of time billed.",
             below="credits exceed the bills",
             above="billed at more than the work is worth",
         ),
@@ -229,7 +228,6 @@ ANALYSIS = Analysis(
             "settlement_ratio",
             "Settled share",
             "settled_amount / billed_amount",
-            "Settled ÷ fees billed.",
             below="only credits are settled",
             above="credits are still open",
         ),
@@ -253,45 +251,23 @@ ANALYSIS = Analysis(
             "Value of time on invoices whose state is unknown, or of unknown billing type. By work date, also of time "
             "on invoices that were not passed.",
         ),
-        sum_measure(
-            "cohort_amount",
-            "Value of time worked",
-            "money",
-            "Value of all billable time dated in the period, invoiced or not.",
+        money(
+            "cohort_amount", "Value of time worked", "Value of all billable time dated in the period, invoiced or not."
         ),
-        ratio_measure(
-            "billed_to_worked",
-            "Fees billed to value of time worked",
-            "billed_amount / cohort_amount",
-            "Fees billed ÷ value of time worked.",
-        ),
+        ratio_measure("billed_to_worked", "Fees billed to value of time worked", "billed_amount / cohort_amount"),
         *shared_measures("standard_amount"),
+        ratio_measure("worked_to_standard", "Value to value at standard rates", "worked_amount / standard_amount"),
         ratio_measure(
-            "worked_to_standard",
-            "Value to value at standard rates",
-            "worked_amount / standard_amount",
-            "Value of time billed ÷ value at standard rates.",
-        ),
-        ratio_measure(
-            "billed_to_standard",
-            "Fees billed to value at standard rates",
-            "billed_amount / standard_amount",
-            "Fees billed ÷ value at standard rates.",
+            "billed_to_standard", "Fees billed to value at standard rates", "billed_amount / standard_amount"
         ),
         *shared_measures("left_out_hours", "left_out_amount", "left_out_billed_amount"),
-        sum_measure(
-            "mixed_amount",
-            "Value on mixed invoices",
-            "money",
-            "Value of the work on invoices that also bill fixed fees.",
-        ),
+        money("mixed_amount", "Value on mixed invoices", "Value of the work on invoices that also bill fixed fees."),
         retitled("collected_amount", "Time fees collected", "Fees billed for time that were paid in cash."),
         retitled("credited_amount", "Time fees credited", "Fees billed for time that were credited."),
         retitled("written_off_amount", "Time fees written off", "Fees billed for time that were written off later."),
-        sum_measure(
+        money(
             "open_fees_amount",
             "Open fees",
-            "money",
             "Fees billed that are not settled by the payments.",
             formula="billed_amount - collected_amount - credited_amount - written_off_amount",
         ),
@@ -301,24 +277,11 @@ ANALYSIS = Analysis(
             "collected_amount / worked_amount",
             "Fees collected ÷ value of time billed.",
         ),
-        sum_measure(
-            "due_amount",
-            "Fees billed and due",
-            "money",
-            "Fees billed on invoices due on or before the requested day.",
+        money("due_amount", "Fees billed and due", "Fees billed on invoices due on or before the requested day."),
+        money(
+            "due_settled_amount", "Settled part of fees due", "The part of fees billed and due that is no longer open."
         ),
-        sum_measure(
-            "due_settled_amount",
-            "Settled part of fees due",
-            "money",
-            "The part of fees billed and due that is no longer open.",
-        ),
-        ratio_measure(
-            "due_settlement_ratio",
-            "Settled share of fees due",
-            "due_settled_amount / due_amount",
-            "Settled part of fees due ÷ fees billed and due.",
-        ),
+        ratio_measure("due_settlement_ratio", "Settled share of fees due", "due_settled_amount / due_amount"),
     ),
     table=TableSpec(
         title="Realization",

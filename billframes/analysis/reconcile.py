@@ -13,7 +13,7 @@ import narwhals.stable.v2 as nw
 from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.declare.columns import Frame, column_names
-from billframes.analysis.declare.metrics import Measure, shared_measures, sum_measure
+from billframes.analysis.declare.metrics import Measure, money, shared_measures
 from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
 from billframes.analysis.frames.engine import collect_counts, join_by_id
 from billframes.analysis.frames.expressions import as_float, in_period, is_in_period, value_if
@@ -140,15 +140,19 @@ def reconcile(
     keys = () if grouping is None else grouping.row_columns
     selected, optional = _invoices(frames, keys, columns_for_taxes(settings))
     rows = nw.concat([_items_on_invoices(frames, kind) for kind in _ITEM_AMOUNTS if kind in frames])
-    matters = rows.group_by("invoice_id", "matter_id").agg(*[C(name).sum() for name in (*_SUMS, "_rows")])
+    matters = rows.group_by("invoice_id", "matter_id").agg(C(*_SUMS, "_rows").sum())
     matters = matters.with_columns(matter_count=as_float(~C("matter_id").is_null()))
-    totals = matters.group_by("invoice_id").agg(*[C(name).sum() for name in (*_SUMS, "_rows", "matter_count")])
+    totals = matters.group_by("invoice_id").agg(C(*_SUMS, "_rows", "matter_count").sum())
     note_absent_items(frames)
     _note(totals, selected, period, settings, frames)
-    rows = _with_items(in_period(selected, "invoice_date", period), totals, settings)
+    counted = in_period(selected, "invoice_date", period).join(totals, on="invoice_id", how="left")
+    rows = _with_tax(counted.with_columns(C(*_SUMS, "matter_count").fill_null(0.0)), settings)
     tax = ("tax_amount",) if settings.taxes else ()
     amounts = (*_ITEM_AMOUNTS.values(), "items_amount", *tax, *_OF_INVOICES)
-    result = _by_invoice(rows, optional, amounts) if grouping is None else _by_keys(rows, grouping, amounts)
+    if grouping is None:
+        result = _by_invoice(rows, optional, amounts)
+    else:
+        result = add_up(grouping.with_periods(rows, "invoice_date"), _RESULT, grouping, ("invoices", *amounts))
     return frames.to_native(_without_residue(result), time_entries, period, settings)
 
 
@@ -196,12 +200,6 @@ def _items_on_invoices(frames: Frames, kind: str) -> Frame:
     return on_invoices.select("invoice_id", "matter_id", "_rows", **amounts, _hidden=hidden, **gross)
 
 
-def _with_items(invoices: Frame, totals: Frame, settings: FirmSettings) -> Frame:
-    """Join the sums of their items to the invoices, and calculate tax."""
-    counts = [C(name).fill_null(0.0) for name in (*_SUMS, "matter_count")]
-    return _with_tax(invoices.join(totals, on="invoice_id", how="left").with_columns(*counts), settings)
-
-
 def _with_tax(rows: Frame, settings: FirmSettings) -> Frame:
     """Add `tax_amount`, as `allocation` calculates it."""
     if not settings.taxes:
@@ -227,10 +225,6 @@ def _by_invoice(rows: Frame, optional: Sequence[str], amounts: Sequence[str]) ->
     rows = with_formulas(rows.with_columns(C("matter_count").cast(nw.Int64), time_amount=known), amounts)
     columns = ("invoice_id", *optional, "invoice_date", "invoice_state", *amounts, "matter_count")
     return rows.sort("invoice_date", "invoice_id", nulls_last=True).select(*columns)
-
-
-def _by_keys(rows: Frame, grouping: Grouping, amounts: Sequence[str]) -> Frame:
-    return add_up(grouping.with_periods(rows, "invoice_date"), _RESULT, grouping, ("invoices", *amounts))
 
 
 def _note(totals: Frame, invoices: Frame, period: Period, settings: FirmSettings, frames: Frames) -> None:
@@ -290,8 +284,8 @@ ANALYSIS = Analysis(
     ),
     columns=(
         *shared_measures("time_amount", "expense_amount", "fixed_fee_amount", "items_amount"),
-        sum_measure("tax_amount", "Tax", "money", "The tax in the amount, by the firm’s settings."),
-        sum_measure("amount", "Amount", "money", "Amount of the invoice."),
+        money("tax_amount", "Tax", "The tax in the amount, by the firm’s settings."),
+        money("amount", "Amount", "Amount of the invoice."),
         *shared_measures("unexplained_amount", "balance", "invoices"),
         Measure("matter_count", "Matters", "count", "Number of matters of the items."),
     ),

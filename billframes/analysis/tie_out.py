@@ -17,7 +17,7 @@ from narwhals.stable.v2.typing import IntoFrame
 from billframes._notes import NOTES, Notes
 from billframes.analysis.aging import note_later_balances
 from billframes.analysis.declare.columns import Frame
-from billframes.analysis.declare.metrics import Measure, sum_measure
+from billframes.analysis.declare.metrics import Measure, money
 from billframes.analysis.declare.spec import Analysis, FromBook, TableSpec
 from billframes.analysis.frames.engine import collect, eager_from_arrow, to_dicts
 from billframes.analysis.frames.expressions import midnight
@@ -246,15 +246,13 @@ ANALYSIS = Analysis(
     ),
     own=("as_of", "by", "settings", "returns", "raises"),
     columns=(
-        sum_measure("amount", "Amount of the invoice", "money", "Amount of the invoice in the billing system."),
-        sum_measure("ledger_amount", "Amount in the books", "money", "Amount of the invoice in the firm’s books."),
-        sum_measure("balance", "Balance here", "money", "The open balance in the billing system."),
-        sum_measure("ledger_balance", "Balance in the books", "money", "The open balance in the books."),
-        sum_measure("difference_amount", "Difference", "money", "Balance here less balance in the books."),
-        sum_measure("billed_difference_amount", "Of that: amount", "money", "Amount here less amount in the books."),
-        sum_measure(
-            "settled_difference_amount", "Of that: payments", "money", "Settled in the books less settled here."
-        ),
+        money("amount", "Amount of the invoice", "Amount of the invoice in the billing system."),
+        money("ledger_amount", "Amount in the books", "Amount of the invoice in the firm’s books."),
+        money("balance", "Balance here", "The open balance in the billing system."),
+        money("ledger_balance", "Balance in the books", "The open balance in the books."),
+        money("difference_amount", "Difference", "Balance here less balance in the books."),
+        money("billed_difference_amount", "Of that: amount", "Amount here less amount in the books."),
+        money("settled_difference_amount", "Of that: payments", "Settled in the books less settled here."),
         Measure("ledger_date", "Date in the books", "date", "Date of the invoice or payment in the books."),
         Measure("also", "Also", "text", "What else differs."),
         Measure("group", "Group of rows", "count", "One number for a payment on no invoice and its invoice."),

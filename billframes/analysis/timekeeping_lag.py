@@ -145,7 +145,9 @@ def timekeeping_lag(
     groups, types = _groups(_histogram(frames, grouping, period), grouping)
     unknown = round(sum(group.unknown for group in groups))
     frames.notes.add(NOT_ENTERED, unknown)
-    result = eager_from_arrow(frames["time_entries"], _table(groups, types))
+    fields = types | {name: pa.float64() for name in ANALYSIS.measure_names if not name.endswith("_ratio")}
+    table = pa.Table.from_pylist([group.labels | group.figures for group in groups], pa.schema(fields))
+    result = eager_from_arrow(frames["time_entries"], table)
     return frames.to_native(grouping.finish(result, ANALYSIS.measure_names), time_entries, period, settings)
 
 
@@ -175,13 +177,6 @@ def _groups(histogram: pa.Table, grouping: Grouping) -> tuple[list[_LagCounts], 
     for row in histogram.to_pylist():
         groups.setdefault(tuple(row[key.columns[0]] for key in grouping.keys), _LagCounts()).add(row, names)
     return list(groups.values()), {name: histogram.schema.field(name).type for name in names}
-
-
-def _table(groups: Sequence[_LagCounts], types: dict[str, pa.DataType]) -> pa.Table:
-    rows = [group.labels | group.figures for group in groups]
-    figures = (name for name in ANALYSIS.measure_names if not name.endswith("_ratio"))
-    fields = types | dict.fromkeys(figures, pa.float64())
-    return pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in fields.items()})
 
 
 ANALYSIS = Analysis(
@@ -217,15 +212,11 @@ ANALYSIS = Analysis(
             "Nine in ten entries were made within this number of days.",
         ),
         sum_measure("same_day_entries", "On the same day", "count", "Entered on the day of the work or before it."),
-        ratio_measure(
-            "same_day_ratio", "Share on the same day", "same_day_entries / entries", "On the same day ÷ entries."
-        ),
+        ratio_measure("same_day_ratio", "Share on the same day", "same_day_entries / entries"),
         sum_measure("next_day_entries", "By the next day", "count", "Entered at most a day after the work."),
-        ratio_measure(
-            "next_day_ratio", "Share by the next day", "next_day_entries / entries", "By the next day ÷ entries."
-        ),
+        ratio_measure("next_day_ratio", "Share by the next day", "next_day_entries / entries"),
         sum_measure("late_entries", "Entered late", "count", "Entered more than 7 days after the work."),
-        ratio_measure("late_ratio", "Share entered late", "late_entries / entries", "Entered late ÷ entries."),
+        ratio_measure("late_ratio", "Share entered late", "late_entries / entries"),
         sum_measure("future_dated_entries", "Future-dated", "count", "Entered before the day of the work."),
         sum_measure("unknown_entries", "Time of entry unknown", "count", "Entries whose time of entry is unknown."),
     ),

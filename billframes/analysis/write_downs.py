@@ -15,7 +15,7 @@ from narwhals.stable.v2.typing import IntoFrameT
 
 from billframes.analysis.contribution import SHARES, with_shares
 from billframes.analysis.declare.columns import ITEMS, Frame, column_names, source_of
-from billframes.analysis.declare.metrics import Measure, ratio_measure, retitled, shared_measures, sum_measure
+from billframes.analysis.declare.metrics import Measure, money, ratio_measure, retitled, shared_measures
 from billframes.analysis.declare.spec import Analysis, ChartSpec, TableSpec
 from billframes.analysis.frames.engine import collect, join_by_id, sum_by
 from billframes.analysis.frames.expressions import RESIDUE, as_float, in_period, value_if
@@ -35,14 +35,8 @@ _SIZE = Key(("invoice_size",), ("invoice_size",), (("invoice_size",),), missing=
 _SIZE_NAMES = frozenset({"size", "invoice_size"})
 # The columns of `realization` that are used.
 _AMOUNTS = (
-    "worked_amount",
-    "billed_amount",
-    "write_down_amount",
-    "billable_hours",
-    "unknown_amount",
-    "left_out_amount",
-    "left_out_billed_amount",
-    "left_out_hours",
+    *("worked_amount", "billed_amount", "write_down_amount", "billable_hours", "unknown_amount", "left_out_amount"),
+    *("left_out_billed_amount", "left_out_hours"),
 )
 _COUNTS = ("write_up_amount", "no_time_amount", "invoices", "written_down_invoices")
 # Smaller write-downs come from adding floats.
@@ -258,22 +252,15 @@ ANALYSIS = Analysis(
             formula="write_down_amount / sum(write_down_amount)",
         ),
         *shared_measures("running_share"),
-        ratio_measure(
-            "write_down_ratio",
-            "Write-down ratio",
-            "write_down_amount / worked_amount",
-            "Written down ÷ value of time billed.",
-        ),
-        sum_measure(
+        ratio_measure("write_down_ratio", "Write-down ratio", "write_down_amount / worked_amount"),
+        money(
             "write_up_amount",
             "Write-ups",
-            "money",
             "Amount billed above the value of all work on an invoice; it is already deducted from the write-down.",
         ),
-        sum_measure(
+        money(
             "no_time_amount",
             "Written down without time",
-            "money",
             "The part of the write-down on invoices without time: credit notes and reduced fixed fees.",
         ),
         retitled("invoices", "Final invoices", "Number of final invoices with an item or fees in the row."),
@@ -293,16 +280,8 @@ ANALYSIS = Analysis(
     table=TableSpec(
         title="Write-downs",
         columns=(
-            "worked_amount",
-            "billed_amount",
-            "write_down_amount",
-            "write_down_ratio",
-            "share",
-            "running_share",
-            "write_up_amount",
-            "no_time_amount",
-            "invoices",
-            "written_down_invoices",
+            *("worked_amount", "billed_amount", "write_down_amount", "write_down_ratio", "share", "running_share"),
+            *("write_up_amount", "no_time_amount", "invoices", "written_down_invoices"),
         ),
         brief=("worked_amount", "billed_amount", "write_down_amount", "write_down_ratio", "share", "invoices"),
     ),

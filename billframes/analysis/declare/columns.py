@@ -85,11 +85,10 @@ ENUMS["user_role"] = ENUMS["role"]
 _SELECTS = {column.name: column.select for column in _COLUMNS if column.select}
 
 
-def _of_kind(kind: str) -> frozenset[str]:
-    return frozenset(column.name for column in _COLUMNS if column.kind == kind)
-
-
-LISTS, DATES, INSTANTS, FLAGS = map(_of_kind, ("texts", "date", "instant", "flag"))
+LISTS, DATES, INSTANTS, FLAGS = (
+    frozenset(column.name for column in _COLUMNS if column.kind == kind)
+    for kind in ("texts", "date", "instant", "flag")
+)
 _BALANCES = ("current", "overdue", "overdue0_to30", "overdue30_to60", "overdue60_to90", "overdue_over90")
 NUMBERS = frozenset({"hours", "amount", "balance", *_BALANCES, "overdue30", "overdue60", "overdue90"})
 _KEYS = frozenset(IDS.values())
@@ -305,26 +304,19 @@ def _arrow(values: pd.Series[Any] | pa.ChunkedArray) -> pa.Array | pa.ChunkedArr
         # DuckDB gives UUIDs as objects.
         return pa.array([None if value is None else str(value) for value in array.to_pylist()], pa.string())
     # In a file, a column without values has no type.
-    return array.cast(pa.string()) if _is_other_text(array.type) or _is_untyped(array.type) else array
+    kind = array.type
+    untyped = pa.types.is_null(kind.value_type if pa.types.is_dictionary(kind) else kind)
+    return (
+        array.cast(pa.string()) if untyped or pa.types.is_large_string(kind) or pa.types.is_string_view(kind) else array
+    )
 
 
 def _from_pandas(values: pd.Series[Any]) -> pa.Array:
     """Convert a column of pandas to Arrow; values of several types become text."""
     if values.name in LISTS and values.dtype == object:
-        return pa.array([_as_list(value) for value in values], pa.list_(pa.string()))
+        lists = [[*map(str, each)] if hasattr(each, "__iter__") else None for each in values]
+        return pa.array(lists, pa.list_(pa.string()))
     try:
         return pa.Array.from_pandas(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         return pa.array([None if pd.isna(value) else str(value) for value in values])
-
-
-def _is_other_text(dtype: pa.DataType) -> bool:
-    return bool(pa.types.is_large_string(dtype) or pa.types.is_string_view(dtype))
-
-
-def _is_untyped(dtype: pa.DataType) -> bool:
-    return bool(pa.types.is_null(dtype.value_type if pa.types.is_dictionary(dtype) else dtype))
-
-
-def _as_list(value: Any) -> list[str] | None:
-    return [str(each) for each in value] if hasattr(value, "__iter__") else None

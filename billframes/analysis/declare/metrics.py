@@ -23,6 +23,7 @@ __all__ = [
     "Unit",
     "bucket_measure",
     "bucket_measures",
+    "money",
     "of_all_types",
     "period_measure",
     "ratio_measure",
@@ -159,12 +160,12 @@ def sum_measure(name: str, title: str, unit: Unit, meaning: str, *, formula: str
 
 
 def ratio_measure(
-    name: str, title: str, ratios: str, meaning: str, *, unit: Unit = "ratio", below: str = "", above: str = ""
+    name: str, title: str, ratios: str, meaning: str = "", *, unit: Unit = "ratio", below: str = "", above: str = ""
 ) -> Measure:
     """
     Return a measure that is the ratio of two columns, written "part / whole".
 
-    Several pairs are separated by " or ".
+    Several pairs are separated by " or ". Without a meaning, an analysis adds it from the columns' titles.
 
     Examples
     --------
@@ -177,7 +178,8 @@ def ratio_measure(
     )
 
 
-def _money(name: str, title: str, meaning: str, *, formula: str = "") -> Measure:
+def money(name: str, title: str, meaning: str, *, formula: str = "") -> Measure:
+    """Return a measure that is a sum of money."""
     return sum_measure(name, title, "money", meaning, formula=formula)
 
 
@@ -200,34 +202,34 @@ SHARED: dict[str, Measure] = {
     each.name: each
     for each in (
         sum_measure("hours", "Hours", "hours", "Hours worked."),
-        _money("collected_amount", "Fees collected", "Fees for time and fixed fees, paid in cash."),
-        _money("credited_amount", "Fees credited", "Fees settled by a credit, a discount or a journal."),
-        _money("written_off_amount", "Fees written off", "Fees written off in the books."),
+        money("collected_amount", "Fees collected", "Fees for time and fixed fees, paid in cash."),
+        money("credited_amount", "Fees credited", "Fees settled by a credit, a discount or a journal."),
+        money("written_off_amount", "Fees written off", "Fees written off in the books."),
         sum_measure("billable_hours", "Hours of billable time", "hours", "Hours of billable time."),
         sum_measure("fixed_fee_hours", "Fixed-fee hours", "hours", "Hours of time under fixed fees."),
         sum_measure("total_hours", "All hours", "hours", "Hours of every kind."),
         sum_measure("left_out_hours", "Hours not counted", "hours", "Hours on matters whose type does not count."),
-        _money(
+        money(
             "worked_amount",
             "Value of time billed",
             "Value, at its rates, of the billable time on the invoices counted.",
         ),
-        _money("billed_amount", "Fees billed", "Net billed time fees: invoices less their expenses and fixed fees."),
-        _money(
+        money("billed_amount", "Fees billed", "Net billed time fees: invoices less their expenses and fixed fees."),
+        money(
             "write_down_amount",
             "Written down",
             "Value of time billed − fees billed; negative is a write-up.",
             formula="worked_amount - billed_amount",
         ),
-        _money("settled_amount", "Settled", "The part of fees billed that is no longer open, whatever settled it."),
-        _money("unbilled_amount", "Unbilled", "Value of items on no invoice."),
-        _money("prebill_amount", "On draft bills", "Value of items on a draft, review or approved invoice."),
-        _money(
+        money("settled_amount", "Settled", "The part of fees billed that is no longer open, whatever settled it."),
+        money("unbilled_amount", "Unbilled", "Value of items on no invoice."),
+        money("prebill_amount", "On draft bills", "Value of items on a draft, review or approved invoice."),
+        money(
             "unknown_amount",
             "On unknown invoices",
             "Amounts whose invoice was not passed, or whose invoice state or billing type is unknown.",
         ),
-        _money("standard_amount", "Value at standard rates", "Hours × standard rates; missing if someone has none."),
+        money("standard_amount", "Value at standard rates", "Hours × standard rates; missing if someone has none."),
         ratio_measure(
             "standard_rate",
             "Standard rate",
@@ -235,35 +237,35 @@ SHARED: dict[str, Measure] = {
             "Value at standard rates ÷ hours. Rates with dates are those on the day of the work.",
             unit="rate",
         ),
-        _money("left_out_amount", "Value not counted", "Value of time on matters whose type does not count."),
-        _money(
+        money("left_out_amount", "Value not counted", "Value of time on matters whose type does not count."),
+        money(
             "left_out_billed_amount",
             "Fees billed, not counted",
             "Fees billed for time on matters whose type does not count.",
         ),
-        _money(
+        money(
             "wip_amount", "Work in progress", "Value of the work in progress on the day, without contingency matters."
         ),
-        _money(
+        money(
             "contingent_amount",
             "On contingency",
             "Value of the work on contingency matters that is on no final invoice; not part of work in progress.",
         ),
-        _money(
+        money(
             "credit_amount",
             "Unused credits",
             "Open balances below 0, such as of credit notes; no bucket includes them, and receivables are net of them.",
         ),
-        _money("receivable_amount", "Receivables", "Open balances on the day, less unused credits."),
-        _money("current", "Current", "The part of receivables not past due."),
-        _money(
+        money("receivable_amount", "Receivables", "Open balances on the day, less unused credits."),
+        money("current", "Current", "The part of receivables not past due."),
+        money(
             "total", "Total", "All buckets together, less unused credits.", formula="buckets + credit_amount or buckets"
         ),
-        _money("overdue", "Overdue", "The part of receivables at least one day past due."),
-        _money("time_amount", "Time", "The part that is time."),
-        _money("expense_amount", "Expenses", "The part that is expenses."),
-        _money("fixed_fee_amount", "Fixed fees", "The part that is fixed fees."),
-        _money(
+        money("overdue", "Overdue", "The part of receivables at least one day past due."),
+        money("time_amount", "Time", "The part that is time."),
+        money("expense_amount", "Expenses", "The part that is expenses."),
+        money("fixed_fee_amount", "Fixed fees", "The part that is fixed fees."),
+        money(
             "fees_amount",
             "All fees",
             "Net billed time fees and fixed fees on final invoices.",
@@ -289,19 +291,19 @@ SHARED: dict[str, Measure] = {
         Measure("last_invoice_date", "Last invoice", "date", "Date of the last final invoice of more than 0."),
         Measure("item", "Item", "text", "Time entry, expense or fixed fee."),
         Measure("item_id", "Item’s id", "text", "The id of the item."),
-        _money(
+        money(
             "items_amount",
             "Items",
             "Time, expenses and fixed fees together.",
             formula="time_amount + expense_amount + fixed_fee_amount",
         ),
-        _money(
+        money(
             "unexplained_amount",
             "Unexplained",
             "Amount − tax − items; negative if time was written down. Tax is known from the firm’s settings.",
             formula="amount - tax_amount - items_amount",
         ),
-        _money("balance", "Balance", "The part of the amount that is open."),
+        money("balance", "Balance", "The part of the amount that is open."),
         Measure("invoices", "Invoices", "count", "Number of invoices with items of the row."),
         sum_measure("entries", "Entries", "count", "Number of entries; fractions if rows are by originator."),
         Measure(

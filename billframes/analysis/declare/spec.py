@@ -297,6 +297,11 @@ class Analysis(Explanation):
     keys: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        titles = {each.name: each.title for each in self.columns}
+        columns = tuple(
+            each if each.meaning else replace(each, meaning=_of_ratio(each, titles)) for each in self.columns
+        )
+        object.__setattr__(self, "columns", columns)
         if self.table is not None and not self.table.columns:
             shown = tuple(each.name for each in self.columns if each.name not in self.table.without)
             object.__setattr__(self, "table", replace(self.table, columns=shown))
@@ -355,3 +360,9 @@ class Analysis(Explanation):
     def takes(self) -> frozenset[str]:
         """The names of the function's arguments."""
         return frozenset(inspect.signature(self.function).parameters)
+
+
+def _of_ratio(measure: Measure, titles: Mapping[str, str]) -> str:
+    """Return the meaning of a ratio: the title of its numerator ÷ that of its denominator."""
+    part, whole = (titles[name] for name in measure.ratios[0])
+    return f"{part} ÷ {whole[0].lower()}{whole[1:]}."
