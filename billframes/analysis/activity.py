@@ -20,19 +20,6 @@ from billframes.analysis.rules.periods import LATE_HISTORY, NEW_CLIENTS
 from billframes.loading.load_info import load_info
 from billframes.periods import Period
 
-__all__ = [
-    "Activity",
-    "ClientDays",
-    "NewBusinessPeriods",
-    "activity_of_matters",
-    "as_midnight",
-    "days_of_clients",
-    "final_invoices",
-    "need_days_of_clients",
-    "note_short_history",
-    "table_of_clients",
-]
-
 C = nw.col
 
 # Fewer clients can have a wrong date, and the first weeks of a year may have no work.

@@ -35,8 +35,6 @@ from billframes.errors import ParameterError
 from billframes.loading.load_info import load_info
 from billframes.periods import DateLike, Period, local_day
 
-__all__ = ["ANALYSIS", "aging", "note_later_balances"]
-
 C = nw.col
 # An `as_of` later than this after the load is probably a wrong year, not the end of a month.
 _DAYS_AHEAD = 31

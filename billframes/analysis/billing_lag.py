@@ -24,8 +24,6 @@ from billframes.analysis.rules.loads import need_work_on_invoices, note_removed_
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, Period
 
-__all__ = ["ANALYSIS", "billing_lag"]
-
 C = nw.col
 
 _SUMS = (

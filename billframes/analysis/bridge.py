@@ -42,8 +42,6 @@ from billframes.analysis.rules.periods import UNDIVIDED_CHANGE, UNDIVIDED_FEES, 
 from billframes.errors import ParameterError
 from billframes.periods import CALENDAR_YEAR, DateLike, Period, period_before
 
-__all__ = ["ANALYSIS", "analysis_of", "bridge", "bridge_of_book"]
-
 
 def bridge(before: IntoFrameT, after: IntoFrameT, measure: str = "billing_realization", *, by: By = None) -> IntoFrameT:
     """

@@ -41,8 +41,6 @@ from billframes.analysis.rules.people import NO_BUDGETED_WORK
 from billframes.config.firm import FirmSettings, check_settings
 from billframes.errors import ParameterError
 
-__all__ = ["ANALYSIS", "budget_burn"]
-
 C = nw.col
 
 _KEYS = ("matter_id", "matter_name")

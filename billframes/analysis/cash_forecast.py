@@ -30,8 +30,6 @@ from billframes.config.firm import FirmSettings
 from billframes.loading.load_info import attach
 from billframes.periods import DateLike
 
-__all__ = ["ANALYSIS", "cash_forecast"]
-
 _LARGE, _WIDE, _LEAST_WEEKS = 0.25, 3.0, 4
 
 

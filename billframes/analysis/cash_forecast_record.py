@@ -26,8 +26,6 @@ from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike
 
-__all__ = ["ANALYSIS", "cash_forecast_record"]
-
 _SCHEMA = {
     "forecast": pa.string(),
     "as_of": pa.timestamp("us"),

@@ -27,8 +27,6 @@ from billframes.errors import MissingColumnError
 from billframes.periods import DateLike, Period
 from billframes.schema.records import LEDES_CODES
 
-__all__ = ["ANALYSIS", "code_check"]
-
 C = nw.col
 
 # For each kind of item: its id, and its fields with the type of code and the setting of the matter that requires it.

@@ -20,8 +20,6 @@ from billframes.analysis.payments import check_payments
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
-__all__ = ["ANALYSIS", "collected"]
-
 _CASH = ("collected_amount", "collected_expense_amount", "collected_tax_amount", "unallocated_amount")
 _OTHERS = ("credited_amount", "written_off_amount", "from_trust_amount")
 

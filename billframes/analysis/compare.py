@@ -57,8 +57,6 @@ from billframes.periods import (
     parse_period,
 )
 
-__all__ = ["ANALYSIS", "compare", "compare_of_book", "compare_results"]
-
 # The columns of the last period that are shown if periods are columns.
 _LAST_PERIOD_COLUMNS = ("since_previous", "since_year_ago", "twelve_months")
 

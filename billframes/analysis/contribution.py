@@ -27,8 +27,6 @@ from billframes.analysis.model.sums import Sum, add_up
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
-__all__ = ["ANALYSIS", "FEES", "SHARES", "contribution", "with_shares"]
-
 C = nw.col
 
 SHARES = ("share", "running_share")

@@ -20,8 +20,6 @@ from billframes.analysis.payments import check_payments
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
-__all__ = ["ANALYSIS", "days_to_pay"]
-
 C = nw.col
 
 _LIMITS = (30, 60, 90)

@@ -23,8 +23,6 @@ from billframes.analysis.rules.loads import ITEM_FILTERS, need_period
 from billframes.errors import ParameterError
 from billframes.periods import DateLike
 
-__all__ = ["ANALYSIS", "duplicates"]
-
 C = nw.col
 
 SAME = ("user_id", "matter_id", "date", "hours", "description")

@@ -22,8 +22,6 @@ from billframes.analysis.realization import realization
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
-__all__ = ["ANALYSIS", "effective_rates"]
-
 _STANDARD_COLUMNS = ("standard_amount", "standard_rate")
 _LEFT_OUT = ("left_out_hours", "left_out_amount", "left_out_billed_amount")
 

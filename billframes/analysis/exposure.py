@@ -32,8 +32,6 @@ from billframes.analysis.wip import ANALYSIS as WIP
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
-__all__ = ["ANALYSIS", "exposure"]
-
 C = nw.col
 
 _WIP = ("unbilled_amount", "prebill_amount", "unknown_amount", "wip_amount", "contingent_amount")

@@ -29,8 +29,6 @@ from billframes.analysis.rules.loads import need_all_dates, need_period, note_re
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, Period
 
-__all__ = ["ANALYSIS", "fixed_fee_realization"]
-
 C = nw.col
 
 _SUMS = (

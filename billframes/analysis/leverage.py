@@ -22,8 +22,6 @@ from billframes.config.firm import FirmSettings
 from billframes.errors import MissingColumnError
 from billframes.periods import DateLike
 
-__all__ = ["ANALYSIS", "leverage"]
-
 C = nw.col
 
 _HOURS = ("principal_hours", "non_principal_hours", "unknown_role_hours")

@@ -19,8 +19,6 @@ from billframes.analysis.results.result_rows import key_columns
 from billframes.errors import ParameterError
 from billframes.periods import DateLike
 
-__all__ = ["ANALYSIS", "lockup", "lockup_of_book"]
-
 
 def lockup(
     wip_amount: float | None,

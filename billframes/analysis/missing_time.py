@@ -25,8 +25,6 @@ from billframes.errors import ParameterError
 from billframes.loading.load_info import load_day
 from billframes.periods import DateLike, Period
 
-__all__ = ["ANALYSIS", "missing_time"]
-
 
 def missing_time(
     time_entries: IntoFrameT,

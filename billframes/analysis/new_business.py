@@ -42,8 +42,6 @@ from billframes.errors import ParameterError
 from billframes.loading.load_info import load_info
 from billframes.periods import DateLike, Period
 
-__all__ = ["ANALYSIS", "new_business"]
-
 C = nw.col
 
 _MATTER_COUNTS = ("opened_matters", "undated_matters")

@@ -21,8 +21,6 @@ from billframes.analysis.model.keys import UNASSIGNED
 from billframes.analysis.wip import wip
 from billframes.config.firm import FirmSettings
 
-__all__ = ["OpenMatters"]
-
 C = nw.col
 
 OLD, ARCHIVED_WORK, ARCHIVED_DEBT, IDLE, OPEN_FEE = _FINDINGS = (

@@ -15,8 +15,6 @@ from billframes.analysis.model.sums import Sum, add_up
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
-__all__ = ["ANALYSIS", "origination"]
-
 _SUMS = (Sum("worked_amount", "worth", hides="_hidden"), Sum("settled_amount", "_paid"), *FEES)
 
 

@@ -40,8 +40,6 @@ from billframes.analysis.rules.loads import need_open_on
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
-__all__ = ["ANALYSIS", "overdue_invoices"]
-
 C = nw.col
 
 _WORK = ("hours", "_worth", "_hidden")

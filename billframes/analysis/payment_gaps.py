@@ -13,8 +13,6 @@ from billframes.analysis.payments import check_payments
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, Period
 
-__all__ = ["payment_gaps"]
-
 
 def payment_gaps(payments: pd.DataFrame, invoices: IntoFrame, *, as_of: DateLike) -> pd.DataFrame:
     """

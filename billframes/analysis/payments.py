@@ -32,8 +32,6 @@ from billframes.config.ledger import LedgerSettings
 from billframes.config.taxes import PaymentOrder, read_payment_order
 from billframes.errors import ParameterError
 
-__all__ = ["PAYMENT_COLUMNS", "PAYMENT_KINDS", "check_payments", "payments"]
-
 PAYMENT_KINDS = ("cash", "credit", "write_off", "discount", "journal")
 _MATCHED_BY = ("link", "link, shared", "line", "number", "only", "amount", "oldest", "none", "unapplied")
 PAYMENT_COLUMNS = (

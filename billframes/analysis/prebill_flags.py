@@ -18,8 +18,6 @@ from billframes.analysis.frames.engine import eager_from_arrow, ids_frame, join_
 from billframes.analysis.frames.frames import Frames
 from billframes.errors import ParameterError
 
-__all__ = ["ITEM_SCHEMA", "GuidelineFlags", "ReviewedItems", "items_on"]
-
 _TEXT = pa.string()
 # `entered` is the time of creation in the firm's time zone.
 ITEM_SCHEMA = {

@@ -33,8 +33,6 @@ from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike
 
-__all__ = ["ANALYSIS", "prebill_review"]
-
 C = nw.col
 
 _TEXT = pa.string()

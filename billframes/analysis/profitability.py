@@ -37,8 +37,6 @@ from billframes.analysis.rules.amounts import note_high_rates
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, Period
 
-__all__ = ["ANALYSIS", "profitability"]
-
 C = nw.col
 
 _COST = (

@@ -30,8 +30,6 @@ from billframes.analysis.payments import check_payments
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike
 
-__all__ = ["ANALYSIS", "realization"]
-
 
 def realization(
     time_entries: IntoFrameT,

@@ -34,9 +34,6 @@ from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period
 
-__all__ = ["ANALYSIS", "reconcile"]
-
-
 C = nw.col
 
 # The result column of each kind of item.

@@ -14,8 +14,6 @@ from billframes.analysis.frames.engine import ids_frame, join_by_id, to_dicts
 from billframes.analysis.frames.frames import Frames
 from billframes.errors import ParameterError
 
-__all__ = ["find_responsible", "responsible_of_invoices", "responsible_of_matters"]
-
 
 def responsible_of_matters(frames: Frames) -> dict[str, dict[str, Any]]:
     """Return `responsible_id` and `responsible_name`, by the matter's id."""

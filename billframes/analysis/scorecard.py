@@ -39,8 +39,6 @@ from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period
 
-__all__ = ["ANALYSIS", "scorecard"]
-
 C = nw.col
 
 _HOURS = ("client_hours", "target_hours", "pace", "capacity_hours", "utilization")

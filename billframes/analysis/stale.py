@@ -20,8 +20,6 @@ from billframes.config.firm import FirmSettings
 from billframes.loading.load_info import load_info
 from billframes.periods import DateLike
 
-__all__ = ["ANALYSIS", "stale"]
-
 
 def stale(
     time_entries: IntoFrameT,

@@ -35,8 +35,6 @@ from billframes.errors import LedgerError
 from billframes.loading.load_info import attach
 from billframes.periods import DateLike, Period
 
-__all__ = ["ANALYSIS", "tie_out"]
-
 _OURS = ("invoice_id", "invoice_state", "invoice_date", "client_id", "client_name", "amount", "balance")
 _OPTIONAL = ("invoice_number", "client_reference", "modified_at")
 _ABSENT, _ABSENT_SHARE = 5, 0.25

@@ -28,8 +28,6 @@ from billframes.analysis.rules.periods import NO_TIME_ZONE, NOT_ENTERED
 from billframes.config.firm import FirmSettings
 from billframes.periods import DateLike, Period
 
-__all__ = ["ANALYSIS", "timekeeping_lag"]
-
 C = nw.col
 
 # Entries are counted by lag. This leaves few rows, so medians and percentiles are calculated in Python.

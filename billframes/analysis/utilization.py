@@ -43,8 +43,6 @@ from billframes.config.firm import FirmSettings
 from billframes.loading.load_info import load_info
 from billframes.periods import DateLike, Period
 
-__all__ = ["ANALYSIS", "utilization"]
-
 C = nw.col
 
 LATER_DAYS = ("available hours of later days count, and utilization is too low", "Pass as_of='{day}'.")

@@ -25,8 +25,6 @@ from billframes.errors import MissingColumnError
 from billframes.loading.load_info import load_info
 from billframes.periods import DateLike
 
-__all__ = ["ANALYSIS", "wip"]
-
 
 def wip(
     time_entries: IntoFrameT,

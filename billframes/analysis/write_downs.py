@@ -27,8 +27,6 @@ from billframes.config.firm import FirmSettings
 from billframes.errors import ParameterError
 from billframes.periods import DateLike, Period
 
-__all__ = ["ANALYSIS", "write_downs"]
-
 C = nw.col
 
 _SIZE = Key(("invoice_size",), ("invoice_size",), (("invoice_size",),), missing=UNKNOWN)

@@ -17,27 +17,6 @@ from billframes.errors import ParameterError
 from billframes.schema.resources import RESOURCES
 from billframes.schema.sources import sources_of
 
-__all__ = [
-    "DATE_OF",
-    "EMPTY",
-    "ENUMS",
-    "IDS",
-    "ITEMS",
-    "ITEM_ID",
-    "KEY_PREFIX",
-    "LISTS",
-    "PLAUSIBLE_DAYS",
-    "REQUIRED_NUMBERS",
-    "Frame",
-    "as_arrow",
-    "column_names",
-    "is_categorical",
-    "key_column",
-    "selects_for",
-    "source_of",
-    "typed_column",
-]
-
 ITEMS = ("time_entries", "expenses", "fixed_fees")
 """The frames of items, which invoices bill."""
 

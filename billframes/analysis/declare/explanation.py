@@ -8,8 +8,6 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Explanation", "as_html", "definition_list"]
-
 _WIDTH = 100
 # Headings that can't be made from the name.
 _TITLES = {"lockup": "Lock-up", "wip": "Work in progress"}

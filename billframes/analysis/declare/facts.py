@@ -17,8 +17,6 @@ from typing import Any, Literal
 
 from billframes.analysis.declare.columns import Frame
 
-__all__ = ["Fact"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from billframes.analysis.declare.explanation import as_html, definition_list
 
-__all__ = ["GLOSSARY", "Glossary", "Term", "term"]
-
 _WIDTH = 100
 
 

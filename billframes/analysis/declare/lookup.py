@@ -11,8 +11,6 @@ from billframes._format import label_of
 from billframes.analysis.declare.metrics import SHARED, Measure, bucket_measure, period_measure, title_of_key
 from billframes.analysis.declare.spec import PACKAGE, Analysis
 
-__all__ = ["analyses", "heading_of", "measure", "measures", "qualified_name", "weight_of"]
-
 
 @functools.cache
 def analyses() -> dict[str, Analysis]:

@@ -10,29 +10,6 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
-__all__ = [
-    "BILLED_HOURS",
-    "BUCKET",
-    "FIGURES",
-    "KEY_TITLES",
-    "PERIOD",
-    "PRICED",
-    "SHARED",
-    "UNITS",
-    "Measure",
-    "Unit",
-    "bucket_measure",
-    "bucket_measures",
-    "money",
-    "of_all_types",
-    "period_measure",
-    "ratio_measure",
-    "retitled",
-    "shared_measures",
-    "sum_measure",
-    "title_of_key",
-]
-
 Unit = Literal["money", "rate", "hours", "ratio", "points", "multiple", "days", "count", "date", "text"]
 
 UNITS: dict[str, str] = {

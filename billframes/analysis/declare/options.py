@@ -6,8 +6,6 @@ An analysis that takes such an argument in another sense describes it in its own
 
 from __future__ import annotations
 
-__all__ = ["FRAMES", "OPTIONS"]
-
 FRAMES = {
     ("expenses", "fixed_fees"): "With None, no rows count, with a warning. If the firm has none, pass an empty frame.",
     ("matters", "users", "clients"): "For the columns that `by` names, matter types and roles.",

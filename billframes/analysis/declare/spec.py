@@ -28,6 +28,7 @@ from billframes.errors import ParameterError
 
 __all__ = [
     "BUCKETS",
+    "PACKAGE",
     "PERIODS",
     "Analysis",
     "BookArgument",

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["FilterKind", "TabSpec"]
-
 FilterKind = Literal["items", "time_entries", "matters", "clients", "payments", "forecast"]
 
 # The records that filters are about. For each kind of tab, those whose filters count, and a sentence that says so.

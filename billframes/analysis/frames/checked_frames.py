@@ -20,14 +20,6 @@ import pandas as pd
 from billframes._notes import Note, Notes, Rule, collect_notes
 from billframes.analysis.declare.columns import Frame
 
-__all__ = [
-    "CheckedFrames",
-    "Findings",
-    "KeptResults",
-    "current_checks",
-    "share_checks",
-]
-
 
 @dataclass(slots=True)
 class Findings:

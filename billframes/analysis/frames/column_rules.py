@@ -22,8 +22,6 @@ from billframes.analysis.declare.columns import Frame, as_arrow, column_names
 from billframes.analysis.frames.engine import collect_counts, collect_values
 from billframes.analysis.frames.expressions import count_if, midnight, value_if
 
-__all__ = ["ColumnRule", "absolute", "broken_rules", "implausible_counts", "parts_of_day"]
-
 C = nw.col
 
 # So many rows show what is true of most rows.

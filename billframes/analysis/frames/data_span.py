@@ -22,21 +22,6 @@ from billframes.errors import NoDataError, ParameterError
 from billframes.loading.load_info import attached, load_attrs, load_day, load_info
 from billframes.periods import DateLike, FiscalYear, Period, resolve
 
-__all__ = [
-    "DAYS",
-    "CountedDays",
-    "check_begun",
-    "check_known",
-    "counted_days",
-    "covers",
-    "first_date",
-    "first_day",
-    "is_known",
-    "read_bounded_period",
-    "read_counted_days",
-    "read_period",
-]
-
 C = nw.col
 
 DAYS = "days"

@@ -15,8 +15,6 @@ import pandas as pd
 from billframes._names import distinct_names
 from billframes.loading.load_info import attach, attached
 
-__all__ = ["NAMES", "DistinctNames", "attach_names", "attach_names_of"]
-
 NAMES = "names"
 """In `attrs` of a result: names with references, by column and id."""
 

@@ -22,23 +22,6 @@ import pyarrow.compute as pc
 
 from billframes.analysis.declare.columns import Frame
 
-__all__ = [
-    "SUPPORTED",
-    "collect",
-    "collect_counts",
-    "collect_sums",
-    "collect_values",
-    "eager_from_arrow",
-    "from_arrow",
-    "full_join_by_id",
-    "ids_frame",
-    "join_by_id",
-    "lazy",
-    "sum_by",
-    "to_arrow",
-    "to_dicts",
-]
-
 C = nw.col
 
 # Polars' streaming engine takes milliseconds to start. From this number of rows on, it is faster.

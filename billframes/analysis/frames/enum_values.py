@@ -16,8 +16,6 @@ from billframes.analysis.frames.checked_frames import Findings
 from billframes.analysis.frames.engine import to_dicts
 from billframes.analysis.frames.expressions import count_if
 
-__all__ = ["is_text", "undeclared_counts", "with_declared_values"]
-
 C = nw.col
 
 # The enum that every row of a frame must have. Other enums can be missing, such as a role, or the invoice state of an

@@ -14,29 +14,6 @@ import narwhals.stable.v2 as nw
 from billframes.analysis.declare.columns import Frame, column_names, source_of
 from billframes.periods import FiscalYear, Period
 
-__all__ = [
-    "RESIDUE",
-    "as_day",
-    "as_float",
-    "columns_or_null",
-    "count_if",
-    "day_number",
-    "in_period",
-    "is_in_period",
-    "map_values",
-    "midnight",
-    "null_column",
-    "or_nan",
-    "period_numbers",
-    "quotient",
-    "rate_at_step",
-    "rate_days",
-    "ratio",
-    "value_at_rates",
-    "value_if",
-    "with_rate_step",
-]
-
 C = nw.col
 
 Rates = Mapping[str, float | Mapping[Any, float]]

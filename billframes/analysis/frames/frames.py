@@ -29,8 +29,6 @@ from billframes.errors import ParameterError
 from billframes.loading.load_info import attach
 from billframes.periods import DateLike, Period
 
-__all__ = ["Frames"]
-
 _LISTS = frozenset((*IDS, "codes", "code_sets"))
 
 

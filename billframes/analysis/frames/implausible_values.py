@@ -13,8 +13,6 @@ from billframes.analysis.declare.columns import PLAUSIBLE_DAYS
 from billframes.analysis.frames import row_conditions as rows
 from billframes.analysis.frames.column_rules import ColumnRule, absolute
 
-__all__ = ["RULES"]
-
 _CENT = 0.005
 # Corrections take back hours of a day or a few; a timer that never stopped has many more.
 _LEAST_HOURS = -24.0

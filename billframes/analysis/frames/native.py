@@ -36,16 +36,6 @@ from billframes.analysis.frames.engine import SUPPORTED, from_arrow, to_arrow
 from billframes.errors import MissingColumnError, ParameterError
 from billframes.loading.load_info import attach
 
-__all__ = [
-    "nan_to_null",
-    "require",
-    "select_columns",
-    "to_native",
-    "without_attrs",
-    "wrap_frame",
-    "wrap_frames",
-]
-
 C = nw.col
 
 # Older versions of Dask have `dask_expr` as a separate package.

@@ -23,15 +23,6 @@ from billframes.analysis.frames.engine import collect_counts, collect_values, to
 from billframes.errors import ParameterError
 from billframes.loading.load_info import load_info
 
-__all__ = [
-    "are_many",
-    "count_many_missing",
-    "drop_repeated",
-    "is_unique",
-    "refuse_unlike_ids",
-    "repeated_span",
-]
-
 C = nw.col
 
 Numbers = npt.NDArray[np.uint64]

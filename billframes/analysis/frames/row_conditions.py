@@ -12,28 +12,6 @@ import numpy as np
 
 from billframes.analysis.frames.column_rules import absolute, parts_of_day
 
-__all__ = [
-    "has_other_sign",
-    "has_same_sign",
-    "is_ahead",
-    "is_day_first",
-    "is_decimal",
-    "is_equal",
-    "is_in_days",
-    "is_in_hours",
-    "is_in_minutes",
-    "is_in_sixtieths",
-    "is_night",
-    "is_not_day_first",
-    "is_not_night",
-    "is_not_scaled",
-    "is_not_swapped",
-    "is_scaled",
-    "is_swapped",
-    "is_unequal",
-    "is_whole",
-]
-
 # Amounts in cents are 100 times too high. A lower limit allows for other differences.
 _SCALE = 40.0
 # The hours of a day, which is a spreadsheet's unit of time, and of a working day. Days may be rounded.

@@ -40,10 +40,6 @@ from billframes.analysis.frames.repeated_ids import (
 )
 from billframes.loading.load_info import load_info
 
-__all__ = [
-    "check_values",
-]
-
 C = nw.col
 
 # With fewer invoices, there may be no time yet.

@@ -16,15 +16,6 @@ from billframes.analysis.declare.columns import Frame
 from billframes.analysis.frames.expressions import Rates, as_float, count_if, value_if
 from billframes.errors import RatesHiddenWarning
 
-__all__ = [
-    "HIDDEN_RATES",
-    "UNPRICED",
-    "count_other_units",
-    "note_high_rates",
-    "note_no_worth",
-    "note_other_units",
-]
-
 C = nw.col
 
 # Amounts in cents are 100 times too high. The range allows for write-downs, but not for nominal fees of pro bono work.

@@ -9,8 +9,6 @@ import narwhals.stable.v2 as nw
 from billframes._notes import Notes, Rule
 from billframes.analysis.frames.expressions import count_if, value_if
 
-__all__ = ["count_cancelled", "is_cancelled", "note_cancelled"]
-
 C = nw.col
 
 _A_CENT = 0.005

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from billframes._notes import Rule
 
-__all__ = ["NOT_JUDGED", "UNCHECKED_CODES", "UNCHECKED_ITEMS", "UNKNOWN_SETS"]
-
 UNCHECKED_ITEMS = Rule(
     name="unchecked_items",
     seen="{n} {kind} were not checked, because their matters were not {passed} or have no LEDES configuration.",

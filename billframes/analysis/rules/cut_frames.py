@@ -31,8 +31,6 @@ from billframes.analysis.frames.native import select_columns
 from billframes.analysis.rules.invoices import UNKNOWN_INVOICE
 from billframes.loading.load_info import load_info
 
-__all__ = ["note_cut_frames", "note_cut_invoices"]
-
 C = nw.col
 
 _MONTH, _YEAR = dt.timedelta(days=31), dt.timedelta(days=366)

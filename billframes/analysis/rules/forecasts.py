@@ -4,18 +4,6 @@ from __future__ import annotations
 
 from billframes._notes import Rule
 
-__all__ = [
-    "GAPS",
-    "LARGE_INVOICE",
-    "MISSED",
-    "NO_SEASON",
-    "OLD_BALANCES",
-    "OVERPAID",
-    "UNCHECKED",
-    "WIDE_RANGE",
-    "WRITTEN_OFF",
-]
-
 UNCHECKED = Rule(
     name="unchecked_range",
     seen="The range has never been checked against what came.",

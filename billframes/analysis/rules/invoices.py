@@ -5,24 +5,6 @@ from __future__ import annotations
 from billframes._notes import Rule
 from billframes.errors import RatesHiddenWarning
 
-__all__ = [
-    "ABSENT_FROM_INVOICES",
-    "ABSENT_WORK",
-    "DETAILS_NOT_IN_ALL",
-    "EARLIER_WORK",
-    "HIDDEN_BESIDE_FEES",
-    "INNER_MERGE",
-    "JOINED_MATTERS",
-    "MAY_BE_TAX",
-    "MISSING_WORK",
-    "NO_DUE_DATE",
-    "NO_DUE_DATE_OF_WORK",
-    "NO_PREBILLS",
-    "UNKNOWN_FEE",
-    "UNKNOWN_INVOICE",
-    "WORK_NOT_PASSED",
-]
-
 UNKNOWN_INVOICE = Rule(
     name="unknown_invoice",
     seen="{items} {n:names|name} an invoice that is not among those {passed}{reasons}; {n:it is|they are} "

@@ -4,19 +4,6 @@ from __future__ import annotations
 
 from billframes._notes import Rule
 
-__all__ = [
-    "ABOVE_ITEMS",
-    "ABSENT_FROM_LEDGER",
-    "LOOSE_CREDITS",
-    "NO_LEDGER_DAY",
-    "OTHER_CURRENCY",
-    "PAID_ELSEWHERE",
-    "PAID_IN_CURRENCY",
-    "RESTATED",
-    "SHORT_PAYMENTS",
-    "UNKNOWN_CUSTOMERS",
-]
-
 NO_LEDGER_DAY = Rule(
     name="no_ledger_day",
     seen="{file} does not say as of which day it is; it is compared as if it were as of {day}.",

@@ -29,20 +29,6 @@ from billframes.errors import ParameterError
 from billframes.loading.load_info import LoadInfo, load_day, load_info
 from billframes.periods import Period
 
-__all__ = [
-    "ITEM_FILTERS",
-    "has_removed_rows",
-    "is_whole",
-    "need_all_dates",
-    "need_open_on",
-    "need_period",
-    "need_work_on_invoices",
-    "note_later_day",
-    "note_removed_rows",
-    "note_unfinished_period",
-    "people_loaded",
-]
-
 C = nw.col
 
 ITEM_FILTERS = ("user_id", "matter_id", "client_id", "fixed_fee_id", "invoice_id", "billing_type", "billed")

@@ -8,28 +8,6 @@ from __future__ import annotations
 
 from billframes._notes import Rule
 
-__all__ = [
-    "ALL_BILLABLE",
-    "CUT_DATES",
-    "DAYS_OUTSIDE",
-    "EMPTY_MONTHS",
-    "FEW_PEOPLE",
-    "HOLIDAYS",
-    "HOURS_REMOVED",
-    "LATER_JOINERS",
-    "MINUTES",
-    "NO_BUDGETED_WORK",
-    "NO_RATE",
-    "NO_USERS",
-    "OTHER_PEOPLE",
-    "SOME_USERS",
-    "UNKNOWN_IDS",
-    "UNKNOWN_MATTERS",
-    "UNKNOWN_ROLE",
-    "UNKNOWN_TYPE",
-    "UNMATCHED",
-]
-
 _SETTINGS = "Ask whoever keeps the firm's settings to"
 
 UNKNOWN_IDS = Rule(

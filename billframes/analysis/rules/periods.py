@@ -7,26 +7,6 @@ from dataclasses import replace
 from billframes._notes import Rule
 from billframes.errors import RatesHiddenWarning
 
-__all__ = [
-    "LATER_BALANCES",
-    "LATER_DAY",
-    "LATER_RECORDS",
-    "LATER_RECORDS_OF_PERIOD",
-    "LATE_HISTORY",
-    "LATE_START",
-    "LONG_AFTER_LOAD",
-    "NEW_CLIENTS",
-    "NOT_ENTERED",
-    "NO_TIME_ZONE",
-    "SHORT_WORK",
-    "UNDIVIDED_CHANGE",
-    "UNDIVIDED_FEES",
-    "UNDIVIDED_RATIO",
-    "UNEQUAL_LENGTHS",
-    "UNEQUAL_PERIODS",
-    "UNFINISHED_PERIOD",
-]
-
 _WITHOUT_DATES = "Load them without dates."
 _RELOAD = "Load the data again."
 SHORT_WORK = Rule(

@@ -22,8 +22,6 @@ from billframes.analysis.frames.engine import sum_by, to_dicts
 from billframes.analysis.frames.expressions import RESIDUE, count_if, value_if
 from billframes.analysis.rules.invoices import MAY_BE_TAX
 
-__all__ = ["above_items", "count_above_items", "note_same_share"]
-
 C = nw.col
 
 # Two invoices of a small firm can have the same write-up.
