@@ -118,7 +118,6 @@ def billing_lag(
 
 
 def _dated_invoices(frames: Frames, period: Period) -> Frame:
-    """Select the invoices with the number of their day, and whether they count."""
     columns = ("invoice_id", "invoice_state", "invoice_date", "amount", "balance")
     selected = frames.select("invoices", columns, lazily=True)
     final = C("invoice_state") == "final"

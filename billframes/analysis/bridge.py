@@ -166,7 +166,6 @@ def _is_ratio(found: Measure | None) -> bool:
 
 
 def _note(groups: Sequence[Group], split: Split, notes: Notes) -> None:
-    """Note columns with missing figures."""
     missing = {name: sum(any(map(math.isnan, each.figures[name])) for each in groups) for name in split.columns}
     for name, count in missing.items():
         of_worth = UNDIVIDED_FEES if isinstance(split, FeeSplit) else UNDIVIDED_RATIO
@@ -203,8 +202,12 @@ def bridge_of_book(
     Returns
     -------
     DataFrame
-        The keys and the columns of `billframes.bridge`, such as `before_ratio`, `after_ratio`, `own_change_ratio`,
-        `mix_change_ratio` and `change_ratio`.
+        The columns of `billframes.bridge`: the keys and, for a ratio, `before_ratio`, `after_ratio`,
+        `own_change_ratio`, `mix_change_ratio`, `change_ratio`, `before_part`, `before_whole`, `after_part` and
+        `after_whole`; for an hourly rate `before_rate`, `after_rate`, `own_change_rate`, `mix_change_rate` and
+        `change_rate` in their place; for fees billed `before_amount`, `after_amount`, `hours_change_amount`,
+        `rate_change_amount`, `realization_change_amount`, `mix_change_amount`, `change_amount`, `before_hours`,
+        `before_worked_amount`, `after_hours` and `after_worked_amount`.
     """
     analysis = analyses()[analysis_of(measure)]
     whole = Period(*book._days.span(start, end))

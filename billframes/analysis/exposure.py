@@ -143,7 +143,6 @@ def exposure(
 
 
 def _last_days(frames: Frames, grouping: Grouping, of_invoices: Grouping, day: dt.date) -> list[Frame]:
-    """Return the last day of work by the keys, and the last day of an invoice."""
     itemized = needs_items(of_invoices)
     keys = [] if itemized else of_invoices.row_columns
     final = final_invoices(frames, day, keys)

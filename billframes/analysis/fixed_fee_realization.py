@@ -126,7 +126,6 @@ def fixed_fee_realization(
 
 
 def _fixed_fee_time(frames: Frames, grouping: Grouping) -> Frame:
-    """Select fixed-fee time, and all time that names a fee, with its value at standard rates."""
     columns = ("date", "user_id", "hours", "billing_type", "fixed_fee_id", *grouping.row_columns)
     rows = frames.select("time_entries", columns)
     rows = rows.filter(~C("fixed_fee_id").is_null() | (C("billing_type") == "fixedFee"))

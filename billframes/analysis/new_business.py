@@ -184,7 +184,6 @@ def _refuse_people_and_periods(by: By, grouping: Grouping) -> None:
 def _fees(
     spans: NewBusinessPeriods, by: By, known: Mapping[str, ClientDays], largest: int, grouping: Grouping
 ) -> Frame:
-    """Return the fees of the period and of a year before, by keys and client, with those of new and large clients."""
     frames = grouping.sources.frames
     of_clients = FACT.grouping([*names_in(by), "client"], frames, grouping.settings)
     work = BilledWork(grouping=of_clients, periods=(spans.period, spans.before))
@@ -214,7 +213,6 @@ def _of_clients(clients: Collection[str], amount: str) -> nw.Expr:
 
 
 def _matters_opened(frames: Frames, grouping: Grouping, period: Period) -> Frame:
-    """Count the matters opened in the period, and the matters without a date."""
     rows = frames.select("matters", ("matter_id", "opened", *grouping.row_columns))
     counted = rows.with_columns(
         opened_matters=as_float(is_in_period("opened", period)), undated_matters=as_float(C("opened").is_null())

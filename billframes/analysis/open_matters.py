@@ -141,7 +141,6 @@ def _work_by_fee(frames: Frames, day: dt.date, limit: int, settings: FirmSetting
 
 
 def _open_fees(frames: Frames, work: Frame, day: dt.date, settings: FirmSettings) -> Iterator[_Row]:
-    """List the open fees, with their amounts in `wip` and the time linked to each."""
     rows = to_dicts(work.select("matter_id", "fixed_fee_id", "fixed_fee_amount"))
     open_ = {row["fixed_fee_id"]: row for row in rows if _is_open(row["fixed_fee_amount"])}
     if not open_ or "fixed_fees" not in frames:

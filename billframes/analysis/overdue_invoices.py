@@ -157,7 +157,6 @@ def _overdue(
 
 
 def _work_since_due(frames: Frames, overdue: list[dict[str, Any]], day: dt.date) -> list[dict[str, Any]]:
-    """Add up, for each overdue invoice, the work for its client after its due date."""
     codes = {client: code for code, client in enumerate(dict.fromkeys(row["client_id"] for row in overdue))}
     first_due = min((row["due"] for row in overdue if row["due"]), default=midnight(day))
     work = _work_by_day(frames, codes, first_due, day)
@@ -226,7 +225,6 @@ def _sums_of_ranges(
 
 
 def _row(invoice: Mapping[str, Any], totals: Mapping[str, Mapping[str, Any]], day: dt.date) -> dict[str, Any]:
-    """Return the columns of one invoice, without the work and the responsible lawyer."""
     balance, due = invoice["overdue"], invoice["due"]
     of_client = totals.get(invoice["client_id"], {"total": None, "overdue": None})
     return {

@@ -168,7 +168,6 @@ class ReviewedItems:
         return join_by_id(rows, ids_frame(self.frames["time_entries"], key, sorted(values)), key, "inner")
 
     def _duplicate_ids(self) -> pa.Array:
-        """Return the ids of possible duplicates, also if the other entry is on another invoice."""
         if not len(self._time):
             return pa.array([], _TEXT)
         columns = ("time_entry_id", "user_id", "matter_id", "date", "hours", "description")
@@ -176,7 +175,6 @@ class ReviewedItems:
         return to_arrow(entries.call(duplicates))["time_entry_id"].cast(_TEXT).combine_chunks()
 
     def _long_days(self, most: float, time: pa.Array) -> pa.Array:
-        """Return the flags of days on which a person has more than `most` hours, on all matters."""
         if not len(self._time):
             return pa.nulls(len(self.items), _TEXT)
         entries = self._comparable_entries("user_id", ("user_id", "date", "hours"))

@@ -163,7 +163,6 @@ _Rows = list[dict[str, Any]]
 
 
 def _prebills(frames: Frames, requested: str | Collection[str] | None) -> dict[str, dict[str, Any]]:
-    """Return the requested draft bills, or all, by id."""
     columns = ("invoice_id", "invoice_date", "invoice_state", "client_id", "client_name", "amount")
     selected = frames.select("invoices", columns, ("invoice_number", "matter_id"))
     if requested is None:

@@ -159,7 +159,6 @@ def _fees(frames: Frames, options: _Options) -> Frame:
 
 
 def _cost(frames: Frames, options: _Options) -> Frame:
-    """Add up the cost of all hours dated in the period."""
     grouping = options.grouping
     columns = ("date", "user_id", "hours", "billing_type", "amount", "invoice_id", *grouping.row_columns)
     dated = in_period(frames.select("time_entries", columns), "date", options.period)

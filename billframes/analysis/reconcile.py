@@ -168,7 +168,6 @@ def _grouping(by: By, frames: Frames, settings: FirmSettings) -> Grouping:
 
 
 def _invoices(frames: Frames, keys: Sequence[str], needed: Sequence[str]) -> tuple[Frame, list[str]]:
-    """Select the columns of the invoices; also return the names of the optional columns."""
     columns = ("invoice_id", "invoice_date", "invoice_state", "amount", "balance")
     optional = ("invoice_number", "client_id", "client_name", *keys)
     selected = frames.select("invoices", (*columns, *needed), optional)
@@ -176,7 +175,6 @@ def _invoices(frames: Frames, keys: Sequence[str], needed: Sequence[str]) -> tup
 
 
 def _items_on_invoices(frames: Frames, kind: str) -> Frame:
-    """Select the items on invoices, with their amount in the column of their kind."""
     if kind == "time_entries":
         # The matters of non-billable time on an invoice are counted, too.
         every = frames.select(kind, ("invoice_id", "matter_id")).with_columns(
@@ -198,7 +196,6 @@ def _items_on_invoices(frames: Frames, kind: str) -> Frame:
 
 
 def _with_tax(rows: Frame, settings: FirmSettings) -> Frame:
-    """Add `tax_amount`, as `allocation` calculates it."""
     if not settings.taxes:
         return rows.with_columns(tax_amount=nw.lit(0.0))
     return with_net_fees(_as_allocated(rows, settings), settings).with_columns(tax_amount=C("_tax"))

@@ -145,10 +145,10 @@ def scorecard(
     >>> none = entries.head(0)
     >>> firm = {"expenses": none, "fixed_fees": none, "invoices": invoices, "users": users}
     >>> rows = scorecard(entries, **firm, start="2026-10-01", end="2026-10-02")
-    >>> rows[["user_name", "utilization", "peer_utilization", "missing_days", "billed_amount"]]
-      user_name  utilization  peer_utilization  missing_days  billed_amount
-    0       Ada          0.5              0.25           1.0          900.0
-    1       Ben          0.0              0.25           2.0            0.0
+    >>> rows[["user_name", "utilization", "peer_utilization", "missing_days", "billing_realization"]]
+      user_name  utilization  peer_utilization  missing_days  billing_realization
+    0       Ada          0.5              0.25           1.0                  0.9
+    1       Ben          0.0              0.25           2.0                  NaN
     """
     check_choice(beside, "beside", ("firm", "role"))
     refuse_periods(by, "open amounts are figures of one day, so they have no {0}s. Call scorecard() once for each {0}.")
@@ -210,7 +210,6 @@ def _with_known_figures(totals: Frame, *, capacity_known: bool) -> Frame:
 
 
 def _with_peers(totals: Frame, lag: Frame, key: str | None) -> Frame:
-    """Add the figures of all rows, or of all rows of the same role, to each row."""
     totals = totals.with_columns(_peer=C(key) if key else nw.lit("all"))
     has_capacity = (C("capacity_hours") > 0).fill_null(False)
     rows = totals.with_columns(

@@ -191,7 +191,6 @@ def _with_counts(rows: Frame) -> Frame:
 
 
 def _with_sizes(rows: Frame, frames: Frames, bounds: Sequence[float]) -> Frame:
-    """Add the size of each row's invoice."""
     labels = ["credit", f"under {bounds[0]:,g}", *(f"{low:,g} to {high:,g}" for low, high in pairwise(bounds))]
     size = nw.lit(f"{bounds[-1]:,g} and more")
     for label, bound in reversed(list(zip(labels, [0.0, *bounds], strict=True))):

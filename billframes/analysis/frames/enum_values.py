@@ -64,7 +64,6 @@ def with_declared_values(name: str, frame: Frame, column: str, findings: Finding
 
 
 def _undeclared_values(name: str, frame: Frame, column: str) -> list[dict[str, Any]]:
-    """Count the rows with each undeclared value, and add up their hours or amounts."""
     summed = _SUMMED.get(column, "")
     dtype = frame.collect_schema().get(summed)
     summed = summed if dtype is not None and dtype.is_numeric() else ""

@@ -7,6 +7,7 @@ occur once.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from billframes._notes import Rule
 from billframes.analysis.declare.columns import PLAUSIBLE_DAYS
@@ -22,73 +23,78 @@ _OFTEN = 0.02
 _INTEREST = 1.5
 
 
-def _rule(name: str, seen: str, remedy: str = "", page: str = "Correct these records in the billing system.") -> Rule:
-    return Rule(name=name, seen=f"{{subject}}: {seen}", remedy=remedy, page=page, unit="rows")
+def _check(
+    name: str,
+    columns: Mapping[str, str] | tuple[str, ...],
+    implausible: Any,
+    plausible: Any,
+    note: str = "",
+    seen: str = "",
+    remedy: str = "",
+    page: str = "Correct these records in the billing system.",
+    **more: Any,
+) -> ColumnRule:
+    """Return the rule of some columns, by default of numbers, with its note if it has one."""
+    kinds = dict.fromkeys(columns, "number") if isinstance(columns, tuple) else columns
+    rule = Rule(name=note, seen=f"{{subject}}: {seen}", remedy=remedy, page=page, unit="rows") if note else None
+    return ColumnRule(name, kinds, implausible, plausible, rule, **more)
 
 
 def _night_check(column: str, stake: str, unit: str) -> ColumnRule:
-    return ColumnRule(
+    return _check(
         f"night {column}",
         {column: "time"},
         rows.is_night,
         rows.is_not_night,
-        _rule(
-            "evening_dates",
-            f"`{column}` has a time such as 22:00 or 23:00 in {{n}} {{n:row|rows}} ({unit}). These may be "
-            f"midnights of the firm's time zone in UTC, which are on the day before.",
-            "Convert them to the firm's time zone before their time is dropped.",
-        ),
-        stake,
+        "evening_dates",
+        f"`{column}` has a time such as 22:00 or 23:00 in {{n}} {{n:row|rows}} ({unit}). These may be "
+        f"midnights of the firm's time zone in UTC, which are on the day before.",
+        "Convert them to the firm's time zone before their time is dropped.",
+        stake=stake,
         unless=() if column != "due_date" else ("night invoice_date",),
         alike=True,
     )
 
 
 def _order_check(column: str, stake: str, unit: str) -> ColumnRule:
-    return ColumnRule(
+    return _check(
         "order",
         {"created_at": "instant", column: "date"},
         rows.is_day_first,
         rows.is_not_day_first,
-        _rule(
-            "day_and_month",
-            f"day and month of `{column}` may be swapped in {{n}} {{n:row|rows}} ({unit}), because with day and "
-            f"month exchanged these dates fit `created_at`.",
-            "Read the dates again with the order that the file has.",
-        ),
-        stake,
+        "day_and_month",
+        f"day and month of `{column}` may be swapped in {{n}} {{n:row|rows}} ({unit}), because with day and "
+        f"month exchanged these dates fit `created_at`.",
+        "Read the dates again with the order that the file has.",
+        stake=stake,
         gate="ahead",
     )
 
 
 def _dates_out_of_bounds(column: str, stake: str, unit: str) -> ColumnRule:
-    return ColumnRule(
+    return _check(
         f"bounds {column}",
         {column: "date"},
         None,
         None,
-        _rule(
-            "impossible_dates",
-            f"`{column}` is before 1990 or after 2100 in {{n}} {{n:row|rows}}{{example}} ({unit}).",
-            "Correct these dates: they are in no period, or age for decades.",
-        ),
-        stake,
+        "impossible_dates",
+        f"`{column}` is before 1990 or after 2100 in {{n}} {{n:row|rows}}{{example}} ({unit}).",
+        "Correct these dates: they are in no period, or age for decades.",
+        stake=stake,
         bounds=PLAUSIBLE_DAYS,
     )
 
 
 def _negative_amounts(words: str) -> ColumnRule:
-    return ColumnRule(
+    return _check(
         "negative",
         {"amount": "number"},
         lambda amount: amount < 0,
         lambda amount: amount > 0,
-        _rule(
-            "negative_items",
-            f"amount is negative in most rows. Invoices bill {words} as positive amounts, which are subtracted "
-            f"from the amounts of the invoices.",
-            "Change the sign, unless these are corrections.",
-        ),
+        "negative_items",
+        f"amount is negative in most rows. Invoices bill {words} as positive amounts, which are subtracted "
+        f"from the amounts of the invoices.",
+        "Change the sign, unless these are corrections.",
     )
 
 
@@ -102,217 +108,179 @@ RULES: Mapping[str, tuple[ColumnRule, ...]] = {
         _dates_out_of_bounds("date", "amount", "amounts of {stake}"),
     ),
     "time_entries": (
-        ColumnRule(
+        _check(
             "unequal",
-            dict.fromkeys(("hours", "rate", "amount"), "number"),
+            ("hours", "rate", "amount"),
             rows.is_unequal,
             rows.is_equal,
-            _rule(
-                "unequal_amounts",
-                "amount is not hours times rate in {n} {n:row|rows} with amounts of {stake}, which are most of "
-                "those with a rate. One of the three may be another column, or may have been changed.",
-            ),
-            "amount",
+            "unequal_amounts",
+            "amount is not hours times rate in {n} {n:row|rows} with amounts of {stake}, which are most of "
+            "those with a rate. One of the three may be another column, or may have been changed.",
+            stake="amount",
             unless=("scaled", "swapped", "minutes", "sixtieths", "days", "whole"),
         ),
-        ColumnRule(
+        _check(
             "ahead",
             {"created_at": "instant", "date": "date"},
             rows.is_ahead,
             None,
-            _rule(
-                "dated_ahead",
-                "client work is dated more than a month after `created_at` in {n} {n:row|rows}{example} ({stake} "
-                "hours). It may have been entered in advance, or these dates may be wrong: the work counts in "
-                "the period that they name.",
-                page="Correct the dates in the billing system if they are wrong.",
-            ),
-            "hours",
+            "dated_ahead",
+            "client work is dated more than a month after `created_at` in {n} {n:row|rows}{example} ({stake} "
+            "hours). It may have been entered in advance, or these dates may be wrong: the work counts in "
+            "the period that they name.",
+            page="Correct the dates in the billing system if they are wrong.",
+            stake="hours",
             unless=("order", "bounds date"),
             among={"billing_type": ("billable", "fixedFee")},
             least=_OFTEN,
         ),
-        ColumnRule(
+        _check(
             "scaled",
-            dict.fromkeys(("hours", "rate", "amount"), "number"),
+            ("hours", "rate", "amount"),
             rows.is_scaled,
             rows.is_not_scaled,
-            _rule(
-                "scaled_amounts",
-                "amount is many times hours times rate. It may be in another unit, such as cents, or another column.",
-                "Each entry's amount is its hours times its rate.",
-            ),
+            "scaled_amounts",
+            "amount is many times hours times rate. It may be in another unit, such as cents, or another column.",
+            "Each entry's amount is its hours times its rate.",
             gate="unequal",
         ),
-        ColumnRule(
+        _check(
             "swapped",
-            dict.fromkeys(("hours", "rate", "amount"), "number"),
+            ("hours", "rate", "amount"),
             rows.is_swapped,
             rows.is_not_swapped,
-            _rule(
-                "swapped_rates",
-                "rate is hours times amount, so the two seem to be swapped.",
-                "Each entry's amount is its hours times its rate.",
-            ),
+            "swapped_rates",
+            "rate is hours times amount, so the two seem to be swapped.",
+            "Each entry's amount is its hours times its rate.",
             gate="unequal",
         ),
-        ColumnRule(
+        _check(
             "minutes",
-            dict.fromkeys(("rate", "amount", "hours"), "number"),
+            ("rate", "amount", "hours"),
             rows.is_in_minutes,
             rows.is_decimal,
-            _rule(
-                "hours_and_minutes",
-                "hours seem to be hours and minutes, such as 1.30 for an hour and a half, because amount is rate "
-                "times 1.5.",
-                "Hours are decimal: add the minutes divided by 60 to the whole hours.",
-            ),
+            "hours_and_minutes",
+            "hours seem to be hours and minutes, such as 1.30 for an hour and a half, because amount is rate "
+            "times 1.5.",
+            "Hours are decimal: add the minutes divided by 60 to the whole hours.",
             gate="unequal",
         ),
-        ColumnRule(
-            "sixtieths",
-            dict.fromkeys(("hours", "rate", "amount"), "number"),
-            rows.is_in_sixtieths,
-            rows.is_equal,
-            None,
-            gate="unequal",
-        ),
-        ColumnRule(
+        _check("sixtieths", ("hours", "rate", "amount"), rows.is_in_sixtieths, rows.is_equal, gate="unequal"),
+        _check(
             "days",
-            dict.fromkeys(("rate", "amount", "hours"), "number"),
+            ("rate", "amount", "hours"),
             rows.is_in_days,
             rows.is_in_hours,
-            _rule(
-                "hours_in_days",
-                "hours seem to be days, because amount is 24 or 8 times hours times rate in most rows.",
-                "Hours are decimal hours, such as 1.5: multiply days by 24, or working days by 8.",
-            ),
+            "hours_in_days",
+            "hours seem to be days, because amount is 24 or 8 times hours times rate in most rows.",
+            "Hours are decimal hours, such as 1.5: multiply days by 24, or working days by 8.",
             gate="unequal",
         ),
-        ColumnRule(
+        _check(
             "whole",
-            dict.fromkeys(("rate", "amount", "hours"), "number"),
+            ("rate", "amount", "hours"),
             rows.is_whole,
             lambda _rate, _amount, hours: hours % 1 != 0,
-            _rule(
-                "whole_hours",
-                "hours are whole numbers, but amount divided by rate is not in {n} {n:row|rows} with {stake} "
-                "hours. Hours may have been rounded or cut.",
-                "Read them again with their decimals.",
-            ),
-            "hours",
+            "whole_hours",
+            "hours are whole numbers, but amount divided by rate is not in {n} {n:row|rows} with {stake} "
+            "hours. Hours may have been rounded or cut.",
+            "Read them again with their decimals.",
+            stake="hours",
             unless=("scaled", "swapped", "minutes", "sixtieths", "days"),
             gate="unequal",
         ),
         _order_check("date", "hours", "{stake} hours"),
         _night_check("date", "hours", "{stake} hours"),
         _dates_out_of_bounds("date", "hours", "{stake} hours"),
-        ColumnRule(
+        _check(
             "timer",
             {"hours": "number"},
             None,
             None,
-            _rule(
-                "endless_timer",
-                "hours is below −24 in {n} {n:row|rows}{example} ({stake} hours). A timer may never have been stopped.",
-                "Correct these hours: they are taken from those of other work.",
-            ),
-            "hours",
+            "endless_timer",
+            "hours is below −24 in {n} {n:row|rows}{example} ({stake} hours). A timer may never have been stopped.",
+            "Correct these hours: they are taken from those of other work.",
+            stake="hours",
             bounds=(_LEAST_HOURS, None),
             unless=("sixtieths",),
         ),
     ),
     "invoices": (
-        ColumnRule(
+        _check(
             "empty",
-            dict.fromkeys(("balance", "amount"), "number"),
+            ("balance", "amount"),
             lambda balance, amount: (absolute(amount) < 0.005) & (absolute(balance) < 0.005),
             lambda _balance, amount: absolute(amount) > 0.005,
-            _rule(
-                "empty_amounts",
-                "amount is 0 on most invoices. It may be the balance or another column.",
-                "The amount is that of the whole invoice, paid or not.",
-            ),
+            "empty_amounts",
+            "amount is 0 on most invoices. It may be the balance or another column.",
+            "The amount is that of the whole invoice, paid or not.",
         ),
-        ColumnRule(
+        _check(
             "open",
-            dict.fromkeys(("amount", "balance"), "number"),
+            ("amount", "balance"),
             lambda amount, balance: absolute(balance) > absolute(amount) * _INTEREST + _CENT,
             lambda amount, balance: absolute(balance) < absolute(amount) - _CENT,
-            _rule(
-                "high_balances",
-                "balance is far above amount on most invoices that are not fully open. The two may be swapped or "
-                "in different units.",
-                "The balance is the part of the amount that is still open.",
-            ),
+            "high_balances",
+            "balance is far above amount on most invoices that are not fully open. The two may be swapped or "
+            "in different units.",
+            "The balance is the part of the amount that is still open.",
         ),
-        ColumnRule(
+        _check(
             "due",
             dict.fromkeys(("due_date", "invoice_date"), "date"),
             lambda due, invoiced: due < invoiced,
             lambda due, invoiced: due >= invoiced,
-            _rule(
-                "early_due_dates",
-                "`due_date` is before `invoice_date` on most invoices. The two may be swapped.",
-                "Look at the dates of a few invoices.",
-            ),
+            "early_due_dates",
+            "`due_date` is before `invoice_date` on most invoices. The two may be swapped.",
+            "Look at the dates of a few invoices.",
             unless=("bounds due_date",),
         ),
-        ColumnRule(
+        _check(
             "negative",
             {"amount": "number"},
             lambda amount: amount < -_CENT,
             lambda amount: amount > _CENT,
-            _rule(
-                "negative_invoices",
-                "amount is negative on {n} {n:row|rows} ({stake} in all), which are most invoices.",
-                "Invoices are positive and credits negative: change the sign, unless these are credits.",
-            ),
-            "amount",
+            "negative_invoices",
+            "amount is negative on {n} {n:row|rows} ({stake} in all), which are most invoices.",
+            "Invoices are positive and credits negative: change the sign, unless these are credits.",
+            stake="amount",
         ),
-        ColumnRule(
+        _check(
             "sign",
-            dict.fromkeys(("amount", "balance"), "number"),
+            ("amount", "balance"),
             rows.has_other_sign,
             rows.has_same_sign,
-            _rule(
-                "other_sign",
-                "balance and amount have different signs in {n} {n:row|rows} with balances of {stake}.",
-                "The balance is the part of the amount that is still open, so both have one sign: change that of "
-                "the balance.",
-            ),
-            "balance",
+            "other_sign",
+            "balance and amount have different signs in {n} {n:row|rows} with balances of {stake}.",
+            "The balance is the part of the amount that is still open, so both have one sign: change that of "
+            "the balance.",
+            stake="balance",
         ),
-        ColumnRule(
+        _check(
             "credit",
-            dict.fromkeys(("amount", "balance"), "number"),
+            ("amount", "balance"),
             lambda amount, balance: (amount < -_CENT) & (balance > _CENT),
             None,
-            _rule(
-                "positive_credits",
-                "balance is positive on credits, whose amount is negative, in {n} {n:row|rows}{example} with "
-                "balances of {stake}. Receivables include them as owed by the client.",
-                "The open part of a credit is negative: if these are open parts, change their sign.",
-                page="The open part of a credit is negative: if these are open parts, correct them in the billing "
-                "system.",
-            ),
-            "balance",
+            "positive_credits",
+            "balance is positive on credits, whose amount is negative, in {n} {n:row|rows}{example} with "
+            "balances of {stake}. Receivables include them as owed by the client.",
+            "The open part of a credit is negative: if these are open parts, change their sign.",
+            page="The open part of a credit is negative: if these are open parts, correct them in the billing system.",
+            stake="balance",
             unless=("sign", "negative"),
         ),
         _dates_out_of_bounds("invoice_date", "amount", "amounts of {stake}"),
-        ColumnRule(
+        _check(
             "bounds due_date",
             {"due_date": "date"},
             None,
             None,
-            _rule(
-                "no_real_due_date",
-                "`due_date` is before 1990 or after 2100 in {n} {n:row|rows}{example} with balances of {stake}. "
-                "They may stand for no date.",
-                "These due dates count as missing, so the invoice date is used instead.",
-                page="These due dates count as missing, so the invoice date is used instead.",
-            ),
-            "balance",
+            "no_real_due_date",
+            "`due_date` is before 1990 or after 2100 in {n} {n:row|rows}{example} with balances of {stake}. "
+            "They may stand for no date.",
+            "These due dates count as missing, so the invoice date is used instead.",
+            page="These due dates count as missing, so the invoice date is used instead.",
+            stake="balance",
             bounds=PLAUSIBLE_DAYS,
             clears=True,
         ),

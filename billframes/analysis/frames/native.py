@@ -94,7 +94,6 @@ _MARKS = {"time_entry_id": "time_entries", "expense_id": "expenses", "fixed_fee_
 
 
 def _refuse_misplaced(frames: dict[str, Frame]) -> None:
-    """Refuse frames of items and invoices that are passed as each other: items would be subtracted twice or never."""
     for name in (*ITEMS, "invoices"):
         there = column_names(frames[name]) if name in frames else ()
         # Time entries under a fixed fee have its id.

@@ -197,7 +197,6 @@ class _FrameChecks:
 
 
 def _value_counts(name: str, frame: Frame, schema: Mapping[str, Any]) -> dict[str, nw.Expr]:
-    """Return the counts of rows whose values are wrong or missing, by the check and its column."""
     counts = {
         f"implausible {check}": count for check, count in implausible_counts(RULES.get(name, ()), frame, schema).items()
     }
@@ -260,7 +259,6 @@ def _may_have_empty_ids(frame: Frame, dtype: Any) -> bool:
 
 
 def _count(checks_of: Mapping[str, _FrameChecks]) -> dict[str, dict[str, int]]:
-    """Compute the counts of each frame, in one query for all lazy frames."""
     names = {
         (name, check): f"_{name}_{nth}"
         for name, checks in checks_of.items()

@@ -213,7 +213,6 @@ def note_removed_rows(frames: Frames, consequence: str, *names: str) -> bool:
 
 
 def _infos(natives: Mapping[str, Any]) -> Iterable[tuple[str, LoadInfo]]:
-    """Yield the frames that have information about their load, by name."""
     for name, native in natives.items():
         info = load_info(native)
         if info is not None:
