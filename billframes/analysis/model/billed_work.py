@@ -210,7 +210,6 @@ def _sum(rows: Frame, of: BilledWork, by: Sequence[str]) -> Frame:
 
 
 def _note(frames: Frames, work: Frame, invoices: Frame, of: BilledWork) -> None:
-    """Note missing, hidden and unknown amounts, with all counts in one query."""
     queries = [(work, _counts(of))]
     for n, period in enumerate(of.periods):
         rows, counted = count_work_not_passed(invoices, of.counts(period))
@@ -245,7 +244,6 @@ def _note(frames: Frames, work: Frame, invoices: Frame, of: BilledWork) -> None:
 
 
 def _counts(of: BilledWork) -> dict[str, nw.Expr]:
-    """Return the counts of rows for the notes."""
     counts = {"hidden": C("_hidden").sum()}
     if not of.typed:
         return counts

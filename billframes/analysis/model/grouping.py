@@ -303,7 +303,6 @@ class Grouping:
 
 
 def _columns_of_items(frames: Frames) -> dict[str, frozenset[str]]:
-    """Return the columns of the items and invoices that were passed, by frame."""
     return {name: frozenset(column_names(frames[name])) for name in (*ITEMS, "invoices") if name in frames}
 
 

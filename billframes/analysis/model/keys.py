@@ -213,7 +213,6 @@ def matter_type_key(sources: Sources, *, prefer_matters: bool = False) -> Key | 
 
 
 def _matter_type_key(sources: Sources) -> Key | None:
-    """Return the key of `by="matter_type"`, for rows of all kinds."""
     if not sources.prefer("matter_type", "matter"):
         return matter_type_key(sources)
     key = matter_type_key(sources, prefer_matters=True)

@@ -254,7 +254,6 @@ def note_missing_old_work(frames: Frames, others: Frame, consequence: str) -> No
 
 
 def _days(frame: Frame, column: str) -> Frame:
-    """Select the dates of a column that are not missing, as `_day`."""
     days = as_arrow(frame, [column]).select(_day=C(column).cast(nw.Datetime("us")))
     return days.filter(~C("_day").is_null())
 

@@ -116,7 +116,6 @@ def _sum_items(frames: Frames, options: WipOptions) -> Frame:
 
 
 def _with_type(items: Frame, options: WipOptions) -> Frame:
-    """Add the matter type, as text."""
     items = options.grouping.with_matter_type(items)
     return items.with_columns(C("_type").cast(nw.String)).with_columns(_type=known_type())
 
@@ -197,7 +196,6 @@ def _with_state(rows: Frame, states: Frame, options: WipOptions) -> Frame:
 
 
 def _with_untyped(rows: Frame) -> Frame:
-    """Set the state of time of unknown billing type to "unknown"."""
     if "_untyped" not in column_names(rows):
         return rows
     return rows.with_columns(_state=nw.when(C("_untyped") > 0).then(nw.lit("unknown")).otherwise(C("_state")))
@@ -211,7 +209,6 @@ def _with_bucket(rows: Frame, options: WipOptions) -> Frame:
 
 
 def _sums(options: WipOptions, *, hidden: bool) -> list[Sum]:
-    """Declare the amounts by age, billing state and kind of item, the hours, and the work on contingency beside it."""
     worth, hides, counted = C("_time") + C("_expense") + C("_fee"), "_hidden" if hidden else None, C("_counted")
     conditions = {name: C("_bucket") == number for number, name in enumerate(options.buckets)}
     conditions |= {name: C("_state") == state for name, state in _BY_STATE.items()}
@@ -276,7 +273,6 @@ def _unknown_invoice(kind: str, frames: Frames, options: WipOptions) -> str:
 
 
 def _counts(options: WipOptions) -> dict[str, nw.Expr]:
-    """Return the counts for the warnings, from the sums of items."""
     counted = options.shown
     counts = {
         kind: value_if(counted & (C("_state") == "unknown") & (C("_kind") == kind), "_rows").sum() for kind in ITEMS
@@ -318,7 +314,6 @@ def _has_any_amount(frames: Frames) -> bool:
 
 
 def _note_unpriced(frames: Frames, options: WipOptions) -> None:
-    """Note the open entries without an amount, although other entries have one."""
     entries = _select_dated(frames, "time_entries", options, ("time_entry_id",))
     unpriced = entries.filter((C("_fixed") < 1) & _is_unpriced())
     still_open = _with_state(unpriced, _invoice_states(frames, options.day), options)

@@ -42,7 +42,6 @@ def _names_of(lists: pa.Table) -> pa.Array:
 
 
 def _with_names(shares: Frame, sources: Sources) -> Frame:
-    """Replace the originators' names by those in the users frame, if it has them."""
     if "name" not in sources.columns["user"]:
         return shares
     names = sources.frames.select("users", ("user_id", "name")).select(_originator_id=C("user_id"), _name=C("name"))

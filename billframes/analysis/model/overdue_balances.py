@@ -144,7 +144,6 @@ def _bucket_columns(limits: dict[str, float], days: str) -> list[nw.Expr]:
 
 
 def _between(days: str, low: float | None, high: float | None) -> nw.Expr:
-    """Return whether days are more than `low` and at most `high`; None is open."""
     if low is None or high is None:
         return C(days) > low if high is None else C(days) <= high
     return C(days).is_between(low, high, closed="right")

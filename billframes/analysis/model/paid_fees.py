@@ -102,7 +102,6 @@ _EXPENSES = {"collected_expense_amount": "collected_expense_amount", "from_trust
 
 
 def _of_items(items: Frame, paid: Frame, condition: str, sums: Mapping[str, str], whole: str) -> Frame:
-    """Return the items on paid invoices with their share of each sum."""
     needed = ("invoice_id", "payment_date", whole, *dict.fromkeys(sums.values()))
     # An invoice has several payments, and `join_by_id` needs one row per id.
     settled = paid.filter(C(condition)).select(*needed)

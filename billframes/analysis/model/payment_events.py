@@ -143,7 +143,6 @@ def credit_events(
 
 
 def _listed_invoices(rows: Iterable[Mapping[str, Any]]) -> InvoiceIndex | None:
-    """Return the invoices that the report itself lists; None if it lists none."""
     listed = [
         (row["customer"], row["date"], row["cents"], row["number"])
         for row in rows

@@ -29,7 +29,6 @@ def realized_fees(frames: Frames, of: BilledWork, columns: Sequence[str]) -> Fra
 
 
 def _sums(of: BilledWork) -> list[Sum]:
-    """Declare the amounts that count, by billing state, and the amounts left out."""
     counted, left_out, worked = C("_counted"), C("_left_out"), C("_worked")
     # Fees are missing if the worth that decides their allocation is hidden.
     unspread = value_if(has_mark(UNSPREAD), "_rows") if of.discounts == "items" else None

@@ -182,7 +182,6 @@ def _in_history(
 
 
 def _only_there(row: Mapping[str, Any], known: set[str], names: ClientNames) -> TieOutRow:
-    """Return the row of what only the books have."""
     if row["kind"] == "invoice":
         reason = "duplicate_number" if plain_number(row["number"]) in known else "missing_here"
     else:

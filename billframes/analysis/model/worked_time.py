@@ -98,7 +98,6 @@ def _sum_hours(frames: Frames, grouping: Grouping, period: Period) -> Frame:
 
 
 def _split_by_billing_type(work: Frame, by: Sequence[str]) -> Frame:
-    """Split hours and entries by billing type."""
     split = {}
     kinds = {name: C("billing_type") == kind for name, kind in HOURS.items()}
     kinds["unknown_hours"] = ~C("billing_type").is_in(list(HOURS.values())).fill_null(False)
@@ -151,7 +150,6 @@ def _note_other_people_and_days(work: Frame, frames: Frames, options: Utilizatio
 
 
 def _note_people_not_passed(work: Frame, listed: Frame, notes: Notes) -> None:
-    """Note that many people with entries are not among the users passed."""
     people = work.filter(C("user_id") != _NO_USER).select("user_id").unique()
     found = join_by_id(people, listed.select("user_id", _found="user_id"), "user_id")
     if many := count_many_missing(found):
@@ -199,7 +197,6 @@ def _select_users(frames: Frames, settings: FirmSettings) -> Frame:
 
 
 def _hours_of_roster(work: Frame, people: Frame, grouping: Grouping) -> Frame:
-    """Return the hours of the people on the roster, without available hours."""
     has_target = map_values("user_id", dict.fromkeys(grouping.settings.targets_of("hours"), 1.0), 0.0, nw.Float64)
     zeros = {name: nw.lit(0.0) for name in _CAPACITY}
     rows = work.join(people.select("user_id"), on="user_id", how="inner")
@@ -231,7 +228,6 @@ def _capacity_of_roster(people: Frame, days: DateRange, settings: FirmSettings) 
 
 
 def _with_null_users(rows: Frame) -> Frame:
-    """Replace `_NO_USER` by null again."""
     return rows.with_columns(user_id=nw.when(C("user_id") != _NO_USER).then(C("user_id")))
 
 

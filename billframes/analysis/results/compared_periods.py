@@ -106,7 +106,6 @@ class Comparison:
                 notes.add(UNEQUAL_PERIODS, len(passed), about=label, **words)
 
     def _end(self, label: str) -> dt.date | None:
-        """Return the last day of a period; None if the days of its result are not known."""
         start = self.days.get(label, CountedDays()).start
         return whole_period(label, start).end if start else None
 

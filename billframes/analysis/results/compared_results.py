@@ -205,7 +205,6 @@ class FiguresByPeriod:
         return or_nan(row.get(self._measure.name)) if not self._measure.ratios else quotient(*self._sums(key, label))
 
     def _sums(self, key: tuple[Any, ...], label: str) -> Pair:
-        """Return the numerator and the denominator of a ratio."""
         if label not in self._rows:
             return math.nan, math.nan
         row = self._rows[label].get(key, dict.fromkeys(self._pair, 0.0))

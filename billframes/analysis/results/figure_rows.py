@@ -240,7 +240,6 @@ def _label_of(name: str, keys: Collection[str]) -> str:
 
 
 def _text(value: Any) -> str:
-    """Return a day, a number or another key as text."""
     if isinstance(value, dt.date):
         return value.isoformat()[:10]
     return f"{value:.15g}" if isinstance(value, float) else str(value)
@@ -262,7 +261,6 @@ def _why_not(analysis: Analysis, error: Exception) -> str:
 
 
 def _why(figure: Figure, rows: pd.DataFrame, *, keyed: bool) -> str:
-    """Say why a whole column is missing."""
     name, analysis = figure.measure.name, figure.analysis
     if name not in rows:
         return f"It needs options: call {analysis.name}()."

@@ -140,7 +140,6 @@ class Source:
         return self._at_ends(analysis, [key for key in by if key not in times], times, last)
 
     def _until(self, day: dt.date | None) -> dt.date | None:
-        """Return a day, or the day of the load if that is earlier."""
         return min((each for each in (day, self.loaded) if each is not None), default=None)
 
     def _unpaid(self) -> str:

@@ -202,7 +202,6 @@ def figures_of(
 
 
 def _check(keys: Sequence[str], where: Mapping[str, Any], compare: str | None, top: int | None, source: Source) -> None:
-    """Refuse arguments that don't fit together."""
     if not isinstance(where, Mapping):
         raise ParameterError(f"where takes keys with their values, such as {{'client': 'Acme'}}; it is {where!r}.")
     if compare is not None:

@@ -158,7 +158,6 @@ def _pandas(result: Any, analysis: str, shown: str) -> pd.DataFrame:
 
 
 def _keys(columns: list[str]) -> list[str]:
-    """Return the keys without ids that have a label."""
     labelled = _labelled(columns)
     return [name for name in columns if not (name.endswith("_id") and name.removesuffix("_id") in labelled)]
 
