@@ -147,6 +147,5 @@ def _document(function: Callable[..., Any], loader: type[Any], arguments: Iterab
 
 
 def _split_examples(text: str) -> tuple[str, str]:
-    """Split a class's docstring into the part before its examples, and the examples."""
     head, heading, examples = text.partition("Examples\n--------\n")
     return head.rstrip(), heading + examples

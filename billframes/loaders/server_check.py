@@ -38,8 +38,6 @@ def check_server(connection: ApiConnection, base_url: str) -> ServerCheck:
 
 @dataclass(slots=True)
 class _CheckRequests:
-    """Sends the requests of a check, and counts them."""
-
     connection: ApiConnection
     number: int = 0
 

@@ -84,8 +84,6 @@ def custom_field_columns(connection: ApiConnection, entity: str) -> tuple[Custom
 
 @dataclass(frozen=True, slots=True)
 class _PageRecords:
-    """A page's records as a `RecordBlock`, for lists that don't become tables."""
-
     records: Sequence[Any]
 
     @property

@@ -160,8 +160,6 @@ def _respond_to_failure(_request: Request, _error: Exception) -> Response:
 
 
 class _SandboxDate:
-    """Set every response's `Date` header to sandbox time."""
-
     def __init__(self, app: ASGIApp, clock: Clock) -> None:
         self._app = app
         self._clock = clock

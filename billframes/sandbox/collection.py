@@ -121,7 +121,6 @@ def _count_matches(connection: CachingConnection, collection: Collection, filter
 
 
 def _read_page_ids(connection: CachingConnection, collection: Collection, query: ListQuery, total: int) -> list[str]:
-    """Return the ids on the page, in order."""
     limit = min(query.limit, total - query.offset) if collection.resource.paginated else total
     if limit <= 0:
         return []
@@ -188,7 +187,6 @@ def _read_records(connection: sqlite3.Connection, collection: Collection, ids: l
 def _read_rows(
     connection: sqlite3.Connection, table: str, key: str, columns: Mapping[str, str], ids: Iterable[str | None]
 ) -> dict[str, Row]:
-    """Return a table's rows by id."""
     pairs = ", ".join(f"'{name}', {sql}" for name, sql in columns.items())
     sql = (
         f"SELECT json_group_object({key}, json_object({pairs})) FROM {table}"  # noqa: S608
@@ -210,7 +208,6 @@ def _where_clause(collection: Collection, filters: Mapping[str, Any], *, avoid_i
 
 
 def _condition(collection: Collection, name: str, value: Any) -> str:
-    """Return the SQL condition of a filter."""
     resource, own = collection.resource, collection.where.get(name)
     if own is not None:
         return own if isinstance(own, str) else own[value]

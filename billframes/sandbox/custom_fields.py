@@ -25,7 +25,6 @@ _NUMBER = re.compile(r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]{1,4})?
 
 
 def _render_field(connection: sqlite3.Connection, records: list[Row], _view: View) -> None:
-    """Add the options of enum fields, in display order."""
     sql = """
         SELECT custom_field_id, option_id AS "optionId", label FROM custom_field_option
         WHERE custom_field_id IN (SELECT value FROM json_each(:ids)) ORDER BY position, option_id
@@ -135,7 +134,6 @@ def _read_change(
 
 
 def _read_label(connection: sqlite3.Connection, field_id: str, label: Any, place: str, faults: Faults) -> str | None:
-    """Return the id of the option with this label."""
     found = _find_options(connection, field_id, "label", label) if isinstance(label, str) else []
     if not found:
         faults.add_body(f"{place}/value", f"is {quoted(label)}, and no option of the field has this label")

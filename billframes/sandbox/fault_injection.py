@@ -130,7 +130,6 @@ class Trouble:
 
 
 def _parse_value(default: Any, text: str) -> Any:
-    """Return a setting's value, converted to the type of its default."""
     if isinstance(default, bool):
         return text.lower() not in {"false", "no"}
     if isinstance(default, tuple):
@@ -215,7 +214,6 @@ class FaultMiddleware:
             await _problem(int(kind)).send(send)
 
     async def _process(self, scope: Scope, receive: Receive) -> tuple[Message, bytes]:
-        """Process the call, and return its response without sending it."""
         messages: list[Message] = []
 
         async def store(message: Message) -> None:

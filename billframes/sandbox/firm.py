@@ -98,10 +98,5 @@ FIRM_WRITES = (
         refused_if="The practice area has matters.",
         remark=_ASSUMED,
     ),
-    Operation(
-        method="PUT",
-        collection=USER_COLLECTION,
-        returns_record=True,
-        remark="; only custom fields can change",
-    ),
+    Operation(method="PUT", collection=USER_COLLECTION, returns_record=True, remark="; only custom fields can change"),
 )

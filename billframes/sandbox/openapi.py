@@ -238,7 +238,6 @@ def _components(resources: Iterable[Resource], bodies: Iterable[type[r.WriteBody
 
 
 def _add_bounds(schema: _Json) -> None:
-    """Add the sandbox's bounds of numbers and names to a body's schema."""
     for name, property_ in schema["properties"].items():
         minimum, maximum = BOUNDS[name if name in BOUNDS else "money"]
         for each in _alternatives(property_):

@@ -72,8 +72,6 @@ def read_id(text: str) -> str | None:
 
 
 class _ParameterReader:
-    """The values of a query string, and their faults."""
-
     def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
         self._values: dict[str, list[str]] = {}
         self.faults = Faults()

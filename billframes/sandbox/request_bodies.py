@@ -208,7 +208,6 @@ def _read_object(declared: type[msgspec.Struct], body: dict[str, Any], pointer: 
 
 @cache
 def _properties(declared: type[msgspec.Struct]) -> tuple[_Property, ...]:
-    """Return the declared properties of a request record."""
     described = inspect.type_info(declared)
     assert isinstance(described, inspect.StructType)  # noqa: S101
     return tuple(_property(each) for each in described.fields)

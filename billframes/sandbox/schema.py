@@ -212,7 +212,6 @@ def table_columns(connection: sqlite3.Connection, table: str) -> dict[str, bool]
 
 
 def _trigger(connection: sqlite3.Connection, table: str, event: str) -> str:
-    """Return the statement that creates a trigger."""
     pairs = ", ".join(f"'{name}', NEW.{name}" for name in table_columns(connection, table))
     changed, record = ("OLD", "NULL") if event == "DELETE" else ("NEW", f"json_object({pairs})")
     return f"""

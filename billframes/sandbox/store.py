@@ -218,7 +218,6 @@ def _temporary_folder() -> Path:
 
 
 def _is_new(path: Path) -> bool:
-    """Tell whether a new firm must be created at this path."""
     if path.is_dir():
         raise ConfigError(f"{path} is a folder. Name a file in it, such as {path / 'firm.db'}.")
     if path.exists() and not path.is_file():

@@ -49,8 +49,6 @@ class SingleBody(msgspec.Struct, Generic[T]):
 
 
 class _AnyBody(msgspec.Struct):
-    """Any body, of which only the pagination is read."""
-
     pagination: Pagination | None = None
 
 

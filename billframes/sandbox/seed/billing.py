@@ -88,7 +88,6 @@ def _is_due(matter: SeedMatter, month: int, rng: SeededRandom) -> bool:
 
 
 def _groups(client: SeedClient, due: list[SeedMatter]) -> Iterator[list[SeedMatter]]:
-    """Yield the matters of each invoice."""
     size = 3 if client.shares_invoices else 1
     for start in range(0, len(due), size):
         yield due[start : start + size]
@@ -114,7 +113,6 @@ def _draw_bill(client: SeedClient, group: list[SeedMatter], month: int, rng: See
 
 
 def _draw_dates(month: int, rng: SeededRandom) -> tuple[str, int]:
-    """Draw the instant of the invoice's creation, and the invoice date."""
     if month == LAST_MONTH:
         ordinal = END - rng.between(1, 2)
         return instant(ordinal, 64_800 + rng.below(18_000), rng.below(1_000_000)), END
@@ -190,5 +188,4 @@ def _finalize(invoice: Invoice, client: SeedClient, dated: int, rng: SeededRando
 
 
 def _draw_balance(amount: int, rng: SeededRandom) -> int:
-    """Draw the balance after a payment in part."""
     return to_cents(round(amount * rng.pick((0.1, 0.25, 0.4, 0.5, 0.6))))

@@ -70,7 +70,6 @@ def _perhaps(rng: SeededRandom, share: float, value: Any) -> Any:
 
 
 def _usable_options(field: str) -> list[str]:
-    """Return the options of a field that records can have."""
     options = next(each["options"] for each in _DATA["fields"] if each["id"] == field)
     return [label for label in options if not label.startswith("-")]
 

@@ -62,7 +62,6 @@ _AREA_WEIGHTS = tuple(area.people_weight for area in AREAS)
 
 
 def _person(listed: dict[str, Any]) -> Person:
-    """Return a person of the data file, with dates converted to ordinals."""
     return Person(**listed | {name: listed[name].toordinal() for name in ("start", "end") if name in listed})
 
 

@@ -81,7 +81,6 @@ class Simulation:
                 matter.time_entries.append(entry)
 
     def _insert_records(self, connection: sqlite3.Connection) -> None:
-        """Insert all rows except items and invoices."""
         rng, matters = self.rng, self.matters
         areas = {key: rng.uuid() for key, _ in AREA_LABELS}
         options = draw_options(rng)
@@ -129,7 +128,6 @@ _TABLES = {FixedFee: "fixed_fee", Expense: "expense", TimeEntry: "time_entry", I
 
 
 def _insert_rows(connection: sqlite3.Connection, kind: type[Any], rows: Iterable[Any]) -> None:
-    """Insert rows that are instances of a dataclass."""
     _insert(connection, _TABLES[kind], map(attrgetter(*(each.name for each in fields(kind))), rows))
 
 

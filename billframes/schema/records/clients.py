@@ -12,8 +12,8 @@ from billframes.schema.records.shared import (
     ClientReference,
     Contact,
     CustomFieldValue,
-    CustomFieldValueUpdate,
     Date,
+    FieldUpdates,
     Flag,
     Id,
     Label,
@@ -63,6 +63,9 @@ class ClientDetail(ClientList, kw_only=True):
     notes: Annotated[Text | None, note("Internal notes.", missing="there are none")] = None
 
 
+_SET_A, _SET_B = "the server sends set A", "the server sends set B"
+
+
 class ClientBalances(ApiRecord):
     """
     What a client owes. The API describes two sets of fields; a server sends one of them, or both.
@@ -73,20 +76,14 @@ class ClientBalances(ApiRecord):
 
     balance: Annotated[Money, note("Open balance of all final invoices.")]
     overdue: Annotated[Money, note("Total that is past due.")]
-    current: Annotated[Money | None, note("Not yet due.", missing="the server sends set B")] = None
-    overdue0_to30: Annotated[Money | None, note("Up to 30 days overdue.", missing="the server sends set B")] = None
-    overdue30_to60: Annotated[Money | None, note("30 to 60 days overdue.", missing="the server sends set B")] = None
-    overdue60_to90: Annotated[Money | None, note("60 to 90 days overdue.", missing="the server sends set B")] = None
-    overdue_over90: Annotated[Money | None, note("More than 90 days overdue.", missing="the server sends set B")] = None
-    overdue30: Annotated[
-        Money | None, note("Total that is more than 30 days overdue.", missing="the server sends set A")
-    ] = None
-    overdue60: Annotated[
-        Money | None, note("Total that is more than 60 days overdue.", missing="the server sends set A")
-    ] = None
-    overdue90: Annotated[
-        Money | None, note("Total that is more than 90 days overdue.", missing="the server sends set A")
-    ] = None
+    current: Annotated[Money | None, note("Not yet due.", missing=_SET_B)] = None
+    overdue0_to30: Annotated[Money | None, note("Up to 30 days overdue.", missing=_SET_B)] = None
+    overdue30_to60: Annotated[Money | None, note("30 to 60 days overdue.", missing=_SET_B)] = None
+    overdue60_to90: Annotated[Money | None, note("60 to 90 days overdue.", missing=_SET_B)] = None
+    overdue_over90: Annotated[Money | None, note("More than 90 days overdue.", missing=_SET_B)] = None
+    overdue30: Annotated[Money | None, note("Total that is more than 30 days overdue.", missing=_SET_A)] = None
+    overdue60: Annotated[Money | None, note("Total that is more than 60 days overdue.", missing=_SET_A)] = None
+    overdue90: Annotated[Money | None, note("Total that is more than 90 days overdue.", missing=_SET_A)] = None
 
 
 BALANCE_SETS = MappingProxyType(
@@ -106,9 +103,7 @@ class CreateClient(WriteBody):
         UNSET
     )
     notes: Annotated[Text | UnsetType | None, note("Internal notes.")] = UNSET
-    custom_fields: Annotated[
-        list[CustomFieldValueUpdate] | UnsetType | None, note("Custom fields to set; the others stay unset.")
-    ] = UNSET
+    custom_fields: Annotated[FieldUpdates, note("Custom fields to set; the others stay unset.")] = UNSET
 
 
 class UpdateClient(WriteBody):
@@ -118,10 +113,7 @@ class UpdateClient(WriteBody):
     reference: Annotated[Text | UnsetType | None, note("Reference number.")] = UNSET
     notes: Annotated[Text | UnsetType | None, note("Internal notes.")] = UNSET
     contact: Annotated[Contact | UnsetType, note("How to reach the client.")] = UNSET
-    custom_fields: Annotated[
-        list[CustomFieldValueUpdate] | UnsetType | None,
-        note("Custom fields to change; null as a value clears the field."),
-    ] = UNSET
+    custom_fields: Annotated[FieldUpdates, note("Custom fields to change; null as a value clears the field.")] = UNSET
 
 
 MatterType = Annotated[str, enum("hourly", "fixedFee", "contingency", "probono", "internal")]
@@ -225,9 +217,7 @@ class CreateMatter(WriteBody):
     referral_sources: Annotated[Text | UnsetType | None, note("Where the matter came from.")] = UNSET
     practice_area_id: Annotated[Id | UnsetType | None, note("The practice area.")] = UNSET
     rate_group_id: Annotated[Id | UnsetType | None, note("The rate group.")] = UNSET
-    custom_fields: Annotated[
-        list[CustomFieldValueUpdate] | UnsetType | None, note("Custom fields to set; the others stay unset.")
-    ] = UNSET
+    custom_fields: Annotated[FieldUpdates, note("Custom fields to set; the others stay unset.")] = UNSET
 
 
 class UpdateMatter(WriteBody):
@@ -244,7 +234,4 @@ class UpdateMatter(WriteBody):
     notes: Annotated[Text | UnsetType | None, note("Internal notes.")] = UNSET
     referral_sources: Annotated[Text | UnsetType | None, note("Where the matter came from.")] = UNSET
     practice_area_id: Annotated[Id | UnsetType | None, note("The practice area; the all-zero UUID removes it.")] = UNSET
-    custom_fields: Annotated[
-        list[CustomFieldValueUpdate] | UnsetType | None,
-        note("Custom fields to change; null as a value clears the field."),
-    ] = UNSET
+    custom_fields: Annotated[FieldUpdates, note("Custom fields to change; null as a value clears the field.")] = UNSET

@@ -10,7 +10,7 @@ from billframes.config.firm_values import ROLES
 from billframes.schema.records.shared import (
     ApiRecord,
     CustomFieldValue,
-    CustomFieldValueUpdate,
+    FieldUpdates,
     Flag,
     Id,
     Label,
@@ -59,10 +59,7 @@ class UserList(ApiRecord):
 class UpdateUser(WriteBody):
     """Changes to a user: custom fields only."""
 
-    custom_fields: Annotated[
-        list[CustomFieldValueUpdate] | UnsetType | None,
-        note("Custom fields to change; null as a value clears the field."),
-    ] = UNSET
+    custom_fields: Annotated[FieldUpdates, note("Custom fields to change; null as a value clears the field.")] = UNSET
 
 
 class PracticeAreaList(ApiRecord):

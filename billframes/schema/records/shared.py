@@ -37,6 +37,7 @@ __all__ = [
     "CustomFieldValue",
     "CustomFieldValueUpdate",
     "Date",
+    "FieldUpdates",
     "FixedFeeReference",
     "Flag",
     "Hint",
@@ -136,6 +137,9 @@ class CustomFieldValueUpdate(WriteBody):
     option_id: Annotated[
         Id | UnsetType | None, note("The option to select, for enum fields; takes precedence over `value`.")
     ] = UNSET
+
+
+FieldUpdates = list[CustomFieldValueUpdate] | UnsetType | None
 
 
 class Metadata(ApiRecord):
