@@ -101,8 +101,8 @@ class FiscalYear:
         """Return the first and last day of a fiscal year, or of one of its quarters."""
         year = dt.date(number - self._named_later, self.month, 1)
         first = shift_month(year, _QUARTER * ((quarter or 1) - 1)).replace(day=self.day)
-        after = shift_month(first, _QUARTER if quarter else _YEAR).replace(day=self.day)
-        return Period(first, after - dt.timedelta(days=1))
+        last = month_end(shift_month(first, (_QUARTER if quarter else _YEAR) - 1))
+        return Period(first, last if self.day == 1 else last + dt.timedelta(days=self.day - 1))
 
     @property
     def _named_later(self) -> int:

@@ -256,12 +256,13 @@ def _calendar(text: str) -> Period | None:
         if half := found.get("half"):
             return Period(dt.date(year, 6 * int(half) - 5, 1), month_end(dt.date(year, 6 * int(half), 1)))
         if quarter := found.get("quarter"):
-            return _quarter(dt.date(year, int(quarter) * 3, 1))
+            return CALENDAR_YEAR.period(year, int(quarter))
         name, month = found.get("name"), found.get("month")
-        day = dt.date(year, _NUMBERS[name[:3]] if name else int(month or 1), 1)
+        if not (name or month):
+            return CALENDAR_YEAR.period(year)
+        return _month(dt.date(year, _NUMBERS[name[:3]] if name else int(month or 1), 1))
     except ValueError:
         return None
-    return _month(day) if name or month else _year(day)
 
 
 def _fiscal(text: str, calendar: Calendar, shown: str) -> Period | None:
@@ -333,13 +334,9 @@ def _month(day: dt.date) -> Period:
     return Period(day.replace(day=1), month_end(day))
 
 
-def _quarter(day: dt.date) -> Period:
-    first = day.replace(month=(day.month - 1) // 3 * 3 + 1, day=1)
-    return Period(first, month_end(first.replace(month=first.month + 2)))
-
-
-def _year(day: dt.date) -> Period:
-    return Period(day.replace(month=1, day=1), day.replace(month=12, day=31))
-
-
-_UNITS: dict[str, Callable[[dt.date], Period]] = {"week": _week, "month": _month, "quarter": _quarter, "year": _year}
+_UNITS: dict[str, Callable[[dt.date], Period]] = {
+    "week": _week,
+    "month": _month,
+    "quarter": CALENDAR_YEAR.quarter_of,
+    "year": CALENDAR_YEAR.year_of,
+}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,7 +100,7 @@ def read_edited(edited: Any, resource: Resource, columns: Mapping[str, EditColum
         raise ParameterError(
             f"{resource.name}.plan takes a frame of pandas, Polars or Arrow, not {type(edited).__name__}."
         ) from None
-    _check_resource([str(name) for name in frame.columns], edited, resource)
+    _check_resource([str(name) for name in frame.columns], edited, resource, columns)
     return EditedRows(edited, frame, resource, columns)
 
 
@@ -114,7 +114,7 @@ def checked_ids(ids: Any, resource: Resource) -> list[str]:
     return given
 
 
-def _check_resource(names: Sequence[str], edited: Any, resource: Resource) -> None:
+def _check_resource(names: Sequence[str], edited: Any, resource: Resource, columns: Collection[str]) -> None:
     load = load_attrs(edited)
     loaded = load.get("resource") if isinstance(load, Mapping) else None
     if loaded is not None and loaded != resource.name:
@@ -122,7 +122,7 @@ def _check_resource(names: Sequence[str], edited: Any, resource: Resource) -> No
             f"This frame was loaded as {loaded}, so {resource.name}.plan can't take it; use {loaded}.plan."
         )
     id_ = resource.id_column
-    other = next((name for name, each in _IDS.items() if name in names and each not in _MAY_NAME[resource.name]), None)
+    other = next((name for name in _IDS if name in names and name not in columns), None)
     if other is not None:
         raise ParameterError(
             f"The frame has the column {other!r}, so its rows are {_IDS[other].replace('_', ' ')}, not "
@@ -140,14 +140,6 @@ def _check_resource(names: Sequence[str], edited: Any, resource: Resource) -> No
 
 
 _IDS = {each.id_column: each.name for each in (TIME_ENTRIES, EXPENSES, FIXED_FEES, INVOICES, MATTERS, CLIENTS)}
-# The resources whose ids a record of each resource has.
-_MAY_NAME = {
-    "time_entries": {"time_entries", "fixed_fees", "invoices", "matters", "clients"},
-    "expenses": {"expenses", "invoices", "matters", "clients"},
-    "fixed_fees": {"fixed_fees", "invoices", "matters", "clients"},
-    "matters": {"matters", "clients"},
-    "clients": {"clients"},
-}
 
 
 def _cell(column: EditColumn, value: Any) -> Any:

@@ -50,12 +50,7 @@ _LISTED_REFERENCES = {
 # Records that prevent a deletion, by the resource of the record to delete: the filter to find them, and their resource.
 _BLOCKING = {
     "clients": (("client_id", MATTERS), ("client_id", INVOICES)),
-    "matters": (
-        ("matter_id", TIME_ENTRIES),
-        ("matter_id", EXPENSES),
-        ("matter_id", FIXED_FEES),
-        ("matter_id", INVOICES),
-    ),
+    "matters": tuple(("matter_id", each) for each in (TIME_ENTRIES, EXPENSES, FIXED_FEES, INVOICES)),
     "fixed_fees": (("fixed_fee_id", TIME_ENTRIES),),
 }
 _ADVICE = {"matters": " Archive it instead.", "fixed_fees": " Take it off them first."}

@@ -29,17 +29,7 @@ EXAMPLES = (
 )
 
 DATED = ("time_entries", "expenses", "fixed_fees", "invoices")
-RESOURCES = (
-    *DATED,
-    "client_balances",
-    "clients",
-    "code_sets",
-    "codes",
-    "custom_fields",
-    "matters",
-    "practice_areas",
-    "users",
-)
+RESOURCES = (*DATED, *sorted({*(each.name for each in DECLARED), "client_balances", "code_sets"} - {*DATED}))
 _NAMED = {"client": "client", "matter": "matter", "user": "person"}
 # The list that has the names, and the column of other names in it.
 _LISTS = {"client": ("clients", "reference"), "matter": ("matters", "reference"), "user": ("users", "email")}

@@ -21,10 +21,7 @@ from billframes.ebilling.source import BillItem, Row
 
 _ONE = Decimal("1.0000")
 _FOURTH, _HALF_CENT = Decimal("0.0001"), Decimal("0.005")
-_LEFT_OUT = {
-    "nonbillable": "not billable",
-    "fixedfee": "covered by a fixed fee",
-}
+_LEFT_OUT = {"nonbillable": "not billable", "fixedfee": "covered by a fixed fee"}
 
 
 @dataclass(slots=True)

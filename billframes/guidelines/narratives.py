@@ -49,22 +49,11 @@ def _forms(name: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for verb in table[name]:
         stem = verb.removesuffix("e")
-        past = f"{verb[:-1]}ied" if re.search("[^aeiou]y$", verb) else f"{stem}ed"
-        third = (
-            f"{verb[:-1]}ies"
-            if past.endswith("ied")
-            else f"{verb}es"
-            if re.search("(s|x|ch|sh)$", verb)
-            else f"{verb}s"
-        )
-        found |= {
-            verb: "",
-            third: "s",
-            past: "ed",
-            f"{stem}ing": "ing",
-            f"{verb}{verb[-1]}ed": "ed",
-            f"{verb}{verb[-1]}ing": "ing",
-        }
+        past, third = f"{stem}ed", f"{verb}es" if re.search("(s|x|ch|sh)$", verb) else f"{verb}s"
+        if re.search("[^aeiou]y$", verb):
+            past, third = f"{verb[:-1]}ied", f"{verb[:-1]}ies"
+        found |= {verb: "", third: "s", past: "ed", f"{stem}ing": "ing"}
+        found |= {f"{verb}{verb[-1]}ed": "ed", f"{verb}{verb[-1]}ing": "ing"}
     return found | {form: "ed" for form, verb in table["irregular"].items() if verb in table[name]}
 
 

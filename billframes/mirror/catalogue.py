@@ -29,16 +29,10 @@ FORMAT = 1
 NAME = "versions"
 """The table of versions."""
 _SCHEMA = pa.schema(
-    {
-        "number": pa.int64(),
-        "time": pa.timestamp("us", "UTC"),
-        "began": pa.timestamp("us", "UTC"),
-        "tables": pa.string(),
-        "summary": pa.string(),
-        "firm": pa.string(),
-        "tags": pa.list_(pa.string()),
-        "format": pa.int64(),
-    }
+    {"number": pa.int64()}
+    | dict.fromkeys(("time", "began"), pa.timestamp("us", "UTC"))
+    | dict.fromkeys(("tables", "summary", "firm"), pa.string())
+    | {"tags": pa.list_(pa.string()), "format": pa.int64()}
 )
 
 
@@ -64,16 +58,12 @@ class Version:
 
     def row(self) -> dict[str, Any]:
         """Return the version as a row of the table."""
-        return {
-            "number": self.number,
-            "time": self.time,
-            "began": self.began,
+        as_json = {
             "tables": json.dumps(dict(self.tables)),
             "summary": json.dumps([dict(each) for each in self.summary]),
             "firm": json.dumps(dict(self.firm)),
-            "tags": list(self.tags),
-            "format": self.format,
         }
+        return {name: getattr(self, name) for name in _SCHEMA.names} | as_json
 
 
 class Catalogue:

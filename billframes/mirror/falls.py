@@ -11,25 +11,15 @@ import pandas as pd
 
 from billframes.mirror.balances import CENT
 from billframes.mirror.catalogue import Version
-from billframes.mirror.history import rows_of_changed_files, sorted_frame
+from billframes.mirror.history import INSTANT, rows_of_changed_files, sorted_frame
 from billframes.mirror.storage import Storage
 from billframes.mirror.tables import TABLES
 
-_RECEIPTS = {
-    "invoice_id": "str",
-    "invoice_number": "str",
-    "client_id": "str",
-    "client_name": "str",
-    "after": "datetime64[us, UTC]",
-    "until": "datetime64[us, UTC]",
-    "balance_before": "float64",
-    "balance_after": "float64",
-    "fall_amount": "float64",
-    "adjusted_amount": "float64",
-    "credited_amount": "float64",
-    "implied_receipt_amount": "float64",
-}
-_BECAME_FINAL = {"invoice_id": "str", "final_since": "datetime64[us, UTC]"}
+_AMOUNTS = ("fall_amount", "adjusted_amount", "credited_amount", "implied_receipt_amount")
+_RECEIPTS = dict.fromkeys(("invoice_id", "invoice_number", "client_id", "client_name"), "str")
+_RECEIPTS |= dict.fromkeys(("after", "until"), INSTANT)
+_RECEIPTS |= dict.fromkeys(("balance_before", "balance_after", *_AMOUNTS), "float64")
+_BECAME_FINAL = {"invoice_id": "str", "final_since": INSTANT}
 
 Rows = list[dict[str, Any]]
 

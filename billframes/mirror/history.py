@@ -19,26 +19,11 @@ from billframes.mirror.catalogue import Version
 from billframes.mirror.storage import Storage
 from billframes.mirror.tables import POSITION, TABLES, Table
 
-_CHANGES = {
-    "resource": "str",
-    "id": "str",
-    "change": "str",
-    "column": "str",
-    "before": "str",
-    "after": "str",
-    "when": "datetime64[us, UTC]",
-    "version": "int64",
-}
-_HISTORY = {
-    "version": "int64",
-    "time": "datetime64[us, UTC]",
-    "tags": "str",
-    "added": "int64",
-    "updated": "int64",
-    "removed": "int64",
-    "requests": "int64",
-    "seconds": "float64",
-}
+INSTANT = "datetime64[us, UTC]"
+_CHANGES = dict.fromkeys(("resource", "id", "change", "column", "before", "after"), "str")
+_CHANGES |= {"when": INSTANT, "version": "int64"}
+_SUMS = dict.fromkeys(("added", "updated", "removed", "requests"), "int64") | {"seconds": "float64"}
+_HISTORY = {"version": "int64", "time": INSTANT, "tags": "str", **_SUMS}
 
 
 def history(versions: Sequence[Version]) -> pd.DataFrame:
@@ -48,7 +33,7 @@ def history(versions: Sequence[Version]) -> pd.DataFrame:
             "version": each.number,
             "time": each.time,
             "tags": ", ".join(each.tags),
-            **{name: sum(row[name] for row in each.summary) for name in list(_HISTORY)[3:]},
+            **{name: sum(row[name] for row in each.summary) for name in _SUMS},
         }
         for each in versions
     ]
@@ -57,8 +42,7 @@ def history(versions: Sequence[Version]) -> pd.DataFrame:
 
 def summary(version: Version) -> pd.DataFrame:
     """Return the result of the refresh that made a version, one row per resource."""
-    columns = ["resource", "added", "updated", "removed", "requests", "seconds"]
-    return pd.DataFrame(list(version.summary), columns=columns)
+    return pd.DataFrame(list(version.summary), columns=["resource", *_SUMS])
 
 
 def changes(storage: Storage, versions: Sequence[Version], resources: Sequence[str]) -> pd.DataFrame:

@@ -101,16 +101,7 @@ _REFERENCED_TABLES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyTy
         "responsible": ("users", {}),
         "originators": ("users", {"names": "name"}),
         "practice_area": ("practice_areas", {}),
-        "invoice": (
-            "invoices",
-            {
-                "number": "invoice_number",
-                "date": "invoice_date",
-                "state": "invoice_state",
-                "amount": "amount",
-                "balance": "balance",
-            },
-        ),
+        "invoice": ("invoices", {name: f"invoice_{name}" for name in ("number", "date", "state")}),
         "fixed_fee": ("fixed_fees", {"label": "description"}),
     }
 )
@@ -166,19 +157,9 @@ TABLES: Mapping[str, Table] = MappingProxyType(
 # The last shown values of records that are in no list: the table they would be in, their id, and the shown columns.
 REFERENCES = Table("references", ("table", "id"))
 REFERENCE_SCHEMA = pa.schema(
-    {
-        "table": pa.string(),
-        "id": pa.string(),
-        "name": pa.string(),
-        "reference": pa.string(),
-        "label": pa.string(),
-        "description": pa.string(),
-        "amount": pa.float64(),
-        "balance": pa.float64(),
-        "invoice_number": pa.string(),
-        "invoice_date": pa.date32(),
-        "invoice_state": pa.string(),
-    }
+    dict.fromkeys(("table", "id", "name", "reference", "label", "description"), pa.string())
+    | dict.fromkeys(("amount", "balance"), pa.float64())
+    | {"invoice_number": pa.string(), "invoice_date": pa.date32(), "invoice_state": pa.string()}
 )
 
 
