@@ -30,9 +30,7 @@ from billframes._messages import warn
 from billframes.errors import BillframesWarning, ConfigError, ParameterError
 
 NUMBER_FORMATS = {
-    "money": "#,##0.00",
-    "rate": "#,##0.00",
-    "hours": "#,##0.00",
+    **dict.fromkeys(("money", "rate", "hours"), "#,##0.00"),
     "ratio": "0.0%",
     "points": "+0.0%;-0.0%;0.0%",
     "multiple": "0.00",

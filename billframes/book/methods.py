@@ -65,10 +65,7 @@ def _method(analysis: Analysis) -> Callable[..., pd.DataFrame]:
 
 
 def call_analysis(analysis: Analysis, book: Any, given: Mapping[str, Any]) -> pd.DataFrame:
-    """
-    Call an analysis with the given arguments, and take the others from a book, or an object with what this needs of
-    one.
-    """
+    """Call an analysis with the given arguments, and take the others from a book, or an object like one."""
     notes = Notes("book")
     try:
         with collect_notes(notes):

@@ -33,7 +33,7 @@ _MOST_MATTERS = 3
 
 
 def identity_of(resource: Resource, cells: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values by which a new record can be found. A time entry sent without a timekeeper gets some other."""
+    """Return the values by which a new record can be found; of a time entry sent without a timekeeper, any will do."""
     names = _OTHER_COLUMNS.get(resource.name, _ITEM_COLUMNS)
     if resource.name == "time_entries":
         return {name: cells[name] for name in names if cells.get(name) is not None}

@@ -97,18 +97,9 @@ def findings_frame(findings: Iterable[Finding], columns: Sequence[str]) -> pd.Da
 
 
 def _row(finding: Finding) -> dict[str, Any]:
-    return {
-        "invoice_number": finding.invoice_number,
-        "item_id": finding.item_id,
-        "field": _NAMES.get(finding.field, "the file"),
-        "severity": finding.severity,
-        "problem": finding.problem,
-        "value": finding.value or None,
-        "fix": finding.fix,
-        "line": finding.line,
-        "_field": finding.field,
-        **(finding.place or {}),
-    }
+    same = {name: getattr(finding, name) for name in (*_COMMON, "line")}
+    named = {"field": _NAMES.get(finding.field, "the file"), "value": finding.value or None, "_field": finding.field}
+    return same | named | (finding.place or {})
 
 
 def list_reasons(findings: pd.DataFrame) -> str:
