@@ -17,8 +17,6 @@ from billframes.errors import ConfigError, ParameterError
 if TYPE_CHECKING:
     from billframes.client import Client
 
-__all__ = ["PROFILE_VARIABLE", "add_connection", "check_sheets", "connected", "sandbox_client"]
-
 PROFILE_VARIABLE = "BILLFRAMES_PROFILE"
 
 

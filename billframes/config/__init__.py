@@ -10,8 +10,6 @@ from billframes._limits import read_toml
 from billframes._suggestions import check_keys
 from billframes.errors import ConfigError
 
-__all__ = ["read_keys"]
-
 
 def read_keys(path: str | Path, purpose: str, names: Sequence[str]) -> dict[str, Any]:
     """
