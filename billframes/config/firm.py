@@ -84,14 +84,17 @@ class FirmSettings:
     payment_order : "proportional" or sequence of str
         What a part payment of an invoice settles: all parts in proportion, or each part in full before the next, such
         as `("tax", "expenses", "fees")`. Invoices below 0, or with a part below 0, are always settled in proportion.
+    report : mapping of str to str
+        The look of the monthly report: `title`, the firm's name; `logo`, a PNG, JPEG or SVG file; `accent`, a colour
+        such as "#1f4e79"; `paper`, "A4" or "Letter". Without `paper`, amounts in USD and CAD are printed on Letter.
+    guidelines : str
+        A file or folder of clients' billing guidelines; in a file of settings, its place is relative to that file.
+    guidelines_field : str
+        The matters' custom-field column that tells whether a client has guidelines, so that their lack is reported.
     ledger : LedgerSettings
         Names in the firm's books, such as `{"customers": {"Acme Inc": "c1"}, "trust_accounts": ["IOLTA"]}`: customers
         that are named differently from the client, and the items and accounts of write-offs, discounts, trust money,
         expenses and tax.
-
-    report : mapping of str to str
-        The look of the monthly report: `title`, the firm's name; `logo`, a PNG, JPEG or SVG file; `accent`, a colour
-        such as "#1f4e79"; `paper`, "A4" or "Letter". Without `paper`, amounts in USD and CAD are printed on Letter.
 
     Raises
     ------

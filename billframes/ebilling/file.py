@@ -194,6 +194,8 @@ def ledes(
         The client to read codes with, if frames without codes are given.
     progress : bool or callable, optional
         Progress of reading codes, as for the loaders.
+    settings : FirmSettings, optional
+        As for `ledes_check`.
 
     Returns
     -------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
+import inspect
 import re
 from pathlib import Path
 
@@ -96,6 +97,13 @@ def test_the_columns_of_a_loader_are_those_in_its_table(name, client, make_colum
 @pytest.mark.parametrize("name", bf.__all__)
 def test_the_docs_mention_every_public_name(name, everything):
     assert re.search(rf"(`|bf\.){re.escape(name)}\b", everything)
+
+
+@pytest.mark.parametrize("name", [name for name in bf.__all__ if callable(getattr(bf, name))])
+def test_help_describes_every_argument(name):
+    described = (inspect.getdoc(getattr(bf, name)) or "").partition("Parameters\n----------\n")[2]
+    arguments = [] if name in LOADERS else list(inspect.signature(getattr(bf, name)).parameters)
+    assert [each for each in arguments if described and not re.search(rf"\b{each}\b", described)] == []
 
 
 def test_the_error_page_explains_every_error_and_warning():
