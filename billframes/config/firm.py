@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, cast
 
 from billframes._messages import warn
-from billframes._names import type_in_words
+from billframes._names import join_names, type_in_words
 from billframes._suggestions import suggest_fields, suggest_settings
 from billframes.config import read_keys
 from billframes.config.firm_values import FIRM, READERS, WEEKDAYS, Target
@@ -296,16 +296,16 @@ def describe_settings(settings: FirmSettings | None) -> str:
     if year := settings.fiscal_year:
         given.append(f"fiscal years from {year.day} {MONTHS[year.month - 1]}")
     if settings.payment_order != "proportional":
-        given.append(f"payments settle {', then '.join(settings.payment_order)}")
+        given.append(f"payments that settle {', then '.join(settings.payment_order)}")
     source = f" from {settings.source}" if settings.source else ""
-    return f"Firm settings{source}: {_describe_day(settings)}{'; ' if given else ''}{', '.join(given)}."
+    return f"Firm settings{source}: {_describe_day(settings)}{', with ' if given else ''}{join_names(given)}."
 
 
 _DESCRIPTIONS = {
     "holidays": "holidays",
     "user_hours": "part time",
-    "user_start": "first days",
-    "user_end": "last days",
+    "user_start": "dates of joining",
+    "user_end": "dates of leaving",
     "leave": "leave",
     "targets": "targets",
     "realization_floor": "a realization floor",

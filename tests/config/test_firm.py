@@ -209,7 +209,7 @@ def test_taxes_and_the_order_of_payments_are_read_from_a_file(tmp_path):
     (tax,) = firm.taxes
     assert (tax.name, tax.rate, tax.on, tax.start, tax.end) == ("HST", 0.13, ("time",), dt.date(2026, 7, 1), None)
     assert (firm.payment_order, tax.except_clients) == (("tax", "expenses", "fees"), ("c1",))
-    assert describe_settings(firm).endswith("taxes, payments settle tax, then expenses, then fees.")
+    assert describe_settings(firm).endswith(" taxes and payments that settle tax, then expenses, then fees.")
     path.write_text('[[taxes]]\nname = "HST"\nrate = 13\n')
     with pytest.raises(ConfigError, match=r"firm.toml: taxes\[0\]: rate=13"):
         FirmSettings.load(path)

@@ -223,7 +223,7 @@ def test_settings_are_read_from_a_file(connected, tmp_path):
     month = report.load("2026-10", settings=str(settings))
     html = report.utilization(month)._repr_html_()
     assert "The month has 21 working days of 8 hours each" in html
-    settings_used = "Firm settings from firm.toml: 8 hours a day, Mon to Fri; holidays, targets."
+    settings_used = "Firm settings from firm.toml: 8 hours a day, Mon to Fri, with holidays and targets."
     assert settings_used in report.notes(month)._repr_html_()
     assert "Target attainment" in html
     with pytest.raises(ConfigError, match="can't be read"):

@@ -648,7 +648,7 @@ def test_each_tab_says_which_settings_apply(client):
     explorer = bf.explore(bf.book("2026-10", client=client, settings=settings))
     explorer.tabs.selected_index = 1
     for tab in explorer.tabs.children[:2]:
-        assert "Firm settings: 7.5 hours a day, Mon to Fri; holidays." in tab._about.value
+        assert "Firm settings: 7.5 hours a day, Mon to Fri, with holidays." in tab._about.value
 
 
 @pytest.fixture(scope="module")
