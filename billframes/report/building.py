@@ -28,8 +28,6 @@ from billframes.report.kernel import (
 from billframes.report.notebook import new_notebook
 from billframes.report.pdf import chromium, paper_of, print_pages
 
-__all__ = ["Format", "build", "build_each", "check_extras"]
-
 Format = Literal["html", "pdf"]
 Step = Callable[[str], None]
 # The metadata of cells with which the report of the next scope begins.
@@ -43,22 +41,23 @@ _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 def build(
     parameters: Mapping[str, Any],
-    out: Path,
+    out: Path | Mapping[str, Path],
     *,
     environment: Mapping[str, str | None] | None = None,
     step: Step | None = None,
     format: Format = "html",  # noqa: A002
-) -> Path:
+) -> None:
     """
-    Write the report of a month to one file.
+    Write the report of a month to a file, or the reports of several scopes from one load.
 
     Parameters
     ----------
     parameters : mapping
         The notebook's parameters: `month` and, optionally, `title`, `settings`, `as_of`, `generated`, `remark`, `only`
         and `narratives`.
-    out : Path
-        The file to write. An existing file is replaced only when the report is complete.
+    out : Path or mapping of str to Path
+        The file to write, or the file of each report by its `only`. Existing files are replaced only when all reports
+        are complete.
     environment : mapping of str to (str or None), optional
         Environment variables for the kernel only; None removes a variable. By default the kernel connects as this
         machine is configured.
@@ -66,11 +65,6 @@ def build(
         Called with a short text when each step begins.
     format : {"html", "pdf"}
         The PDF is the HTML page, printed by Chromium.
-
-    Returns
-    -------
-    Path
-        `out`.
 
     Raises
     ------
@@ -82,28 +76,12 @@ def build(
     BillframesError
         Any other error of the loads and analyses.
     """
-    build_each(parameters, {parameters.get("only", ""): out}, environment=environment, step=step, format=format)
-    return out
-
-
-def build_each(
-    parameters: Mapping[str, Any],
-    outs: Mapping[str, Path],
-    *,
-    environment: Mapping[str, str | None] | None = None,
-    step: Step | None = None,
-    format: Format = "html",  # noqa: A002
-) -> None:
-    """
-    Write reports of a month for several scopes, from one load.
-
-    `outs` has the file of each report by the notebook's `only`. Files are written only when all reports are complete.
-    """
+    outs = out if isinstance(out, Mapping) else {parameters.get("only", ""): out}
     check_extras(format)
     if parameters.get("narratives"):
         check_private_kernels()
-    for out in outs.values():
-        check_output(out)
+    for each in outs.values():
+        check_output(each)
     announce = step or (lambda _text: None)
     announce("Starting a kernel")
     notebook = _run({**parameters, "only": next(iter(outs))}, list(outs)[1:], environment or {}, announce)
@@ -115,8 +93,8 @@ def build_each(
         if format == "pdf"
         else [each.encode() for each in pages]
     )
-    for out, content in zip(outs.values(), contents, strict=True):
-        write(out, content)
+    for path, content in zip(outs.values(), contents, strict=True):
+        write(path, content)
 
 
 def check_extras(format: str = "html", *, extra: str = "report") -> None:  # noqa: A002
@@ -176,7 +154,6 @@ def _repeat_cells(notebook: Any, more_scopes: Sequence[str]) -> Any:
 
 
 def _split(notebook: Any) -> list[Any]:
-    """Split the notebook into one for each scope."""
     starts = [place for place, cell in enumerate(notebook.cells) if _NEXT_SCOPE in cell.metadata]
     spans = zip([0, *starts], [*starts, len(notebook.cells)], strict=True)
     return [type(notebook)({**notebook, "cells": notebook.cells[start:end]}) for start, end in spans]

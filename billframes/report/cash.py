@@ -20,8 +20,6 @@ from billframes.errors import ParameterError
 from billframes.report.month import Month
 from billframes.report.table_spec import Chart, MakeTable, ReportTable, Table
 
-__all__ = ["TABLES", "Outlook", "cash_notes", "forecast_of", "outlook", "record_sentence", "why_not"]
-
 # A report is read in the weeks after its month.
 _LATEST = 62
 _WEEKS = 8
@@ -79,7 +77,6 @@ def why_not(error: ParameterError) -> str:
 
 
 def _about(amount: float) -> str:
-    """Return an amount with two digits."""
     if not amount > 0:
         return "0"
     size = 10 ** (math.floor(math.log10(amount)) - _DIGITS + 1)

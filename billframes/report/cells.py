@@ -11,8 +11,6 @@ import pandas as pd
 from billframes._export import NUMBER_FORMATS, excel_text
 from billframes.analysis.declare.metrics import PRICED
 
-__all__ = ["WRITER_OPTIONS", "number_formats", "write_cell", "write_figure"]
-
 WRITER_OPTIONS = {
     "in_memory": True,
     "strings_to_formulas": False,

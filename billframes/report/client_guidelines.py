@@ -20,8 +20,6 @@ from billframes.guidelines import guideline_check, guideline_summary
 from billframes.guidelines.file import read_guidelines
 from billframes.guidelines.rules import rule_title
 
-__all__ = ["ClientGuidelines", "check_client_guidelines", "compare_with_saved", "save_check"]
-
 
 @dataclass(frozen=True)
 class ClientGuidelines:

@@ -22,7 +22,7 @@ from billframes.commands import add_connection
 from billframes.config.firm import FirmSettings
 from billframes.errors import LedgerError, NoDataError, ParameterError
 from billframes.periods import month_end
-from billframes.report.building import build, build_each, check_extras
+from billframes.report.building import build, check_extras
 from billframes.report.kernel import (
     DEMO_FIRM,
     DEMO_REMARK,
@@ -32,8 +32,6 @@ from billframes.report.kernel import (
 )
 from billframes.report.loading import load, read_month
 from billframes.report.scope import Scope, all_scopes, file_names, find_scope
-
-__all__ = ["EXAMPLES", "add_arguments", "run"]
 
 EXAMPLES = (
     "billframes report --demo",
@@ -147,7 +145,6 @@ def _has_ending(out: Path) -> bool:
 
 
 def _check_options(args: argparse.Namespace, out: Path | None) -> None:
-    """Raise an error for invalid options before any work starts."""
     if args.format == "xlsx":
         # This imports matplotlib, which takes a third of a second.
         from billframes.report.workbook import check_writer
@@ -206,10 +203,8 @@ def _make(
     if format == "pdf":
         options["format"] = format
     (code, out), *more = outs.items()
-    if more:
-        build_each(parameters, outs, **options)
-    else:
-        build({**parameters, **({"only": code} if code else {})}, out, **options)
+    only = {"only": code} if code and not more else {}
+    build({**parameters, **only}, outs if more else out, **options)
 
 
 def _write_workbooks(parameters: Mapping[str, Any], outs: Mapping[str, Path], client: Client, steps: _Steps) -> None:

@@ -9,8 +9,6 @@ from billframes.analysis.declare.spec import Analysis
 from billframes.analysis.results.explain import plain_words
 from billframes.report.table_spec import ReportTable
 
-__all__ = ["meaning_of", "sheet_name"]
-
 
 def sheet_name(title: str, longest: int = 31) -> str:
     """

@@ -21,8 +21,6 @@ from billframes.book.slices import keep_rows
 from billframes.report.month import Month
 from billframes.report.table_spec import ReportTable, days_of
 
-__all__ = ["MOST_ROWS", "details"]
-
 MOST_ROWS = 100_000
 
 _KINDS = dict(zip(ITEMS, ("Time", "Expense", "Fixed fee"), strict=True))
@@ -78,7 +76,6 @@ def _key(label: str) -> str:
 
 
 def _parts(month: Month, analysis: Analysis, spec: RecordsSpec, keys: Sequence[str]) -> pd.DataFrame:
-    """Return the part of each record in the figures, by the keys of the tables."""
     of_scope = [month.scope.key] if month.scope else []
     given = {"by": list(dict.fromkeys([*of_scope, *keys, spec.key])), **days_of(month, analysis.name)}
     if spec.key == ITEM_ID:
@@ -95,7 +92,6 @@ def _items(month: Month, name: str) -> pd.DataFrame:
 
 
 def _records(month: Month, spec: RecordsSpec) -> pd.DataFrame:
-    """Return the records with the words that people know."""
     if spec.key == ITEM_ID:
         records = pd.concat([_items(month, name) for name in spec.frames], ignore_index=True)
     else:

@@ -12,8 +12,6 @@ from billframes.analysis.frames.distinct_names import DistinctNames
 from billframes.book import Book
 from billframes.ebilling import ledes_check
 
-__all__ = ["EBilling", "check_e_billing"]
-
 _UNKNOWN = "its code is not known"
 _WORK = "E-billing: the month’s work that is not on a final invoice has"
 

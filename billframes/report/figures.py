@@ -22,8 +22,6 @@ from billframes.report.html import Cell, is_outside, outside_notes, unit_of
 from billframes.report.month import LEAST_HOURS, YEAR, Month
 from billframes.report.table_spec import MakeTable, ReportTable, to_date
 
-__all__ = ["PERIODS", "Headline", "figures", "limits", "targets"]
-
 NAN = math.nan
 PERIODS = ("now", "before", "year_ago", "to_date", "year_ago_to_date")
 """The fields of a `Headline` that have its figures."""
@@ -148,7 +146,6 @@ def _compared(month: Month, names: tuple[str, ...], group: str) -> list[Headline
 
 
 def _open(month: Month) -> list[Headline]:
-    """Return receivables, work in progress and lock-up, with the earlier ones that a mirror has."""
     day = long_date(month.as_of)
     with_balances = f", with the balances of {long_date(month.balances_day)}" if month.balances_day else ""
     groups = {
@@ -241,7 +238,6 @@ def targets(kind: Literal["hours", "fees"]) -> MakeTable:
 
 
 def _target_columns(kind: Literal["hours", "fees"]) -> tuple[Measure, ...]:
-    """Return the declared columns of what was reached, the target, and their ratio."""
     if kind == "hours":
         return tuple(measures()[name] for name in ("client_hours", "target_hours", "pace"))
     return (measures()["billed_amount"], *_TARGET_OF_FEES)

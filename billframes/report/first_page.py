@@ -22,8 +22,6 @@ from billframes.periods import CALENDAR_YEAR, Period, months_between
 from billframes.report.figures import limits, targets
 from billframes.report.month import YEAR, Month
 
-__all__ = ["Budget", "Tile", "budget", "tiles"]
-
 # The width and height of a line of twelve months, in pixels, with room for the dot at its end.
 _WIDTH, _HEIGHT, _MARGIN = 150.0, 30.0, 4.0
 _FEWEST_MONTHS = 3
@@ -137,7 +135,6 @@ def tiles(month: Month) -> list[Tile]:
 
 
 def _compared(month: Month, name: str) -> Tile:
-    """Return a figure of the month beside its limit, last month, a year ago and twelve months."""
     declared = measures()[name]
     now, before, year_ago = (month.figures_of(month.same_days(back)).get(name, math.nan) for back in (0, 1, YEAR))
     changes = [
@@ -241,7 +238,6 @@ def _receivables(month: Month) -> Tile:
 
 
 def _work(month: Month) -> Tile:
-    """Return the work in progress, with the work on contingency beside it."""
     row = month.wip(None).iloc[0]
     ages = _ages(row)
     known = math.isfinite(float(row["total"]))
@@ -280,7 +276,6 @@ def _of_day(name: str, day: dt.date | None) -> str:
 
 
 def _earlier(month: Month, name: str, unit: str) -> list[str]:
-    """Compare a balance with those of the ends of earlier months that a mirror has."""
     now = month.balances[name]
     names = [month_name(month.earlier(back), short=True) for back in (1, YEAR)]
     return [
@@ -306,7 +301,6 @@ def budget(month: Month) -> Budget | None:
 
 
 def _year_end(month: Month, billed: float, last: dt.date) -> tuple[float, str]:
-    """Return the fees of the year if each month to come has the mean of the last complete months."""
     rows = month.by_month["billed_amount"]
     complete = rows if month.is_over else rows.iloc[:-1]
     # A month within which the data begin is not complete.

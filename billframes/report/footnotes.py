@@ -17,24 +17,6 @@ from billframes.report.report_tables import SCOPE_HOURS
 from billframes.report.section_spec import summary_of
 from billframes.report.table_spec import ReportTable
 
-__all__ = [
-    "MISSING_TIME",
-    "RECEIVABLES",
-    "SAME_BALANCES",
-    "as_of",
-    "changes",
-    "data_day",
-    "headlines",
-    "limits",
-    "realization",
-    "same_invoices",
-    "scope",
-    "stale",
-    "utilization",
-    "why_outside",
-    "work_in_progress",
-]
-
 _DAYS_OF_YEAR = 365
 _HEADLINES = (
     "Value of time worked is the value of the month’s billable time at the rates on the entries. Fees billed are the "
@@ -141,7 +123,6 @@ def work_in_progress(month: Month, _table: ReportTable) -> Iterator[str]:
 
 
 def _lockup(month: Month) -> str:
-    """Say what lock-up means, and of how many days its fees are."""
     days = float(month.lockup()["days"].iloc[0])
     since = f" {days:.0f} days, since the data begin" if days < _DAYS_OF_YEAR else f" {days:.0f} days"
     return (
@@ -181,7 +162,6 @@ def _below_floor(month: Month, table: ReportTable) -> Iterator[str]:
 
 
 def _left_out(total: pd.DataFrame) -> str:
-    """Say how much time is on matters that don't count."""
     names = ("left_out_hours", "left_out_amount", "left_out_billed_amount")
     hours, worth, billed = (float(total[name].sum()) for name in names)
     matters = "time on contingency, pro bono and internal matters"

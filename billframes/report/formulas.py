@@ -21,8 +21,6 @@ from billframes.analysis.declare.metrics import Measure, bucket_measure
 from billframes.report.links import Records
 from billframes.report.places import SheetRange, is_close
 
-__all__ = ["RowFormulas", "SheetFormulas"]
-
 # A column, "buckets" or "sum(column)" in a declared formula.
 _NAME = re.compile(r"(?P<of>sum\((?=\w+\)))?\b(?P<name>[A-Za-z]\w*)(?(of)\))")
 _BUCKETS, _SUM = "buckets", "sum("
@@ -130,7 +128,6 @@ class _Expression:
 
 
 def _numbers(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """Return columns as numbers, rounded as the sheet has them."""
     columns = {name: pd.to_numeric(frame[name], errors="coerce").astype("float64").round(8) for name in names}
     return pd.DataFrame(columns, index=frame.index)
 
@@ -144,13 +141,11 @@ def _names(text: str) -> list[str]:
 
 
 def _columns_in(text: str, frame: pd.DataFrame) -> list[str]:
-    """Return the columns of the frame that an expression takes."""
     names = [name for found in _names(text) for name in (_buckets(frame) if found == _BUCKETS else [found])]
     return [name for name in names if name in frame]
 
 
 def _evaluated(text: str, frame: pd.DataFrame) -> pd.Series[float]:
-    """Calculate an expression for each row."""
     parts: dict[str, Any] = {}
 
     def named(found: re.Match[str]) -> str:

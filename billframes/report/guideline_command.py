@@ -21,8 +21,6 @@ from billframes.periods import Period, resolve
 from billframes.report.client_guidelines import save_check
 from billframes.report.guideline_sheets import KEYS, describe_findings, guideline_page, guideline_workbook
 
-__all__ = ["EXAMPLES", "add_arguments", "run"]
-
 EXAMPLES = (
     "billframes guidelines guidelines --since 7d",
     "billframes guidelines granite.toml --by responsible --out granite",
@@ -96,7 +94,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _start(since: str | None, day: dt.date) -> dt.date | None:
-    """Return the first day of the work to check."""
     if since is None:
         return None
     days = re.fullmatch(r"(\d{1,4})d", since)
@@ -104,7 +101,6 @@ def _start(since: str | None, day: dt.date) -> dt.date | None:
 
 
 def _check_options(args: argparse.Namespace, out: Path) -> None:
-    """Raise an error for invalid options before any work starts."""
     if args.folder and not Path(args.folder).exists():
         raise ParameterError(f"There is no file or folder {args.folder}.")
     check_sheets(out, (PAGE, WORKBOOK), overwrite=args.overwrite)

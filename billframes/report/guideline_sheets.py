@@ -15,8 +15,6 @@ from billframes.guidelines.rules import rule_title
 from billframes.report.html import templates
 from billframes.report.prebill_sheets import ITEM_KINDS, plain_text, workbook_of
 
-__all__ = ["KEYS", "describe_findings", "guideline_page", "guideline_workbook"]
-
 KEYS = {"user": "Person", "responsible": "Responsible lawyer", "client": "Client", "matter": "Matter"}
 """The keys of sheets, with their headings."""
 

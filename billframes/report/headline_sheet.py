@@ -26,8 +26,6 @@ from billframes.report.outline import OUTLINE
 from billframes.report.points import key_points
 from billframes.report.table_spec import ReportTable
 
-__all__ = ["headline_sheet"]
-
 _FORMATS = {"money": "#,##0", "hours": "#,##0.0", "ratio": "0.0%", "days": "#,##0.0"}
 _PERCENT_FORMAT, _POINTS_FORMAT = "+0.0%;−0.0%;0.0%", '+0.0" pts";−0.0" pts";0.0" pts"'
 # The last column; characters on a line of a key point, and its height in points.
@@ -60,7 +58,6 @@ def headline_sheet(
 
 
 def _write_points(book: Any, page: Any, month: Month, others: Sequence[ReportTable], row: int) -> int:
-    """Write the key points, and return the row below them."""
     points = key_points(month)
     if not points:
         return row
@@ -80,7 +77,6 @@ def _write_points(book: Any, page: Any, month: Month, others: Sequence[ReportTab
 
 
 def _write_figures(book: Any, page: Any, month: Month, others: Sequence[ReportTable], row: int) -> int:
-    """Write the table of headline figures, and return the row below it."""
     names = [month.same_days_name(back) for back in (0, 1, YEAR)]
     names = [names[0], names[1], "Change", names[2], "Change", month.to_date_name(), month.to_date_name(1), "Change"]
     head = book.add_format({"bold": True, "bottom": 1, "align": "right"})
@@ -180,7 +176,6 @@ def _month_chart(book: Any, month: Month, sheet: ReportTable, names: Sequence[st
 
 
 def _age_chart(book: Any, month: Month, sheet: ReportTable, title: str) -> Any:
-    """Return a chart of the total of each bucket of days."""
     names = [*sheet.labels, *(each.name for each in sheet.columns)]
     buckets = [place for place, each in enumerate(names) if each == "current" or each[0].isdigit()]
     name, top = sheet_name(sheet.title), 1 if sheet.notes else 0

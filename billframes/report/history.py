@@ -14,8 +14,6 @@ from billframes.mirror import Mirror
 from billframes.mirror.closing import version_of_day
 from billframes.report.scope import Scope
 
-__all__ = ["Balances", "balance_figures", "earlier_balances"]
-
 
 @dataclass(frozen=True)
 class Balances:

@@ -20,18 +20,6 @@ if TYPE_CHECKING:
 
     from billframes.report.table_spec import ReportTable
 
-__all__ = [
-    "Cell",
-    "PageTable",
-    "Section",
-    "anchor",
-    "is_outside",
-    "outside_notes",
-    "page_table",
-    "templates",
-    "unit_of",
-]
-
 
 class Section:
     """A section of the report, shown by a notebook. The template escapes every value."""

@@ -27,19 +27,6 @@ if TYPE_CHECKING:
     from billframes.client import Client
     from billframes.mirror import Mirror
 
-__all__ = [
-    "DEMO_FIRM",
-    "DEMO_REMARK",
-    "NO_PRIVATE_SOCKETS",
-    "check_private_kernels",
-    "demonstration",
-    "kernel_with",
-    "open_source",
-    "private_folder",
-    "skip_unused_grammar",
-    "transport_in",
-]
-
 NO_PRIVATE_SOCKETS = (
     "This system has no private sockets for kernels: while this runs, other users of this machine can read what it "
     "shows."

@@ -24,8 +24,6 @@ from billframes.report.ledger_memory import join_kept, kept_reports
 from billframes.report.ledgers import Ledgers
 from billframes.report.month import Month
 
-__all__ = ["check_payments_among", "ledger_paths", "read_ledgers", "read_payments"]
-
 _ENDINGS = (".csv", ".xlsx")
 _CREDITS = "account_detail"
 
@@ -129,7 +127,6 @@ def _check_companies(reports: Sequence[pd.DataFrame]) -> None:
 
 
 def _has_days(month: Month, about: dict[str, Any]) -> bool:
-    """Tell whether a report has all days of the month."""
     days = Period.stated(about)
     return not ((days.start and days.start > month.first) or (days.end and days.end < month.last))
 
@@ -147,7 +144,6 @@ def _check_days(month: Month, about: dict[str, Any]) -> None:
 def _tied_out(
     month: Month, opened: Sequence[pd.DataFrame], listed: Sequence[pd.DataFrame], *, must_fit: bool
 ) -> pd.DataFrame | None:
-    """Compare the receivables with the report of that day."""
     days = {_about(each)["as_of"] for each in opened}
     fits = [each for each in opened if _about(each)["as_of"] in (None, month.as_of.isoformat())]
     if not fits and days and must_fit:

@@ -16,8 +16,6 @@ from billframes.mirror import Mirror
 from billframes.mirror.ledgers import LedgerTable, period_of, restated
 from billframes.report.month import Month
 
-__all__ = ["join_kept", "kept_reports"]
-
 _ALIKE = ("report", "company", "basis", "payments")
 
 

@@ -15,8 +15,6 @@ from billframes.analysis.model.tie_out_rows import UNEXPLAINED
 from billframes.report.month import Month
 from billframes.report.table_spec import ReportTable, Table, of_analysis, to_date
 
-__all__ = ["collected_by_responsible", "days_to_pay_by_client", "invoices_that_differ", "tie_out_by_reason"]
-
 _CASH = ("cash_amount", "collected_amount")
 _ROWS = Measure("rows", "Invoices and entries", "count", "The rows with this reason.", adds_up=True)
 _KEY = "responsible"
@@ -55,12 +53,10 @@ def collected_by_responsible(month: Month) -> ReportTable | None:
 
 
 def _columns_of(analysis: str) -> dict[str, Measure]:
-    """Return the columns of an analysis as it titles them."""
     return {each.name: each for each in analyses()[analysis].columns}
 
 
 def _beside_billed(month: Month, spans: dict[str, dt.date], by: str | None) -> pd.DataFrame:
-    """Return cash and fees billed of each span, by a key or in one row."""
     parts = []
     for end, first in spans.items():
         days = {"by": by, "start": first, "end": month.last}

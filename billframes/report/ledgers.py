@@ -9,8 +9,6 @@ import pandas as pd
 
 from billframes.analysis.model.tie_out_rows import UNEXPLAINED
 
-__all__ = ["Ledgers"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Ledgers:

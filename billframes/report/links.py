@@ -11,8 +11,6 @@ from billframes.report.month import Month
 from billframes.report.places import SheetRange, is_close
 from billframes.report.table_spec import ReportTable
 
-__all__ = ["Records", "Totals"]
-
 _NOT_PLAIN = re.compile(r"[*?~<>=]")
 # Excel takes no longer text as a criterion.
 _LONGEST = 255

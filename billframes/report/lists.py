@@ -11,13 +11,10 @@ from billframes.analysis.declare.metrics import Measure
 from billframes.report.month import Month
 from billframes.report.table_spec import ReportTable, Table, largest_first
 
-__all__ = ["budgets", "missing_time", "missing_time_by_day", "stale"]
-
 _SHORT_DAYS = Measure("short_days", "Short days", "count", "Working days with less time than expected.", adds_up=True)
 
 
 def _with_all_findings(rows: pd.DataFrame) -> pd.DataFrame:
-    """Put all findings of a matter beside each of its rows."""
     joined = rows.groupby("matter_id")["finding"].agg(", ".join).str.capitalize()
     return rows.assign(all_findings=rows["matter_id"].map(joined))
 

@@ -21,8 +21,6 @@ from billframes.report.e_billing import check_e_billing
 from billframes.report.ledger_files import ledger_paths, read_ledgers
 from billframes.report.month import Month
 
-__all__ = ["load", "read_month"]
-
 _FRAMES = ("time_entries", "invoices", "matters", "expenses", "fixed_fees", "users", "clients")
 
 

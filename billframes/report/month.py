@@ -36,8 +36,6 @@ from billframes.report.history import Balances, balance_figures, earlier_balance
 from billframes.report.ledgers import Ledgers
 from billframes.report.scope import Scope, read_scope
 
-__all__ = ["LEAST_HOURS", "YEAR", "Month"]
-
 # In months.
 YEAR = 12
 # Smaller amounts are shown as 0.

@@ -7,8 +7,6 @@ from typing import Any
 
 from billframes.report.outline import OUTLINE
 
-__all__ = ["new_notebook", "write_notebook"]
-
 _ABOUT = """\
 # The monthly report
 

@@ -9,8 +9,6 @@ import pandas as pd
 from billframes.book.slices import keep_rows
 from billframes.report.month import Month
 
-__all__ = ["of_scope", "overdue_by_client"]
-
 
 def overdue_by_client(month: Month) -> pd.DataFrame:
     """Return the clients with overdue invoices, largest first, with their responsible lawyer and unused credits."""

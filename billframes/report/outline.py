@@ -13,8 +13,6 @@ from billframes.report.month import Month
 from billframes.report.section_spec import FIRM, SectionSpec
 from billframes.report.table_spec import Chart, ReportTable, Table
 
-__all__ = ["OUTLINE", "sheets"]
-
 
 def sheets(month: Month, *, narratives: bool = False) -> list[ReportTable]:
     """Return the tables of the month's workbook."""

@@ -16,8 +16,6 @@ from typing import Any
 from billframes.config.firm import FirmSettings
 from billframes.errors import BillframesError, ConfigError
 
-__all__ = ["chromium", "paper_of", "print_pages"]
-
 _CHROMIUM_NAMES = (
     "chromium-headless-shell",
     "chromium",

@@ -12,8 +12,6 @@ from matplotlib.figure import Figure
 from billframes.plots.axes import NARROW, fit_narrow, shorten_labels
 from billframes.plots.svg import svg_address
 
-__all__ = ["bars_height", "picture", "side_by_side"]
-
 # Inches, wider than the text on paper, so that text in charts has about the size of text in tables, also on a screen.
 _WIDTH = 9.3
 # Pixels. A page up to this width is shown on a phone; paper is wider.

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from billframes.report.definitions import sheet_name
 from billframes.report.table_spec import ReportTable
 
-__all__ = ["SheetRange", "is_close"]
-
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-6
 
 

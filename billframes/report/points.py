@@ -22,8 +22,6 @@ from billframes.report.month import LEAST_HOURS, Month
 from billframes.report.open_amounts import overdue_by_client
 from billframes.report.table_spec import ReportTable
 
-__all__ = ["FEWEST", "MOST", "Point", "key_points"]
-
 FEWEST, MOST = 3, 7
 # Thresholds: shares, and changes as shares or as points of a ratio.
 _FEES, _WRITTEN_DOWN, _POINTS, _OVERDUE, _OLD = 0.1, 0.05, 0.02, 0.25, 0.2
@@ -68,7 +66,6 @@ def key_points(month: Month) -> list[Point]:
 
 
 def _floor(month: Month) -> Iterator[Point]:
-    """Say that billing realization is below the firm's floor, and whose write-downs explain it."""
     floor, total = month.settings.realization_floor, month.realization(None).iloc[0]
     ratio = float(total["billing_realization"])
     if floor is None or not ratio < floor:
@@ -110,7 +107,6 @@ def _utilization_target(month: Month) -> Iterator[Point]:
 
 
 def _budgets(month: Month) -> Iterator[Point]:
-    """Say which matters have used more than their budget."""
     table = None if month.scope else lists.budgets(month)
     if table is None:
         return
@@ -259,7 +255,6 @@ def _ledger(month: Month) -> Iterator[Point]:
 
 
 def _unbilled(month: Month) -> Iterator[Point]:
-    """Say that nothing was billed, and what is still to be billed."""
     work = float(month.wip(None).iloc[0]["total"])
     if not month.has_invoices and work > 0:
         headline = f"Nothing was billed: no final invoice is dated from {month.first.day} to {month.last:%-d %B}."
@@ -267,7 +262,6 @@ def _unbilled(month: Month) -> Iterator[Point]:
 
 
 def _missing_time(month: Month) -> Iterator[Point]:
-    """Say how much time is missing, and who lacks most."""
     if month.scope or not standing_out.missing_time(month):
         return
     table = lists.missing_time(month)
@@ -313,7 +307,6 @@ def _largest_part(table: ReportTable, column: str, change: float, unit: str = "m
 
 
 def _most_of(table: ReportTable, column: str, unit: str = "money") -> str:
-    """Name the row with the largest amount."""
     row = _largest(table.rows, column)
     if row is None or len(table.rows) < 2:
         return ""

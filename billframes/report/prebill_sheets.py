@@ -22,8 +22,6 @@ from billframes.report.cells import WRITER_OPTIONS, write_cell
 from billframes.report.html import templates
 from billframes.report.workbook import check_writer
 
-__all__ = ["ITEM_KINDS", "PaperSheet", "paper_sheets", "plain_text", "prebill_page", "prebill_workbook", "workbook_of"]
-
 # Millimetres in landscape, on A4 and Letter alike: the items' height and width, and the columns beside the narrative.
 _HEIGHT, _WIDTH, _OTHER_COLUMNS = 136.0, 259.0, 145.0
 _MATTER, _PERSON, _CODES = 34.0, 32.0, 20.0
@@ -87,7 +85,6 @@ def _sheet(rows: pd.DataFrame) -> PaperSheet:
 
 
 def _names(values: pd.Series[Any], plural: str) -> str:
-    """List names, or count them if there are too many for the head of the sheet."""
     names = list(values.dropna().unique())
     text = ", ".join(names)
     return text if len(text) <= _LONGEST_NAMES else f"{len(names)} {plural}"
@@ -152,7 +149,6 @@ def _item(row: Mapping[Any, Any]) -> dict[str, str]:
 
 
 def _not_printed(items: pd.DataFrame) -> str:
-    """Return a sentence about the items that are not printed."""
     if items.empty:
         return ""
     flagged = int(items["findings"].notna().sum())
@@ -224,7 +220,6 @@ def prebill_workbook(rows: pd.DataFrame) -> bytes:
 
 
 def _invoices(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per invoice."""
     grouped = rows.groupby("invoice_id", sort=False)
     people = grouped["responsible_name"].agg(lambda names: ", ".join(names.dropna().unique()))
     counts: dict[str, Any] = {

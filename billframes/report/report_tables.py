@@ -22,30 +22,6 @@ from billframes.report.table_spec import (
     of_analysis,
 )
 
-__all__ = [
-    "BY_MONTH",
-    "SCOPE_HOURS",
-    "at_risk",
-    "balances",
-    "change_of_fees",
-    "change_of_realization",
-    "client_guidelines",
-    "e_billing",
-    "fees_by_originator",
-    "later_balances",
-    "month_by_month",
-    "overdue_invoices",
-    "prebills",
-    "realization",
-    "receivables",
-    "scorecard",
-    "time_entries",
-    "timekeepers",
-    "twelve_months",
-    "wip",
-    "write_downs",
-]
-
 BY_MONTH = (
     "Client and available hours belong to the month of the work. Value of time billed, fees billed and the settled "
     "share belong to the month of the invoice. The settled share follows from today’s balances, so recent invoices "

@@ -19,8 +19,6 @@ from billframes.book import Book
 from billframes.book.slices import SLICE_KEYS, SliceKey
 from billframes.errors import ParameterError
 
-__all__ = ["Scope", "all_scopes", "file_names", "find_scope", "read_scope"]
-
 
 @dataclass(frozen=True, slots=True)
 class Scope:

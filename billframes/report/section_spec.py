@@ -15,8 +15,6 @@ from billframes.report.html import PageTable, Section, anchor, outside_notes, pa
 from billframes.report.month import Month
 from billframes.report.table_spec import Chart, MakeTable, ReportTable, Table
 
-__all__ = ["FIRM", "SectionSpec", "summary_of"]
-
 FIRM = ("firm",)
 """The scopes of a section that a part of the firm does not have."""
 _SCOPES = (*FIRM, "client", "practice_area", "responsible")

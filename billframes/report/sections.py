@@ -20,8 +20,6 @@ from billframes.report.points import key_points
 from billframes.report.report_tables import time_entries
 from billframes.report.to_do import to_do
 
-__all__ = ["cover", "headlines", "narratives", "notes", "page_one"]
-
 
 def cover(month: Month, *, title: str = "", remark: str = "", generated: str = "") -> Section:
     """

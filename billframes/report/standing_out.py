@@ -13,18 +13,6 @@ from billframes._format import format_number
 from billframes.periods import Period
 from billframes.report.month import LEAST_HOURS, YEAR, Month
 
-__all__ = [
-    "concentration",
-    "late_bills",
-    "late_time",
-    "missing_time",
-    "new_business",
-    "origination",
-    "rates",
-    "slow",
-    "twelve_months",
-]
-
 _LAWYER_SHARE, _FEWEST_LAWYERS = 0.3, 4
 _LAG_DAYS, _LATE_SHARE, _MISSING_SHARE = 5.0, 0.1, 0.05
 _RATE_CHANGE, _POINTS = 0.05, 0.1

@@ -21,19 +21,6 @@ from billframes.analysis.results.result_rows import total_of
 from billframes.report.month import Month
 from billframes.tables import TableOf
 
-__all__ = [
-    "Chart",
-    "MakeTable",
-    "ReportTable",
-    "Table",
-    "days_of",
-    "declared_table",
-    "largest_first",
-    "of_analysis",
-    "to_date",
-    "top_and_rest",
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Chart:

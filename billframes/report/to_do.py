@@ -17,8 +17,6 @@ from billframes.report.lists import missing_time
 from billframes.report.month import Month
 from billframes.report.open_amounts import of_scope, overdue_by_client
 
-__all__ = ["MOST", "ToDo", "to_do"]
-
 MOST = 10
 # Work in progress older than this number of days should be billed, or written down.
 _OLD_DAYS = 90
@@ -60,7 +58,6 @@ def _size(row: ToDo) -> float:
 
 
 def _overdue(month: Month) -> Iterator[ToDo]:
-    """Clients to call about their overdue invoices."""
     for row in overdue_by_client(month).to_dict("records"):
         oldest = f"{'the oldest ' if row['invoices'] > 1 else ''}{format_number(row['oldest'], 'count')} days overdue"
         detail = f"{count_of(row['invoices'], 'invoice')}, {oldest}"
@@ -70,7 +67,6 @@ def _overdue(month: Month) -> Iterator[ToDo]:
 
 
 def _drafts(month: Month) -> Iterator[ToDo]:
-    """Draft bills to send."""
     rows = of_scope(month, "prebill_review", codes=None, code_sets=None)
     bills = rows.sort_values("item_amount", ascending=False, kind="stable").drop_duplicates("invoice_id")
     for person, mine in _by_person(bills):
@@ -79,7 +75,6 @@ def _drafts(month: Month) -> Iterator[ToDo]:
 
 
 def _old_work(month: Month) -> Iterator[ToDo]:
-    """Work in progress that is old and on no bill."""
     keys = dict.fromkeys(["responsible", "matter", *([month.scope.key] if month.scope else [])])
     rows = of_scope(month, "wip", by=[*keys], as_of=month.as_of, include_prebill=False, buckets=(_OLD_DAYS,))
     old = f"{_OLD_DAYS + 1}+"
@@ -89,7 +84,6 @@ def _old_work(month: Month) -> Iterator[ToDo]:
 
 
 def _codes(month: Month) -> Iterator[ToDo]:
-    """Codes that clients' portals need."""
     if not month.e_billing.rejected:
         return
     items = month.e_billing.findings.dropna(subset=["item_id"]).drop_duplicates("item_id")

@@ -37,8 +37,6 @@ from billframes.report.places import SheetRange
 from billframes.report.report_tables import balances
 from billframes.report.table_spec import ReportTable
 
-__all__ = ["check_writer", "workbook"]
-
 _WIDEST, _NARROWEST = 60, 10
 # Characters of a heading's width that bold type, the indent and the filter's button take.
 _HEADING_EXTRA = 6
@@ -196,7 +194,6 @@ class _SheetWriter:
             write_cell(page, row, start[1], value, day if isinstance(value, pd.Timestamp) else form)
 
     def _hide_signs_of_zero(self, page: Any, sheet: ReportTable, rows: tuple[int, int]) -> None:
-        """Show changes of 0.0% without a sign. Their cells keep the exact figures, so that parts add up."""
         between = {"type": "cell", "criteria": "between", "format": self._no_change}
         ends = {"minimum": -_SMALLEST_POINTS * 0.9999, "maximum": _SMALLEST_POINTS * 0.9999}
         for place, each in enumerate(sheet.columns, start=len(sheet.labels)):
@@ -271,7 +268,6 @@ def _widths(sheet: ReportTable, columns: Sequence[str], money: str) -> Iterator[
 
 
 def _length(value: Any, unit: str, money: str) -> int:
-    """Return the largest number of characters that a figure takes in its number format."""
     if isinstance(value, pd.Timestamp) or pd.isna(value):
         return len("31 Oct 2026")
     return len(f"{float(value):,.2f}") + (len(money) if unit in PRICED else 0)
